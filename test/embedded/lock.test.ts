@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { lockDataDir, readRunning } from '../../src/embedded/lock.ts'
+import { inFolder } from './support.ts'
+
+const test = suite('data folder lock')
+const address = { url: 'http://127.0.0.1:1', databaseUrl: 'postgresql://somewhere' }
+const refusalOf = (dataDir: string) => lockDataDir(dataDir).then(() => 'none', String)
+
+/** Another process that tries to own the folder; `says` is 'mine' or the refusal. */
+const owner = async (dataDir: string) => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'own.ts'), dataDir], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const [says] = await once(createInterface({ input: child.stdout }), 'line')
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  const leave = async () => {
+    child.stdin.end()
+    await exited
+  }
+  return { pid: child.pid!, says: String(says), kill, leave }
+}
+
+test('one process owns a folder, and a second one is told which', () =>
+  inFolder(async (dataDir) => {
+    const first = await owner(dataDir)
+    assert.is(first.says, 'mine')
+    assert.match(await refusalOf(dataDir), `${dataDir} is in use by process ${first.pid}`)
+    assert.equal(await readRunning(dataDir), { ...address, pid: first.pid })
+    await first.leave()
+    assert.is(await readRunning(dataDir), undefined)
+    await (await lockDataDir(dataDir)).release()
+  }))
+
+test('not even the owner itself gets it twice, nor loses it by trying', () =>
+  inFolder(async (dataDir) => {
+    const lock = await lockDataDir(dataDir)
+    assert.match(await refusalOf(dataDir), `process ${process.pid}`)
+    await lock.publish(address)
+    assert.equal(await readRunning(dataDir), { ...address, pid: process.pid })
+    const second = await owner(dataDir)
+    assert.match(second.says, `process ${process.pid}`)
+    await lock.release()
+    await lock.release()
+    const third = await owner(dataDir)
+    assert.is(third.says, 'mine')
+    await third.leave()
+  }))
+
+test('a killed owner leaves nothing that is in the way, though its file is still there', () =>
+  inFolder(async (dataDir) => {
+    const first = await owner(dataDir)
+    await first.kill()
+    assert.ok((await readdir(dataDir)).includes('tracebook.json'))
+    assert.is(await readRunning(dataDir), undefined)
+    const second = await owner(dataDir)
+    assert.is(second.says, 'mine')
+    await second.kill()
+  }))
+
+test('a process id that has been given to another program does not hold it', () =>
+  inFolder(async (dataDir) => {
+    await writeFile(join(dataDir, 'tracebook.json'), JSON.stringify({ pid: process.ppid, ...address }))
+    assert.is(await readRunning(dataDir), undefined)
+    await (await lockDataDir(dataDir)).release()
+  }))
+
+test('of many that start at once, exactly one wins, also after a kill', () =>
+  inFolder(async (dataDir) => {
+    await (await owner(dataDir)).kill()
+    const all = await Promise.all(Array.from({ length: 6 }, () => owner(dataDir)))
+    const [winner, ...others] = all.filter(({ says }) => says === 'mine')
+    assert.equal(others, [])
+    for (const { says } of all.filter((each) => each !== winner)) assert.match(says, `process ${winner!.pid}`)
+    await winner!.leave()
+  }))
+
+test('its files are for the eyes of their owner', () =>
+  inFolder(async (folder) => {
+    const dataDir = join(folder, 'new/data')
+    const lock = await lockDataDir(dataDir)
+    await lock.publish(address)
+    assert.equal((await readdir(dataDir)).sort(), ['tracebook.json', 'tracebook.lock'])
+    for (const name of await readdir(dataDir)) assert.is((await stat(join(dataDir, name))).mode & 0o777, 0o600)
+    await lock.release()
+    assert.equal(await readdir(dataDir), ['tracebook.lock'])
+  }))
+
+test('nobody is running before the address is known, or when the file is damaged', () =>
+  inFolder(async (dataDir) => {
+    assert.is(await readRunning(dataDir), undefined)
+    const lock = await lockDataDir(dataDir)
+    assert.is(await readRunning(dataDir), undefined)
+    await writeFile(join(dataDir, 'tracebook.json'), '{"pid":')
+    assert.is(await readRunning(dataDir), undefined)
+    await lock.release()
+  }))
+
+test.run()

@@ -1,0 +1,30 @@
+import { createHash, hash, randomUUIDv7 } from 'node:crypto'
+import { v5 } from 'uuid'
+
+/**
+ * Ids are derived from the key of what they stand for, wherever uniqueness matters: two racing creators meet in the
+ * same stream, and the first event that expects no stream wins (architecture: The log).
+ */
+const ROOT = '5b1f0e3c-5d0b-5a8e-9f3e-6d0c7a52c1f4'
+
+const derived = (kind: string, ...key: string[]) => v5([kind, ...key].join('\0'), ROOT)
+
+/** The same for the same externalId in the same namespace, also after a deletion (readings: Addressing). */
+export const traceId = (namespaceId: string, externalId: string): string => derived('trace', namespaceId, externalId)
+export const messageId = (traceId: string, externalId: string): string => v5(externalId, traceId)
+export const namespaceId = (slug: string): string => derived('namespace', slug)
+/** `key` is the SHA-256 of what identifies somebody: a device's id is a credential and is kept nowhere. */
+export const identityId = (type: 'device' | 'codehost', key: string): string => derived('identity', type, key)
+export const userId = (identityId: string): string => derived('user', identityId)
+export const newId = (): string => randomUUIDv7()
+
+/** A short, fixed-size stand-in for keys of up to 1,024 characters in indexes. */
+export const keyHash = (key: string): string => {
+  const hex = hash('sha256', key, 'hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
+}
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')
+
+/** Whether a text has the form of the ids made here; anything else names nothing. */
+export const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)

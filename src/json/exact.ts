@@ -1,0 +1,67 @@
+/**
+ * JSON that loses nothing: integers beyond 2^53, negative zero, `__proto__` and key order survive.
+ * Such numbers are rare, so a scan of the text decides whether the slow, exact way is needed at all.
+ */
+
+// At the start of a token: an integer of 16 digits or more, a negative zero, an exponent of three digits.
+const SUSPECT = /(?:^|[[:,])\s*-?(?:\d{16}|0(?:\.0*)?(?:[eE][-+]?\d+)?\s*[,}\]]|0\s*$|\d[\d.]*[eE][-+]?\d{3})/
+
+/** A number that no double can hold (readings: Messages). */
+export class NumberOutOfRange extends Error {
+  override readonly name = 'NumberOutOfRange'
+}
+
+const raw = JSON as unknown as { rawJSON(text: string): object; isRawJSON(value: unknown): boolean }
+
+const isInteger = /^-?\d+$/
+
+const keep = (_key: string, value: unknown, context: { source?: string }): unknown => {
+  if (typeof value !== 'number') return value
+  if (!Number.isFinite(value)) throw new NumberOutOfRange(`no double holds ${context.source?.slice(0, 40)}`)
+  if (Object.is(value, -0)) return raw.rawJSON('-0')
+  if (Number.isSafeInteger(value) || !context.source || !isInteger.test(context.source)) return value
+  return raw.rawJSON(context.source)
+}
+
+type Reviver = (this: unknown, key: string, value: unknown) => unknown
+
+/**
+ * Parses JSON text; what doubles cannot hold comes back as raw JSON, which `JSON.stringify` writes as it came.
+ * @throws SyntaxError when it is no JSON
+ * @throws NumberOutOfRange for a number such as 1e400
+ */
+export const parseExact = (text: string): unknown => {
+  if (!SUSPECT.test(text)) return JSON.parse(text)
+  // A reviver drops nothing, but assigning to `__proto__` would: define it as the own property that it is.
+  return JSON.parse(text, keep as Reviver)
+}
+
+/** Whether a value stands for a number that only its text can hold. */
+export const isRawNumber = (value: unknown): boolean => raw.isRawJSON(value)
+
+/** A zero whose sign only its text holds. */
+export const isNegativeZero = (value: unknown): boolean =>
+  isRawNumber(value) && (value as { rawJSON: string }).rawJSON === '-0'
+
+const texts = new WeakMap<object, string>()
+
+/** The JSON text of a value that does not change any more, made once. */
+export const textOf = (value: object): string => {
+  let text = texts.get(value)
+  if (text === undefined) {
+    text = JSON.stringify(value)
+    texts.set(value, text)
+  }
+  return text
+}
+
+/** How deep objects and lists are nested in a value, counted up to `limit`. */
+export const isDeeperThan = (value: unknown, limit: number): boolean => {
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return false
+  if (limit <= 0) return true
+  for (const item of Array.isArray(value) ? value : Object.values(value)) if (isDeeperThan(item, limit - 1)) return true
+  return false
+}
+
+/** Text in which Postgres and UTF-8 would lose something: NUL or half a surrogate pair. */
+export const isUnstorable = (text: string): boolean => text.includes('\0') || !text.isWellFormed()

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+
+/** Who acted. Absent where the service itself did. */
+export const Actor = z.object({ userId: z.string(), sessionId: z.string().optional() })
+export type Actor = z.infer<typeof Actor>
+
+/** The boundaries of an append: readers see all of its events or none. `index` counts from 0. */
+export const AppendMark = z.object({ id: z.string(), index: z.int(), size: z.int() })
+export type AppendMark = z.infer<typeof AppendMark>
+
+/**
+ * What is recorded with every event. `at` is ours, in milliseconds: never smaller than that of the stream's last event.
+ * `schema` is the version of the event's data, for upcasters.
+ */
+export const Metadata = z.object({
+  at: z.int(),
+  actor: Actor.optional(),
+  requestId: z.string().optional(),
+  schema: z.int(),
+  append: AppendMark,
+})
+export type Metadata = z.infer<typeof Metadata>
+
+const parsed = new WeakMap<object, Metadata>()
+
+/** The metadata of an event, parsed once. Trusts the log: only this service writes to it. */
+export const metadataOf = (event: { readonly metadata: string }): Metadata => {
+  let metadata = parsed.get(event)
+  if (!metadata) {
+    metadata = JSON.parse(event.metadata) as Metadata
+    parsed.set(event, metadata)
+  }
+  return metadata
+}

@@ -1,0 +1,86 @@
+import { setTimeout } from 'node:timers/promises'
+import { newPool } from '../../postgres/connect.ts'
+import type { Batch, EventLog, RecordedEvent, Revision } from '../log.ts'
+import { ask, newReader } from './reader.ts'
+import { newTail } from './tail.ts'
+import { newWakeUps } from './wake-ups.ts'
+import { newWriter } from './writer.ts'
+
+const POLL_MS = 400
+const RETRY_MS = 200
+const FAREWELL_MS = 1_000
+const STATEMENT_MS = 10_000
+const TAIL_BYTES = 16 * 1024 * 1024
+const TRUNCATE_STEP = 2_000
+
+const truncateStep = `
+  delete from log.events where position in (
+    select position from log.events where stream = $1 and revision < least($2::int8,
+      (select max(revision) from log.events where stream = $1)) order by revision limit ${TRUNCATE_STEP})`
+
+export type PostgresLogOptions = {
+  readonly url: string
+  readonly deadlineMs?: number
+  /** Default 32 MiB. */
+  readonly maxAppendBytes?: number
+  readonly observe?: (appends: number, events: number, ms: number) => void
+}
+
+const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
+
+/** The log in Postgres (architecture: The log). Needs a direct connection: LISTEN does not survive a pooler. */
+export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
+  const { url, deadlineMs = 5_000, maxAppendBytes = 32 * 1024 * 1024, observe } = options
+  const pool = newPool(url, 'log', 6, STATEMENT_MS)
+  const { page, read, readAll } = newReader(pool)
+  const tail = newTail(TAIL_BYTES)
+  const closing = new AbortController()
+  const others = newWakeUps(url, pool, { grown: tail.wake, truncated: tail.forget })
+  const committed = (events: readonly RecordedEvent[]) => {
+    if (events.length > 0) tail.publish(events)
+    else tail.wake()
+    others.tell()
+  }
+  const writer = newWriter({ url, deadlineMs, committed, ...(observe ? { observe } : {}) })
+
+  async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
+    const end = AbortSignal.any([signal, closing.signal])
+    let at = after
+    while (!end.aborted) {
+      const seen = tail.version()
+      const events = tail.after(at) ?? (await page(at).catch(() => undefined))
+      if (end.aborted) return
+      if (events === undefined) await pause(RETRY_MS, end)
+      else if (events.length === 0) await tail.changed(seen, POLL_MS, end)
+      else {
+        at = events.at(-1)!.position
+        yield { events, through: at }
+      }
+    }
+  }
+
+  const truncate = async (stream: string, before: Revision) => {
+    for (;;) {
+      const { rowCount } = await ask(pool, { name: 'log-truncate', text: truncateStep, values: [stream, before] })
+      tail.forget()
+      if (!rowCount || rowCount < TRUNCATE_STEP) break
+    }
+    await others.tellTruncated()
+  }
+
+  const head = async () => {
+    const query = { name: 'log-head', text: 'select position from log.head' }
+    return (await ask<{ position: bigint }>(pool, query)).rows[0]!.position
+  }
+
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= shut())
+  const shut = async () => {
+    await writer.close()
+    closing.abort()
+    await others.close()
+    await Promise.race([pool.end(), setTimeout(FAREWELL_MS, undefined, { ref: false })])
+  }
+
+  return { append: writer.append, read, readAll, follow, truncate, head, maxAppendBytes, close }
+}

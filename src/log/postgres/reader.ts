@@ -1,0 +1,101 @@
+import { setTimeout } from 'node:timers/promises'
+import type pg from 'pg'
+import { isTransient } from '../../postgres/connect.ts'
+import { LogUnavailable, type Position, type ReadOptions, type RecordedEvent } from '../log.ts'
+
+const PAGE_EVENTS = 1_000
+const PAGE_BYTES = 8 * 1024 * 1024
+
+type Row = {
+  position: bigint
+  stream: string
+  revision: bigint
+  id: string
+  type: string
+  data: string
+  metadata: string
+}
+
+const columns = 'e.position, e.stream, e.revision, e.id, e.type, e.data, e.metadata'
+
+// The inner query decides by weight how far a page goes, before any body is fetched. One event always fits.
+const pageOfAll = `
+  select ${columns} from log.events e where e.position > $1 and e.position <= (
+    select max(w.position) from (
+      select position, sum(bytes) over (order by position) - bytes as before
+      from log.events where position > $1 order by position limit $2
+    ) w where w.before < ${PAGE_BYTES}
+  ) order by e.position`
+
+const pageOfStream = (direction: 'asc' | 'desc') => {
+  const compare = direction === 'asc' ? '>=' : '<='
+  return `
+  select ${columns} from log.events e join (
+    select w.revision from (
+      select revision, sum(bytes) over (order by revision ${direction}) - bytes as before
+      from log.events where stream = $1 and revision ${compare} $2 order by revision ${direction} limit $3
+    ) w where w.before < ${PAGE_BYTES}
+  ) p on p.revision = e.revision where e.stream = $1 order by e.revision ${direction}`
+}
+
+export type Reader = {
+  /** Up to a page of events behind a position; empty at the end of the log. */
+  page(after: Position, limit?: number): Promise<RecordedEvent[]>
+  readAll(options: { after: Position; limit?: number }): AsyncIterable<RecordedEvent>
+  read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
+}
+
+const PATIENCE_MS = 1_000
+const RETRY_MS = 20
+
+/** Asks, and for a second again: when the server restarts, every connection of a pool fails once. */
+export const ask = async <Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.QueryConfig) => {
+  const patience = performance.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      return await pool.query<Row>(query)
+    } catch (error) {
+      if (!isTransient(error)) throw error
+      if (pool.ending || performance.now() > patience) throw new LogUnavailable(false, error)
+      await setTimeout(RETRY_MS)
+    }
+  }
+}
+
+/** Reads the events table in pages that are bounded in number and in bytes. */
+export const newReader = (pool: pg.Pool): Reader => {
+  const rows = async (name: string, text: string, values: unknown[]) =>
+    (await ask<Row>(pool, { name, text, values })).rows as RecordedEvent[]
+
+  const page = (after: Position, limit = PAGE_EVENTS) =>
+    rows('log-page', pageOfAll, [after, Math.min(limit, PAGE_EVENTS)])
+
+  async function* readAll({ after, limit = Number.POSITIVE_INFINITY }: { after: Position; limit?: number }) {
+    let [at, left] = [after, limit]
+    while (left > 0) {
+      const events = await page(at, left)
+      if (events.length === 0) return
+      yield* events
+      at = events.at(-1)!.position
+      left -= events.length
+    }
+  }
+
+  async function* read(stream: string, options: ReadOptions = {}) {
+    const { backwards = false, from = backwards ? 2n ** 62n : 0n, limit = Number.POSITIVE_INFINITY } = options
+    let [at, left] = [from, limit]
+    while (left > 0) {
+      const events = await rows(
+        backwards ? 'log-stream-back' : 'log-stream',
+        pageOfStream(backwards ? 'desc' : 'asc'),
+        [stream, at, Math.min(left, PAGE_EVENTS)],
+      )
+      if (events.length === 0) return
+      yield* events
+      at = events.at(-1)!.revision + (backwards ? -1n : 1n)
+      left -= events.length
+    }
+  }
+
+  return { page, readAll, read }
+}

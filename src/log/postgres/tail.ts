@@ -1,0 +1,80 @@
+import type { Position, RecordedEvent } from '../log.ts'
+
+export type Tail = {
+  /** Takes a batch that has just been committed, in the order of commits. */
+  publish(events: readonly RecordedEvent[]): void
+  /** Fresh events straight after a position, or nothing when memory does not reach back that far. */
+  after(position: Position): readonly RecordedEvent[] | undefined
+  /** Lets go of everything: some of it has been erased from the log. */
+  forget(): void
+  /** Says that there may be something new, from here or from another process. */
+  wake(): void
+  /** Counts wake-ups: what has been seen before a look cannot be missed after it. */
+  version(): number
+  /** Resolves when the version has moved on, after `timeoutMs`, or on abort. */
+  changed(since: number, timeoutMs: number, signal: AbortSignal): Promise<void>
+}
+
+const PAGE_EVENTS = 1_000
+const PAGE_BYTES = 8 * 1024 * 1024
+
+const weight = (event: RecordedEvent) => event.data.length + event.metadata.length + 200
+
+/** The newest committed batches of this process, contiguous in position, up to `maxBytes`. */
+export const newTail = (maxBytes: number): Tail => {
+  let batches: { events: readonly RecordedEvent[]; bytes: number }[] = []
+  let bytes = 0
+  let count = 0
+  const waiting = new Set<() => void>()
+
+  const wake = () => {
+    count += 1
+    for (const resolve of [...waiting]) resolve()
+  }
+
+  const forget = () => {
+    batches = []
+    bytes = 0
+  }
+
+  const publish = (events: readonly RecordedEvent[]) => {
+    const last = batches.at(-1)?.events.at(-1)
+    // Another process may have written in between: what is held then no longer reaches the end.
+    if (last && events[0]!.position !== last.position + 1n) forget()
+    const size = events.reduce((sum, event) => sum + weight(event), 0)
+    batches.push({ events, bytes: size })
+    bytes += size
+    while (bytes > maxBytes && batches.length > 1) bytes -= batches.shift()!.bytes
+    wake()
+  }
+
+  const after = (position: Position) => {
+    const first = batches[0]?.events[0]
+    if (!first || first.position > position + 1n) return undefined
+    const start = batches.findIndex(({ events }) => events.at(-1)!.position > position)
+    if (start < 0) return undefined
+    const found: RecordedEvent[] = []
+    let size = 0
+    for (let i = start; i < batches.length && found.length < PAGE_EVENTS && size < PAGE_BYTES; i++) {
+      size += batches[i]!.bytes
+      for (const event of batches[i]!.events) if (event.position > position) found.push(event)
+    }
+    return found
+  }
+
+  const changed = (since: number, timeoutMs: number, signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      if (count !== since || signal.aborted) return resolve()
+      const done = () => {
+        waiting.delete(done)
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, timeoutMs)
+      signal.addEventListener('abort', done)
+      waiting.add(done)
+    })
+
+  return { publish, after, forget, wake, version: () => count, changed }
+}

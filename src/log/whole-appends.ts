@@ -1,0 +1,113 @@
+import { bytesOf, chunksBefore, endsEvent, fromRecords, opens, toRecords } from './chunks.ts'
+import { isWhole, newCollector } from './groups.ts'
+import {
+  type Appended,
+  type Batch,
+  type EventLog,
+  type Expected,
+  type NewEvent,
+  type ReadOptions,
+  type RecordedEvent,
+  type Revision,
+  expectedOf,
+  revisionNumber,
+} from './log.ts'
+
+/** Splits records into runs that each fit into one append of the adapter. */
+const segmentsOf = (records: readonly NewEvent[], maxBytes: number): NewEvent[][] => {
+  const segments: NewEvent[][] = []
+  let room = 0
+  for (const record of records) {
+    const bytes = bytesOf(record)
+    if (segments.length === 0 || bytes > room) {
+      segments.push([])
+      room = maxBytes
+    }
+    segments.at(-1)!.push(record)
+    room -= bytes
+  }
+  return segments
+}
+
+async function* first<T>(source: AsyncIterable<T>, limit = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
+  let left = limit
+  if (left <= 0) return
+  for await (const item of source) {
+    yield item
+    left -= 1
+    if (left <= 0) return
+  }
+}
+
+/** The whole appends whose last record is among these. */
+async function* collected(store: EventLog, records: AsyncIterable<RecordedEvent>) {
+  const collect = newCollector(store)
+  for await (const record of records) yield* await collect(record)
+}
+
+async function* forwards(store: EventLog, stream: string, from: Revision) {
+  for await (const event of collected(store, store.read(stream, { from }))) if (event.revision >= from) yield event
+}
+
+async function* backwards(store: EventLog, stream: string, from: Revision | undefined) {
+  let whole: boolean | undefined
+  let parts: RecordedEvent[] = []
+  for await (const record of store.read(stream, { backwards: true, ...(from === undefined ? {} : { from }) })) {
+    whole ??= await isWhole(store, record)
+    if (endsEvent(record)) parts = []
+    parts.push(record)
+    if (whole && chunksBefore(record) === 0) yield* fromRecords(parts.toReversed())
+    if (opens(record)) whole = undefined
+  }
+}
+
+/**
+ * Lets appends be larger than the adapter takes: they are split into segments and put together again here.
+ * An append exists for readers once its last record is there; what a crash left behind before that stays invisible,
+ * though the stream's revision has moved on (architecture: The log).
+ */
+export const wholeAppends = (store: EventLog): EventLog => {
+  const max = store.maxAppendBytes
+
+  const append = async (stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> => {
+    const total = events.reduce((sum, event) => sum + bytesOf(event), 0)
+    if (total <= max) return store.append(stream, expected, events)
+    const segments = segmentsOf(
+      events.flatMap((event) => toRecords(event, max)),
+      max,
+    )
+    let at = revisionNumber(expected)
+    let answer: Appended | undefined
+    for (const segment of segments) {
+      answer = await store.append(stream, expectedOf(at), segment)
+      at += BigInt(segment.length)
+    }
+    return answer!
+  }
+
+  const read = (stream: string, { from, backwards: back, limit }: ReadOptions = {}) =>
+    first(back ? backwards(store, stream, from) : forwards(store, stream, from ?? 0n), limit)
+
+  const readAll = ({ after, limit }: { readonly after: bigint; readonly limit?: number }) =>
+    first(collected(store, store.readAll({ after })), limit)
+
+  async function* follow(options: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
+    const collect = newCollector(store)
+    for await (const { events, through } of store.follow(options)) {
+      const whole: RecordedEvent[] = []
+      for (const record of events) whole.push(...(await collect(record)))
+      yield { events: whole, through }
+    }
+  }
+
+  /** What the last event stands on stays, and so does the event that ends at or after `before`. */
+  const truncate = async (stream: string, before: Revision) => {
+    for await (const last of read(stream, { backwards: true, limit: 1 })) {
+      const from = before < last.revision ? before : last.revision
+      for await (const record of store.read(stream, { from, limit: 1 }))
+        await store.truncate(stream, record.revision - BigInt(chunksBefore(record)))
+    }
+  }
+
+  return { ...store, append, read, readAll, follow, truncate }
+}

@@ -1,0 +1,74 @@
+import { type Test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { aStream, all, bodies, numbered, readPrefix } from '../support/events.ts'
+import type { World } from '../support/world.ts'
+
+const LONG = 2_300
+
+export const reads = (test: Test<World>): void => {
+  test('a stream is read both ways, from and up to anywhere', async ({ log, other }) => {
+    const stream = aStream()
+    await log.append(stream, 'none', numbered(4))
+    await log.append(stream, 3n, numbered(6, 4))
+    const events = await all(log.read(stream))
+    for (const from of [undefined, 0n, 3n, 5n, 9n, 10n, 500n])
+      for (const limit of [undefined, 0, 1, 4, 100])
+        for (const reader of [log, other]) {
+          const options = { ...(from === undefined ? {} : { from }), ...(limit === undefined ? {} : { limit }) }
+          const later = events.filter(({ revision }) => revision >= (from ?? 0n)).slice(0, limit)
+          assert.equal(bodies(await all(reader.read(stream, options))), bodies(later))
+          const older = events.toReversed().filter(({ revision }) => revision <= (from ?? 99n))
+          const back = await all(reader.read(stream, { ...options, backwards: true }))
+          assert.equal(bodies(back), bodies(older.slice(0, limit)))
+        }
+  })
+
+  test('a stream without events is read as empty', async ({ log }) => {
+    assert.equal(await all(log.read(aStream())), [])
+    assert.equal(await all(log.read(aStream(), { backwards: true })), [])
+  })
+
+  test('a long stream is read to its end', async ({ log, other }) => {
+    const stream = aStream()
+    for (let at = 0; at < LONG; at += 575)
+      await log.append(stream, at === 0 ? 'none' : BigInt(at - 1), numbered(575, at))
+    const expected = Array.from({ length: LONG }, (_, i) => `{"n":${i}}`)
+    assert.equal(bodies(await all(other.read(stream))), expected)
+    assert.equal(bodies(await all(other.read(stream, { backwards: true }))), expected.toReversed())
+    assert.equal(bodies(await all(other.read(stream, { from: 500n, limit: 1_500 }))), expected.slice(500, 2_000))
+    assert.equal(bodies(await readPrefix(other, stream)), expected)
+  })
+
+  test('the whole log is read after a position, in the order of positions', async ({ log }) => {
+    const prefix = aStream()
+    const before = await log.head()
+    for (let i = 0; i < 5; i++) await log.append(`${prefix}-${i}`, 'none', numbered(1, i))
+    const events = await readPrefix(log, prefix, before)
+    assert.equal(bodies(events), ['{"n":0}', '{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}'])
+    for (const [i, event] of events.entries()) if (i > 0) assert.ok(event.position > events[i - 1]!.position)
+    assert.equal(bodies(await readPrefix(log, prefix, events[2]!.position)), ['{"n":3}', '{"n":4}'])
+    assert.equal(await readPrefix(log, prefix, events[4]!.position), [])
+    assert.equal(await all(log.readAll({ after: before, limit: 0 })), [])
+    assert.is((await all(log.readAll({ after: before, limit: 2 }))).length, 2)
+    assert.equal(await all(log.readAll({ after: await log.head() })), [])
+  })
+
+  test('nothing stands behind the head, for every process', async ({ log, other }) => {
+    const { position } = await log.append(aStream(), 'none', numbered(2))
+    for (const each of [log, other]) {
+      const head = await each.head()
+      assert.ok(head >= position)
+      assert.equal(await all(each.readAll({ after: head })), [])
+    }
+  })
+
+  test('a read that is left early leaves nothing behind', async ({ log }) => {
+    const stream = aStream()
+    await log.append(stream, 'none', numbered(50))
+    for (let i = 0; i < 150; i++) {
+      for await (const { revision } of log.read(stream)) if (revision === 2n) break
+      for await (const { position } of log.readAll({ after: 0n })) if (position > 0n) break
+    }
+    assert.is((await all(log.read(stream))).length, 50)
+  })
+}

@@ -1,0 +1,60 @@
+import pg from 'pg'
+import { suite } from 'uvu'
+import type { EventLog } from '../../../src/log/log.ts'
+import { type PostgresLogOptions, openPostgresLog } from '../../../src/log/postgres/postgres-log.ts'
+import { type Database, freshDatabase } from '../../support/database.ts'
+import { type Proxy, newProxy } from './proxy.ts'
+
+/** A database of one's own for each test, a network that can fail, and a connection to look behind the scenes. */
+export type Scene = {
+  database: Database
+  proxy: Proxy
+  sql: pg.Client
+  /** A log by way of the proxy. */
+  open(options?: Partial<PostgresLogOptions>): EventLog
+  opened: EventLog[]
+}
+
+const build = async (): Promise<Scene> => {
+  const database = await freshDatabase()
+  const proxy = await newProxy(database.url)
+  const sql = new pg.Client({ connectionString: database.url })
+  await sql.connect()
+  const opened: EventLog[] = []
+  const open = (options: Partial<PostgresLogOptions> = {}) => {
+    const log = openPostgresLog({ url: proxy.url, ...options })
+    opened.push(log)
+    return log
+  }
+  return { database, proxy, sql, open, opened }
+}
+
+export const faultSuite = (name: string) => {
+  const test = suite<Scene>(name)
+  test.before.each(async (scene) => void Object.assign(scene, await build()))
+  test.after.each(async ({ database, proxy, sql, opened }) => {
+    proxy.set('pass')
+    await Promise.all(opened.map((log) => log.close()))
+    await proxy.close()
+    await sql.end()
+    await database.drop()
+  })
+  return test
+}
+
+/** Asks again and again until the answer is yes. */
+export const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
+  while (!(await condition())) await new Promise(setImmediate)
+}
+
+/** How many backends of the log there are, by what they are for. */
+export const backends = async (sql: pg.Client, purpose: 'writer' | 'listener'): Promise<number> => {
+  const text = `select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and application_name = $1`
+  return (await sql.query<{ count: number }>(text, [`tracebook log ${purpose}`])).rows[0]!.count
+}
+
+/** Ends every backend of the log, as an administrator would. */
+export const terminateAll = (sql: pg.Client) =>
+  sql.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name like 'tracebook log%'`)

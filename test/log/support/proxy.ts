@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
+import { join } from 'node:path'
+
+/** `pass`; `stall`: nothing gets through; `deaf`: answers are lost; `refuse`: connections end as soon as they are made. */
+export type Mode = 'pass' | 'stall' | 'deaf' | 'refuse'
+
+export type Proxy = {
+  /** The same database, by way of the proxy. */
+  readonly url: string
+  /** Changes how it behaves, for the connections that there are as well. */
+  set(mode: Mode): void
+  /** Breaks all connections. */
+  cut(): void
+  close(): Promise<void>
+}
+
+const targetOf = (url: URL): Socket => {
+  const folder = url.searchParams.get('host')
+  const port = Number(url.port || 5432)
+  return folder?.startsWith('/') ? connect(join(folder, `.s.PGSQL.${port}`)) : connect(port, folder ?? url.hostname)
+}
+
+/** A network of our own between a log and its server, that can be told to fail. */
+export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
+  const url = new URL(databaseUrl)
+  const pairs = new Set<readonly [client: Socket, server: Socket]>()
+  let mode: Mode = 'pass'
+
+  const apply = ([client, server]: readonly [Socket, Socket]) => {
+    if (mode === 'refuse') client.destroy()
+    else if (mode === 'stall') for (const socket of [client, server]) socket.pause()
+    else for (const socket of [client, server]) socket.resume()
+  }
+
+  const join = (client: Socket) => {
+    const server = targetOf(url)
+    const pair = [client, server] as const
+    client.on('data', (bytes) => server.write(bytes))
+    server.on('data', (bytes) => mode !== 'deaf' && client.write(bytes))
+    const end = () => {
+      client.destroy()
+      server.destroy()
+      pairs.delete(pair)
+    }
+    for (const socket of pair) socket.on('close', end).on('error', end)
+    pairs.add(pair)
+    apply(pair)
+  }
+
+  const listener = createServer(join).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  const cut = () => {
+    for (const [client] of [...pairs]) client.destroy()
+  }
+  const set = (next: Mode) => {
+    mode = next
+    for (const pair of [...pairs]) apply(pair)
+  }
+  const close = async () => {
+    listener.close()
+    cut()
+    await once(listener, 'close')
+  }
+  const { username, pathname } = url
+  return { url: `postgresql://${username}@127.0.0.1:${port}${pathname}?sslmode=disable`, set, cut, close }
+}

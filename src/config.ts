@@ -1,0 +1,53 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+
+const Role = z.enum(['api', 'projector', 'worker'])
+export type ServiceRole = z.infer<typeof Role>
+
+const number = (fallback: number, min = 0, max = Number.MAX_SAFE_INTEGER) =>
+  z.coerce.number().int().min(min).max(max).default(fallback)
+const url = (...protocols: string[]) =>
+  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
+    error: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  })
+
+const roles = z
+  .string()
+  .default('api,projector,worker')
+  .transform((text) => text.split(',').map((role) => role.trim()))
+  .pipe(z.array(Role).min(1))
+
+/** All configuration: environment variables, read once. The README lists them with their defaults. */
+const Environment = z.object({
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: number(3000, 0, 65_535),
+  PUBLIC_URL: url('http:', 'https:').optional(),
+  DATA_DIR: z
+    .string()
+    .min(1)
+    .default('data')
+    .transform((path) => resolve(path)),
+  DATABASE_URL: url('postgres:', 'postgresql:').optional(),
+  EVENTSTORE_URL: url('esdb:', 'esdb+discover:', 'kurrentdb:', 'kurrentdb+discover:').optional(),
+  ROLES: roles,
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  RATE_LIMITS: z.enum(['on', 'off']).default('on'),
+  SESSION_TTL_DAYS: z.coerce.number().positive().max(36_500).default(90),
+  DISK_RESERVE_MB: number(256),
+})
+
+export type Config = z.infer<typeof Environment>
+
+/** A variable that cannot be used. The message names each one and what is wrong with it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** Reads the configuration; an empty variable counts as unset. @throws ConfigError */
+export const readConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
+  const parsed = Environment.safeParse(set)
+  if (parsed.success) return parsed.data
+  const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  throw new ConfigError(`the configuration cannot be used\n  ${issues.join('\n  ')}`)
+}

@@ -1,0 +1,66 @@
+import type pg from 'pg'
+import { cut, hangUp, newClient } from '../postgres/connect.ts'
+import type { Horizon } from './horizon.ts'
+import { readCheckpoint } from './read-models.ts'
+
+const BUSY_MS = 10
+const IDLE_MS = 250
+
+/**
+ * Tells a node whose read models are built by another process how far they have come: it looks at the checkpoint
+ * often while somebody waits, and now and then otherwise.
+ */
+export const watchCheckpoint = (options: {
+  readonly url: string
+  readonly schema: string
+  readonly horizon: Horizon
+  /** False while this process runs the projections itself and knows better. */
+  readonly isNeeded: () => boolean
+}): { close(): Promise<void> } => {
+  const { url, schema, horizon, isNeeded } = options
+  let closed = false
+  let client: pg.Client | undefined
+  let wake = () => {}
+
+  const connected = async () => {
+    if (client) return client
+    const fresh = newClient(url, 'checkpoint watch', 5_000)
+    fresh.on('error', () => {
+      if (client === fresh) client = undefined
+    })
+    await fresh.connect()
+    client = fresh
+    return fresh
+  }
+
+  const look = async () => {
+    if (!isNeeded()) return
+    try {
+      const { position, ready } = await readCheckpoint(await connected(), schema)
+      if (ready) horizon.advance(position)
+    } catch {
+      if (client) cut(client)
+      client = undefined // the database is away, or this version's schema is not there yet
+    }
+  }
+
+  const run = async () => {
+    while (!closed) {
+      await look()
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, isNeeded() && horizon.waiting() ? BUSY_MS : IDLE_MS)
+        wake = () => (clearTimeout(timer), resolve())
+      })
+    }
+    if (client) await hangUp(client)
+  }
+
+  const running = run()
+  return {
+    close: async () => {
+      closed = true
+      wake()
+      await running
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import type { z } from 'zod'
+import { parseExact } from '../json/exact.ts'
+import { type RecordedEvent } from '../log/log.ts'
+import { metadataOf } from '../log/metadata.ts'
+import type { DomainEvent } from './stream.ts'
+
+/** Turns the data of an older schema version into that of the next one. */
+export type Upcaster = (data: object) => object
+
+/** What an event type needs on its way into the log and back. */
+export type EventFormat = {
+  readonly schema: z.ZodType
+  /** The version that is written today, from 1. */
+  readonly version: number
+  /** From version n to n + 1, under the key n. */
+  readonly upcasters?: { readonly [version: number]: Upcaster }
+  /** Writes the data as JSON text; default `JSON.stringify`. */
+  readonly write?: (data: never) => string
+}
+
+export type Codec = {
+  /** The JSON text of an event's data and the schema version it has. */
+  encode(event: DomainEvent): { data: string; schema: number }
+  /**
+   * The data of a recorded event in today's version, checked against its schema but never replaced by it.
+   * @throws UnknownEvent for a type or version that this code does not know
+   */
+  decode(event: RecordedEvent): DomainEvent
+}
+
+/** An event that this version of the code cannot read. It is never skipped. */
+export class UnknownEvent extends Error {
+  override readonly name = 'UnknownEvent'
+}
+
+const upcast = (format: EventFormat, data: object, version: number): object => {
+  let current = data
+  for (let at = version; at < format.version; at++) {
+    const step = format.upcasters?.[at]
+    if (!step) throw new UnknownEvent(`no upcaster from version ${at}`)
+    current = step(current)
+  }
+  return current
+}
+
+type Union = {
+  readonly options: readonly {
+    readonly shape: { readonly type: { readonly value: string }; readonly data: z.ZodType }
+  }[]
+}
+
+/** The formats of a union of events at version 1, written by `JSON.stringify`. */
+export const formatsOf = ({ options }: Union): Readonly<Record<string, EventFormat>> =>
+  Object.fromEntries(options.map(({ shape }) => [shape.type.value, { schema: shape.data, version: 1 }]))
+
+/** One codec over all event types of the service. */
+export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec => {
+  const formatOf = (type: string) => {
+    const format = Object.hasOwn(formats, type) ? formats[type] : undefined
+    if (!format) throw new UnknownEvent(`unknown event type ${type}`)
+    return format
+  }
+
+  const encode = ({ type, data }: DomainEvent) => {
+    const { write = JSON.stringify, version } = formatOf(type)
+    return { data: (write as (data: object) => string)(data), schema: version }
+  }
+
+  const decode = (event: RecordedEvent): DomainEvent => {
+    if (event.decoded !== undefined) return { type: event.type, data: event.decoded as object }
+    const format = formatOf(event.type)
+    const { schema } = metadataOf(event)
+    if (schema > format.version)
+      throw new UnknownEvent(`${event.type} has schema version ${schema}, newer than this code`)
+    const data = upcast(format, parseExact(event.data) as object, schema)
+    const checked = format.schema.safeParse(data)
+    if (!checked.success)
+      throw new UnknownEvent(`${event.type} ${event.id} does not fit its schema: ${checked.error.message}`)
+    return { type: event.type, data }
+  }
+
+  return { encode, decode }
+}

@@ -1,0 +1,56 @@
+import { Unavailable } from './rejected.ts'
+
+/** How far the read models of this node have come: writes wait here until what they wrote can be read. */
+export type Horizon = {
+  position(): bigint
+  /** Notes that the read models, and this node's caches, have passed a position. Never moves backwards. */
+  advance(position: bigint): void
+  /** Forgets how far they came: after a crash of Postgres the last transactions may be gone. */
+  reset(position: bigint): void
+  /** Resolves once a position has been passed. @throws Unavailable after `timeoutMs` */
+  passed(position: bigint, timeoutMs: number, stored?: boolean): Promise<void>
+  /** Whether anybody waits, so that a poller knows when to look often. */
+  waiting(): boolean
+}
+
+type Waiter = { readonly position: bigint; readonly resolve: () => void }
+
+export const newHorizon = (): Horizon => {
+  let reached = 0n
+  let waiters: Waiter[] = []
+
+  const advance = (position: bigint) => {
+    if (position <= reached) return
+    reached = position
+    const later: Waiter[] = []
+    for (const waiter of waiters) {
+      if (waiter.position <= position) waiter.resolve()
+      else later.push(waiter)
+    }
+    waiters = later
+  }
+
+  const passed = (position: bigint, timeoutMs: number, stored = true) => {
+    if (position <= reached) return Promise.resolve()
+    return new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiters = waiters.filter((other) => other !== waiter)
+        reject(new Unavailable('the read models are behind', stored))
+      }, timeoutMs)
+      const waiter: Waiter = {
+        position,
+        resolve: () => {
+          clearTimeout(timer)
+          resolve()
+        },
+      }
+      waiters.push(waiter)
+    })
+  }
+
+  const reset = (position: bigint) => {
+    reached = position
+  }
+
+  return { position: () => reached, advance, reset, passed, waiting: () => waiters.length > 0 }
+}

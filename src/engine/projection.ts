@@ -1,0 +1,56 @@
+import type { Actor } from '../log/metadata.ts'
+import type { DomainEvent } from './stream.ts'
+
+/** An event as a projection sees it: its data, and where and when it happened. */
+export type Happened<Event extends DomainEvent = DomainEvent> = Event & {
+  /** The id of the thing that the stream is about. */
+  readonly of: string
+  readonly stream: string
+  readonly revision: bigint
+  readonly position: bigint
+  readonly at: number
+  readonly actor: Actor | undefined
+  /** Length of the data's text. */
+  readonly bytes: number
+}
+
+/** Sends one statement of the batch's transaction, in order. Under a name it is prepared once; the name is its text's. */
+export type Write = (name: string, text: string, values: readonly unknown[]) => void
+
+type Handlers<Event extends DomainEvent, Changes> = {
+  readonly [Type in Event['type']]:
+    'ignored' | ((changes: Changes, event: Happened<Extract<Event, { type: Type }>>) => void)
+}
+
+/**
+ * One read model: its tables, what each event type does to it, and how the changes of a batch are written as sets.
+ * Handlers collect into `changes`, in the order of the log; every event type is handled or named as ignored.
+ */
+export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknown> = {
+  readonly name: string
+  /** Tables with their primary keys, as SQL without a schema name. */
+  readonly tables: string
+  /** Secondary indexes, made once a rebuild has copied everything. */
+  readonly indexes: string
+  readonly start: () => Changes
+  readonly on: Handlers<Event, Changes>
+  readonly write: (changes: Changes, write: Write) => void
+}
+
+/** Types a projection over a union of events, and forgets the type of its changes. */
+export const projectionOf =
+  <Event extends DomainEvent>() =>
+  <Changes>(projection: Projection<Event, Changes>): Projection =>
+    projection as unknown as Projection
+
+/** Runs a batch through a read model and sends what follows from it. */
+export const project = (projection: Projection, events: readonly Happened[], write: Write): void => {
+  const changes = projection.start()
+  const handlers = projection.on as Readonly<Record<string, 'ignored' | ((changes: unknown, event: Happened) => void)>>
+  for (const event of events) {
+    const handler = handlers[event.type]
+    if (handler === undefined) throw new Error(`${projection.name} does not know ${event.type}`)
+    if (handler !== 'ignored') handler(changes, event)
+  }
+  projection.write(changes, write)
+}

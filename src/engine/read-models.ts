@@ -1,0 +1,58 @@
+import type pg from 'pg'
+import type { Projection } from './projection.ts'
+
+/** The read models that decisions and answers combine: one version, one schema, one checkpoint, one transaction. */
+export type Group = { readonly version: number; readonly projections: readonly Projection[] }
+
+export const schemaOf = ({ version }: Group): string => `rm_${version}`
+
+type Client = Pick<pg.ClientBase, 'query'>
+
+// The checkpoint moves by compare-and-set: whoever moves it from anywhere else is rolled back.
+const checkpoint = `
+  create table checkpoint (one bool primary key default true check (one), position int8 not null, ready bool not null);
+  insert into checkpoint (position, ready) values (0, false);
+  create function advance(seen int8, next int8) returns void language plpgsql as $$
+  begin
+    update checkpoint set position = next where position = seen;
+    if not found then raise exception 'the checkpoint is not at %', seen using errcode = 'TB001'; end if;
+  end $$;`
+
+/** The SQLSTATE of a checkpoint that somebody else has moved. */
+export const CHECKPOINT_MOVED = 'TB001'
+
+export type Checkpoint = { readonly position: bigint; readonly ready: boolean }
+
+/** Makes a schema with empty tables unless it is there, and says how far it has come. */
+export const ensureSchema = async (client: Client, group: Group, schema = schemaOf(group)): Promise<Checkpoint> => {
+  const { rows } = await client.query(`select to_regclass('${schema}.checkpoint') is not null as there`)
+  if (!rows[0].there) await createSchema(client, group, schema)
+  return readCheckpoint(client, schema)
+}
+
+const createSchema = async (client: Client, group: Group, schema: string) => {
+  const tables = group.projections.map(({ tables }) => tables).join('\n')
+  await client.query(`
+    begin;
+    create schema if not exists ${schema};
+    set local search_path = ${schema};
+    ${checkpoint}
+    ${tables}
+    commit;`)
+}
+
+export const readCheckpoint = async (client: Client, schema: string): Promise<Checkpoint> =>
+  (await client.query<Checkpoint>(`select position, ready from ${schema}.checkpoint`)).rows[0]!
+
+/** Makes the secondary indexes; from then on the schema may serve. */
+export const finishSchema = async (client: Client, group: Group, schema = schemaOf(group)): Promise<void> => {
+  const indexes = group.projections.map(({ indexes }) => indexes).join('\n')
+  await client.query(`
+    begin;
+    set local search_path = ${schema};
+    set local maintenance_work_mem = '256MB';
+    ${indexes}
+    update checkpoint set ready = true;
+    commit;`)
+  await client.query(`set search_path = ${schema}; analyze`).catch(() => {})
+}

@@ -1,0 +1,105 @@
+import type pg from 'pg'
+import type { Kysely } from 'kysely'
+import { isDiskFull, isTransient, kyselyOver, newPool } from '../postgres/connect.ts'
+import { type Checkpoint, readCheckpoint } from './read-models.ts'
+import { Unavailable } from './rejected.ts'
+
+export type Row = Record<string, unknown>
+
+/** The read models, as queries see them. Every call may throw `Unavailable`. */
+export type Reads<Tables> = {
+  /** Runs a prepared statement; `name` stands for its text and must be its own. */
+  rows<T extends Row>(name: string, text: string, values?: readonly unknown[]): Promise<T[]>
+  /** Runs a query made with Kysely: for what is not a hot path. */
+  ask<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  /** Whether the read models can be asked now, with what is missing when they cannot. */
+  check(): Promise<string | undefined>
+  readonly pool: pg.Pool
+  close(): Promise<void>
+}
+
+export type ReadsOptions = {
+  readonly url: string
+  readonly schema: string
+  readonly size?: number
+  /** The log's head, which the read models must have reached after a reconnect. */
+  readonly head: () => Promise<bigint>
+}
+
+const SETTLE_MS = 5_000
+const LOOK_AGAIN_MS = 15
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/**
+ * Queries over the read models. Their last transactions may be lost in a crash of Postgres and come back by a replay:
+ * so after every new connection reads wait until the checkpoint has reached the log's head of that moment
+ * (architecture: Projections).
+ */
+export const openReads = <Tables>({ url, schema, size = 12, head }: ReadsOptions): Reads<Tables> => {
+  const pool = newPool(url, 'reads', size, 30_000, schema)
+  let settling: Promise<void> | undefined
+  let unsettled = true
+  const unsettle = () => {
+    unsettled = true
+  }
+  pool.on('connect', unsettle)
+  pool.on('error', unsettle)
+
+  const settle = async () => {
+    const until = performance.now() + SETTLE_MS
+    unsettled = false
+    try {
+      const goal = await head()
+      for (;;) {
+        const { position, ready } = await readCheckpoint(pool, schema).catch(ifMissing)
+        if (ready && position >= goal) return
+        if (performance.now() > until) throw new Unavailable('the read models are catching up')
+        await pause(LOOK_AGAIN_MS)
+      }
+    } catch (error) {
+      unsettled = true
+      throw error
+    }
+  }
+
+  const settled = async () => {
+    while (unsettled || settling) {
+      settling ??= settle().finally(() => {
+        settling = undefined
+      })
+      await settling
+    }
+  }
+
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      if (unsettled || settling) await settled()
+      return await work()
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      if (isTransient(error) || isDiskFull(error) || isMissing(error)) {
+        unsettle()
+        throw new Unavailable('the database cannot be reached', false, error)
+      }
+      throw error
+    }
+  }
+
+  const rows = <T extends Row>(name: string, text: string, values: readonly unknown[] = []) =>
+    guarded(async () => (await pool.query<T>({ name, text, values: [...values] })).rows)
+
+  const check = () => guarded(async () => undefined).catch((error: Error) => error.message)
+
+  const kysely = kyselyOver<Tables>(pool)
+  const ask = <T>(query: (db: Kysely<Tables>) => Promise<T>) => guarded(() => query(kysely))
+  return { rows, ask, check, pool, close: () => pool.end() }
+}
+
+const ifMissing = (error: unknown): Checkpoint => {
+  if (isMissing(error)) return { position: 0n, ready: false }
+  throw error
+}
+
+/** A schema that is not there yet: this version's read models have not been built. */
+const isMissing = (error: unknown) => ['3F000', '42P01'].includes((error as { code?: string }).code ?? '')

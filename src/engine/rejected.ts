@@ -1,0 +1,33 @@
+/** Why a command was refused. HTTP statuses belong to these codes in one table (`src/http/errors.ts`). */
+export type Rejection =
+  | 'invalid_request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'last_admin'
+  | 'slug_taken'
+  | 'invite_revoked'
+  | 'invite_expired'
+  | 'invite_used'
+
+/** A command that the domain refuses. Only decisions throw it; anything else that is thrown is a fault. */
+export class Rejected extends Error {
+  override readonly name = 'Rejected'
+  readonly code: Rejection
+
+  constructor(code: Rejection, message: string = code) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Something the service needs is away. `stored` says of a write what is known about it. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable'
+  readonly stored: boolean | 'unknown'
+
+  constructor(message: string, stored: boolean | 'unknown' = false, cause?: unknown) {
+    super(message, { cause })
+    this.stored = stored
+  }
+}

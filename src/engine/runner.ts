@@ -1,0 +1,198 @@
+import pg from 'pg'
+import { cut, hangUp, isTransient, newClient } from '../postgres/connect.ts'
+import { type EventLog, LogUnavailable, type RecordedEvent } from '../log/log.ts'
+import { metadataOf } from '../log/metadata.ts'
+import type { Codec } from './codec.ts'
+import type { Horizon } from './horizon.ts'
+import { type Happened, project } from './projection.ts'
+import { CHECKPOINT_MOVED, type Group, ensureSchema, finishSchema, schemaOf } from './read-models.ts'
+import { idOf } from './stream.ts'
+
+const LOCK_RETRY_MS = 300
+const RECONNECT_MS = 150
+const NOTIFY_GAP_MS = 20
+
+/** What the runner is doing. Once `stopped` it does nothing more: somebody has to look. */
+export type RunnerState =
+  | { readonly is: 'starting' | 'standby' | 'running' | 'disconnected' }
+  | { readonly is: 'rebuilding'; readonly position: bigint; readonly head: bigint }
+  | { readonly is: 'stopped'; readonly reason: string }
+
+type Log = { info(data: object, message: string): void; error(data: object, message: string): void }
+
+export type RunnerOptions = {
+  readonly url: string
+  readonly group: Group
+  readonly log: EventLog
+  readonly codec: Codec
+  readonly horizon: Horizon
+  readonly logger: Log
+  readonly observe?: (events: number, ms: number) => void
+}
+
+export type Runner = { state(): RunnerState; close(): Promise<void> }
+
+export const happened = (codec: Codec, event: RecordedEvent): Happened => {
+  const { at, actor } = metadataOf(event)
+  const { stream, revision, position } = event
+  const bytes = event.data.length
+  return { ...codec.decode(event), of: idOf(event), stream, revision, position, at, actor, bytes }
+}
+
+/**
+ * Applies whole appends to a schema of the group, in one transaction with the checkpoint. All statements are sent at
+ * once and answered in order; a swap of schemas (rebuild) waits for the shared lock and is waited for by it.
+ */
+export const applyBatch = async (
+  client: pg.Client,
+  group: Group,
+  events: readonly Happened[],
+  from: bigint,
+  through: bigint,
+): Promise<void> => {
+  const sent: Promise<unknown>[] = []
+  const send = (query: string | pg.QueryConfig) => sent.push(client.query(query))
+  send('begin')
+  send(`select pg_advisory_xact_lock_shared(hashtext('tracebook swap'))`)
+  send({ name: 'advance', text: 'select advance($1, $2)', values: [from, through] })
+  try {
+    for (const projection of group.projections) {
+      project(projection, events, (name, text, values) => send({ name, text, values: [...values] }))
+    }
+    send('commit')
+  } catch (error) {
+    send('rollback')
+    await Promise.allSettled(sent)
+    throw error
+  }
+  const failed = (await Promise.allSettled(sent)).find((outcome) => outcome.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+/** A connection whose transactions may be lost with the server: they are replayed from the checkpoint. */
+export const connectForApplying = async (url: string, schema: string): Promise<pg.Client> => {
+  const client = newClient(url, `projections ${schema}`, 0, true)
+  client.on('error', () => {})
+  await client.connect()
+  await client.query(`set synchronous_commit = off`)
+  await client.query(`set search_path = ${schema}`)
+  return client
+}
+
+/**
+ * The runner of the one group: holds an advisory lock on the connection that runs its transactions, so that another
+ * process takes over when it dies, and stops loudly at an event that it cannot apply (architecture: Projections).
+ */
+export const startRunner = (options: RunnerOptions): Runner => {
+  const { url, group, log, codec, horizon, logger, observe } = options
+  const schema = schemaOf(group)
+  const stop = new AbortController()
+  let state: RunnerState = { is: 'starting' }
+  let current: pg.Client | undefined
+
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      stop.signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+    })
+
+  const acquire = async (client: pg.Client) => {
+    while (!stop.signal.aborted) {
+      const { rows } = await client.query(`select pg_try_advisory_lock(hashtext('tracebook runner ${schema}')) as mine`)
+      if (rows[0].mine) return true
+      state = { is: 'standby' }
+      await pause(LOCK_RETRY_MS)
+    }
+    return false
+  }
+
+  let notified = 0
+  const announce = (client: pg.Client) => {
+    const now = performance.now()
+    if (now - notified < NOTIFY_GAP_MS) return
+    notified = now
+    client.query(`select pg_notify('tracebook_projected', '')`).catch(() => {})
+  }
+
+  const lead = async (client: pg.Client) => {
+    const { position, ready } = await ensureSchema(client, group, schema)
+    const goal = await log.head()
+    let [at, finished] = [position, ready]
+    horizon.reset(ready ? position : 0n)
+    const caughtUp = async () => {
+      if (finished || at < goal) return
+      await finishSchema(client, group, schema)
+      finished = true
+      horizon.advance(at)
+    }
+    await caughtUp()
+    state = finished ? { is: 'running' } : { is: 'rebuilding', position: at, head: goal }
+    for await (const { events, through } of log.follow({ after: at, signal: stop.signal })) {
+      const started = performance.now()
+      await applyBatch(
+        client,
+        group,
+        events.map((event) => happened(codec, event)),
+        at,
+        through,
+      )
+      at = through
+      observe?.(events.length, performance.now() - started)
+      await caughtUp()
+      state = finished ? { is: 'running' } : { is: 'rebuilding', position: at, head: goal }
+      if (finished) horizon.advance(at)
+      announce(client)
+    }
+  }
+
+  const once = async () => {
+    const client = await connectForApplying(url, schema)
+    current = client
+    try {
+      if (await acquire(client)) await lead(client)
+    } finally {
+      current = undefined
+      await hangUp(client)
+    }
+  }
+
+  const run = async () => {
+    while (!stop.signal.aborted) {
+      try {
+        await once()
+      } catch (error) {
+        if (stop.signal.aborted) return
+        if (!mayPass(error)) {
+          state = { is: 'stopped', reason: error instanceof Error ? error.message : String(error) }
+          logger.error({ err: error }, 'projections stopped: an event cannot be applied')
+          return
+        }
+        state = { is: 'disconnected' }
+        logger.info({ err: error }, 'projections lost their database and try again')
+        await pause(RECONNECT_MS)
+      }
+    }
+  }
+
+  const running = run()
+  const close = async () => {
+    stop.abort()
+    const patience = setTimeout(() => current && cut(current), 2_000)
+    await running
+    clearTimeout(patience)
+  }
+  return { state: () => state, close }
+}
+
+/** Whether the same again may pass: the database went away, or another runner was faster. Never for a wrong event. */
+const mayPass = (error: unknown): boolean => {
+  if ((error as { code?: string }).code === CHECKPOINT_MOVED) return true
+  if (error instanceof LogUnavailable) return true
+  return isConnectionError(error) || (error instanceof pg.DatabaseError && isTransient(error))
+}
+
+/** An error of the socket or the driver. */
+const isConnectionError = (error: unknown): boolean => {
+  const { code, message = '' } = error as { code?: unknown; message?: string }
+  return /^E[A-Z]+$/.test(String(code)) || /connection|terminated|timeout|not queryable/i.test(message)
+}

@@ -1,0 +1,58 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+
+/** What the service counts. Durations are seconds. */
+export const newMetrics = () => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'tracebook_http_request_seconds',
+      help: 'HTTP requests by method, route and status',
+      labelNames: ['method', 'route', 'status'],
+      buckets: seconds,
+      registers,
+    }),
+    appendBatches: new Histogram({
+      name: 'tracebook_log_append_batch_appends',
+      help: 'Appends that shared one statement',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+      registers,
+    }),
+    appendSeconds: new Histogram({
+      name: 'tracebook_log_append_seconds',
+      help: 'Time of one statement that appends',
+      buckets: seconds,
+      registers,
+    }),
+    appendedEvents: new Counter({
+      name: 'tracebook_log_events_total',
+      help: 'Events appended by this process',
+      registers,
+    }),
+    projectedEvents: new Counter({
+      name: 'tracebook_projected_events_total',
+      help: 'Events applied to the read models',
+      registers,
+    }),
+    projectionSeconds: new Histogram({
+      name: 'tracebook_projection_batch_seconds',
+      help: 'Time of one transaction of the projections',
+      buckets: seconds,
+      registers,
+    }),
+    gauge: (name: string, help: string, value: () => number, labels?: Record<string, string>) => {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        labelNames: Object.keys(labels ?? {}),
+        registers,
+        collect: () => gauge.set(labels ?? {}, value()),
+      })
+    },
+  }
+}
+
+export type Metrics = ReturnType<typeof newMetrics>

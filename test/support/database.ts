@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { migrate } from '../../src/postgres/migrate.ts'
+
+export type Database = {
+  readonly url: string
+  /** Removes it, with the connections that are left. */
+  drop(): Promise<void>
+}
+
+/** Asks the server outside of any transaction, on a connection of its own. */
+export const onServer = async (url: string, text: string, values: unknown[] = []) => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await client.query<Record<string, unknown>>(text, values)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The same server, another database. */
+export const databaseUrl = (server: string, name: string): string => {
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/**
+ * A migrated database of one's own, cloned from the run's template. A file that is run by hand, with
+ * `TEST_DATABASE_URL` set, has no template: then it is migrated here.
+ */
+export const freshDatabase = async (): Promise<Database> => {
+  const { TEST_DATABASE_URL: server, TEST_TEMPLATE: template, TEST_RUN: run = 'test' } = process.env
+  if (!server) throw new Error('use `npm test -- <part of the path>`, or set TEST_DATABASE_URL')
+  const name = `${run}_${randomBytes(6).toString('hex')}`
+  await onServer(server, `create database "${name}"${template ? ` template "${template}"` : ''}`)
+  const url = databaseUrl(server, name)
+  if (!template) await migrate(url)
+  return { url, drop: async () => void (await onServer(server, `drop database if exists "${name}" with (force)`)) }
+}

@@ -1,0 +1,33 @@
+import { type ReadTables, readModels } from '../../projections/index.ts'
+import { newCodec } from '../../src/engine/codec.ts'
+import { newHorizon } from '../../src/engine/horizon.ts'
+import { schemaOf } from '../../src/engine/read-models.ts'
+import { openReads } from '../../src/engine/reads.ts'
+import { startRunner } from '../../src/engine/runner.ts'
+import { newTransactor } from '../../src/engine/transact.ts'
+import { formats } from '../../src/events.ts'
+import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
+import { wholeAppends } from '../../src/log/whole-appends.ts'
+import { traces } from '../../src/trace/decide.ts'
+import { traceSource, trimTrace } from '../../src/trace/source.ts'
+
+const logger = { info: () => {}, error: () => {} }
+
+/** Log, projections and traces over one database, without HTTP. `close` leaves the database as it is. */
+export const openEngine = (url: string, { keep = 512, now = Date.now }: { keep?: number; now?: () => number } = {}) => {
+  const log = wholeAppends(openPostgresLog({ url }))
+  const codec = newCodec(formats)
+  const horizon = newHorizon()
+  const runner = startRunner({ url, group: readModels, log, codec, horizon, logger })
+  const reads = openReads<ReadTables>({ url, schema: schemaOf(readModels), head: () => log.head() })
+  const source = traceSource(reads, (position) => horizon.passed(position, 5_000))
+  const transactor = newTransactor({ kind: traces, source, log, codec, now, keep, trim: trimTrace })
+  const close = async () => {
+    await runner.close()
+    await log.close()
+    await reads.close()
+  }
+  return { log, codec, horizon, runner, reads, source, traces: transactor, close }
+}
+
+export type Engine = ReturnType<typeof openEngine>

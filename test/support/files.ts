@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir, rm } from 'node:fs/promises'
+import { stripVTControlCharacters } from 'node:util'
+
+const LIMIT_MS = 120_000
+
+/** What became of a test file. `problem` says in a few words why it counts as failed. */
+export type Result = {
+  readonly file: string
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  readonly problem?: string
+  readonly output: string
+  readonly ms: number
+}
+
+export type RunOptions = {
+  readonly root: string
+  /** Does not exist yet; the file's temp folder, removed after it. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+/** What uvu says at the end; nothing when no suite of the file was run. */
+const figuresOf = (output: string) => {
+  const found = /Total:\s+(\d+)\s+Passed:\s+(\d+)\s+Skipped:\s+(\d+)/.exec(output)
+  return found && { total: Number(found[1]), passed: Number(found[2]), skipped: Number(found[3]) }
+}
+
+const judge = (output: string, how: number | string) => {
+  const figures = figuresOf(output)
+  const passed = figures?.passed ?? 0
+  const failed = figures ? figures.total - passed : 0
+  const counts = { passed, failed, skipped: figures?.skipped ?? 0 }
+  if (failed > 0) return { ...counts, problem: `${failed} failed` }
+  if (how !== 0) return { ...counts, failed: 1, problem: typeof how === 'number' ? `exit code ${how}` : how }
+  if (!figures || figures.total + figures.skipped === 0)
+    return { ...counts, failed: 1, problem: 'ran no test: is test.run() missing?' }
+  return counts
+}
+
+/** Ends a file's process with all that it has started and left in its group. */
+const killGroup = ({ pid }: ChildProcess) => {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // nobody is left
+  }
+}
+
+const finish = async (child: ChildProcess, signal: AbortSignal): Promise<number | string> => {
+  let why: string | undefined
+  const end = (reason: string) => () => {
+    why ??= reason
+    killGroup(child)
+  }
+  const stopped = end('stopped')
+  const limit = setTimeout(end(`did not end within ${LIMIT_MS / 1000} s`), LIMIT_MS)
+  signal.addEventListener('abort', stopped)
+  const [code, name] = (await once(child, 'exit')) as [number | null, string | null]
+  clearTimeout(limit)
+  signal.removeEventListener('abort', stopped)
+  killGroup(child)
+  return why ?? code ?? `ended by ${name}`
+}
+
+/** Runs one test file in a process of its own. */
+export const runFile = async (file: string, { root, folder, env, signal }: RunOptions): Promise<Result> => {
+  const started = performance.now()
+  await mkdir(folder)
+  await chmod(folder, 0o711)
+  const child = spawn(process.execPath, [file], {
+    cwd: root,
+    detached: true,
+    env: { ...process.env, ...env, NO_COLOR: '1', TMPDIR: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  const [how] = await Promise.all([finish(child, signal), once(child, 'close')])
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  output = stripVTControlCharacters(output)
+  return { file, ...judge(output, how), output, ms: performance.now() - started }
+}

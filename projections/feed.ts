@@ -1,0 +1,70 @@
+import { projectionOf, type Write } from '../src/engine/projection.ts'
+import type { AnyEvent } from '../src/events.ts'
+import { int8s, texts, uuids } from '../src/postgres/arrays.ts'
+import { ignoredButTraces } from './support/ignored.ts'
+
+export type FeedTable = { id: string; namespace_id: string; created_at: bigint; visibility: string }
+
+type Entry = { readonly id: string; readonly namespaceId: string; readonly createdAt: number; visibility: string }
+
+type Changes = {
+  readonly added: Map<string, Entry>
+  readonly changed: Map<string, string>
+  readonly deleted: Set<string>
+}
+
+const insert = (entries: readonly Entry[], write: Write) =>
+  write('feed-insert', 'insert into feed select * from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::text[])', [
+    uuids(entries.map(({ id }) => id)),
+    uuids(entries.map(({ namespaceId }) => namespaceId)),
+    int8s(entries.map(({ createdAt }) => createdAt)),
+    texts(entries.map(({ visibility }) => visibility)),
+  ])
+
+/**
+ * The order of all lists of traces: what is immutable, and the visibility. What a batch of messages moves stands in
+ * `traces` and `counts`, so that no write of messages touches an index of this table.
+ */
+export const feed = projectionOf<AnyEvent>()<Changes>({
+  name: 'feed',
+  tables: `
+    create table feed (
+      id uuid primary key, namespace_id uuid not null, created_at int8 not null, visibility text collate "C" not null
+    );`,
+  indexes: `
+    create index feed_public on feed (created_at desc, id desc) include (namespace_id) where visibility = 'public';
+    create index feed_namespace on feed (namespace_id, created_at desc, id desc) include (visibility);`,
+  start: () => ({ added: new Map(), changed: new Map(), deleted: new Set() }),
+  on: {
+    TraceCreated: ({ added }, { of: id, at, data: { namespaceId, visibility } }) =>
+      void added.set(id, { id, namespaceId, createdAt: at, visibility }),
+    TraceUpdated: ({ added, changed }, { of: id, data: { patch } }) => {
+      const operation = patch.find(({ path }) => path === '/visibility')
+      if (!operation || operation.op === 'remove') return
+      const entry = added.get(id)
+      if (entry) entry.visibility = operation.value as string
+      else changed.set(id, operation.value as string)
+    },
+    TraceDeleted: ({ added, changed, deleted }, { of: id }) => {
+      added.delete(id)
+      changed.delete(id)
+      deleted.add(id)
+    },
+    MessageAdded: 'ignored',
+    MessageUpdated: 'ignored',
+    MessagesCounted: 'ignored',
+    TraceSummarised: 'ignored',
+    ...ignoredButTraces,
+  },
+  write: ({ added, changed, deleted }, write) => {
+    if (deleted.size > 0) write('feed-delete', 'delete from feed where id = any($1::uuid[])', [uuids([...deleted])])
+    if (added.size > 0) insert([...added.values()], write)
+    if (changed.size > 0) {
+      write(
+        'feed-update',
+        'update feed f set visibility = u.visibility from unnest($1::uuid[], $2::text[]) u (id, visibility) where f.id = u.id',
+        [uuids([...changed.keys()]), texts([...changed.values()])],
+      )
+    }
+  },
+})

@@ -1,0 +1,39 @@
+import type { Group } from '../src/engine/read-models.ts'
+import { type CountsTable, counts } from './counts.ts'
+import { type FeedTable, feed } from './feed.ts'
+import { type IdentitiesTable, identities } from './identities.ts'
+import { type InvitesTable, invites } from './invites.ts'
+import { type MembersTable, members } from './members.ts'
+import { type MessagesTable, messages } from './messages.ts'
+import { type NamespacesTable, namespaces } from './namespaces.ts'
+import { type PartsTable, parts } from './parts.ts'
+import { type SessionsTable, sessions } from './sessions.ts'
+import { type TombstonesTable, type TracesTable, traces } from './traces.ts'
+import { type UsersTable, users } from './users.ts'
+
+/**
+ * All read models that decisions and answers combine. Another version means another schema, built from the log: it
+ * goes up whenever a table or a handler changes.
+ */
+export const readModels: Group = {
+  version: 1,
+  projections: [users, identities, sessions, namespaces, members, invites, traces, feed, counts, messages, parts],
+}
+
+/** The tables of the group, and what stands beside it. */
+export type ReadTables = {
+  users: UsersTable
+  identities: IdentitiesTable
+  sessions: SessionsTable
+  namespaces: NamespacesTable
+  members: MembersTable
+  invites: InvitesTable
+  traces: TracesTable
+  trace_tombstones: TombstonesTable
+  feed: FeedTable
+  counts: CountsTable
+  messages: MessagesTable
+  parts: PartsTable
+  /** Operational, never rebuilt: when a session was last used, in ms. */
+  'tracebook.session_uses': { session_id: string; last_used_at: bigint }
+}

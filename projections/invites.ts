@@ -1,0 +1,122 @@
+import { type Write, projectionOf } from '../src/engine/projection.ts'
+import type { AnyEvent } from '../src/events.ts'
+import type { Role } from '../src/namespace/events.ts'
+import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
+import { literal } from './support/changed-rows.ts'
+import { ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
+
+/** `email` is a JSON string literal; who accepted, and when, is said of the first use. */
+export type InvitesTable = {
+  namespace_id: string
+  code: string
+  role: Role
+  invited_by: string
+  email: string | null
+  max_uses: bigint | null
+  use_count: bigint
+  created_at: bigint
+  expires_at: bigint
+  revoked_at: bigint | null
+  accepted_at: bigint | null
+  accepted_by: string | null
+}
+
+type Key = { readonly namespaceId: string; readonly code: string }
+type Created = Key & {
+  readonly role: Role
+  readonly invitedBy: string
+  readonly email: string | undefined
+  readonly maxUses: number | undefined
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+/** What happens to an invite within a batch, be it new or not. */
+type Happening = Key & { uses: number; first?: { readonly by: string; readonly at: number }; revokedAt?: number }
+
+type Changes = { readonly created: Created[]; readonly happened: Map<string, Happening> }
+
+const happeningOf = ({ happened }: Changes, namespaceId: string, code: string): Happening => {
+  const key = `${namespaceId}/${code}`
+  let happening = happened.get(key)
+  if (!happening) happened.set(key, (happening = { namespaceId, code, uses: 0 }))
+  return happening
+}
+
+const columns = (rows: readonly Key[]) => [
+  uuids(rows.map(({ namespaceId }) => namespaceId)),
+  texts(rows.map(({ code }) => code)),
+]
+
+const insert = (rows: readonly Created[], write: Write) =>
+  write(
+    'invites-insert',
+    `insert into invites (namespace_id, code, role, invited_by, email, max_uses, created_at, expires_at)
+     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::json[], $6::int8[], $7::int8[], $8::int8[])`,
+    [
+      ...columns(rows),
+      texts(rows.map(({ role }) => role)),
+      uuids(rows.map(({ invitedBy }) => invitedBy)),
+      jsons(rows.map(({ email }) => literal(email))),
+      int8s(rows.map(({ maxUses }) => maxUses)),
+      int8s(rows.map(({ createdAt }) => createdAt)),
+      int8s(rows.map(({ expiresAt }) => expiresAt)),
+    ],
+  )
+
+// After the insert, in the same transaction: an invite may be made, used and revoked in one batch.
+const update = (rows: readonly Happening[], write: Write) =>
+  write(
+    'invites-update',
+    `update invites i set use_count = i.use_count + c.uses, revoked_at = coalesce(i.revoked_at, c.revoked_at),
+       accepted_at = coalesce(i.accepted_at, c.accepted_at), accepted_by = coalesce(i.accepted_by, c.accepted_by)
+     from unnest($1::uuid[], $2::text[], $3::int8[], $4::int8[], $5::int8[], $6::uuid[])
+       c (namespace_id, code, uses, revoked_at, accepted_at, accepted_by)
+     where i.namespace_id = c.namespace_id and i.code = c.code`,
+    [
+      ...columns(rows),
+      int8s(rows.map(({ uses }) => uses)),
+      int8s(rows.map(({ revokedAt }) => revokedAt)),
+      int8s(rows.map(({ first }) => first?.at)),
+      uuids(rows.map(({ first }) => first?.by)),
+    ],
+  )
+
+/** Invites with what became of them; their state depends on the time and is derived where it is shown. */
+export const invites = projectionOf<AnyEvent>()<Changes>({
+  name: 'invites',
+  tables: `
+    create table invites (
+      namespace_id uuid not null, code text collate "C" not null, role text collate "C" not null, invited_by uuid not null,
+      email json, max_uses int8, use_count int8 not null default 0, created_at int8 not null, expires_at int8 not null,
+      revoked_at int8, accepted_at int8, accepted_by uuid, primary key (namespace_id, code)
+    );`,
+  indexes: 'create index invites_code on invites (code);',
+  start: () => ({ created: [], happened: new Map() }),
+  on: {
+    InviteCreated: ({ created }, { of: namespaceId, at: createdAt, data }) => {
+      const { code, role, invitedBy, email, maxUses, expiresAt } = data
+      created.push({ namespaceId, code, role, invitedBy, email, maxUses, createdAt, expiresAt })
+    },
+    InviteRevoked: (changes, { of: namespaceId, at, data: { code } }) => {
+      happeningOf(changes, namespaceId, code).revokedAt ??= at
+    },
+    MemberJoined: (changes, { of: namespaceId, at, data: { userId, code } }) => {
+      if (code === undefined) return
+      const happening = happeningOf(changes, namespaceId, code)
+      happening.uses++
+      happening.first ??= { by: userId, at }
+    },
+    NamespaceCreated: 'ignored',
+    NamespaceUpdated: 'ignored',
+    AvatarChanged: 'ignored',
+    MemberRoleChanged: 'ignored',
+    MemberRemoved: 'ignored',
+    ...ignoredUserEvents,
+    ...ignoredSessionEvents,
+    ...ignoredTraceEvents,
+  },
+  write: ({ created, happened }, write) => {
+    if (created.length > 0) insert(created, write)
+    if (happened.size > 0) update([...happened.values()], write)
+  },
+})

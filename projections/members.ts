@@ -1,0 +1,106 @@
+import { type Write, projectionOf } from '../src/engine/projection.ts'
+import type { AnyEvent } from '../src/events.ts'
+import type { Role } from '../src/namespace/events.ts'
+import { int8s, texts, uuids } from '../src/postgres/arrays.ts'
+import { ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
+
+export type MembersTable = {
+  namespace_id: string
+  user_id: string
+  role: Role
+  invited_by: string | null
+  joined_at: bigint
+}
+
+type Key = { readonly namespaceId: string; readonly userId: string }
+type Row = Key & { readonly role: Role; readonly invitedBy: string | undefined; readonly joinedAt: number }
+
+/** What a batch leaves of each membership that it touches; a key stands in one of the three only. */
+type Changes = {
+  readonly joined: Map<string, Row>
+  readonly changed: Map<string, Key & { role: Role }>
+  readonly removed: Map<string, Key>
+}
+
+const keyOf = ({ namespaceId, userId }: Key) => `${namespaceId}/${userId}`
+
+const columns = (rows: readonly Key[]) => [
+  uuids(rows.map(({ namespaceId }) => namespaceId)),
+  uuids(rows.map(({ userId }) => userId)),
+]
+
+// Who left and came back within one batch is there still.
+const writeJoined = (rows: readonly Row[], write: Write) =>
+  write(
+    'members-upsert',
+    `insert into members select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::int8[])
+     on conflict (namespace_id, user_id) do update
+       set role = excluded.role, invited_by = excluded.invited_by, joined_at = excluded.joined_at`,
+    [
+      ...columns(rows),
+      texts(rows.map(({ role }) => role)),
+      uuids(rows.map(({ invitedBy }) => invitedBy)),
+      int8s(rows.map(({ joinedAt }) => joinedAt)),
+    ],
+  )
+
+const writeRoles = (rows: readonly (Key & { role: Role })[], write: Write) =>
+  write(
+    'members-roles',
+    `update members m set role = c.role from unnest($1::uuid[], $2::uuid[], $3::text[]) c (namespace_id, user_id, role)
+     where m.namespace_id = c.namespace_id and m.user_id = c.user_id`,
+    [...columns(rows), texts(rows.map(({ role }) => role))],
+  )
+
+const writeRemoved = (rows: readonly Key[], write: Write) =>
+  write(
+    'members-delete',
+    `delete from members m using unnest($1::uuid[], $2::uuid[]) c (namespace_id, user_id)
+     where m.namespace_id = c.namespace_id and m.user_id = c.user_id`,
+    columns(rows),
+  )
+
+/** Who belongs to which namespace, in which role. */
+export const members = projectionOf<AnyEvent>()<Changes>({
+  name: 'members',
+  tables: `
+    create table members (
+      namespace_id uuid not null, user_id uuid not null, role text collate "C" not null, invited_by uuid,
+      joined_at int8 not null, primary key (namespace_id, user_id)
+    );`,
+  indexes: 'create index members_user on members (user_id);',
+  start: () => ({ joined: new Map(), changed: new Map(), removed: new Map() }),
+  on: {
+    MemberJoined: ({ joined, changed, removed }, { of: namespaceId, at, data: { userId, role, invitedBy } }) => {
+      const key = keyOf({ namespaceId, userId })
+      changed.delete(key)
+      removed.delete(key)
+      joined.set(key, { namespaceId, userId, role, invitedBy, joinedAt: at })
+    },
+    MemberRoleChanged: ({ joined, changed }, { of: namespaceId, data: { userId, role } }) => {
+      const key = keyOf({ namespaceId, userId })
+      const row = joined.get(key)
+      if (row) joined.set(key, { ...row, role })
+      else changed.set(key, { namespaceId, userId, role })
+    },
+    MemberRemoved: ({ joined, changed, removed }, { of: namespaceId, data: { userId } }) => {
+      const key = keyOf({ namespaceId, userId })
+      joined.delete(key)
+      changed.delete(key)
+      removed.set(key, { namespaceId, userId })
+    },
+    NamespaceCreated: 'ignored',
+    NamespaceUpdated: 'ignored',
+    AvatarChanged: 'ignored',
+    InviteCreated: 'ignored',
+    InviteRevoked: 'ignored',
+    ...ignoredUserEvents,
+    ...ignoredSessionEvents,
+    ...ignoredTraceEvents,
+  },
+  write: ({ joined, changed, removed }, write) => {
+    if (removed.size > 0) writeRemoved([...removed.values()], write)
+    if (joined.size > 0) writeJoined([...joined.values()], write)
+    if (changed.size > 0) writeRoles([...changed.values()], write)
+  },
+})

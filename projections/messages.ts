@@ -1,0 +1,164 @@
+import { projectionOf, type Happened, type Write } from '../src/engine/projection.ts'
+import type { AnyEvent } from '../src/events.ts'
+import { messageId } from '../src/ids.ts'
+import { float8s, int4s, int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
+import type { TraceEvent } from '../src/trace/events.ts'
+import { partIndex } from '../src/trace/message.ts'
+import { ignoredButTraces } from './support/ignored.ts'
+
+/** `text_content`, `model` and `tools` are JSON text; `ordinal` is the message's place by arrival. */
+export type MessagesTable = {
+  trace_id: string
+  ordinal: number
+  id: string
+  external_id: string
+  role: string
+  text_content: string | null
+  model: string | null
+  sequence: number | null
+  timestamp: number | null
+  class: string
+  tools: string
+  digest: string
+  created_at: bigint
+  updated_at: bigint
+}
+
+type Added = Extract<TraceEvent, { type: 'MessageAdded' }>['data']
+type Updated = Extract<TraceEvent, { type: 'MessageUpdated' }>
+
+type Row = {
+  readonly traceId: string
+  readonly ordinal: number
+  readonly fields: Record<string, unknown>
+  class: string
+  tools: readonly string[]
+  digest: string
+  updatedAt: number
+}
+type NewRow = Row & { readonly externalId: string; readonly createdAt: number }
+
+type Changes = {
+  readonly added: Map<string, NewRow>
+  readonly updated: Map<string, Row>
+  readonly deleted: Set<string>
+}
+
+const scalarsOf = ({ role, textContent, model, order, timestamp }: Added) => ({
+  role,
+  textContent,
+  model,
+  order,
+  timestamp,
+})
+
+const update = (row: Row, { data, at }: Happened<Updated>) => {
+  for (const operation of data.patch) {
+    if (partIndex(operation.path) === undefined && operation.op !== 'remove')
+      row.fields[operation.path.slice(1)] = operation.value
+  }
+  row.class = data.class
+  row.tools = data.tools
+  row.digest = data.digest
+  row.updatedAt = at
+}
+
+const forget = (rows: Map<string, Row>, traceId: string) => {
+  for (const [key, row] of rows) if (row.traceId === traceId) rows.delete(key)
+}
+
+const literal = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
+
+const common = (rows: readonly Row[]) => [
+  uuids(rows.map(({ traceId }) => traceId)),
+  int4s(rows.map(({ ordinal }) => ordinal)),
+  texts(rows.map(({ fields }) => fields.role as string | undefined)),
+  jsons(rows.map(({ fields }) => literal(fields.textContent))),
+  jsons(rows.map(({ fields }) => literal(fields.model))),
+  float8s(rows.map(({ fields }) => fields.order as number | undefined)),
+  float8s(rows.map(({ fields }) => fields.timestamp as number | undefined)),
+  texts(rows.map((row) => row.class)),
+  jsons(rows.map(({ tools }) => JSON.stringify(tools))),
+  texts(rows.map(({ digest }) => digest)),
+  int8s(rows.map(({ updatedAt }) => updatedAt)),
+]
+
+const insert = (rows: readonly NewRow[], write: Write) =>
+  write(
+    'messages-insert',
+    `insert into messages (trace_id, ordinal, role, text_content, model, sequence, timestamp, class, tools, digest,
+       updated_at, id, external_id, created_at)
+     select * from unnest($1::uuid[], $2::int4[], $3::text[], $4::json[], $5::json[], $6::float8[], $7::float8[],
+       $8::text[], $9::json[], $10::text[], $11::int8[], $12::uuid[], $13::text[], $14::int8[])`,
+    [
+      ...common(rows),
+      uuids(rows.map(({ traceId, externalId }) => messageId(traceId, externalId))),
+      texts(rows.map(({ externalId }) => externalId)),
+      int8s(rows.map(({ createdAt }) => createdAt)),
+    ],
+  )
+
+// A field that a patch leaves alone is null here: none can be taken back, so the stored one stays.
+const writeUpdates = (rows: readonly Row[], write: Write) =>
+  write(
+    'messages-update',
+    `update messages m set role = coalesce(u.role, m.role), text_content = coalesce(u.text_content, m.text_content),
+       model = coalesce(u.model, m.model), sequence = coalesce(u.sequence, m.sequence),
+       timestamp = coalesce(u.timestamp, m.timestamp), class = u.class, tools = u.tools, digest = u.digest,
+       updated_at = u.updated_at
+     from unnest($1::uuid[], $2::int4[], $3::text[], $4::json[], $5::json[], $6::float8[], $7::float8[], $8::text[],
+       $9::json[], $10::text[], $11::int8[]) u (trace_id, ordinal, role, text_content, model, sequence, timestamp,
+       class, tools, digest, updated_at)
+     where m.trace_id = u.trace_id and m.ordinal = u.ordinal`,
+    common(rows),
+  )
+
+/** One row for each message: all but its parts. */
+export const messages = projectionOf<AnyEvent>()<Changes>({
+  name: 'messages',
+  tables: `
+    create table messages (
+      trace_id uuid not null, ordinal int4 not null, id uuid not null, external_id text collate "C" not null,
+      role text collate "C" not null, text_content json, model json, sequence float8, timestamp float8,
+      class text collate "C" not null, tools json not null, digest text collate "C" not null,
+      created_at int8 not null, updated_at int8 not null,
+      primary key (trace_id, ordinal)
+    ) with (fillfactor = 90);
+    alter table messages alter text_content set storage external;`,
+  indexes: 'create unique index messages_id on messages (trace_id, id);',
+  start: () => ({ added: new Map(), updated: new Map(), deleted: new Set() }),
+  on: {
+    MessageAdded: ({ added }, { of: traceId, at, data }) => {
+      const { externalId, ordinal, class: kind, tools, digest } = data
+      const counted = { class: kind, tools, digest }
+      const row = { traceId, ordinal, externalId, fields: scalarsOf(data), ...counted, createdAt: at, updatedAt: at }
+      added.set(`${traceId}/${ordinal}`, row)
+    },
+    MessageUpdated: ({ added, updated }, event) => {
+      const { of: traceId, data } = event
+      const key = `${traceId}/${data.ordinal}`
+      let row: Row | undefined = added.get(key) ?? updated.get(key)
+      if (!row) {
+        row = { traceId, ordinal: data.ordinal, fields: {}, class: '', tools: [], digest: '', updatedAt: 0 }
+        updated.set(key, row)
+      }
+      update(row, event)
+    },
+    TraceDeleted: ({ added, updated, deleted }, { of: id }) => {
+      forget(added, id)
+      forget(updated, id)
+      deleted.add(id)
+    },
+    TraceCreated: 'ignored',
+    TraceUpdated: 'ignored',
+    MessagesCounted: 'ignored',
+    TraceSummarised: 'ignored',
+    ...ignoredButTraces,
+  },
+  write: ({ added, updated, deleted }, write) => {
+    if (deleted.size > 0)
+      write('messages-delete', 'delete from messages where trace_id = any($1::uuid[])', [uuids([...deleted])])
+    if (added.size > 0) insert([...added.values()], write)
+    if (updated.size > 0) writeUpdates([...updated.values()], write)
+  },
+})

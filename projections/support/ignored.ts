@@ -1,0 +1,44 @@
+import type { NamespaceEvent } from '../../src/namespace/events.ts'
+import type { SessionEvent } from '../../src/session/events.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
+import type { IdentityEvent, UserEvent } from '../../src/user/events.ts'
+
+type Ignored<Event extends { type: string }> = { readonly [Type in Event['type']]: 'ignored' }
+
+/** For read models that are not about users, sessions, …: a new event type has to be named here too. */
+export const ignoredUserEvents: Ignored<UserEvent | IdentityEvent> = {
+  UserCreated: 'ignored',
+  UserRenamed: 'ignored',
+  IdentityCreated: 'ignored',
+  IdentityRefreshed: 'ignored',
+}
+
+export const ignoredSessionEvents: Ignored<SessionEvent> = {
+  SessionCreated: 'ignored',
+  SessionSwitched: 'ignored',
+  SessionRevoked: 'ignored',
+}
+
+export const ignoredNamespaceEvents: Ignored<NamespaceEvent> = {
+  NamespaceCreated: 'ignored',
+  NamespaceUpdated: 'ignored',
+  AvatarChanged: 'ignored',
+  MemberJoined: 'ignored',
+  MemberRoleChanged: 'ignored',
+  MemberRemoved: 'ignored',
+  InviteCreated: 'ignored',
+  InviteRevoked: 'ignored',
+}
+
+export const ignoredTraceEvents: Ignored<TraceEvent> = {
+  TraceCreated: 'ignored',
+  TraceUpdated: 'ignored',
+  MessageAdded: 'ignored',
+  MessageUpdated: 'ignored',
+  MessagesCounted: 'ignored',
+  TraceSummarised: 'ignored',
+  TraceDeleted: 'ignored',
+}
+
+/** For read models that are about traces only. */
+export const ignoredButTraces = { ...ignoredUserEvents, ...ignoredSessionEvents, ...ignoredNamespaceEvents }

@@ -1,0 +1,49 @@
+import { projectionOf } from '../src/engine/projection.ts'
+import type { AnyEvent } from '../src/events.ts'
+import { jsons, uuids } from '../src/postgres/arrays.ts'
+import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
+import { ignoredNamespaceEvents, ignoredSessionEvents, ignoredTraceEvents } from './support/ignored.ts'
+
+/** `display_name` is a JSON string literal. */
+export type UsersTable = { id: string; display_name: string | null }
+
+type Row = { readonly id: string; readonly displayName?: string | undefined }
+
+const columns = (rows: readonly Row[]) => [
+  uuids(rows.map(({ id }) => id)),
+  jsons(rows.map(({ displayName }) => literal(displayName))),
+]
+
+/** Who uses the service. */
+export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
+  name: 'users',
+  tables: 'create table users (id uuid primary key, display_name json);',
+  indexes: '',
+  start: changedRows,
+  on: {
+    UserCreated: ({ created }, { of: id, data: { displayName } }) => void created.set(id, { id, displayName }),
+    UserRenamed: (rows, { of: id, data: { displayName } }) => change(rows, id, { id, displayName }),
+    IdentityCreated: 'ignored',
+    IdentityRefreshed: 'ignored',
+    ...ignoredSessionEvents,
+    ...ignoredNamespaceEvents,
+    ...ignoredTraceEvents,
+  },
+  write: ({ created, changed }, write) => {
+    if (created.size > 0) {
+      write(
+        'users-insert',
+        'insert into users select * from unnest($1::uuid[], $2::json[])',
+        columns([...created.values()]),
+      )
+    }
+    if (changed.size > 0) {
+      write(
+        'users-update',
+        `update users u set display_name = c.display_name
+         from unnest($1::uuid[], $2::json[]) c (id, display_name) where u.id = c.id`,
+        columns([...changed.values()] as Row[]),
+      )
+    }
+  },
+})

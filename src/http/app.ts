@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import cors from '@fastify/cors'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { feedRoutes } from '../feed/routes.ts'
+import { inviteRoutes } from '../namespace/invite-routes.ts'
+import { memberRoutes } from '../namespace/member-routes.ts'
+import { namespaceRoutes } from '../namespace/routes.ts'
+import type { Service } from '../service.ts'
+import { sessionRoutes } from '../session/routes.ts'
+import { messageRoutes } from '../trace/message-routes.ts'
+import { namespaceTracesRoute } from '../trace/namespace-traces-route.ts'
+import { traceRoutes } from '../trace/routes.ts'
+import { userRoutes } from '../user/routes.ts'
+import { installAuth } from './auth.ts'
+import { installBodies, installValidation } from './body.ts'
+import { installErrors, invalid, sendError } from './errors.ts'
+import { installHealth } from './health.ts'
+import { installMetrics } from './metrics.ts'
+import { installOpenApi } from './openapi.ts'
+
+const REQUEST_TIMEOUT_MS = 120_000
+const MAX_PARAM_LENGTH = 6_000
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const REQUEST_ID = /^[\w.:-]{1,100}$/
+
+const newApp = (logger: FastifyBaseLogger): FastifyInstance =>
+  Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id']
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+    },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: false },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    exposeHeadRoutes: false,
+    onProtoPoisoning: 'ignore',
+    onConstructorPoisoning: 'ignore',
+    forceCloseConnections: 'idle',
+    frameworkErrors: (_error, request, reply) => {
+      reply.header('x-request-id', request.id)
+      void sendError(invalid(undefined, 'The path is not valid'), request, reply)
+    },
+  })
+
+/** The HTTP service without its socket: routes, errors, limits, documentation. */
+export const buildApp = async (service: Service): Promise<FastifyInstance> => {
+  const app = newApp(service.logger as FastifyBaseLogger)
+  installErrors(app)
+  installBodies(app)
+  installValidation(app)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  installMetrics(app, service)
+  await app.register(cors, {
+    origin: '*',
+    methods: METHODS,
+    allowedHeaders: ['authorization', 'content-type', 'x-csrf-token', 'x-request-id'],
+    exposedHeaders: ['x-request-id', 'retry-after'],
+    maxAge: 86_400,
+    strictPreflight: false,
+    optionsSuccessStatus: 204,
+  })
+  installAuth(app, service)
+  await installOpenApi(app, service)
+  installHealth(app, service)
+  await app.register(async (scope) => {
+    for (const routes of [
+      sessionRoutes,
+      userRoutes,
+      namespaceRoutes,
+      memberRoutes,
+      inviteRoutes,
+      traceRoutes,
+      messageRoutes,
+      namespaceTracesRoute,
+      feedRoutes,
+    ]) {
+      routes(scope, service)
+    }
+  })
+  return app
+}

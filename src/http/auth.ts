@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import type { Service } from '../service.ts'
+import { csrfTokenOf, isCsrfToken } from '../session/token.ts'
+import type { Caller } from './caller.ts'
+import { HttpError, unauthorized } from './errors.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** `required`: 401 without a valid token; `optional`: `caller` may be undefined; `none`: nobody looks. */
+    auth?: 'required' | 'optional' | 'none'
+  }
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
+
+/** Browsers keep `__Host-` cookies for https only: plain-http loopback has another name (readings: Cookies and CSRF). */
+export const cookieNameOf = ({ PUBLIC_URL, HOST }: Pick<Config, 'PUBLIC_URL' | 'HOST'>): string => {
+  const { protocol, hostname } = PUBLIC_URL ? new URL(PUBLIC_URL) : { protocol: 'http:', hostname: HOST }
+  return protocol === 'http:' && LOOPBACK.test(hostname) ? 'tracebook' : '__Host-tracebook'
+}
+
+/** A token as a request presents it, valid or not. */
+export type Presented = { readonly token: string; readonly via: Caller['via'] }
+
+const cookieOf = (header: string, name: string): string | undefined => {
+  for (const pair of header.split(';')) {
+    const at = pair.indexOf('=')
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
+  }
+  return undefined
+}
+
+/** The token of a request: a bearer header wins over a cookie, also when it is not valid. */
+export const presentedToken = (
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  cookieName: string,
+): Presented | undefined => {
+  const bearer = headers.authorization && /^bearer(?: +(.*))?$/i.exec(headers.authorization.trim())
+  if (bearer) return { token: bearer[1] ?? '', via: 'bearer' }
+  const token = headers.cookie && cookieOf(headers.cookie, cookieName)
+  return token ? { token, via: 'cookie' } : undefined
+}
+
+/** What a page of our own origin sends along with its mutations, and nobody else can know. */
+export const csrfTokenFor = (request: FastifyRequest, cookieName: string): string | undefined => {
+  const presented = presentedToken(request, cookieName)
+  return presented?.via === 'cookie' ? csrfTokenOf(presented.token) : undefined
+}
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+const assertCsrf = ({ method, headers }: FastifyRequest, { token, via }: Presented) => {
+  if (via === 'bearer' || SAFE.has(method) || isCsrfToken(headers['x-csrf-token'], token)) return
+  throw new HttpError('csrf_failed', 'The x-csrf-token header is missing or wrong')
+}
+
+/**
+ * Authenticates before the body is read (readings: Errors). A token that is not valid is no token (interface:
+ * Authentication 3); a cookie's mutating request needs its CSRF token besides.
+ */
+export const installAuth = (
+  app: FastifyInstance,
+  { tokens, uses, config }: Pick<Service, 'tokens' | 'uses' | 'config'>,
+): void => {
+  const cookieName = cookieNameOf(config)
+  app.decorateRequest('caller', undefined)
+  app.addHook('onRequest', async (request) => {
+    const { auth = 'none' } = request.routeOptions.config
+    if (auth === 'none') return
+    const presented = presentedToken(request, cookieName)
+    const caller = presented && (await tokens.find(presented.token))
+    if (!caller) {
+      if (auth === 'required') throw unauthorized()
+      return
+    }
+    assertCsrf(request, presented)
+    request.caller = presented.via === 'cookie' ? { ...caller, via: 'cookie' } : caller
+    uses.note(caller.sessionId)
+  })
+}

@@ -1,0 +1,52 @@
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../engine/decide.ts'
+import { Rejected } from '../engine/rejected.ts'
+import type { Role } from '../namespace/events.ts'
+import { unauthorized } from './errors.ts'
+
+/** The namespace that a session is active in, with the caller's role there. */
+export type ActiveNamespace = { readonly id: string; readonly slug: string; readonly role: Role }
+
+/** Who a request comes from (interface: Authentication 5). */
+export type Caller = {
+  readonly userId: string
+  readonly identityId: string
+  readonly sessionId: string
+  /** Absent when the user has no namespace left: reads are empty then, writes 403. */
+  readonly namespace: ActiveNamespace | undefined
+  readonly via: 'bearer' | 'cookie'
+  readonly deviceName: string | undefined
+  readonly expiresAt: number | undefined
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** `required` answers 401 without a valid token, before the body is read; `none` does not look for one. */
+    auth?: 'required' | 'optional' | 'none'
+  }
+  interface FastifyRequest {
+    /** Undefined without a valid token, which is no error in itself. */
+    caller: Caller | undefined
+  }
+}
+
+/** @throws 401 without a valid token */
+export const requireCaller = (request: FastifyRequest): Caller => {
+  if (!request.caller) throw unauthorized()
+  return request.caller
+}
+
+/** The caller's active namespace. @throws 403 when no namespace is left (readings: Identity and sessions) */
+export const requireNamespace = (caller: Caller): ActiveNamespace => {
+  if (!caller.namespace) throw new Rejected('forbidden', 'You are a member of no namespace')
+  return caller.namespace
+}
+
+/** What is recorded with the events of a request. */
+export const contextOf = (request: FastifyRequest): Context => {
+  const { caller } = request
+  return {
+    ...(caller ? { actor: { userId: caller.userId, sessionId: caller.sessionId } } : {}),
+    requestId: String(request.id),
+  }
+}

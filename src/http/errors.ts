@@ -1,0 +1,104 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { Rejected, type Rejection, Unavailable } from '../engine/rejected.ts'
+import { LogUnavailable } from '../log/log.ts'
+import { isTransient } from '../postgres/connect.ts'
+
+/** Codes that answers carry (readings: Errors). */
+type Code =
+  Exclude<Rejection, 'slug_taken'> | 'csrf_failed' | 'payload_too_large' | 'rate_limited' | 'internal' | 'unavailable'
+
+const statuses: Record<Code, number> = {
+  invalid_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  csrf_failed: 403,
+  not_found: 404,
+  last_admin: 409,
+  invite_revoked: 410,
+  invite_expired: 410,
+  invite_used: 410,
+  payload_too_large: 413,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+}
+
+const RETRY_AFTER_SECONDS = '1'
+
+export const ErrorBody = z
+  .object({
+    ok: z.literal(false),
+    error: z.object({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
+  })
+  .meta({ id: 'Error' })
+
+/** Field issues as zod's `flattenError` gives them. */
+export type Details = { formErrors: string[]; fieldErrors: Record<string, string[]> }
+
+/** A request that is answered with an error, thrown from anywhere in the HTTP layer. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly code: Code
+  readonly details: unknown
+
+  constructor(code: Code, message: string, details?: unknown) {
+    super(message)
+    this.code = code
+    this.details = details
+  }
+}
+
+export const notFound = () => new HttpError('not_found', 'Not found')
+export const unauthorized = () => new HttpError('unauthorized', 'Authentication required')
+
+/** A 400 that names the field that is wrong. */
+export const invalid = (field: string | undefined, issue: string) =>
+  new HttpError('invalid_request', 'Invalid request', {
+    formErrors: field === undefined ? [issue] : [],
+    fieldErrors: field === undefined ? {} : { [field]: [issue] },
+  } satisfies Details)
+
+const fromRejected = ({ code, message }: Rejected): HttpError => {
+  if (code === 'slug_taken') return invalid('slug', message)
+  return new HttpError(code, message === code ? code.replaceAll('_', ' ') : message)
+}
+
+const fromFastify = (error: FastifyError): HttpError | undefined => {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' || error.statusCode === 413) {
+    return new HttpError('payload_too_large', 'The request body is too large')
+  }
+  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) return invalid(undefined, error.message)
+  return undefined
+}
+
+/** What a client may know of an error: nothing of the inside. */
+export const describe = (error: unknown): HttpError => {
+  if (error instanceof HttpError) return error
+  if (error instanceof Rejected) return fromRejected(error)
+  if (error instanceof Unavailable || error instanceof LogUnavailable) {
+    return new HttpError('unavailable', 'The service cannot do this right now; try again', { stored: error.stored })
+  }
+  const known = fromFastify(error as FastifyError)
+  if (known) return known
+  if (error instanceof Error && 'severity' in error && isTransient(error)) {
+    return new HttpError('unavailable', 'The service cannot do this right now; try again')
+  }
+  return new HttpError('internal', 'Something broke on our side')
+}
+
+/** Sends an error in the envelope of the interface. */
+export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const { code, message, details } = describe(error)
+  const status = statuses[code]
+  if (status === 500) request.log.error({ err: error }, 'request failed')
+  else if (status === 503) request.log.warn({ err: error }, 'request could not be served')
+  if (status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_SECONDS)
+  const shown = details === undefined || (code === 'unavailable' && request.method === 'GET') ? {} : { details }
+  return reply.code(status).send({ ok: false, error: { code, message, ...shown } })
+}
+
+export const installErrors = (app: FastifyInstance): void => {
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply))
+  app.setNotFoundHandler((request, reply) => sendError(notFound(), request, reply))
+}

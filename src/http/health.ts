@@ -1,0 +1,27 @@
+import type { FastifyInstance } from 'fastify'
+import type { Service } from '../service.ts'
+
+/**
+ * `/health` says that the process lives; `/health/ready` that it can serve reads and writes, or what is missing
+ * (readings: Running).
+ */
+export const installHealth = (app: FastifyInstance, { now, readiness }: Service): void => {
+  app.get(
+    '/health',
+    { config: { auth: 'none' }, schema: { summary: 'Whether the process lives', tags: ['operations'] } },
+    async () => ({
+      status: 'ok',
+      timestamp: now(),
+    }),
+  )
+
+  app.get(
+    '/health/ready',
+    { config: { auth: 'none' }, schema: { summary: 'Whether reads and writes can be served', tags: ['operations'] } },
+    async (_request, reply) => {
+      const missing = await readiness()
+      if (missing.length === 0) return { status: 'ready', timestamp: now() }
+      return reply.code(503).header('retry-after', '1').send({ status: 'not ready', missing, timestamp: now() })
+    },
+  )
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { isUnstorable } from '../json/exact.ts'
+
+const MAX_KEY = 1_024
+
+/** A name that clients choose: 1 to 1,024 characters, no NUL, no lone surrogate (readings: Traces). */
+export const Key = z
+  .string()
+  .min(1)
+  .max(MAX_KEY)
+  .refine((text) => !isUnstorable(text), { error: 'must not hold NUL or a lone surrogate' })
+
+const MAX_LIMIT = 1_000
+export const DEFAULT_LIMIT = 50
+
+/** `limit` as it stands in a query string: base-10 digits; above 1000 counts as 1000. */
+export const Limit = z.string().regex(/^\d+$/, { error: 'must be a whole number' })
+
+export const limitOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Math.min(Number(text), MAX_LIMIT)
+
+/** Where a list goes on: the last entry's sort keys, opaque to clients. */
+export const encodeCursor = (...keys: (string | number | null)[]): string =>
+  Buffer.from(JSON.stringify(keys)).toString('base64url')
+
+/** The keys of a cursor, or undefined when it is none of ours. */
+export const decodeCursor = <Keys extends z.ZodTuple>(text: string, keys: Keys): z.infer<Keys> | undefined => {
+  try {
+    return keys.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify'
+import type { Service } from '../service.ts'
+
+/** Counts every request by its route, never by its path, and shows all metrics as Prometheus text at `/metrics`. */
+export const installMetrics = (app: FastifyInstance, { metrics, logger }: Service): void => {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    const seconds = reply.elapsedTime / 1_000
+    metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, seconds)
+    if (logger.isLevelEnabled('debug')) {
+      const { caller } = request
+      const who = caller ? { userId: caller.userId, sessionId: caller.sessionId } : {}
+      request.log.debug({ method: request.method, route, status: reply.statusCode, seconds, ...who }, 'answered')
+    }
+  })
+  app.get(
+    '/metrics',
+    { config: { auth: 'none' }, schema: { summary: 'Prometheus metrics', tags: ['operations'] } },
+    async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+  )
+}

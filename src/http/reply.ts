@@ -1,0 +1,30 @@
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { ErrorBody } from './errors.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** Answers 200 in the envelope of the interface. */
+export const ok = (reply: FastifyReply, data: object): FastifyReply => okText(reply, JSON.stringify(data))
+
+/** The same with data that is JSON text already. */
+export const okText = (reply: FastifyReply, data: string): FastifyReply =>
+  reply.type(JSON_TYPE).send(`{"ok":true,"data":${data}}`)
+
+/** JSON text of an object whose values are JSON text; undefined and null members are left out. */
+export const jsonObject = (members: Readonly<Record<string, string | null | undefined>>): string => {
+  let text = ''
+  for (const key in members) {
+    const value = members[key]
+    if (value !== null && value !== undefined) text += `${text ? ',' : ''}"${key}":${value}`
+  }
+  return `{${text}}`
+}
+
+export const jsonArray = (items: readonly string[]): string => `[${items.join(',')}]`
+
+/** The `response` map of a route: the data of its 200, and the errors that it may answer with. */
+export const answers = (data: z.ZodType, ...errors: number[]) => ({
+  200: z.object({ ok: z.literal(true), data }),
+  ...Object.fromEntries(errors.map((status) => [status, ErrorBody])),
+})

@@ -1,0 +1,156 @@
+import { Rejected } from '../engine/rejected.ts'
+import type { Decision, Occasion, StreamKind } from '../engine/stream.ts'
+import { type ClaimedBy, NamespaceEvent, type NamespaceType, type Role } from './events.ts'
+import type { Invite } from './invite.ts'
+
+export type Member = { readonly role: Role; readonly joinedAt: number; readonly invitedBy: string | undefined }
+
+/** Members by user id, invites by code; both maps are the state's own and change with it. */
+export type PresentNamespace = {
+  readonly is: 'present'
+  readonly slug: string
+  readonly displayName: string
+  readonly description: string | undefined
+  readonly type: NamespaceType
+  readonly claimedBy: ClaimedBy
+  readonly createdBy: string
+  readonly avatarStorageId: string | undefined
+  readonly members: Map<string, Member>
+  readonly invites: Map<string, Invite>
+}
+
+export type Namespace = { readonly is: 'absent' } | PresentNamespace
+
+/** @throws Rejected not_found for a namespace that does not exist */
+export const existing = (state: Namespace): PresentNamespace => {
+  if (state.is === 'absent') throw new Rejected('not_found', 'Not found')
+  return state
+}
+
+const changeInvite = ({ invites }: PresentNamespace, code: string, change: (invite: Invite) => Partial<Invite>) => {
+  const invite = invites.get(code)
+  if (invite) invites.set(code, { ...invite, ...change(invite) })
+}
+
+const created = (data: Extract<NamespaceEvent, { type: 'NamespaceCreated' }>['data']): PresentNamespace => {
+  const { slug, displayName, description, type, claimedBy, createdBy } = data
+  const origin = { slug, displayName, description, type, claimedBy, createdBy }
+  return { is: 'present', ...origin, avatarStorageId: undefined, members: new Map(), invites: new Map() }
+}
+
+const evolve = (before: Namespace, event: NamespaceEvent, { at }: Occasion): Namespace => {
+  if (event.type === 'NamespaceCreated') return created(event.data)
+  const state = existing(before)
+  switch (event.type) {
+    case 'NamespaceUpdated': {
+      const { displayName = state.displayName, description = state.description } = event.data
+      return { ...state, displayName, description }
+    }
+    case 'AvatarChanged':
+      return { ...state, avatarStorageId: event.data.storageId }
+    case 'MemberJoined': {
+      const { userId, role, invitedBy, code } = event.data
+      state.members.set(userId, { role, joinedAt: at, invitedBy })
+      if (code !== undefined) changeInvite(state, code, ({ useCount }) => ({ useCount: useCount + 1 }))
+      return state
+    }
+    case 'MemberRoleChanged': {
+      const member = state.members.get(event.data.userId)
+      if (member) state.members.set(event.data.userId, { ...member, role: event.data.role })
+      return state
+    }
+    case 'MemberRemoved':
+      state.members.delete(event.data.userId)
+      return state
+    case 'InviteCreated': {
+      const { code, invitedBy, role, expiresAt, email, maxUses } = event.data
+      state.invites.set(code, {
+        invitedBy,
+        role,
+        createdAt: at,
+        expiresAt,
+        email,
+        maxUses,
+        useCount: 0,
+        revokedAt: undefined,
+      })
+      return state
+    }
+    case 'InviteRevoked':
+      changeInvite(state, event.data.code, () => ({ revokedAt: at }))
+      return state
+  }
+}
+
+/** Streams `namespace-<id>`, the id made of the slug: members and invites stand inside, so that races are decided. */
+export const namespaces: StreamKind<Namespace, NamespaceEvent> = {
+  category: 'namespace',
+  events: NamespaceEvent,
+  initial: () => ({ is: 'absent' }),
+  evolve,
+}
+
+export type DecideNamespace = Decision<Namespace, NamespaceEvent>
+
+/** @throws Rejected forbidden for who is no member */
+export const assertMember = ({ members }: PresentNamespace, userId: string): Role => {
+  const member = members.get(userId)
+  if (!member) throw new Rejected('forbidden', 'You are no member of this namespace')
+  return member.role
+}
+
+/** @throws Rejected forbidden for who is no admin */
+export const assertAdmin = (state: PresentNamespace, userId: string): void => {
+  if (assertMember(state, userId) !== 'admin')
+    throw new Rejected('forbidden', 'Only an admin of this namespace may do this')
+}
+
+export type NamespaceTerms = {
+  readonly slug: string
+  readonly displayName: string
+  readonly description?: string
+  readonly type: NamespaceType
+  readonly createdBy: string
+}
+
+const create = (terms: NamespaceTerms, claimedBy: ClaimedBy): NamespaceEvent[] => {
+  const { slug, displayName, description, type, createdBy } = terms
+  const described = description === undefined ? {} : { description }
+  return [
+    { type: 'NamespaceCreated', data: { slug, displayName, ...described, type, claimedBy, createdBy } },
+    { type: 'MemberJoined', data: { userId: createdBy, role: 'admin' } },
+  ]
+}
+
+/** Makes a namespace with its creator as admin. @throws Rejected slug_taken */
+export const createNamespace =
+  (terms: NamespaceTerms): DecideNamespace =>
+  (state) => {
+    if (state.is === 'present') throw new Rejected('slug_taken', 'is taken')
+    return create(terms, 'user')
+  }
+
+/** The same for a user who signs up: it may be repeated, what is there already is the user's own (readings: Identity). */
+export const claimNamespace =
+  (terms: NamespaceTerms): DecideNamespace =>
+  (state) => {
+    if (state.is === 'absent') return create(terms, 'system')
+    if (state.claimedBy === 'system' && state.createdBy === terms.createdBy) return []
+    throw new Rejected('slug_taken', 'is taken')
+  }
+
+export type NamespaceChange = { readonly displayName?: string; readonly description?: string }
+
+/** Changes what is given and different, as an admin (interface: Namespaces, rule 3). */
+export const updateNamespace =
+  (actorId: string, given: NamespaceChange): DecideNamespace =>
+  (before) => {
+    const state = existing(before)
+    assertAdmin(state, actorId)
+    const { displayName, description } = given
+    const data = {
+      ...(displayName === undefined || displayName === state.displayName ? {} : { displayName }),
+      ...(description === undefined || description === state.description ? {} : { description }),
+    }
+    return Object.keys(data).length === 0 ? [] : [{ type: 'NamespaceUpdated', data }]
+  }

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { formatsOf } from '../engine/formats.ts'
+import { event } from '../engine/stream.ts'
+
+export const Role = z.enum(['admin', 'member']).meta({ id: 'Role' })
+export type Role = z.infer<typeof Role>
+
+export const NamespaceType = z.enum(['individual', 'org']).meta({ id: 'NamespaceType' })
+export type NamespaceType = z.infer<typeof NamespaceType>
+
+/** Who made a namespace: the service for a new user, or a user. */
+export const ClaimedBy = z.enum(['system', 'user'])
+export type ClaimedBy = z.infer<typeof ClaimedBy>
+
+/** Stream `namespace-<id>`: the namespace with its members and invites. Times are milliseconds. */
+export const NamespaceEvent = z.discriminatedUnion('type', [
+  event('NamespaceCreated', {
+    slug: z.string(),
+    displayName: z.string(),
+    description: z.string().optional(),
+    type: NamespaceType,
+    claimedBy: ClaimedBy,
+    createdBy: z.string(),
+  }),
+  event('NamespaceUpdated', { displayName: z.string().optional(), description: z.string().optional() }),
+  event('AvatarChanged', { storageId: z.string() }),
+  event('MemberJoined', {
+    userId: z.string(),
+    role: Role,
+    invitedBy: z.string().optional(),
+    /** The code of the invite that was accepted; its use is counted by this event. */
+    code: z.string().optional(),
+  }),
+  event('MemberRoleChanged', { userId: z.string(), role: Role }),
+  event('MemberRemoved', { userId: z.string() }),
+  event('InviteCreated', {
+    code: z.string(),
+    invitedBy: z.string(),
+    role: Role,
+    expiresAt: z.int(),
+    email: z.string().optional(),
+    maxUses: z.int().optional(),
+  }),
+  event('InviteRevoked', { code: z.string() }),
+])
+export type NamespaceEvent = z.infer<typeof NamespaceEvent>
+export const namespaceFormats = formatsOf(NamespaceEvent)

@@ -1,0 +1,94 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { contextOf, requireCaller } from '../http/caller.ts'
+import { Key } from '../http/keys.ts'
+import { answers, ok } from '../http/reply.ts'
+import type { Service } from '../service.ts'
+import { userById } from '../user/queries.ts'
+import { existing } from './decide.ts'
+import { changeRole, removeMember } from './decide-members.ts'
+import { Role } from './events.ts'
+import { idOfSlug, membersOf, namespaceOfMember } from './queries.ts'
+import { MemberView } from './views.ts'
+
+const Namespace = z.object({ slug: Key })
+type Namespace = z.infer<typeof Namespace>
+const Member = Namespace.extend({ userId: Key })
+type Member = z.infer<typeof Member>
+const RoleChange = z.object({ role: Role }).meta({ id: 'RoleChange' })
+type RoleChange = z.infer<typeof RoleChange>
+
+const tags = ['members']
+
+/** The members of a namespace (readings: Namespaces, members, invites). */
+export const memberRoutes = (app: FastifyInstance, service: Service): void => {
+  const { reads, namespaces, visible, assertWritable } = service
+
+  app.get<{ Params: Namespace }>(
+    '/v1/namespaces/:slug/members',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'List the members of a namespace, as one of them',
+        tags,
+        params: Namespace,
+        response: answers(z.object({ members: z.array(MemberView) }), 400, 401, 403, 404),
+      },
+    },
+    async (request, reply) => {
+      const { id } = await namespaceOfMember(reads, idOfSlug(request.params.slug), requireCaller(request).userId)
+      return ok(reply, { members: await membersOf(reads, id) })
+    },
+  )
+
+  app.patch<{ Params: Member; Body: RoleChange }>(
+    '/v1/namespaces/:slug/members/:userId',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: "Change a member's role, as an admin",
+        tags,
+        params: Member,
+        body: RoleChange,
+        response: answers(z.object({ member: MemberView }), 400, 401, 403, 404, 409),
+      },
+    },
+    async (request, reply) => {
+      assertWritable()
+      const { slug, userId } = request.params
+      const { answer, position } = await namespaces.transact(
+        idOfSlug(slug),
+        {
+          decide: changeRole(requireCaller(request).userId, userId, request.body.role),
+          answer: (state) => existing(state).members.get(userId)!,
+        },
+        contextOf(request),
+      )
+      await visible(position)
+      const { role, invitedBy, joinedAt } = answer
+      const invited = invitedBy === undefined ? {} : { invitedBy }
+      return ok(reply, { member: { user: await userById(reads, userId), role, ...invited, joinedAt } })
+    },
+  )
+
+  app.delete<{ Params: Member }>(
+    '/v1/namespaces/:slug/members/:userId',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Remove a member, as an admin, or leave',
+        tags,
+        params: Member,
+        response: answers(z.object({ removed: z.literal(true) }), 400, 401, 403, 404, 409),
+      },
+    },
+    async (request, reply) => {
+      assertWritable()
+      const { slug, userId } = request.params
+      const decide = removeMember(requireCaller(request).userId, userId)
+      const { position } = await namespaces.transact(idOfSlug(slug), { decide, answer: () => {} }, contextOf(request))
+      await visible(position)
+      return ok(reply, { removed: true })
+    },
+  )
+}

@@ -1,0 +1,101 @@
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import { Rejected } from '../engine/rejected.ts'
+import type { Caller } from '../http/caller.ts'
+import { notFound } from '../http/errors.ts'
+import { isId, namespaceId } from '../ids.ts'
+import { toUser } from '../user/queries.ts'
+import type { NamespaceType, Role } from './events.ts'
+import { normaliseSlug } from './slug.ts'
+import { type MemberView, type NamespaceInfo, type NamespaceView, avatarOf } from './views.ts'
+
+type NamespaceReads = Reads<ReadTables>
+
+type NamespaceRow = {
+  id: string
+  slug: string
+  display_name: string
+  description: string | null
+  type: NamespaceType
+  avatar_storage_id: string | null
+  role: Role | null
+}
+
+const toView = (row: NamespaceRow): NamespaceView => ({
+  id: row.id,
+  slug: row.slug,
+  displayName: JSON.parse(row.display_name) as string,
+  ...(row.description === null ? {} : { description: JSON.parse(row.description) as string }),
+  type: row.type,
+  ...(row.role === null ? {} : { role: row.role }),
+  ...avatarOf(row.slug, row.avatar_storage_id),
+})
+
+const columns = 'n.id, n.slug, n.display_name, n.description, n.type, n.avatar_storage_id, m.role'
+
+const oneStatement = `
+  select ${columns} from namespaces n left join members m on m.namespace_id = n.id and m.user_id = $2 where n.id = $1`
+
+const ofUserStatement = `
+  select ${columns} from members m join namespaces n on n.id = m.namespace_id where m.user_id = $1
+  order by m.joined_at, n.id`
+
+/** The id of the namespace that a slug names in a path. @throws 404 for a text that is no slug */
+export const idOfSlug = (text: string): string => {
+  const slug = normaliseSlug(text)
+  if (slug === undefined) throw notFound()
+  return namespaceId(slug)
+}
+
+/** A namespace as a user, or nobody, sees it. @throws 404 for one that does not exist */
+export const namespaceById = async (
+  reads: NamespaceReads,
+  id: string,
+  userId: string | undefined,
+): Promise<NamespaceView> => {
+  if (!isId(id)) throw notFound()
+  const [row] = await reads.rows<NamespaceRow & Row>('namespace', oneStatement, [id, userId ?? null])
+  if (!row) throw notFound()
+  return toView(row)
+}
+
+/** A namespace that the caller is a member of. @throws 404 for one that does not exist, 403 for who is no member */
+export const namespaceOfMember = async (reads: NamespaceReads, id: string, userId: string): Promise<NamespaceInfo> => {
+  const { role, ...namespace } = await namespaceById(reads, id, userId)
+  if (role === undefined) throw new Rejected('forbidden', 'You are no member of this namespace')
+  return { ...namespace, role }
+}
+
+/** The same for an admin. @throws 404, 403 */
+export const namespaceOfAdmin = async (
+  reads: NamespaceReads,
+  id: string,
+  { userId }: Caller,
+): Promise<NamespaceInfo> => {
+  const namespace = await namespaceOfMember(reads, id, userId)
+  if (namespace.role !== 'admin') throw new Rejected('forbidden', 'Only an admin of this namespace may do this')
+  return namespace
+}
+
+/** The namespaces that a user is a member of, in the order of joining. */
+export const namespacesOf = async (reads: NamespaceReads, userId: string): Promise<NamespaceView[]> =>
+  (await reads.rows<NamespaceRow & Row>('namespaces-of-user', ofUserStatement, [userId])).map(toView)
+
+/** The members of a namespace, in the order of joining. */
+export const membersOf = (reads: NamespaceReads, id: string): Promise<MemberView[]> =>
+  reads.ask(async (db) => {
+    const rows = await db
+      .selectFrom('members as m')
+      .leftJoin('users as u', 'u.id', 'm.user_id')
+      .select(['m.user_id', 'm.role', 'm.invited_by', 'm.joined_at', 'u.display_name'])
+      .where('m.namespace_id', '=', id)
+      .orderBy('m.joined_at')
+      .orderBy('m.user_id')
+      .execute()
+    return rows.map(({ user_id, role, invited_by, joined_at, display_name }) => ({
+      user: toUser({ id: user_id, display_name }),
+      role,
+      ...(invited_by === null ? {} : { invitedBy: invited_by }),
+      joinedAt: Number(joined_at),
+    }))
+  })

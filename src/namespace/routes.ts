@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { contextOf, requireCaller } from '../http/caller.ts'
+import { invalid } from '../http/errors.ts'
+import { given } from '../http/given.ts'
+import { Key } from '../http/keys.ts'
+import { answers, ok } from '../http/reply.ts'
+import { namespaceId } from '../ids.ts'
+import type { Service } from '../service.ts'
+import { type DecideNamespace, createNamespace, existing, updateNamespace } from './decide.ts'
+import { NamespaceType } from './events.ts'
+import { idOfSlug, namespaceById, namespacesOf } from './queries.ts'
+import { isReserved, normaliseSlug } from './slug.ts'
+import { NamespaceInfo, NamespaceView, viewOf } from './views.ts'
+
+const Create = z
+  .object({
+    slug: Key,
+    displayName: z.string().min(1),
+    description: z.string().optional(),
+    type: NamespaceType.optional(),
+  })
+  .meta({ id: 'NamespaceCreate' })
+type Create = z.infer<typeof Create>
+
+const Update = z
+  .object({ displayName: z.string().optional(), description: z.string().optional() })
+  .meta({ id: 'NamespaceUpdate' })
+type Update = z.infer<typeof Update>
+
+const Params = z.object({ slug: Key })
+type Params = z.infer<typeof Params>
+
+const tags = ['namespaces']
+
+/** @throws 400 for a slug that is reserved or not well formed (interface: Namespaces, rule 1) */
+const newSlug = (text: string): string => {
+  const slug = normaliseSlug(text)
+  if (slug === undefined) throw invalid('slug', 'must be 1 to 64 letters, digits and single hyphens, none at the ends')
+  if (isReserved(slug)) throw invalid('slug', 'is reserved')
+  return slug
+}
+
+/** Namespaces: list, create, read, change (interface: Namespaces). */
+export const namespaceRoutes = (app: FastifyInstance, service: Service): void => {
+  const { reads, namespaces, visible, assertWritable } = service
+
+  const write = async (request: FastifyRequest, id: string, decide: DecideNamespace) => {
+    assertWritable()
+    const { userId } = requireCaller(request)
+    const command = { decide, answer: (state: Parameters<DecideNamespace>[0]) => viewOf(id, existing(state), userId) }
+    const { answer, position } = await namespaces.transact(id, command, contextOf(request))
+    await visible(position)
+    return answer
+  }
+
+  app.get(
+    '/v1/namespaces',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'List the namespaces that you are a member of',
+        tags,
+        response: answers(z.object({ namespaces: z.array(NamespaceInfo) }), 401),
+      },
+    },
+    async (request, reply) => ok(reply, { namespaces: await namespacesOf(reads, requireCaller(request).userId) }),
+  )
+
+  app.post<{ Body: Create }>(
+    '/v1/namespaces',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Create a namespace and become its admin',
+        tags,
+        body: Create,
+        response: answers(z.object({ namespace: NamespaceInfo }), 400, 401),
+      },
+    },
+    async (request, reply) => {
+      const { displayName, type = 'org' } = request.body
+      const slug = newSlug(request.body.slug)
+      const described = given(request.body, ['description'])
+      const terms = { slug, displayName, ...described, type, createdBy: requireCaller(request).userId }
+      return ok(reply, { namespace: await write(request, namespaceId(slug), createNamespace(terms)) })
+    },
+  )
+
+  app.get<{ Params: Params }>(
+    '/v1/namespaces/:slug',
+    {
+      config: { auth: 'optional' },
+      schema: {
+        summary: 'Read a namespace',
+        tags,
+        params: Params,
+        response: answers(z.object({ namespace: NamespaceView }), 400, 404),
+      },
+    },
+    async ({ params, caller }, reply) =>
+      ok(reply, { namespace: await namespaceById(reads, idOfSlug(params.slug), caller?.userId) }),
+  )
+
+  app.patch<{ Params: Params; Body: Update }>(
+    '/v1/namespaces/:slug',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Change a namespace, as an admin',
+        tags,
+        params: Params,
+        body: Update,
+        response: answers(z.object({ namespace: NamespaceView }), 400, 401, 403, 404),
+      },
+    },
+    async (request, reply) => {
+      const change = given(request.body, ['displayName', 'description'])
+      const decide = updateNamespace(requireCaller(request).userId, change)
+      return ok(reply, { namespace: await write(request, idOfSlug(request.params.slug), decide) })
+    },
+  )
+}

@@ -1,0 +1,17 @@
+/** Words that no namespace may have: the interface's, those of the readings, and first path segments of the service. */
+const RESERVED: ReadonlySet<string> = new Set(
+  `admin settings login logout me new register signup static sync health
+  api app auth docs feed help invite invites models namespaces openapi realtime root session sessions signin signout
+  status support system traces user users v1 www metrics`.split(/\s+/),
+)
+
+const FORMAT = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/
+
+/** A slug as it is stored, trimmed and in lower case; undefined for what can be none (readings: Namespaces). */
+export const normaliseSlug = (text: string): string | undefined => {
+  const slug = text.trim().toLowerCase()
+  return FORMAT.test(slug) && !slug.includes('--') ? slug : undefined
+}
+
+/** Whether a normalised slug is a word that the service keeps for itself. */
+export const isReserved = (slug: string): boolean => RESERVED.has(slug)

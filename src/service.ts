@@ -1,0 +1,50 @@
+import type { ReadTables } from '../projections/index.ts'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import type { Codec } from './engine/codec.ts'
+import type { Reads } from './engine/reads.ts'
+import type { Transactor } from './engine/transact.ts'
+import type { FeedCache } from './feed/cache.ts'
+import type { Streams } from './http/stream.ts'
+import type { EventLog } from './log/log.ts'
+import type { Metrics } from './metrics.ts'
+import type { Namespace } from './namespace/decide.ts'
+import type { NamespaceEvent } from './namespace/events.ts'
+import type { Session } from './session/decide.ts'
+import type { SessionEvent } from './session/events.ts'
+import type { Tokens } from './session/tokens.ts'
+import type { Uses } from './session/uses.ts'
+import type { Trace, TraceNeed } from './trace/decide.ts'
+import type { TraceEvent } from './trace/events.ts'
+import type { Identity, User } from './user/decide.ts'
+import type { IdentityEvent, UserEvent } from './user/events.ts'
+
+/** Everything that routes may touch, wired once in `open-service.ts`. */
+export type Service = {
+  readonly config: Config
+  /** The clock, in milliseconds. */
+  readonly now: () => number
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly log: EventLog
+  readonly codec: Codec
+  readonly reads: Reads<ReadTables>
+  /** For answers too long to be made at once. */
+  readonly streams: Streams
+  readonly users: Transactor<User, UserEvent>
+  readonly identities: Transactor<Identity, IdentityEvent>
+  readonly sessions: Transactor<Session, SessionEvent>
+  readonly namespaces: Transactor<Namespace, NamespaceEvent>
+  readonly traces: Transactor<Trace, TraceEvent, TraceNeed>
+  /** Resolves when the read models and caches of this node show everything up to a position. */
+  readonly visible: (position: bigint) => Promise<void>
+  /** @throws Unavailable while writes must not be taken: projections stopped or far behind, or the disk nearly full */
+  readonly assertWritable: () => void
+  /** Who a token stands for. */
+  readonly tokens: Tokens
+  /** When sessions were last used, written behind. */
+  readonly uses: Uses
+  readonly feedCache: FeedCache
+  /** What keeps the service from serving, in words; empty when nothing does. */
+  readonly readiness: () => Promise<string[]>
+}

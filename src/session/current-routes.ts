@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { cookieNameOf, csrfTokenFor } from '../http/auth.ts'
+import { type Caller, contextOf, requireCaller } from '../http/caller.ts'
+import { answers, ok } from '../http/reply.ts'
+import { namespaceById } from '../namespace/queries.ts'
+import type { Service } from '../service.ts'
+import { userById } from '../user/queries.ts'
+import { signOut } from './decide.ts'
+import { CurrentSession } from './views.ts'
+
+const tags = ['sessions']
+
+/** The session that a request comes with (readings: Identity and sessions). */
+export const currentSessionRoutes = (app: FastifyInstance, service: Service): void => {
+  const { reads, sessions, uses, now, visible, assertWritable } = service
+  const cookieName = cookieNameOf(service.config)
+
+  const describe = async ({ userId, identityId, sessionId, namespace, deviceName, expiresAt }: Caller) => {
+    const [user, shown] = await Promise.all([
+      userById(reads, userId),
+      namespace && namespaceById(reads, namespace.id, userId),
+    ])
+    // Who has lost the membership on another node this second is shown as authenticated.
+    const info = shown && namespace && { ...shown, role: shown.role ?? namespace.role }
+    const role = info && { role: info.role }
+    return {
+      session: {
+        id: sessionId,
+        userId,
+        identityId,
+        ...(info ? { namespaceId: info.id, namespaceSlug: info.slug, ...role } : {}),
+        ...(deviceName === undefined ? {} : { deviceName }),
+        lastUsedAt: uses.lastUsed(sessionId) ?? now(),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+      },
+      user,
+      ...(info ? { namespace: info, ...role } : {}),
+    }
+  }
+
+  app.get(
+    '/v1/session',
+    {
+      config: { auth: 'required' },
+      schema: { summary: 'Who you are, and where', tags, response: answers(CurrentSession, 401) },
+    },
+    async (request, reply) => {
+      const caller = requireCaller(request)
+      const csrfToken = caller.via === 'cookie' ? csrfTokenFor(request, cookieName) : undefined
+      return ok(reply, { ...(await describe(caller)), ...(csrfToken === undefined ? {} : { csrfToken }) })
+    },
+  )
+
+  app.delete(
+    '/v1/session',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'End this session',
+        tags,
+        response: answers(z.object({ revoked: z.literal(true) }), 401),
+      },
+    },
+    async (request, reply) => {
+      assertWritable()
+      const { sessionId } = requireCaller(request)
+      const command = { decide: signOut(), answer: () => {} }
+      const { position } = await sessions.transact(sessionId, command, contextOf(request))
+      await visible(position)
+      return ok(reply, { revoked: true })
+    },
+  )
+}

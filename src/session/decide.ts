@@ -1,0 +1,80 @@
+import { Rejected } from '../engine/rejected.ts'
+import type { Decision, StreamKind } from '../engine/stream.ts'
+import { SessionEvent } from './events.ts'
+
+/** A session that was started: `expiresAt` in ms. Whether it has expired depends on the time that it is asked. */
+export type StartedSession = {
+  readonly is: 'started'
+  readonly userId: string
+  readonly namespaceId: string | undefined
+  readonly expiresAt: number | undefined
+}
+
+export type Session = { readonly is: 'absent' } | StartedSession | { readonly is: 'revoked'; readonly userId: string }
+
+const started = (session: Session): StartedSession => {
+  if (session.is !== 'started') throw new Error('the session does not exist, or has ended')
+  return session
+}
+
+const evolve = (session: Session, event: SessionEvent): Session => {
+  switch (event.type) {
+    case 'SessionCreated': {
+      const { userId, namespaceId, expiresAt } = event.data
+      return { is: 'started', userId, namespaceId, expiresAt }
+    }
+    case 'SessionSwitched':
+      return { ...started(session), namespaceId: event.data.namespaceId }
+    case 'SessionRevoked':
+      return { is: 'revoked', userId: started(session).userId }
+  }
+}
+
+/** Streams `session-<id>`. */
+export const sessions: StreamKind<Session, SessionEvent> = {
+  category: 'session',
+  events: SessionEvent,
+  initial: () => ({ is: 'absent' }),
+  evolve,
+}
+
+type Decide = Decision<Session, SessionEvent>
+
+export type SessionTerms = Extract<SessionEvent, { type: 'SessionCreated' }>['data']
+
+/** Starts a session under an id of its own. */
+export const start =
+  (terms: SessionTerms): Decide =>
+  (session) =>
+    session.is === 'absent' ? [{ type: 'SessionCreated', data: terms }] : []
+
+/** A session of the user that is valid at `now`. */
+const valid = (session: Session, userId: string, now: number): StartedSession => {
+  const isValid =
+    session.is === 'started' &&
+    session.userId === userId &&
+    (session.expiresAt === undefined || session.expiresAt > now)
+  if (!isValid) throw new Rejected('not_found', 'Not found')
+  return session
+}
+
+/** Makes another namespace the active one; that the user is a member of it is checked before. */
+export const switchTo =
+  (userId: string, namespaceId: string): Decide =>
+  (session, now) =>
+    valid(session, userId, now).namespaceId === namespaceId ? [] : [{ type: 'SessionSwitched', data: { namespaceId } }]
+
+/**
+ * Ends a session of the user.
+ * @throws Rejected not_found for one that is not the user's or has ended (readings: Identity and sessions)
+ */
+export const revoke =
+  (userId: string): Decide =>
+  (session, now) => {
+    valid(session, userId, now)
+    return [{ type: 'SessionRevoked', data: {} }]
+  }
+
+/** Ends the session that asks; one that has ended in the meantime has ended. */
+export const signOut = (): Decide => (session) =>
+  session.is === 'started' ? [{ type: 'SessionRevoked', data: {} }] : []

@@ -1,0 +1,46 @@
+import type { AnyEvent } from '../events.ts'
+import type { Happened } from '../engine/projection.ts'
+
+/** Which sessions and users have changed lately, and where in the log: what was read before is stale. */
+export type Overruled = {
+  /** The id of the session or user whose callers an event changes; undefined when it changes none. */
+  note(event: Happened): string | undefined
+  /** Whether a snapshot at `position` is older than the last change of one of these. */
+  isOlder(position: bigint, ids: readonly string[]): boolean
+}
+
+const REMEMBERED = 2_000
+
+type EventType = AnyEvent['type']
+
+const OF_SESSIONS: ReadonlySet<string> = new Set<EventType>(['SessionSwitched', 'SessionRevoked'])
+const OF_MEMBERS: ReadonlySet<string> = new Set<EventType>(['MemberJoined', 'MemberRoleChanged', 'MemberRemoved'])
+
+const touchedBy = ({ type, of, data }: Happened): string | undefined => {
+  if (OF_SESSIONS.has(type)) return of
+  return OF_MEMBERS.has(type) ? (data as { userId: string }).userId : undefined
+}
+
+/** Remembers the newest changes; of a snapshot older than what is forgotten nothing is known, so it counts as stale. */
+export const newOverruled = (keep = REMEMBERED): Overruled => {
+  const positions = new Map<string, bigint>()
+  let forgotten = -1n
+
+  const note = (event: Happened) => {
+    const id = touchedBy(event)
+    if (id === undefined) return undefined
+    positions.delete(id)
+    positions.set(id, event.position)
+    if (positions.size > keep) {
+      const [oldest, position] = positions.entries().next().value!
+      positions.delete(oldest)
+      forgotten = position
+    }
+    return id
+  }
+
+  const isOlder = (position: bigint, ids: readonly string[]) =>
+    position < forgotten || ids.some((id) => (positions.get(id) ?? -1n) > position)
+
+  return { note, isOlder }
+}

@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto'
+import type { Context } from '../engine/decide.ts'
+import { Rejected } from '../engine/rejected.ts'
+import { namespaceId, userId as userIdOf } from '../ids.ts'
+import { claimNamespace } from '../namespace/decide.ts'
+import type { Service } from '../service.ts'
+import { type Profile, createIdentity, createUser } from '../user/decide.ts'
+import type { IdentityType } from '../user/events.ts'
+
+/** Who signs up; `key` is the SHA-256 of what identifies them. */
+export type NewIdentity = {
+  readonly id: string
+  readonly type: IdentityType
+  readonly key: string
+  readonly profile: Profile
+}
+
+type Writers = Pick<Service, 'namespaces' | 'users' | 'identities'>
+
+export type SignedUp = { readonly userId: string; readonly namespace: { readonly id: string; readonly slug: string } }
+
+const slugOf = (identityId: string, attempt: number) =>
+  `user-${hash('sha256', identityId, 'hex').slice(0, 8)}${attempt === 0 ? '' : `-${attempt + 1}`}`
+
+/** The user's individual namespace; a slug that somebody else has taken gets the next suffix. */
+const claim = async ({ namespaces }: Writers, identityId: string, createdBy: string, context: Context) => {
+  for (let attempt = 0; ; attempt++) {
+    const slug = slugOf(identityId, attempt)
+    const id = namespaceId(slug)
+    const decide = claimNamespace({ slug, displayName: slug, type: 'individual', createdBy })
+    try {
+      await namespaces.transact(id, { decide, answer: () => {} }, context)
+      return { id, slug }
+    } catch (error) {
+      if (!(error instanceof Rejected && error.code === 'slug_taken')) throw error
+    }
+  }
+}
+
+/**
+ * Makes namespace, user and identity, in this order: the identity's existence means that the others are there. All ids
+ * come from the identity's key and what is there counts as done, so that this can be repeated from any point and two
+ * racing first calls make one user (architecture: The log; readings: Identity and sessions).
+ */
+export const signUp = async (
+  writers: Writers,
+  identity: NewIdentity,
+  requestId: string | undefined,
+): Promise<SignedUp> => {
+  const { id, type, key, profile } = identity
+  const userId = userIdOf(id)
+  const context: Context = { actor: { userId }, requestId }
+  const namespace = await claim(writers, id, userId, context)
+  await writers.users.transact(userId, { decide: createUser(), answer: () => {} }, context)
+  const decide = createIdentity({ userId, type, key, ...profile })
+  await writers.identities.transact(id, { decide, answer: () => {} }, context)
+  return { userId, namespace }
+}

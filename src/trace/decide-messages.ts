@@ -1,0 +1,123 @@
+import { Rejected } from '../engine/rejected.ts'
+import { classOf, toolsOf } from './classify.ts'
+import type { Counts, KnownMessage, Trace, TraceNeed } from './decide.ts'
+import type { TraceEvent } from './events.ts'
+import { type MessageDocument, type MessageUpsert, difference, digestOf, merge } from './message.ts'
+import { type Member, assertMayWrite } from './policy.ts'
+
+export type UpsertResult = 'created' | 'updated' | 'unchanged'
+
+/** What became of one upsert: the message as it stands after it. */
+export type UpsertedMessage = {
+  readonly externalId: string
+  readonly result: UpsertResult
+  readonly known: KnownMessage
+  readonly document: MessageDocument
+}
+
+/** What must be loaded to decide on these upserts: whole documents only where the digest will differ. */
+export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed =>
+  new Map(upserts.map((upsert) => [upsert.externalId, digestOf(merge(undefined, upsert))]))
+
+const newTally = (counts: Counts) => {
+  const types = { ...counts.messageTypeCounts }
+  const tools: Record<string, number> = { ...counts.toolTypeCounts }
+  let { messageCount } = counts
+  let moved = false
+  const count = (message: Pick<KnownMessage, 'class' | 'tools'>, by: 1 | -1) => {
+    types[message.class] += by
+    for (const tool of message.tools) {
+      tools[tool] = (Object.hasOwn(tools, tool) ? tools[tool]! : 0) + by
+      if (tools[tool] === 0) delete tools[tool]
+    }
+  }
+  return {
+    next: () => messageCount,
+    add(message: KnownMessage) {
+      messageCount += 1
+      moved = true
+      count(message, 1)
+    },
+    correct(before: KnownMessage, after: KnownMessage) {
+      if (before.class === after.class && before.tools.join() === after.tools.join()) return
+      moved = true
+      count(before, -1)
+      count(after, 1)
+    },
+    events: (): TraceEvent[] =>
+      moved
+        ? [{ type: 'MessagesCounted', data: { messageCount, messageTypeCounts: types, toolTypeCounts: tools } }]
+        : [],
+  }
+}
+
+type Seen = { readonly known: KnownMessage; readonly document: MessageDocument | undefined }
+type One = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEvent }
+
+const create = (ordinal: number, { externalId }: MessageUpsert, document: MessageDocument, at: number): One => {
+  const counted = countedAs(document)
+  const { parts, ...head } = document
+  const data = { externalId, ordinal, ...head, ...counted, parts: [...parts] }
+  const known = { ordinal, ...counted, createdAt: at, updatedAt: at }
+  return { result: 'created', known, document, event: { type: 'MessageAdded', data } }
+}
+
+/** A message as it is after an upsert, and the event that says so; no event when it was like that before. */
+const change = ({ known, document: before }: Seen, upsert: MessageUpsert, at: number): One => {
+  const fresh = merge(undefined, upsert)
+  if (known.digest === digestOf(fresh)) return { result: 'unchanged', known, document: fresh }
+  if (!before) throw new Error(`the document of message ${upsert.externalId} was not loaded`)
+  const document = merge(before, upsert)
+  const counted = countedAs(document)
+  if (counted.digest === known.digest) return { result: 'unchanged', known, document }
+  const patch = difference(before, document)
+  const data = {
+    externalId: upsert.externalId,
+    ordinal: known.ordinal,
+    ...counted,
+    partCount: document.parts.length,
+    patch,
+  }
+  return {
+    result: 'updated',
+    known: { ...known, ...counted, updatedAt: at },
+    document,
+    event: { type: 'MessageUpdated', data },
+  }
+}
+
+const countedAs = (document: MessageDocument) => ({
+  class: classOf(document),
+  tools: toolsOf(document),
+  digest: digestOf(document),
+})
+
+/**
+ * Upserts messages in order, all or none: one event for each that is new or changed, then one with the counts when
+ * they moved. The same externalId twice is two upserts in order (readings: Messages).
+ */
+export const upsertMessages =
+  (writer: Member, upserts: readonly MessageUpsert[]) =>
+  (state: Trace, at: number): { events: TraceEvent[]; messages: UpsertedMessage[] } => {
+    if (state.is === 'absent') throw new Rejected('not_found', 'Not found')
+    assertMayWrite(state, writer)
+    const events: TraceEvent[] = []
+    const messages: UpsertedMessage[] = []
+    const overlay = new Map<string, Seen>()
+    const tally = newTally(state.counts)
+    for (const upsert of upserts) {
+      const { externalId } = upsert
+      const stored = state.messages.get(externalId)
+      if (stored === undefined) throw new Error(`message ${externalId} was not loaded`)
+      const before = overlay.get(externalId) ?? (stored && { known: stored, document: state.documents.get(externalId) })
+      const { event, ...message } = before
+        ? change(before, upsert, at)
+        : create(tally.next(), upsert, merge(undefined, upsert), at)
+      if (event) events.push(event)
+      if (!before) tally.add(message.known)
+      else if (event) tally.correct(before.known, message.known)
+      overlay.set(externalId, message)
+      messages.push({ externalId, ...message })
+    }
+    return { events: [...events, ...tally.events()], messages }
+  }

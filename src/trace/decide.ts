@@ -1,0 +1,195 @@
+import jsonpatch from 'fast-json-patch'
+import { Rejected } from '../engine/rejected.ts'
+import type { Decision, Occasion, StreamKind } from '../engine/stream.ts'
+import { type MessageClass, type MessageTypeCounts, TraceEvent, type Visibility } from './events.ts'
+import { type MessageDocument, applyPatch } from './message.ts'
+import { type Member, assertMayWrite } from './policy.ts'
+
+export type TraceFields = {
+  readonly agentId: string
+  readonly title?: string
+  readonly projectPath?: string
+  readonly projectName?: string
+  readonly model?: string
+  readonly modelName?: string
+  readonly gitRemoteUrl?: string
+  readonly gitBranch?: string
+  readonly gitRef?: string
+  readonly visibility: Visibility
+}
+
+export type Counts = {
+  readonly messageCount: number
+  readonly messageTypeCounts: MessageTypeCounts
+  readonly toolTypeCounts: Readonly<Record<string, number>>
+}
+
+/** What a decision knows of a message without its document. */
+export type KnownMessage = {
+  readonly ordinal: number
+  readonly digest: string
+  readonly class: MessageClass
+  readonly tools: readonly string[]
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export type Deletion = {
+  readonly createdAt: number
+  readonly deletedAt: number
+  readonly deletedBy?: string | undefined
+}
+
+export type PresentTrace = {
+  readonly is: 'present'
+  readonly externalId: string
+  readonly namespaceId: string
+  readonly createdBy: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly fields: TraceFields
+  readonly counts: Counts
+  readonly summary?: { readonly title?: string; readonly summary: string; readonly messageCount: number }
+  readonly earlier: readonly Deletion[]
+  /** Messages by externalId, as far as they are loaded; null for one that is known not to exist. */
+  readonly messages: Map<string, KnownMessage | null>
+  /** The documents of some of them: of those that were needed, or written just now. */
+  readonly documents: Map<string, MessageDocument>
+}
+
+export type Trace = { readonly is: 'absent'; readonly earlier: readonly Deletion[] } | PresentTrace
+
+/** What a message write needs of a trace: each message by externalId, with the digest that it would have. */
+export type TraceNeed = ReadonlyMap<string, string>
+
+export const noCounts: Counts = {
+  messageCount: 0,
+  messageTypeCounts: { user_message: 0, agent_context: 0, agent_text: 0, agent_thinking: 0, tool_call: 0 },
+  toolTypeCounts: {},
+}
+
+const present = (state: Trace): PresentTrace => {
+  if (state.is === 'absent') throw new Error('the trace does not exist')
+  return state
+}
+
+type Written = { externalId: string; message: KnownMessage; document: MessageDocument | undefined }
+
+const withMessage = (state: PresentTrace, { externalId, message, document }: Written): Trace => {
+  state.messages.set(externalId, message)
+  state.documents.delete(externalId)
+  if (document) state.documents.set(externalId, document)
+  return { ...state, updatedAt: message.updatedAt }
+}
+
+const evolve = (state: Trace, event: TraceEvent, { at, actor }: Occasion): Trace => {
+  switch (event.type) {
+    case 'TraceCreated': {
+      const { externalId, namespaceId, createdBy, ...fields } = event.data
+      const { earlier } = state
+      const origin = { externalId, namespaceId, createdBy, createdAt: at, updatedAt: at }
+      const loaded = { messages: new Map(), documents: new Map() }
+      return { is: 'present', ...origin, fields: fields as TraceFields, counts: noCounts, earlier, ...loaded }
+    }
+    case 'TraceUpdated': {
+      const fields = structuredClone(present(state).fields)
+      jsonpatch.applyPatch(fields, event.data.patch as jsonpatch.Operation[])
+      return { ...present(state), fields, updatedAt: at }
+    }
+    case 'MessageAdded': {
+      const { externalId, ordinal, class: kind, tools, digest, ...document } = event.data
+      const message = { ordinal, class: kind, tools, digest, createdAt: at, updatedAt: at }
+      return withMessage(present(state), { externalId, message, document: document as MessageDocument })
+    }
+    case 'MessageUpdated': {
+      const { externalId, ordinal, class: kind, tools, digest, patch } = event.data
+      const { messages, documents } = present(state)
+      const message = {
+        ordinal,
+        class: kind,
+        tools,
+        digest,
+        createdAt: messages.get(externalId)?.createdAt ?? at,
+        updatedAt: at,
+      }
+      const before = documents.get(externalId)
+      return withMessage(present(state), { externalId, message, document: before && applyPatch(before, patch) })
+    }
+    case 'MessagesCounted':
+      return { ...present(state), counts: event.data }
+    case 'TraceSummarised':
+      return { ...present(state), summary: event.data as NonNullable<PresentTrace['summary']> }
+    case 'TraceDeleted': {
+      const deletion = { createdAt: event.data.createdAt, deletedAt: at, ...(actor ? { deletedBy: actor.userId } : {}) }
+      return { is: 'absent', earlier: [...event.data.earlier, deletion] }
+    }
+  }
+}
+
+/** Within one append only the newest counts matter: they are totals. */
+const condense = (events: readonly TraceEvent[]) => {
+  const last = events.findLast(({ type }) => type === 'MessagesCounted')
+  return events.filter((event) => event.type !== 'MessagesCounted' || event === last)
+}
+
+export const traces: StreamKind<Trace, TraceEvent> = {
+  category: 'trace',
+  events: TraceEvent,
+  initial: () => ({ is: 'absent', earlier: [] }),
+  evolve,
+  condense,
+}
+
+type Decide = Decision<Trace, TraceEvent>
+
+/** Fields as a client gives them: absent ones are left as they are. `modelName` comes from the registry. */
+export type GivenFields = Partial<TraceFields>
+
+const update = (state: PresentTrace, given: GivenFields): TraceEvent[] => {
+  const after: Record<string, unknown> = { ...state.fields, ...given }
+  if (given.model !== undefined && given.modelName === undefined) delete after.modelName
+  return [{ type: 'TraceUpdated', data: { patch: jsonpatch.compare(state.fields, after) as never } }]
+}
+
+/**
+ * Creates the trace, or updates it after the write policy; without `visibility` it becomes private.
+ * An update is an event also when nothing changes: it moves `updatedAt` (readings: Traces).
+ */
+export const upsert =
+  (writer: Member, origin: { externalId: string; namespaceId: string }, given: GivenFields): Decide =>
+  (state) => {
+    const fields = { visibility: 'private' as const, ...given }
+    if (state.is === 'absent') {
+      const created = { ...origin, createdBy: writer.userId, agentId: 'unknown', ...fields }
+      return [{ type: 'TraceCreated', data: created }]
+    }
+    assertMayWrite(state, writer)
+    return update(state, fields)
+  }
+
+/** Changes the given fields of a trace that exists; the rest stays, `visibility` too. */
+export const patch =
+  (writer: Member, given: GivenFields): Decide =>
+  (state) => {
+    if (state.is === 'absent') throw new Rejected('not_found', 'Not found')
+    assertMayWrite(state, writer)
+    return update(state, given)
+  }
+
+/** Deletes a trace. The event stands for itself: everything before it is erased (readings: Erasure). */
+export const remove =
+  (writer: Member): Decide =>
+  (state) => {
+    if (state.is === 'absent') throw new Rejected('not_found', 'Not found')
+    assertMayWrite(state, writer)
+    const { externalId, namespaceId, createdBy, createdAt, counts, earlier } = state
+    const data = {
+      externalId,
+      namespaceId,
+      createdBy,
+      createdAt,
+      messageCount: counts.messageCount,
+      earlier: [...earlier],
+    }
+    return [{ type: 'TraceDeleted', data }]
+  }

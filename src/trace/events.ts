@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { event } from '../engine/stream.ts'
+import { MessageRole, Part, PlainNumber } from './part.ts'
+
+export const Visibility = z.enum(['private', 'direct', 'public']).meta({ id: 'Visibility' })
+export type Visibility = z.infer<typeof Visibility>
+
+export const MessageClass = z.enum(['user_message', 'agent_context', 'agent_text', 'agent_thinking', 'tool_call'])
+export type MessageClass = z.infer<typeof MessageClass>
+
+/** What a trace says of itself; all of it is given by clients, but for `modelName`. */
+export const traceFields = {
+  agentId: z.string(),
+  title: z.string().optional(),
+  projectPath: z.string().optional(),
+  projectName: z.string().optional(),
+  model: z.string().optional(),
+  modelName: z.string().optional(),
+  gitRemoteUrl: z.string().optional(),
+  gitBranch: z.string().optional(),
+  gitRef: z.string().optional(),
+  visibility: Visibility,
+}
+export const traceFieldNames = Object.keys(traceFields) as (keyof typeof traceFields)[]
+
+/** RFC 6902, with a fixed vocabulary: whole values, at `/<field>` and `/parts/<i>` only (architecture: Change events). */
+export const PatchOperation = z.discriminatedUnion('op', [
+  z.object({ op: z.literal('add'), path: z.string(), value: z.unknown() }),
+  z.object({ op: z.literal('replace'), path: z.string(), value: z.unknown() }),
+  z.object({ op: z.literal('remove'), path: z.string() }),
+])
+export type PatchOperation = z.infer<typeof PatchOperation>
+
+/** How a message was counted: a correction takes back exactly this. Tool names are normalised, one for each call. */
+const counted = {
+  class: MessageClass,
+  tools: z.array(z.string()),
+  /** A fingerprint of the whole message, to tell a retry from a change without loading it. */
+  digest: z.string(),
+}
+
+export const MessageTypeCounts = z.object({
+  user_message: z.int(),
+  agent_context: z.int(),
+  agent_text: z.int(),
+  agent_thinking: z.int(),
+  tool_call: z.int(),
+})
+export type MessageTypeCounts = z.infer<typeof MessageTypeCounts>
+
+/** Stream `trace-<id>`: the trace and its messages. Times are milliseconds. */
+export const TraceEvent = z.discriminatedUnion('type', [
+  event('TraceCreated', { externalId: z.string(), namespaceId: z.string(), createdBy: z.string(), ...traceFields }),
+  event('TraceUpdated', { patch: z.array(PatchOperation) }),
+  event('MessageAdded', {
+    externalId: z.string(),
+    /** The message's place by arrival, from 0. */
+    ordinal: z.int(),
+    role: MessageRole,
+    textContent: z.string().optional(),
+    model: z.string().optional(),
+    order: PlainNumber.optional(),
+    timestamp: PlainNumber.optional(),
+    ...counted,
+    parts: z.array(Part),
+  }),
+  event('MessageUpdated', {
+    externalId: z.string(),
+    ordinal: z.int(),
+    ...counted,
+    /** How many parts there are now. */
+    partCount: z.int(),
+    patch: z.array(PatchOperation),
+  }),
+  event('MessagesCounted', {
+    messageCount: z.int(),
+    messageTypeCounts: MessageTypeCounts,
+    toolTypeCounts: z.record(z.string(), z.int()),
+  }),
+  event('TraceSummarised', { title: z.string().optional(), summary: z.string(), messageCount: z.int() }),
+  event('TraceDeleted', {
+    externalId: z.string(),
+    namespaceId: z.string(),
+    createdBy: z.string(),
+    createdAt: z.int(),
+    messageCount: z.int(),
+    /** The stream's earlier deletions, whose own events are erased with the rest. */
+    earlier: z.array(z.object({ createdAt: z.int(), deletedAt: z.int(), deletedBy: z.string().optional() })),
+  }),
+])
+export type TraceEvent = z.infer<typeof TraceEvent>

@@ -1,0 +1,191 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { BATCH_LIMIT } from '../http/body.ts'
+import { contextOf, requireCaller } from '../http/caller.ts'
+import { notFound } from '../http/errors.ts'
+import { Key, Limit, limitOf } from '../http/keys.ts'
+import { answers, jsonArray, okText } from '../http/reply.ts'
+import { messageId } from '../ids.ts'
+import type { Service } from '../service.ts'
+import { BatchBody, MessageBody } from './body.ts'
+import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
+import type { Trace } from './decide.ts'
+import { locate } from './locate.ts'
+import { type MessageUpsert, toUpsert } from './message.ts'
+import { type MessageListRow, listMessages, messageCursor, messageStatement, messageValues } from './message-queries.ts'
+import { assertMayRead } from './policy.ts'
+import { memberOf, resolveTrace, traceDetail } from './queries.ts'
+import { Message, messageText, upsertedText } from './views.ts'
+
+const OneParams = z.object({ externalId: Key, messageExternalId: Key })
+const Params = z.object({ externalId: Key })
+const Query = z.object({ includeParts: z.string().optional(), limit: Limit.optional(), cursor: z.string().optional() })
+const List = z.object({ messages: z.array(Message), nextCursor: z.string().optional() })
+const Batch = z.object({
+  messages: z.array(
+    z.object({ id: z.string(), externalId: z.string(), result: z.enum(['created', 'updated', 'unchanged']) }),
+  ),
+  created: z.int(),
+  updated: z.int(),
+  unchanged: z.int(),
+  messageCount: z.int(),
+})
+const tags = ['messages']
+
+/** Up to this many bytes a list is answered at once; a longer one is streamed. */
+const QUICK_BYTES = 2 * 1024 * 1024
+const ALL = 2 ** 31 - 1
+
+type Written = { id: string; messages: UpsertedMessage[]; messageCount: number }
+
+const batchText = ({ id, messages, messageCount }: Written): string => {
+  const count = { created: 0, updated: 0, unchanged: 0 }
+  const items = messages.map(({ externalId, result }) => {
+    count[result] += 1
+    return `{"id":"${messageId(id, externalId)}","externalId":${JSON.stringify(externalId)},"result":"${result}"}`
+  })
+  const { created, updated, unchanged } = count
+  return `{"messages":${jsonArray(items)},"created":${created},"updated":${updated},"unchanged":${unchanged},"messageCount":${messageCount}}`
+}
+
+/** The messages of a trace: upsert one, upsert up to 200, list (interface: Messages). */
+export const messageRoutes = (app: FastifyInstance, service: Service): void => {
+  const { reads, traces, visible, assertWritable, streams } = service
+
+  const write = async (
+    request: FastifyRequest,
+    externalId: string,
+    upserts: readonly MessageUpsert[],
+  ): Promise<Written> => {
+    assertWritable()
+    const { id, writer } = await locate(service, requireCaller(request), externalId)
+    const upsert = upsertMessages(writer, upserts)
+    let messages: UpsertedMessage[] = []
+    const decide = (state: Trace, at: number) => {
+      const decided = upsert(state, at)
+      messages = decided.messages
+      return decided.events
+    }
+    const answer = (state: Trace) => ({
+      id,
+      messages,
+      messageCount: state.is === 'present' ? state.counts.messageCount : 0,
+    })
+    const outcome = await traces.transact(id, { decide, answer, need: needOf(upserts) }, contextOf(request))
+    await visible(outcome.position)
+    return outcome.answer
+  }
+
+  app.put<{ Params: { externalId: string; messageExternalId: string }; Body: MessageBody }>(
+    '/v1/traces/:externalId/messages/:messageExternalId',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Create or update a message',
+        tags,
+        params: OneParams,
+        body: MessageBody,
+        response: answers(z.object({ message: Message }), 400, 401, 403, 404),
+      },
+    },
+    async (request, reply) => {
+      const { externalId, messageExternalId } = request.params
+      const written = await write(request, externalId, [toUpsert(messageExternalId, request.body)])
+      return okText(
+        reply,
+        `{"message":${upsertedText(messageId(written.id, messageExternalId), written.messages[0]!)}}`,
+      )
+    },
+  )
+
+  app.post<{ Params: { externalId: string }; Body: BatchBody }>(
+    '/v1/traces/:externalId/messages/batch',
+    {
+      bodyLimit: BATCH_LIMIT,
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Create or update up to 200 messages, all or none',
+        tags,
+        params: Params,
+        body: BatchBody,
+        response: answers(Batch, 400, 401, 403, 404, 413),
+      },
+    },
+    async (request, reply) => {
+      const upserts = request.body.messages.map((message) => toUpsert(message.externalId, message))
+      return okText(reply, batchText(await write(request, request.params.externalId, upserts)))
+    },
+  )
+
+  app.get<{ Params: { externalId: string }; Querystring: z.infer<typeof Query> }>(
+    '/v1/traces/:externalId/messages',
+    {
+      config: { auth: 'optional' },
+      schema: {
+        summary: 'List the messages of a trace',
+        tags,
+        params: Params,
+        querystring: Query,
+        response: answers(List, 400, 401, 404),
+      },
+    },
+    async (request, reply) => {
+      const { caller, query } = request
+      const hit = await resolveTrace(reads, request.params.externalId, caller)
+      if (!hit) throw notFound()
+      assertMayRead(hit, memberOf(caller, hit))
+      const trace = await traceDetail(reads, hit.id)
+      if (!trace) throw notFound()
+      assertMayRead(trace, memberOf(caller, hit))
+      return list(reply, trace, {
+        includeParts: query.includeParts === 'true',
+        limit: limitOf(query.limit),
+        cursor: query.cursor,
+      })
+    },
+  )
+
+  const list = async (
+    reply: FastifyReply,
+    { id, incarnation, bytes }: { id: string; incarnation: bigint; bytes: bigint },
+    { includeParts, limit, cursor }: { includeParts: boolean; limit: number | undefined; cursor: string | undefined },
+  ) => {
+    const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, cursor)
+    if (limit === 0) return okText(reply, '{"messages":[]}')
+    if (Number(bytes) <= QUICK_BYTES) {
+      const rows = await listMessages(reads, { includeParts, values })
+      return okText(reply, pageText(id, incarnation, rows, limit ?? ALL))
+    }
+    const page = newPage(id, incarnation, limit ?? ALL)
+    const readable = await streams.stream<MessageListRow>(
+      { text: messageStatement(includeParts, values.length > 2), values },
+      { before: '{"ok":true,"data":{"messages":[', toText: page.toText, after: page.end },
+    )
+    return reply.type('application/json; charset=utf-8').send(readable)
+  }
+}
+
+const newPage = (id: string, incarnation: bigint, limit: number) => {
+  let shown = 0
+  let last: MessageListRow | undefined
+  let more = false
+  return {
+    /** Undefined for the row beyond the page. */
+    toText: (row: MessageListRow): string | undefined => {
+      if (shown === limit) {
+        more = true
+        return undefined
+      }
+      shown += 1
+      last = row
+      return messageText(row)
+    },
+    end: () => `]${more ? `,"nextCursor":"${messageCursor(id, incarnation, last!)}"` : ''}}}`,
+  }
+}
+
+const pageText = (id: string, incarnation: bigint, rows: readonly MessageListRow[], limit: number): string => {
+  const shown = rows.slice(0, limit)
+  const next = rows.length > limit ? `,"nextCursor":"${messageCursor(id, incarnation, shown.at(-1)!)}"` : ''
+  return `{"messages":${jsonArray(shown.map(messageText))}${next}}`
+}

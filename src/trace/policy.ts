@@ -1,0 +1,26 @@
+import { Rejected } from '../engine/rejected.ts'
+import type { Role } from '../namespace/events.ts'
+import type { Visibility } from './events.ts'
+
+/** Somebody with the role, or none, that they have in a trace's namespace. */
+export type Member = { readonly userId: string; readonly role: Role | undefined }
+
+/**
+ * The write policy (interface: Read and write policies): its creator while a member, and admins.
+ * @throws Rejected not_found for somebody without membership, forbidden for another member
+ */
+export const assertMayWrite = (trace: { readonly createdBy: string }, { userId, role }: Member): void => {
+  if (role === undefined) throw new Rejected('not_found', 'Not found')
+  if (role !== 'admin' && trace.createdBy !== userId)
+    throw new Rejected('forbidden', 'Only its creator or an admin may change this trace')
+}
+
+/**
+ * The read policy: public for everybody, anything else for members.
+ * @throws Rejected unauthorized without a caller, not_found for a caller that is no member
+ */
+export const assertMayRead = (trace: { readonly visibility: Visibility }, caller: Member | undefined): void => {
+  if (trace.visibility === 'public') return
+  if (!caller) throw new Rejected('unauthorized', 'Authentication required')
+  if (caller.role === undefined) throw new Rejected('not_found', 'Not found')
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import type { Caller } from '../http/caller.ts'
+import { invalid } from '../http/errors.ts'
+import { decodeCursor, encodeCursor } from '../http/keys.ts'
+import { keyHash, traceId } from '../ids.ts'
+import type { Role } from '../namespace/events.ts'
+import type { Visibility } from './events.ts'
+import type { Member } from './policy.ts'
+import type { TraceRow } from './rows.ts'
+import type { DetailRow } from './views.ts'
+
+/** The one trace that an externalId names for a caller, with the caller's role in its namespace. */
+export type Resolved = {
+  readonly id: string
+  readonly namespaceId: string
+  readonly createdBy: string
+  readonly visibility: Visibility
+  readonly role: Role | undefined
+}
+
+type ResolvedRow = { id: string; namespace_id: string; created_by: string; visibility: Visibility; role: Role | null }
+
+const columns = 't.id, t.namespace_id, t.created_by, t.visibility, m.role'
+
+// The id of a trace in the session's namespace is known beforehand; the others are looked for only when it is none.
+const resolveStatement = `
+  with own as (
+    select ${columns} from traces t left join members m on m.namespace_id = t.namespace_id and m.user_id = $2
+    where t.id = $1
+  )
+  select * from own union all (
+    select ${columns} from traces t left join members m on m.namespace_id = t.namespace_id and m.user_id = $2
+    where t.key = $3 and t.external_id = $4 and not exists (select from own)
+    order by m.user_id is null, t.visibility <> 'public', t.created_at, t.id limit 1
+  )`
+
+type TraceReads = Reads<ReadTables>
+
+/** Which trace an externalId names: own session's namespace, own memberships, public, any (readings: Addressing). */
+export const resolveTrace = async (
+  reads: TraceReads,
+  externalId: string,
+  caller: Caller | undefined,
+): Promise<Resolved | undefined> => {
+  const own = caller?.namespace ? traceId(caller.namespace.id, externalId) : null
+  const values = [own, caller?.userId ?? null, keyHash(externalId), externalId]
+  const [row] = await reads.rows<ResolvedRow & Row>('trace-resolve', resolveStatement, values)
+  if (!row) return undefined
+  const { id, namespace_id, created_by, visibility, role } = row
+  return { id, namespaceId: namespace_id, createdBy: created_by, visibility, role: role ?? undefined }
+}
+
+/** The caller as the policies see it, with regard to a trace. */
+export const memberOf = (caller: Caller | undefined, resolved: { role: Role | undefined }): Member | undefined =>
+  caller && { userId: caller.userId, role: resolved.role }
+
+/** A detail with what a list of messages needs: how much to expect, and which life of the trace this is. */
+export type StoredDetail = DetailRow & { bytes: bigint; incarnation: bigint }
+
+const detailStatement = `
+  select t.*, c.message_count, c.message_types, c.tool_types, n.slug
+  from traces t left join counts c on c.trace_id = t.id left join namespaces n on n.id = t.namespace_id where t.id = $1`
+
+export const traceDetail = async (reads: TraceReads, id: string): Promise<StoredDetail | undefined> =>
+  (await reads.rows<StoredDetail & Row>('trace-detail', detailStatement, [id]))[0]
+
+const slugStatement = 'select slug from namespaces where id = $1'
+
+/** A namespace's slug, or an empty string when there is no such namespace (interface: TraceDetail). */
+export const slugOf = async (reads: TraceReads, namespaceId: string): Promise<string> =>
+  (await reads.rows<{ slug: string }>('namespace-slug', slugStatement, [namespaceId]))[0]?.slug ?? ''
+
+const Keys = z.tuple([z.number(), z.uuid()])
+
+/** Where a list goes on: behind the trace that was created at this time and has this id. */
+export type After = { readonly createdAt: number; readonly id: string }
+
+/** @throws 400 for a cursor that is none of ours */
+export const afterOf = (cursor: string | undefined): After | undefined => {
+  if (cursor === undefined) return undefined
+  const keys = decodeCursor(cursor, Keys)
+  if (!keys) throw invalid('cursor', 'is not a cursor of this list')
+  return { createdAt: keys[0], id: keys[1] }
+}
+
+export const cursorAfter = (row: { created_at: bigint; id: string }): string =>
+  encodeCursor(Number(row.created_at), row.id)
+
+export const summaryColumns = `t.id, t.external_id, t.title, t.agent_id, t.model, t.model_name, t.ai_title, t.visibility,
+  t.created_at, t.updated_at, c.message_count`
+
+const FAR_FUTURE: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+
+const listStatement = (condition: string) => `
+  select ${summaryColumns} from (
+    select id, created_at from feed where namespace_id = $1 and (created_at, id) < ($2, $3) ${condition}
+    order by created_at desc, id desc limit $4
+  ) f join traces t on t.id = f.id left join counts c on c.trace_id = f.id
+  order by f.created_at desc, f.id desc`
+
+/** The traces of a namespace, newest first; `publicOnly` for who is no member. */
+export const listTraces = (
+  reads: TraceReads,
+  options: { namespaceId: string; publicOnly: boolean; limit: number; after: After | undefined },
+): Promise<TraceRow[]> => {
+  const { createdAt, id } = options.after ?? FAR_FUTURE
+  const values = [options.namespaceId, createdAt, id, options.limit]
+  return options.publicOnly
+    ? reads.rows<TraceRow & Row>('traces-public', listStatement(`and visibility = 'public'`), values)
+    : reads.rows<TraceRow & Row>('traces-list', listStatement(''), values)
+}

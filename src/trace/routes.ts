@@ -1,0 +1,174 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Decision } from '../engine/stream.ts'
+import { type Caller, contextOf, requireCaller, requireNamespace } from '../http/caller.ts'
+import { notFound } from '../http/errors.ts'
+import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
+import { answers, jsonArray, ok, okText } from '../http/reply.ts'
+import { traceId } from '../ids.ts'
+import type { Service } from '../service.ts'
+import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
+import { type GivenFields, type Trace, patch, remove, upsert } from './decide.ts'
+import type { TraceEvent } from './events.ts'
+import { type Member, assertMayRead, assertMayWrite } from './policy.ts'
+import { afterOf, cursorAfter, listTraces, memberOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
+import { locate } from './locate.ts'
+import { TraceDetail, TraceSummary, detailText, stateText, summaryText } from './views.ts'
+
+const Params = z.object({ externalId: Key })
+const Page = z.object({ limit: Limit.optional(), cursor: z.string().optional() })
+const Detail = z.object({ trace: TraceDetail })
+const tags = ['traces']
+
+/** Traces: create, read, change, delete, list (interface: Traces). */
+export const traceRoutes = (app: FastifyInstance, service: Service): void => {
+  const { reads, traces, visible, assertWritable } = service
+
+  const write = async (request: FastifyRequest, id: string, decide: Decision<Trace, TraceEvent>) => {
+    assertWritable()
+    const { answer, position } = await traces.transact(
+      id,
+      {
+        decide,
+        answer: (state) => (state.is === 'present' ? { ...state, messages: new Map(), documents: new Map() } : state),
+      },
+      contextOf(request),
+    )
+    await visible(position)
+    return answer
+  }
+
+  const slugFor = (caller: Caller, namespaceId: string) =>
+    caller.namespace?.id === namespaceId ? caller.namespace.slug : slugOf(reads, namespaceId)
+
+  const answerDetail = async (caller: Caller, id: string, trace: Trace) => {
+    if (trace.is === 'absent') throw notFound() // deleted by a later command of the same moment
+    return `{"trace":${stateText(id, await slugFor(caller, trace.namespaceId), trace)}}`
+  }
+
+  /** POST and PUT: updates the hit in the session's namespace, or inserts there (readings: Addressing). */
+  const put = async (request: FastifyRequest, externalId: string, given: GivenFields) => {
+    const caller = requireCaller(request)
+    const namespace = requireNamespace(caller)
+    const id = traceId(namespace.id, externalId)
+    if (traces.peek(id)?.is !== 'present') {
+      const hit = await resolveTrace(reads, externalId, caller)
+      if (hit && hit.id !== id) assertMayWrite(hit, memberOf(caller, hit)!)
+    }
+    const writer: Member = { userId: caller.userId, role: namespace.role }
+    const state = await write(request, id, upsert(writer, { externalId, namespaceId: namespace.id }, given))
+    return answerDetail(caller, id, state)
+  }
+
+  app.post<{ Body: TraceCreate }>(
+    '/v1/traces',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Create a trace, or update the one with this externalId',
+        tags,
+        body: TraceCreate,
+        response: answers(Detail, 400, 401, 403, 404),
+      },
+    },
+    async (request, reply) => okText(reply, await put(request, request.body.externalId, givenFields(request.body))),
+  )
+
+  app.put<{ Params: { externalId: string }; Body: TraceUpsert }>(
+    '/v1/traces/:externalId',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Create or update a trace',
+        tags,
+        params: Params,
+        body: TraceUpsert,
+        response: answers(Detail, 400, 401, 403, 404),
+      },
+    },
+    async (request, reply) => okText(reply, await put(request, request.params.externalId, givenFields(request.body))),
+  )
+
+  app.patch<{ Params: { externalId: string }; Body: TraceUpsert }>(
+    '/v1/traces/:externalId',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Change some fields of a trace',
+        tags,
+        params: Params,
+        body: TraceUpsert,
+        response: answers(Detail, 400, 401, 403, 404),
+      },
+    },
+    async (request, reply) => {
+      const caller = requireCaller(request)
+      const { id, writer } = await locate(service, caller, request.params.externalId)
+      const state = await write(request, id, patch(writer, givenFields(request.body)))
+      return okText(reply, await answerDetail(caller, id, state))
+    },
+  )
+
+  app.delete<{ Params: { externalId: string } }>(
+    '/v1/traces/:externalId',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Delete a trace and erase what it held',
+        tags,
+        params: Params,
+        response: answers(z.object({ deleted: z.literal(true) }), 401, 403, 404),
+      },
+    },
+    async (request, reply) => {
+      const { id, writer } = await locate(service, requireCaller(request), request.params.externalId)
+      await write(request, id, remove(writer))
+      return ok(reply, { deleted: true })
+    },
+  )
+
+  app.get<{ Params: { externalId: string } }>(
+    '/v1/traces/:externalId',
+    {
+      config: { auth: 'optional' },
+      schema: { summary: 'Read a trace', tags, params: Params, response: answers(Detail, 401, 404) },
+    },
+    async (request, reply) => {
+      const hit = await resolveTrace(reads, request.params.externalId, request.caller)
+      if (!hit) throw notFound()
+      assertMayRead(hit, memberOf(request.caller, hit))
+      const row = await traceDetail(reads, hit.id)
+      if (!row) throw notFound()
+      assertMayRead(row, memberOf(request.caller, hit))
+      return okText(reply, `{"trace":${detailText(row)}}`)
+    },
+  )
+
+  app.get<{ Querystring: z.infer<typeof Page> }>(
+    '/v1/traces',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: "List the traces of the session's namespace, newest first",
+        tags,
+        querystring: Page,
+        response: answers(z.object({ traces: z.array(TraceSummary), nextCursor: z.string().optional() }), 400, 401),
+      },
+    },
+    async (request, reply) => {
+      const { namespace } = requireCaller(request)
+      const limit = limitOf(request.query.limit) ?? DEFAULT_LIMIT
+      const after = afterOf(request.query.cursor)
+      if (!namespace || limit === 0) return ok(reply, { traces: [] })
+      const rows = await listTraces(reads, { namespaceId: namespace.id, publicOnly: false, limit: limit + 1, after })
+      return okText(reply, pageText(rows, limit))
+    },
+  )
+}
+
+/** A page of summaries from one row more than it may hold. */
+export const pageText = (rows: readonly Parameters<typeof summaryText>[0][], limit: number): string => {
+  const shown = rows.slice(0, limit)
+  const next = rows.length > limit ? `,"nextCursor":"${cursorAfter(shown.at(-1)!)}"` : ''
+  return `{"traces":${jsonArray(shown.map(summaryText))}${next}}`
+}

@@ -1,0 +1,222 @@
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import type { Loaded } from '../engine/stream.ts'
+import type { Source } from '../engine/transact.ts'
+import { messageId } from '../ids.ts'
+import { parseExact, textOf } from '../json/exact.ts'
+import { type Expected, expectedOf, revisionNumber } from '../log/log.ts'
+import { uuids } from '../postgres/arrays.ts'
+import { type Deletion, type KnownMessage, type PresentTrace, type Trace, type TraceNeed, noCounts } from './decide.ts'
+import type { MessageDocument } from './message.ts'
+import { type TraceRow, fieldsOf } from './rows.ts'
+
+type MessageRow = {
+  ordinal: number | null
+  message_external_id: string
+  digest: string
+  class: KnownMessage['class']
+  tools: string
+  message_created_at: bigint
+  message_updated_at: bigint
+}
+
+type HeaderRow = TraceRow & {
+  revision: bigint
+  at: bigint
+  message_types: string | null
+  tool_types: string | null
+} & {
+  buried_revision: bigint | null
+  buried_at: bigint | null
+  deletions: string | null
+}
+
+/** The header, its counts or its tombstone, and the messages that are named, all of one snapshot. */
+const loadStatement = `
+  select t.*, c.message_count, c.message_types, c.tool_types,
+    d.revision as buried_revision, d.at as buried_at, d.deletions,
+    m.ordinal, m.external_id as message_external_id, m.digest, m.class, m.tools,
+    m.created_at as message_created_at, m.updated_at as message_updated_at
+  from (select $1::uuid as wanted) w
+  left join traces t on t.id = w.wanted
+  left join counts c on c.trace_id = t.id
+  left join trace_tombstones d on d.id = w.wanted
+  left join messages m on m.trace_id = t.id and m.id = any($2::uuid[])`
+
+const documentsStatement = `
+  select t.revision, m.external_id, m.role, m.text_content, m.model, m.sequence, m.timestamp, (
+    select string_agg(p.body::text, ',' order by p.position) from parts p
+    where p.trace_id = m.trace_id and p.ordinal = m.ordinal
+  ) as parts
+  from messages m join traces t on t.id = m.trace_id where m.trace_id = $1 and m.id = any($2::uuid[])`
+
+type DocumentRow = {
+  revision: bigint
+  external_id: string
+  role: MessageDocument['role']
+  text_content: string | null
+  model: string | null
+  sequence: number | null
+  timestamp: number | null
+  parts: string | null
+}
+
+const toDocument = ({ role, text_content, model, sequence, timestamp, parts }: DocumentRow): MessageDocument => ({
+  role,
+  ...(text_content === null ? {} : { textContent: JSON.parse(text_content) as string }),
+  ...(model === null ? {} : { model: JSON.parse(model) as string }),
+  ...(sequence === null ? {} : { order: sequence }),
+  ...(timestamp === null ? {} : { timestamp }),
+  parts: (parseExact(`[${parts ?? ''}]`) as (MessageDocument['parts'][number] & { order?: number })[]).map((part) => {
+    const { type, content } = part
+    return (content === undefined ? { type } : { type, content }) as MessageDocument['parts'][number]
+  }),
+})
+
+const toKnown = (row: MessageRow): KnownMessage => ({
+  ordinal: row.ordinal!,
+  digest: row.digest,
+  class: row.class,
+  tools: JSON.parse(row.tools) as string[],
+  createdAt: Number(row.message_created_at),
+  updatedAt: Number(row.message_updated_at),
+})
+
+const toPresent = (row: HeaderRow, earlier: readonly Deletion[]): PresentTrace => ({
+  is: 'present',
+  externalId: row.external_id,
+  namespaceId: row.namespace_id,
+  createdBy: row.created_by,
+  createdAt: Number(row.created_at),
+  updatedAt: Number(row.updated_at),
+  fields: fieldsOf(row),
+  counts: row.message_types
+    ? {
+        messageCount: Number(row.message_count),
+        messageTypeCounts: JSON.parse(row.message_types),
+        toolTypeCounts: JSON.parse(row.tool_types!),
+      }
+    : noCounts,
+  ...(row.ai_summary === null
+    ? {}
+    : {
+        summary: {
+          ...(row.ai_title === null ? {} : { title: JSON.parse(row.ai_title) as string }),
+          summary: JSON.parse(row.ai_summary) as string,
+          messageCount: Number(row.summary_message_count),
+        },
+      }),
+  earlier,
+  messages: new Map(),
+  documents: new Map(),
+})
+
+/** The trace without its messages, from rows that stand for one revision of its stream. */
+const toLoaded = (row: HeaderRow): Loaded<Trace> => {
+  const earlier = row.deletions ? (JSON.parse(row.deletions) as Deletion[]) : []
+  if (row.id) return { state: toPresent(row, earlier), revision: row.revision, at: Number(row.at), position: 0n }
+  const revision: Expected = expectedOf(row.buried_revision ?? -1n)
+  return { state: { is: 'absent', earlier }, revision, at: Number(row.buried_at ?? 0n), position: 0n }
+}
+
+const covers = (state: Trace, need: TraceNeed): boolean => {
+  if (state.is === 'absent') return true
+  for (const [externalId, digest] of need) {
+    const known = state.messages.get(externalId)
+    if (known === undefined || (known && known.digest !== digest && !state.documents.has(externalId))) return false
+  }
+  return true
+}
+
+/**
+ * Traces are not folded, they may hold thousands of messages: the state for a decision is loaded from the read models,
+ * at the revision that their rows stand for. `caughtUp` waits until they show a position.
+ */
+export const traceSource = (
+  reads: Reads<ReadTables>,
+  caughtUp: (position: bigint) => Promise<void>,
+): Source<Trace, TraceNeed> => {
+  const header = async (id: string, need: TraceNeed): Promise<Loaded<Trace>> => {
+    const ids = [...need.keys()].map((externalId) => messageId(id, externalId))
+    const rows = await reads.rows<HeaderRow & MessageRow & Row>('trace-load', loadStatement, [id, uuids(ids)])
+    const loaded = toLoaded(rows[0]!)
+    if (loaded.state.is === 'absent') return loaded
+    for (const externalId of need.keys()) loaded.state.messages.set(externalId, null)
+    for (const row of rows) if (row.ordinal !== null) loaded.state.messages.set(row.message_external_id, toKnown(row))
+    return loaded
+  }
+
+  /** Adds the documents of messages that will change; false when the rows are of another revision by now. */
+  const addDocuments = async (id: string, { state, revision }: Loaded<Trace>, need: TraceNeed): Promise<boolean> => {
+    if (state.is === 'absent') return true
+    const changing = [...need].filter(([externalId, digest]) => {
+      const known = state.messages.get(externalId)
+      return known && known.digest !== digest && !state.documents.has(externalId)
+    })
+    if (changing.length === 0) return true
+    const ids = changing.map(([externalId]) => messageId(id, externalId))
+    const rows = await reads.rows<DocumentRow & Row>('trace-documents', documentsStatement, [id, uuids(ids)])
+    for (const row of rows) {
+      if (row.revision !== revision) return false
+      state.documents.set(row.external_id, toDocument(row))
+    }
+    return rows.length === changing.length
+  }
+
+  const load = async (
+    id: string,
+    needs: readonly TraceNeed[],
+    known: Loaded<Trace> | undefined,
+  ): Promise<Loaded<Trace>> => {
+    const need: TraceNeed = new Map(needs.flatMap((one) => [...one]))
+    if (known) await caughtUp(known.position)
+    for (;;) {
+      const loaded = await header(id, need)
+      const whole = (await addDocuments(id, loaded, need)) && (await addOthers(id, loaded, needs))
+      if (!whole) continue
+      if (known && revisionNumber(known.revision) === revisionNumber(loaded.revision)) return complete(known, loaded)
+      return loaded
+    }
+  }
+
+  /** Of several commands for one message each brings a digest of its own: any that differs needs the document. */
+  const addOthers = async (id: string, loaded: Loaded<Trace>, needs: readonly TraceNeed[]): Promise<boolean> => {
+    for (const need of needs) if (!(await addDocuments(id, loaded, need))) return false
+    return true
+  }
+
+  return { load, covers }
+}
+
+/** What memory holds already, with the messages that have been loaded. */
+const complete = (known: Loaded<Trace>, { state }: Loaded<Trace>): Loaded<Trace> => {
+  if (known.state.is === 'absent' || state.is === 'absent') return known
+  for (const [externalId, message] of state.messages) known.state.messages.set(externalId, message)
+  for (const [externalId, document] of state.documents) known.state.documents.set(externalId, document)
+  return known
+}
+
+const KEPT_MESSAGES = 2_000
+const KEPT_DOCUMENT_LENGTH = 32 * 1024
+
+const weigh = ({ parts, textContent }: MessageDocument) =>
+  parts.reduce((sum, part) => sum + textOf(part).length, textContent?.length ?? 0)
+
+/** Deletes the oldest entries of a map until what it holds is light enough. */
+const lighten = <T>(map: Map<string, T>, most: number, weight: (value: T) => number) => {
+  let total = 0
+  for (const value of map.values()) total += weight(value)
+  for (const [key, value] of map) {
+    if (total <= most) return
+    map.delete(key)
+    total -= weight(value)
+  }
+}
+
+/** Keeps what the next command is likely to need: what is known of the newest messages, and small documents. */
+export const trimTrace = (state: Trace): Trace => {
+  if (state.is === 'absent') return state
+  if (state.messages.size > KEPT_MESSAGES) lighten(state.messages, KEPT_MESSAGES / 2, () => 1)
+  lighten(state.documents, KEPT_DOCUMENT_LENGTH, weigh)
+  return state
+}

@@ -1,0 +1,110 @@
+import { Rejected } from '../engine/rejected.ts'
+import type { Decision, StreamKind } from '../engine/stream.ts'
+import { IdentityEvent, type IdentityType, type ProviderData, UserEvent } from './events.ts'
+
+export type User = { readonly is: 'absent' } | { readonly is: 'present'; readonly displayName: string | undefined }
+
+const evolveUser = (_: User, event: UserEvent): User => {
+  switch (event.type) {
+    case 'UserCreated':
+    case 'UserRenamed':
+      return { is: 'present', displayName: event.data.displayName }
+  }
+}
+
+/** Streams `user-<id>`. */
+export const users: StreamKind<User, UserEvent> = {
+  category: 'user',
+  events: UserEvent,
+  initial: () => ({ is: 'absent' }),
+  evolve: evolveUser,
+}
+
+/** The user of a new identity; one that is there already stays as it is. */
+export const createUser =
+  (displayName?: string): Decision<User, UserEvent> =>
+  (user) => {
+    if (user.is === 'present') return []
+    return [{ type: 'UserCreated', data: displayName === undefined ? {} : { displayName } }]
+  }
+
+/** @throws Rejected not_found for a user that does not exist */
+export const rename =
+  (displayName: string): Decision<User, UserEvent> =>
+  (user) => {
+    if (user.is === 'absent') throw new Rejected('not_found', 'Not found')
+    return user.displayName === displayName ? [] : [{ type: 'UserRenamed', data: { displayName } }]
+  }
+
+/** What the provider says of somebody; a device has none of it. */
+export type Profile = {
+  readonly providerData?: ProviderData
+  readonly email?: string
+  readonly emailVerified?: boolean
+}
+
+export type PresentIdentity = {
+  readonly is: 'present'
+  readonly userId: string
+  readonly type: IdentityType
+  readonly profile: Profile
+}
+
+export type Identity = { readonly is: 'absent' } | PresentIdentity
+
+/** The members that are set. */
+const profileOf = ({
+  providerData,
+  email,
+  emailVerified,
+}: { [Name in keyof Profile]?: Profile[Name] | undefined }): Profile => ({
+  ...(providerData === undefined ? {} : { providerData }),
+  ...(email === undefined ? {} : { email }),
+  ...(emailVerified === undefined ? {} : { emailVerified }),
+})
+
+const evolveIdentity = (identity: Identity, event: IdentityEvent): Identity => {
+  switch (event.type) {
+    case 'IdentityCreated': {
+      const { userId, type } = event.data
+      return { is: 'present', userId, type, profile: profileOf(event.data) }
+    }
+    case 'IdentityRefreshed':
+      if (identity.is === 'absent') throw new Error('the identity does not exist')
+      return { ...identity, profile: { ...identity.profile, ...profileOf(event.data) } }
+  }
+}
+
+/** Streams `identity-<id>`, the id made of the type and the hash of what identifies somebody. */
+export const identities: StreamKind<Identity, IdentityEvent> = {
+  category: 'identity',
+  events: IdentityEvent,
+  initial: () => ({ is: 'absent' }),
+  evolve: evolveIdentity,
+}
+
+/** `key` is the SHA-256 of the externalId, which is a credential for a device. */
+export type IdentityTerms = { readonly userId: string; readonly type: IdentityType; readonly key: string } & Profile
+
+/** A new identity of a user; one that is there already keeps its user, whoever that is. */
+export const createIdentity =
+  (terms: IdentityTerms): Decision<Identity, IdentityEvent> =>
+  (identity) => {
+    if (identity.is === 'present') return []
+    const { userId, type, key } = terms
+    return [{ type: 'IdentityCreated', data: { userId, type, key, ...profileOf(terms) } }]
+  }
+
+const sameData = (a: ProviderData | undefined, b: ProviderData | undefined) =>
+  a?.login === b?.login && a?.avatarUrl === b?.avatarUrl
+
+/** Takes over what the provider says now. @throws Rejected not_found for an identity that does not exist */
+export const refresh =
+  (profile: Profile): Decision<Identity, IdentityEvent> =>
+  (identity) => {
+    if (identity.is === 'absent') throw new Rejected('not_found', 'Not found')
+    const before = identity.profile
+    const after = { ...before, ...profile }
+    const isSame = sameData(before.providerData, after.providerData) && before.email === after.email
+    return isSame && before.emailVerified === after.emailVerified ? [] : [{ type: 'IdentityRefreshed', data: profile }]
+  }

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads } from '../engine/reads.ts'
+import { IdentityType, type ProviderData } from './events.ts'
+
+export const UserView = z.object({ id: z.string(), displayName: z.string().optional() }).meta({ id: 'User' })
+export type UserView = z.infer<typeof UserView>
+
+/** A device's externalId is a credential and is never shown (readings: Identity and sessions). */
+export const IdentityView = z
+  .object({
+    id: z.string(),
+    type: IdentityType,
+    login: z.string().optional(),
+    avatarUrl: z.string().optional(),
+    email: z.string().optional(),
+    emailVerified: z.boolean().optional(),
+  })
+  .meta({ id: 'Identity' })
+export type IdentityView = z.infer<typeof IdentityView>
+
+/** A user as a row shows it; `display_name` is a JSON string literal. */
+export const toUser = ({ id, display_name }: { id: string; display_name: string | null }): UserView => ({
+  id,
+  ...(display_name === null ? {} : { displayName: JSON.parse(display_name) as string }),
+})
+
+const userStatement = 'select id, display_name from users where id = $1'
+
+/** One that nobody knows is shown by its id alone. */
+export const userById = async (reads: Reads<ReadTables>, id: string): Promise<UserView> => {
+  const [row] = await reads.rows<{ id: string; display_name: string | null }>('user', userStatement, [id])
+  return row ? toUser(row) : { id }
+}
+
+/** How a user signs in, oldest first. */
+export const identitiesOf = (reads: Reads<ReadTables>, userId: string): Promise<IdentityView[]> =>
+  reads.ask(async (db) => {
+    const rows = await db
+      .selectFrom('identities')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .orderBy('created_at')
+      .orderBy('id')
+      .execute()
+    return rows.map(({ id, type, provider_data, email, email_verified }) => ({
+      id,
+      type,
+      ...(provider_data === null ? {} : profileOf(JSON.parse(provider_data) as ProviderData)),
+      ...(email === null ? {} : { email: JSON.parse(email) as string }),
+      ...(email_verified === null ? {} : { emailVerified: email_verified }),
+    }))
+  })
+
+const profileOf = ({ login, avatarUrl }: ProviderData) => ({ login, ...(avatarUrl === undefined ? {} : { avatarUrl }) })
+
+/** The addresses that a provider has verified as the user's. */
+export const verifiedEmailsOf = async (reads: Reads<ReadTables>, userId: string): Promise<string[]> =>
+  (await identitiesOf(reads, userId)).flatMap(({ email, emailVerified }) =>
+    email !== undefined && emailVerified ? [email] : [],
+  )

@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { contextOf, requireCaller } from '../http/caller.ts'
+import { given } from '../http/given.ts'
+import { answers, ok } from '../http/reply.ts'
+import type { Service } from '../service.ts'
+import { rename } from './decide.ts'
+import { IdentityView, UserView, identitiesOf, userById } from './queries.ts'
+
+const Update = z.object({ displayName: z.string().optional() }).meta({ id: 'UserUpdate' })
+type Update = z.infer<typeof Update>
+
+const tags = ['users']
+const Answer = z.object({ user: UserView })
+
+/** The caller's own user and how it signs in (readings: Identity and sessions). */
+export const userRoutes = (app: FastifyInstance, { reads, users, visible, assertWritable }: Service): void => {
+  app.get(
+    '/v1/user',
+    { config: { auth: 'required' }, schema: { summary: 'Read your user', tags, response: answers(Answer, 401) } },
+    async (request, reply) => ok(reply, { user: await userById(reads, requireCaller(request).userId) }),
+  )
+
+  app.patch<{ Body: Update }>(
+    '/v1/user',
+    {
+      config: { auth: 'required' },
+      schema: { summary: 'Change your user', tags, body: Update, response: answers(Answer, 400, 401) },
+    },
+    async (request, reply) => {
+      const { userId } = requireCaller(request)
+      const { displayName } = given(request.body, ['displayName'])
+      if (displayName === undefined) return ok(reply, { user: await userById(reads, userId) })
+      assertWritable()
+      const { position } = await users.transact(
+        userId,
+        { decide: rename(displayName), answer: () => {} },
+        contextOf(request),
+      )
+      await visible(position)
+      return ok(reply, { user: { id: userId, displayName } })
+    },
+  )
+
+  app.get(
+    '/v1/user/identities',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'List how you can sign in',
+        tags,
+        response: answers(z.object({ identities: z.array(IdentityView) }), 401),
+      },
+    },
+    async (request, reply) => ok(reply, { identities: await identitiesOf(reads, requireCaller(request).userId) }),
+  )
+}

@@ -1,0 +1,60 @@
+import type pg from 'pg'
+import { type Happened, type Projection } from '../../src/engine/projection.ts'
+import { ensureSchema, finishSchema } from '../../src/engine/read-models.ts'
+import { applyBatch, connectForApplying } from '../../src/engine/runner.ts'
+import type { AnyEvent } from '../../src/events.ts'
+import { freshDatabase } from '../support/database.ts'
+
+export const NOON = Date.UTC(2026, 0, 1, 12)
+
+/** What a test says of an event: which stream of its kind, what, and when. */
+export type Told = { readonly stream: string; readonly event: AnyEvent; readonly at?: number }
+
+/** Events as a projection gets them, one position after the other, a second apart unless said. */
+export const happenings = (told: readonly Told[]): Happened[] => {
+  const revisions = new Map<string, bigint>()
+  return told.map(({ stream, event, at }, i) => {
+    const revision = (revisions.get(stream) ?? -1n) + 1n
+    revisions.set(stream, revision)
+    const of = stream.slice(stream.indexOf('-') + 1)
+    const place = { of, stream, revision, position: BigInt(i + 1), bytes: JSON.stringify(event.data).length }
+    return { ...event, ...place, at: at ?? NOON + i * 1_000, actor: undefined }
+  })
+}
+
+/** A read model with tables of its own. */
+export type Model = {
+  /** Applies events as one batch. */
+  apply(events: readonly Happened[]): Promise<void>
+  rows(query: string): Promise<Record<string, unknown>[]>
+}
+
+const newModel = async (url: string, schema: string, projections: readonly Projection[]) => {
+  const client: pg.Client = await connectForApplying(url, schema)
+  const group = { version: 0, projections }
+  await ensureSchema(client, group, schema)
+  await finishSchema(client, group, schema)
+  let at = 0n
+  const apply = async (events: readonly Happened[]) => {
+    const through = events.at(-1)?.position ?? at
+    await applyBatch(client, group, events, at, through)
+    at = through
+  }
+  return { apply, rows: async (query: string) => (await client.query(query)).rows, close: () => client.end() }
+}
+
+/** A database for the models of one test file; each model is made empty. */
+export const openModels = async (...projections: readonly Projection[]) => {
+  const database = await freshDatabase()
+  const models: Awaited<ReturnType<typeof newModel>>[] = []
+  const model = async (): Promise<Model> => {
+    const made = await newModel(database.url, `rm_test_${models.length}`, projections)
+    models.push(made)
+    return made
+  }
+  const close = async () => {
+    for (const { close } of models) await close()
+    await database.drop()
+  }
+  return { model, close }
+}

@@ -1,0 +1,35 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+
+const test = suite('purity')
+const root = join(import.meta.dirname, '..')
+
+/** What events and decisions may stand on: values in, values out. Of `node:crypto` only the hash function. */
+const pure = new Set(["import { hash } from 'node:crypto'"])
+const purePackages = new Set(['zod', 'fast-json-patch'])
+
+const IMPORT = /^import (?!type )[^;]*?from '([^']+)'/gm
+
+/** What a file imports that is no file of ours and not pure, directly or through others. */
+const impureImports = (file: string, seen = new Set<string>()): string[] => {
+  if (seen.has(file)) return []
+  seen.add(file)
+  const imports = [...readFileSync(file, 'utf8').matchAll(IMPORT)]
+  return imports.flatMap(([statement, path]) => {
+    if (path!.startsWith('.')) return impureImports(join(dirname(file), path!), seen)
+    return pure.has(statement) || purePackages.has(path!) ? [] : [`${file}: ${path}`]
+  })
+}
+
+// `engine/decide.ts` runs decisions, it is none.
+const files = globSync('src/*/{events,decide,decide-*}.ts', { cwd: root, exclude: ['src/engine/*'] }).sort()
+
+test('there are events and decisions', () => assert.ok(files.length >= 8))
+
+for (const file of files) {
+  test(`${file} does no IO`, () => assert.equal(impureImports(join(root, file)), []))
+}
+
+test.run()

@@ -1,0 +1,99 @@
+import { homedir } from 'node:os'
+import { Command, Option } from 'commander'
+import { claudeCode } from '../sync/agents/claude-code.ts'
+import { newApi } from '../sync/client.ts'
+import { ending, exitOnUsage } from '../sync/command-end.ts'
+import { configFolder, serverAddress } from '../sync/config.ts'
+import { connect } from '../sync/connect.ts'
+import { discover } from '../sync/discover.ts'
+import { visibilities, type Visibility } from '../sync/place-trace.ts'
+import type { Report } from '../sync/report/events.ts'
+import { barReport, jsonReport, lineReport } from '../sync/report/reports.ts'
+import { announced, realWaiting } from '../sync/retry.ts'
+import { syncFiles } from '../sync/run.ts'
+import { statesOf } from '../sync/states.ts'
+
+type Options = {
+  readonly server?: string
+  readonly namespace?: string
+  readonly visibility?: Visibility
+  readonly dryRun?: boolean
+  readonly force?: boolean
+  readonly json?: boolean
+}
+
+const help = `
+Uploads what is new since the last run; when nothing is new, nothing is written to the
+server. Paths are session files, or folders that are searched with all folders below;
+without paths: $CLAUDE_CONFIG_DIR/projects or ~/.claude/projects.
+
+A new trace is private unless --visibility says otherwise. A trace that exists keeps
+its visibility; --visibility changes it, also when the session itself has not changed.
+A trace that was deleted on the server is not uploaded again without --force.
+
+With --json, stdout holds one JSON document a line:
+  {"type":"start","server","namespace","files"}
+  {"type":"problem","kind","file","line"?,"externalId"?,"message"}
+      kind: line_skipped, message_left_out, session_failed, unreadable
+  {"type":"notice","file","externalId","message"}
+      for example: stored under another id, deleted on the server
+  {"type":"session","file","externalId"?,"status","messages","new","updated"}
+      status: synced, unchanged, empty, deleted, failed
+  {"type":"summary","dryRun","synced","unchanged","empty","deleted","failed","messages",
+   "new","updated","skippedLines","leftOutMessages","stopped"?,"exitCode"}   the last one
+  {"type":"error","message","exitCode"}   instead, when the run could not begin
+
+Environment:
+  TRACEBOOK_URL         the server, when --server is not given
+  TRACEBOOK_CONFIG_DIR  the folder for tokens and state, instead of the platform's own
+  CLAUDE_CONFIG_DIR     where Claude Code keeps its files, instead of ~/.claude
+
+Exit codes:
+  0  all is well
+  1  something failed, or was skipped for good (a malformed line, a refused message)
+  2  wrong usage, or not logged in`
+
+const output = { out: process.stdout, err: process.stderr }
+
+const reportFor = ({ json }: Options): Report => {
+  if (json) return jsonReport(output)
+  return process.stderr.isTTY ? barReport(output) : lineReport(output)
+}
+
+const run = async (paths: readonly string[], options: Options): Promise<number> => {
+  const { visibility, dryRun = false, force = false, json = false } = options
+  const [server, config, report] = [
+    serverAddress(options.server, process.env),
+    configFolder(process.env),
+    reportFor(options),
+  ]
+  const roots = claudeCode.roots(process.env, homedir())
+  const unreadable: { readonly file: string; readonly message: string }[] = []
+  const files = await discover(claudeCode, paths, roots, (file, message) => unreadable.push({ file, message }))
+  const waiting = announced(realWaiting, (text) => void process.stderr.write(text))
+  const connection = await connect({ config, server, slug: options.namespace, readOnly: dryRun }, (url, token) =>
+    newApi(url, token, waiting),
+  )
+  if (files.length === 0 && !json)
+    console.error(`No session files in ${(paths.length > 0 ? paths : roots).join(', ')}.`)
+  report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
+  for (const place of unreadable) report({ type: 'problem', kind: 'unreadable', ...place })
+  const states = statesOf(config, server, connection.namespaceId)
+  const job = { connection, states, agent: claudeCode, visibility, dryRun, force, report }
+  return (await syncFiles(job, files, unreadable.length)).exitCode
+}
+
+/** `tracebook sync`: uploads the Claude Code sessions of this machine. Output and exit codes in its help. */
+export const syncCommand = (): Command =>
+  new Command('sync')
+    .description('Upload the sessions of Claude Code')
+    .argument('[path...]', 'session files, or folders to search')
+    .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
+    .option('--namespace <slug>', 'the namespace to upload to (default: the one of your login)')
+    .addOption(new Option('--visibility <visibility>', 'who may read the traces').choices(visibilities))
+    .option('--dry-run', 'say what would be uploaded, write nothing')
+    .option('--force', 'upload again what was uploaded before')
+    .option('--json', 'JSON on stdout, a document a line')
+    .addHelpText('after', help)
+    .exitOverride(exitOnUsage)
+    .action((paths: readonly string[], options: Options) => ending(() => run(paths, options), options.json))

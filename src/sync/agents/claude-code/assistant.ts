@@ -1,0 +1,50 @@
+import type { Part } from '../agent.ts'
+import { isObject, type Json, textOf } from '../json.ts'
+import { blocksOf, messageOf, textOfBlocks } from './blocks.ts'
+import type { ToolCalls } from './tool-calls.ts'
+
+const synthetic = '<synthetic>'
+
+const argsOf = (input: unknown): Json => {
+  if (isObject(input)) return input
+  return input === undefined || input === null ? {} : { input }
+}
+
+/** The model that answered; undefined for the CLI's own placeholder (data: rule 4). */
+export const modelOf = (json: Json): string | undefined => {
+  const model = textOf(messageOf(json)['model'])
+  return model === synthetic ? undefined : model
+}
+
+/** Whether the CLI itself wrote the line, and not to report an error: "No response requested." (data: rule 4). */
+export const isFiller = (json: Json): boolean =>
+  messageOf(json)['model'] === synthetic && json['isApiErrorMessage'] !== true
+
+const partsOf = (block: Json, calls: ToolCalls, fallback: string): Part[] => {
+  switch (block['type']) {
+    case 'text':
+    case 'thinking': {
+      const text = textOf(block[block['type']])
+      return text === undefined ? [] : [{ type: block['type'], content: { text } }]
+    }
+    case 'tool_use': {
+      const call = calls.called(block['id'], textOf(block['name']) ?? 'unknown', fallback)
+      return [{ type: 'tool_call', content: { ...call, args: argsOf(block['input']) } }]
+    }
+    default:
+      return []
+  }
+}
+
+/**
+ * The parts of one assistant line (data: rules 3 and 4). A call without an id is named after the message and its place in
+ * it: `before` says how many parts the message has already.
+ */
+export const assistantParts = (json: Json, calls: ToolCalls, messageId: string, before: number): readonly Part[] => {
+  const blocks = blocksOf(messageOf(json)['content'])
+  if (messageOf(json)['model'] === synthetic)
+    return [{ type: 'error', content: { message: textOfBlocks(blocks) ?? textOf(json['error']) ?? 'API error' } }]
+  const parts: Part[] = []
+  for (const block of blocks) parts.push(...partsOf(block, calls, `${messageId}-call-${before + parts.length + 1}`))
+  return parts
+}

@@ -1,0 +1,14 @@
+import { type Json, objectOf, textOf } from '../json.ts'
+
+/**
+ * What stands for an image or a document: `[image image/png 415 kB]` (formats: 0, rule 4). The size is that of the encoded
+ * text in the file.
+ */
+export const placeholder = (block: Json): string => {
+  const source = objectOf(block['source'])
+  const data = textOf(source['data'])
+  const size = data && `${Math.max(1, Math.round(data.length / 1_000))} kB`
+  return `[${[block['type'], textOf(source['media_type']), size].filter(Boolean).join(' ')}]`
+}
+
+export const isMedia = (block: Json): boolean => block['type'] === 'image' || block['type'] === 'document'

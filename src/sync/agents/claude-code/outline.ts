@@ -1,0 +1,108 @@
+import { basename } from 'node:path'
+import type { TraceFields } from '../agent.ts'
+import { type Json, textOf } from '../json.ts'
+import { digest, isKey } from '../keys.ts'
+import type { ObjectLine } from '../lines.ts'
+import { titleOf } from '../title.ts'
+import { modelOf } from './assistant.ts'
+import { isSubAgent } from './entries.ts'
+import { answerId, ownMessage } from './messages.ts'
+import { toolCalls } from './tool-calls.ts'
+
+/** What a first reading of a session file notes: enough to name the session, and to know where each answer ends. */
+type Outline = {
+  readonly lastLineOf: Map<string, number>
+  readonly sessionIds: Map<string, number>
+  readonly models: Map<string, string>
+  readonly titles: Map<'custom-title' | 'ai-title', string>
+  readonly summaries: { readonly leaf: unknown; readonly summary: string }[]
+  projectPath?: string
+  gitBranch?: string
+  firstPrompt?: string
+}
+
+const noteTitle = (outline: Outline, json: Json): void => {
+  const custom = json['type'] === 'custom-title' && textOf(json['customTitle'])
+  const ai = json['type'] === 'ai-title' && textOf(json['aiTitle'])
+  const summary = json['type'] === 'summary' && textOf(json['summary'])
+  if (custom) outline.titles.set('custom-title', custom)
+  if (ai) outline.titles.set('ai-title', ai)
+  if (summary) outline.summaries.push({ leaf: json['leafUuid'], summary })
+}
+
+const notePrompt = (outline: Outline, json: Json): void => {
+  if (outline.firstPrompt !== undefined) return
+  const message = ownMessage(json, toolCalls())
+  const part = message?.role === 'user' ? message.parts.find(({ type }) => type === 'text') : undefined
+  if (part?.type === 'text') outline.firstPrompt = part.content.text
+}
+
+const note = (outline: Outline, { json, number }: ObjectLine): void => {
+  const { sessionId } = json
+  const [cwd, branch, answer, model] = [textOf(json['cwd']), textOf(json['gitBranch']), answerId(json), modelOf(json)]
+  if (typeof sessionId === 'string') outline.sessionIds.set(sessionId, (outline.sessionIds.get(sessionId) ?? 0) + 1)
+  if (cwd) outline.projectPath ??= cwd
+  if (branch) outline.gitBranch = branch
+  if (answer !== undefined) outline.lastLineOf.set(answer, number)
+  const key = answer ?? `line ${number}`
+  if (json['type'] === 'assistant' && model && !outline.models.has(key)) outline.models.set(key, model)
+  noteTitle(outline, json)
+  notePrompt(outline, json)
+}
+
+/** Reads `lines` to their end. */
+export const outlineOf = async (lines: AsyncIterable<ObjectLine>): Promise<Outline> => {
+  const outline: Outline = {
+    lastLineOf: new Map(),
+    sessionIds: new Map(),
+    models: new Map(),
+    titles: new Map(),
+    summaries: [],
+  }
+  for await (const line of lines) note(outline, line)
+  return outline
+}
+
+/** The value that comes most often, the first of several. */
+const mostFrequent = (values: Iterable<string>): string | undefined => {
+  const counts = new Map<string, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return [...counts].reduce<[string, number] | undefined>(
+    (best, one) => (best && best[1] >= one[1] ? best : one),
+    undefined,
+  )?.[0]
+}
+
+/**
+ * The trace's externalId: a sub-agent's file name, else the most frequent session id (data: rule 9). The one that the file
+ * is named after comes first: after a `/clear` a young file may hold more lines of the session before.
+ */
+export const externalIdOf = (path: string, { sessionIds }: Outline): string => {
+  const name = basename(path).replace(/\.jsonl$/, '')
+  const [frequent] = [...sessionIds].sort(([, a], [, b]) => b - a)
+  const id = isSubAgent(path) || sessionIds.has(name) ? name : (frequent?.[0] ?? name)
+  return isKey(id) ? id : `session-${digest(id)}`
+}
+
+/** Given by the user, then by the agent, then a summary of this very session (never another's), then the first prompt. */
+const titleFor = ({ titles, summaries, firstPrompt }: Outline, uuids: ReadonlySet<string>): string | undefined =>
+  titles.get('custom-title') ??
+  titles.get('ai-title') ??
+  summaries.findLast(({ leaf }) => typeof leaf === 'string' && uuids.has(leaf))?.summary ??
+  (firstPrompt === undefined ? undefined : titleOf(firstPrompt))
+
+/** The trace's fields. `uuids`: the ids of all lines of the file. */
+export const traceFields = (agentId: string, outline: Outline, uuids: ReadonlySet<string>): TraceFields => {
+  const { projectPath, gitBranch } = outline
+  const title = titleFor(outline, uuids)
+  const projectName = projectPath?.split(/[\\/]/).findLast((name) => name !== '')
+  const model = mostFrequent(outline.models.values())
+  return {
+    agentId,
+    ...(title === undefined ? {} : { title }),
+    ...(projectPath === undefined ? {} : { projectPath }),
+    ...(projectName === undefined ? {} : { projectName }),
+    ...(model === undefined ? {} : { model }),
+    ...(gitBranch === undefined ? {} : { gitBranch }),
+  }
+}

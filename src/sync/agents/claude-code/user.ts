@@ -1,0 +1,42 @@
+import type { Part } from '../agent.ts'
+import { type Json, textOf } from '../json.ts'
+import { blocksOf, textOfBlocks } from './blocks.ts'
+import { isMedia, placeholder } from './media.ts'
+import type { ToolCalls } from './tool-calls.ts'
+import { typedText } from './user-text.ts'
+
+const text = (value: string | undefined): Part[] =>
+  value === undefined ? [] : [{ type: 'text', content: { text: value } }]
+
+const outputOf = (content: unknown): string => {
+  if (typeof content === 'string') return content
+  return blocksOf(content)
+    .map((block) => {
+      if (typeof block['text'] === 'string') return block['text']
+      if (isMedia(block)) return placeholder(block)
+      return `[${[block['type'], block['tool_name']].filter(textOf).join(' ')}]`
+    })
+    .join('\n')
+}
+
+const toolResult = (block: Json, calls: ToolCalls): Part => ({
+  type: 'tool_result',
+  content: {
+    ...calls.answered(block['tool_use_id']),
+    output: outputOf(block['content']),
+    status: block['is_error'] === true ? 'error' : 'success',
+  },
+})
+
+const partsOf = (block: Json, calls: ToolCalls): Part[] => {
+  if (block['type'] === 'tool_result') return [toolResult(block, calls)]
+  if (isMedia(block)) return text(placeholder(block))
+  return block['type'] === 'text' && typeof block['text'] === 'string' ? text(typedText(block['text'])) : []
+}
+
+/** The parts of a user line's content: what the user typed, and the results of tools (data: rule 5). */
+export const userParts = (content: unknown, calls: ToolCalls): readonly Part[] =>
+  blocksOf(content).flatMap((block) => partsOf(block, calls))
+
+/** The one part of a compaction's summary. */
+export const summaryParts = (content: unknown): readonly Part[] => text(textOfBlocks(blocksOf(content)))

@@ -1,0 +1,55 @@
+import { createReadStream } from 'node:fs'
+import { type Json, parseObject } from './json.ts'
+
+/** One line of a file. `number` counts from 1, also blank lines; `ended` says whether a newline follows. */
+type Line = { readonly number: number; readonly bytes: Buffer; readonly ended: boolean }
+
+/** A line that holds one JSON object, with the text it was parsed from. */
+export type ObjectLine = { readonly number: number; readonly text: string; readonly json: Json }
+
+// node:readline also splits at U+2028 and lone CRs, which JSON strings may hold.
+async function* linesOf(path: string, size: number): AsyncGenerator<Line> {
+  if (size === 0) return
+  let number = 1
+  let rest: Buffer[] = []
+  for await (const chunk of createReadStream(path, {
+    end: size - 1,
+    highWaterMark: 1 << 18,
+  }) as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let to = chunk.indexOf(10); to !== -1; to = chunk.indexOf(10, from)) {
+      yield { number: number++, bytes: Buffer.concat([...rest, chunk.subarray(from, to)]), ended: true }
+      rest = []
+      from = to + 1
+    }
+    if (from < chunk.length) rest.push(chunk.subarray(from))
+  }
+  if (rest.length > 0) yield { number, bytes: Buffer.concat(rest), ended: false }
+}
+
+// Trimming also takes a byte order mark away.
+const decode = (bytes: Buffer): string | undefined => {
+  try {
+    return bytes.toString('utf8').trim()
+  } catch {
+    return undefined // longer than a string can be
+  }
+}
+
+/**
+ * The JSON objects of a JSON Lines file, its first `size` bytes, line by line. Blank lines are passed over; a line that is
+ * not one object is told to `malformed`, except a last one without newline: that is still being written (data: rule 1).
+ */
+export async function* objectLines(
+  path: string,
+  size: number,
+  malformed: (line: number) => void,
+): AsyncGenerator<ObjectLine> {
+  for await (const { number, bytes, ended } of linesOf(path, size)) {
+    const text = decode(bytes)
+    if (text === '') continue
+    const json = text === undefined ? undefined : parseObject(text)
+    if (json && text) yield { number, text, json }
+    else if (ended) malformed(number)
+  }
+}

@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { text as readAll } from 'node:stream/consumers'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { refusal } from './support/service-world.ts'
+import { startServer, type TestServer } from './support/server.ts'
+import { userLine, writeSession } from './support/session-file.ts'
+import { tempFolder } from './support/temp.ts'
+
+type Context = { server: TestServer; home: string; claude: string; remove: () => void }
+const test = suite<Context>('the commands login and sync')
+const [entry, fixtures] = [
+  join(import.meta.dirname, 'support', 'cli.ts'),
+  join(import.meta.dirname, '..', 'fixtures', 'sync'),
+]
+const session = '5e550000-0000-4000-8000-000000000001'
+
+test.before.each(async (context) => {
+  const { path, remove } = tempFolder()
+  const claude = join(path, 'claude')
+  cpSync(fixtures, claude, { recursive: true })
+  Object.assign(context, { server: await startServer(), home: path, claude, remove })
+})
+test.after.each(async ({ server, remove }) => {
+  await server.close()
+  remove()
+})
+
+const start = ({ server, home, claude }: Context, ...args: readonly string[]) =>
+  spawn(process.execPath, [entry, ...args], {
+    env: {
+      TRACEBOOK_URL: server.url,
+      TRACEBOOK_CONFIG_DIR: join(home, 'config'),
+      CLAUDE_CONFIG_DIR: claude,
+      HOME: home,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+const run = async (context: Context, ...args: readonly string[]) => {
+  const child = start(context, ...args)
+  const [out, err] = await Promise.all([readAll(child.stdout), readAll(child.stderr), once(child, 'close')])
+  return { code: child.exitCode, out, err }
+}
+const documents = (out: string) => out.trimEnd().split('\n').map((one) => JSON.parse(one) as Record<string, unknown>) // prettier-ignore
+
+test('sync without a login exits with 2 and says what to do', async (context) => {
+  const { code, out, err } = await run(context, 'sync')
+  assert.equal([code, out], [2, ''])
+  assert.match(err, /Not logged in to http.* Run: tracebook login/)
+  const json = await run(context, 'sync', '--json')
+  assert.equal(
+    documents(json.out).map(({ type, exitCode }) => [type, exitCode]),
+    [['error', 2]],
+  )
+})
+
+test('login says who one is and what is next, sync then says what it did', async (context) => {
+  const login = await run(context, 'login')
+  assert.is(login.code, 0)
+  assert.match(login.out, /Logged in to http.* as user .*, namespace user-1\.\nNext: .*tracebook sync/)
+  const first = await run(context, 'sync')
+  assert.is(first.code, 0, first.err)
+  assert.match(first.out, /\nsynced 2 sessions: 6 messages \(6 new\)\n$/)
+  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 files unchanged\n')
+  const titles = context.server.traces.map(({ externalId, fields }) => [externalId, fields['title']])
+  assert.equal(
+    titles,
+    [
+      ['agent-a1b2c3d4', 'Search the repository'],
+      [session, 'Add a parser test'],
+    ].sort(),
+  )
+  assert.not.match(JSON.stringify(context.server.requests), /c2lnbmF0dXJl|trackedFileBackups|bash_progress/)
+})
+
+test('--json is one document a line, the summary last', async (context) => {
+  await run(context, 'login')
+  const file = writeSession(context.home, 's-1.jsonl', [userLine('u-1', 'a'), '{"cut":'])
+  const { code, out, err } = await run(context, 'sync', '--json', file)
+  assert.equal([code, err], [1, ''])
+  const found = documents(out)
+  assert.equal(
+    found.map(({ type }) => type),
+    ['start', 'problem', 'session', 'summary'],
+  )
+  assert.equal([found[1]?.['kind'], found[1]?.['line'], found[2]?.['status']], ['line_skipped', 2, 'synced'])
+  const { exitCode, synced, skippedLines, new: created } = found[3]!
+  assert.equal({ exitCode, synced, skippedLines, created }, { exitCode: 1, synced: 1, skippedLines: 1, created: 1 })
+})
+
+test('a malformed line is told on stderr with its file and line', async (context) => {
+  await run(context, 'login')
+  const file = writeSession(context.home, 's-1.jsonl', [userLine('u-1', 'a'), '{"cut":'])
+  const { code, out, err } = await run(context, 'sync', file)
+  assert.is(code, 1)
+  assert.is(err, `${file}:2: not one JSON object: line skipped\n`)
+  assert.match(out, /synced 1 session: 1 message \(1 new\), 1 line skipped\n$/)
+})
+
+test('wrong usage exits with 2, help with 0', async (context) => {
+  for (const args of [
+    ['sync', '--visibility', 'secret'],
+    ['sync', '--nonsense'],
+    ['sync', '/no/such/path'],
+    ['login', 'x'],
+  ])
+    assert.is((await run(context, ...args)).code, 2, args.join(' '))
+  assert.is((await run(context, 'sync', '--server', 'nonsense')).code, 2)
+  const { code, out } = await run(context, 'sync', '--help')
+  assert.is(code, 0)
+  for (const word of ['--dry-run', '--json', '"summary"', 'Exit codes', 'TRACEBOOK_URL']) assert.match(out, word)
+})
+
+test('a session that has ended exits with 2', async (context) => {
+  await run(context, 'login')
+  context.server.sessions.clear()
+  const { code, err } = await run(context, 'sync')
+  assert.is(code, 2)
+  assert.match(err, /Log in again: tracebook login/)
+})
+
+test('a server that asks for too long a wait exits with 1 and says so', async (context) => {
+  await run(context, 'login')
+  context.server.fault = ({ method }) => (method === 'PUT' ? refusal(503, { 'retry-after': '600' }) : undefined)
+  const { code, err } = await run(context, 'sync')
+  assert.is(code, 1)
+  assert.match(err, /stopped early: .*asks to wait 600 seconds/)
+})
+
+test('a folder without sessions is no failure', async (context) => {
+  await run(context, 'login')
+  mkdirSync(join(context.home, 'empty'))
+  const { code, out, err } = await run(context, 'sync', join(context.home, 'empty'))
+  assert.equal([code, out], [0, 'nothing was sent\n'])
+  assert.match(err, /No session files in .*empty/)
+})
+
+test('after kill -9 in the middle the next run repeats at most one batch', async (context) => {
+  await run(context, 'login')
+  const file = writeSession(context.home, 's-1.jsonl', [])
+  for (let i = 0; i < 700; i++) appendFileSync(file, `${userLine(`u-${i}`, `message ${i}`)}\n`)
+  const child = start(context, 'sync', file)
+  let seen = 0
+  context.server.fault = ({ path }) => {
+    if (path.endsWith('/batch') && ++seen === 3) child.kill('SIGKILL')
+    return undefined
+  }
+  await once(child, 'close')
+  assert.is(child.signalCode, 'SIGKILL')
+  context.server.fault = () => undefined
+  context.server.requests.length = 0
+  const { code } = await run(context, 'sync', file)
+  assert.is(code, 0)
+  assert.ok(context.server.writes().length <= 2, context.server.writes().join('\n'))
+  assert.is(context.server.traces[0]?.messages.size, 700)
+})
+
+test.run()

@@ -1,0 +1,59 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
+import { newApi } from '../../../src/sync/client.ts'
+import { connect } from '../../../src/sync/connect.ts'
+import { discover } from '../../../src/sync/discover.ts'
+import { logIn } from '../../../src/sync/login.ts'
+import type { Visibility } from '../../../src/sync/place-trace.ts'
+import type { Summary, SyncEvent } from '../../../src/sync/report/events.ts'
+import { syncFiles } from '../../../src/sync/run.ts'
+import { statesOf } from '../../../src/sync/states.ts'
+import { startServer } from './server.ts'
+import { tempFolder } from './temp.ts'
+
+type Options = {
+  readonly slug?: string
+  readonly visibility?: Visibility
+  readonly dryRun?: boolean
+  readonly force?: boolean
+}
+type Run = { readonly summary: Summary; readonly events: readonly SyncEvent[] }
+
+/** A user with a config folder and a folder of sessions, logged in to a server of its own. Nothing waits. */
+export const newWorld = async () => {
+  const { path, remove } = tempFolder()
+  const [config, sessions] = [join(path, 'config'), join(path, 'sessions')]
+  mkdirSync(sessions)
+  const server = await startServer()
+  const waits: number[] = []
+  const waiting = { wait: async (ms: number) => void waits.push(ms), random: () => 0.5 }
+  const api = (url: string, token?: string) => newApi(url, token, waiting)
+  const user = await logIn(config, server.url, api)
+  server.requests.length = 0
+
+  const sync = async ({ slug, visibility, dryRun = false, force = false }: Options = {}): Promise<Run> => {
+    const events: SyncEvent[] = []
+    const report = (event: SyncEvent) => void events.push(event)
+    const files = await discover(claudeCode, [sessions], [], () => {})
+    const connection = await connect({ config, server: server.url, slug, readOnly: dryRun }, api)
+    const states = statesOf(config, server.url, connection.namespaceId)
+    const job = { connection, states, agent: claudeCode, visibility, dryRun, force, report }
+    return { summary: await syncFiles(job, files, 0), events }
+  }
+
+  /** Forgets what was asked, runs once more, and gives the writes of that run. */
+  const writesOf = async (options?: Options): Promise<readonly string[]> => {
+    server.requests.length = 0
+    await sync(options)
+    return server.writes()
+  }
+  const configFiles = () => readdirSync(config, { recursive: true, withFileTypes: true })
+  const close = async () => {
+    await server.close()
+    remove()
+  }
+  return { config, sessions, server, user, api, waits, sync, writesOf, configFiles, close }
+}
+
+export type ClientWorld = Awaited<ReturnType<typeof newWorld>>

@@ -1,0 +1,46 @@
+export type Asked = {
+  readonly method: string
+  readonly path: string
+  readonly token?: string | undefined
+  readonly text: string
+}
+export type Answer = { readonly status: number; readonly headers?: Record<string, string>; readonly body: unknown }
+
+export type StoredMessage = {
+  readonly externalId: string
+  readonly role: string
+  readonly parts: readonly { readonly type: string; readonly content: Readonly<Record<string, unknown>> }[]
+}
+export type StoredTrace = {
+  readonly namespaceId: string
+  readonly externalId: string
+  readonly createdBy: string
+  fields: Record<string, string>
+  readonly messages: Map<string, StoredMessage>
+}
+export type TestSession = { readonly userId: string; readonly namespaceId: string }
+
+/** All that the test service knows. `users`: user ids by device id. */
+export type World = {
+  readonly traces: StoredTrace[]
+  readonly namespaces: { readonly id: string; readonly slug: string; readonly roles: Map<string, 'admin' | 'member'> }[]
+  readonly sessions: Map<string, TestSession>
+  readonly users: Map<string, string>
+  /** Whether a message is refused with 400, and with it its batch. */
+  refuses: (message: StoredMessage) => boolean
+}
+
+const codes: Record<number, string> = {
+  400: 'invalid_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+}
+
+export const ok = (data: unknown): Answer => ({ status: 200, body: { ok: true, data } })
+
+export const refusal = (status: number, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers,
+  body: { ok: false, error: { code: codes[status] ?? 'unavailable', message: `refused with ${status}` } },
+})

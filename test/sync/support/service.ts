@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import { type Answer, type Asked, ok, refusal, type TestSession, type World } from './service-world.ts'
+import { onTrace } from './service-traces.ts'
+
+export type Service = World & {
+  readonly addNamespace: (slug: string, roles?: Record<string, 'admin' | 'member'>) => { readonly id: string }
+  readonly answer: (asked: Asked) => Answer
+}
+
+const addNamespace = (world: World, slug: string, roles: Record<string, 'admin' | 'member'>) => {
+  const namespace = { id: randomUUID(), slug, roles: new Map(Object.entries(roles)) }
+  world.namespaces.push(namespace)
+  return namespace
+}
+
+const newSession = (world: World, { deviceId, namespaceId }: { deviceId: string; namespaceId?: string }): Answer => {
+  const userId = world.users.get(deviceId) ?? randomUUID()
+  if (!world.users.has(deviceId)) addNamespace(world, `user-${world.users.size + 1}`, { [userId]: 'admin' })
+  world.users.set(deviceId, userId)
+  const wanted = world.namespaces.find((one) => (namespaceId ? one.id === namespaceId : one.roles.has(userId)))
+  if (!wanted) return refusal(404)
+  if (!wanted.roles.has(userId)) return refusal(403)
+  const token = `tb_${randomUUID()}`
+  world.sessions.set(token, { userId, namespaceId: wanted.id })
+  return ok({ session: { token, userId, namespaceId: wanted.id, namespaceSlug: wanted.slug } })
+}
+
+const currentSession = ({ namespaces }: World, { userId, namespaceId }: TestSession): Answer => {
+  const namespace = namespaces.find(({ id }) => id === namespaceId)
+  return ok({ session: { userId, namespaceId, namespaceSlug: namespace?.slug }, user: { id: userId } })
+}
+
+const namespaceBySlug = ({ namespaces }: World, wanted: string, { userId }: TestSession): Answer => {
+  const found = namespaces.find(({ slug }) => slug === wanted)
+  return found ? ok({ namespace: { id: found.id, slug: found.slug, role: found.roles.get(userId) } }) : refusal(404)
+}
+
+const answer = (world: World, asked: Asked): Answer => {
+  const [, , collection, key = '', ...rest] = asked.path.split('/')
+  if (asked.method === 'POST' && collection === 'session') return newSession(world, JSON.parse(asked.text))
+  const session = world.sessions.get(asked.token ?? '')
+  if (!session) return refusal(401)
+  if (collection === 'session') return currentSession(world, session)
+  if (collection === 'namespaces') return namespaceBySlug(world, key, session)
+  return onTrace(world, asked, decodeURIComponent(key), rest.join('/'), session)
+}
+
+/** The rules of the interface and the readings that a client meets, in memory; users are made by device id. */
+export const newService = (): Service => {
+  const world: World = {
+    traces: [],
+    namespaces: [],
+    sessions: new Map(),
+    users: new Map(),
+    refuses: () => false,
+  }
+  return Object.assign(world, {
+    addNamespace: (slug: string, roles: Record<string, 'admin' | 'member'> = {}) => addNamespace(world, slug, roles),
+    answer: (asked: Asked) => answer(world, asked),
+  })
+}

@@ -1,0 +1,42 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** The counts that `expected.json` gives for one session file. */
+export type Expected = {
+  readonly unparsedLines: number
+  readonly messages: number
+  readonly messagesByRole: Readonly<Record<string, number>>
+  readonly toolResultOnlyMessages: number
+  readonly parts: Readonly<Record<string, number>>
+  readonly partsTotal: number
+  readonly toolResultsWithErrorStatus: number
+  readonly toolsTop5: readonly (readonly [string, number])[]
+  readonly firstUserPrompt60: string
+  readonly models: Readonly<Record<string, number>>
+  readonly firstTimestamp: string
+  readonly lastTimestamp: string
+  readonly externalIds: { readonly first: string; readonly last: string; readonly distinct: number }
+  readonly sessionId: string
+  readonly gitBranch: string | null
+  readonly cwdsInOrder: readonly string[]
+  readonly gitBranchesInOrder: readonly string[]
+}
+
+const folder = join(dirname(import.meta.dirname), '..', '..', '..', 'shared', 'data')
+
+/** The folder of recorded sessions beside the repository; undefined, said on stdout, where it is absent. */
+export const sharedData = (): string | undefined => {
+  if (existsSync(join(folder, 'expected.json'))) return folder
+  process.stdout.write(`skipped: no recorded sessions in ${folder}\n`)
+  return undefined
+}
+
+/** The Claude Code files with expected counts, by their path in the folder. */
+export const expectedCounts = (data: string): ReadonlyMap<string, Expected> => {
+  const { claudeCode, agents } = JSON.parse(readFileSync(join(data, 'expected.json'), 'utf8')) as {
+    readonly claudeCode: Record<string, Expected>
+    readonly agents: Record<string, Expected>
+  }
+  const other = Object.entries(agents).filter(([path]) => path.startsWith('agents/claude/'))
+  return new Map([...Object.entries(claudeCode), ...other])
+}

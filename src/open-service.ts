@@ -1,0 +1,208 @@
+import type { Logger } from 'pino'
+import { readModels, type ReadTables } from '../projections/index.ts'
+import type { Config, ServiceRole } from './config.ts'
+import { watchCheckpoint } from './engine/checkpoint-watch.ts'
+import { newCodec } from './engine/codec.ts'
+import { foldSource } from './engine/fold.ts'
+import { newHorizon } from './engine/horizon.ts'
+import type { Happened } from './engine/projection.ts'
+import { schemaOf } from './engine/read-models.ts'
+import { openReads } from './engine/reads.ts'
+import { Unavailable } from './engine/rejected.ts'
+import { type Runner, startRunner } from './engine/runner.ts'
+import { type DomainEvent, type StreamKind } from './engine/stream.ts'
+import { type Transactor, newTransactor } from './engine/transact.ts'
+import { startWatch } from './engine/watch.ts'
+import { startErasure } from './erasure/process.ts'
+import { formats } from './events.ts'
+import { newFeedCache } from './feed/cache.ts'
+import { newStreams } from './http/stream.ts'
+import { openPostgresLog } from './log/postgres/postgres-log.ts'
+import { wholeAppends } from './log/whole-appends.ts'
+import { newMetrics } from './metrics.ts'
+import { namespaces } from './namespace/decide.ts'
+import { newPool } from './postgres/connect.ts'
+import { migrate } from './postgres/migrate.ts'
+import type { Service } from './service.ts'
+import { sessions } from './session/decide.ts'
+import { newTokens } from './session/tokens.ts'
+import { newUses } from './session/uses.ts'
+import { traces } from './trace/decide.ts'
+import { traceSource, trimTrace } from './trace/source.ts'
+import { identities, users } from './user/decide.ts'
+
+export type OpenOptions = {
+  readonly config: Config
+  readonly databaseUrl: string
+  readonly logger: Logger
+  /** Whether the disk is so full that writes must be refused; only known of an embedded database. */
+  readonly isDiskLow?: () => boolean
+  readonly now?: () => number
+}
+
+export type OpenService = { readonly service: Service; close(): Promise<void> }
+
+const VISIBLE_MS = 5_000
+const MAX_LAG_MS = 5_000
+const STREAM_CONNECTIONS = 6
+
+/** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
+export const openService = async (options: OpenOptions): Promise<OpenService> => {
+  const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
+  const has = (role: ServiceRole) => config.ROLES.includes(role)
+  await migrate(databaseUrl)
+  const metrics = newMetrics()
+  const codec = newCodec(formats)
+  const log = wholeAppends(
+    openPostgresLog({
+      url: databaseUrl,
+      observe: (appends, events, ms) => {
+        metrics.appendBatches.observe(appends)
+        metrics.appendedEvents.inc(events)
+        metrics.appendSeconds.observe(ms / 1_000)
+      },
+    }),
+  )
+
+  const models = newHorizon()
+  const caches = newHorizon()
+  const schema = schemaOf(readModels)
+  const runner: Runner | undefined = has('projector')
+    ? startRunner({
+        url: databaseUrl,
+        group: readModels,
+        log,
+        codec,
+        horizon: models,
+        logger,
+        observe: (events, ms) => {
+          metrics.projectedEvents.inc(events)
+          metrics.projectionSeconds.observe(ms / 1_000)
+        },
+      })
+    : undefined
+  const checkpoints = watchCheckpoint({
+    url: databaseUrl,
+    schema,
+    horizon: models,
+    isNeeded: () => runner?.state().is !== 'running',
+  })
+
+  const reads = openReads<ReadTables>({ url: databaseUrl, schema, head: () => log.head() })
+  const streamPool = newPool(databaseUrl, 'long lists', STREAM_CONNECTIONS, 0, schema)
+  const operations = newPool(databaseUrl, 'operations', 3)
+
+  const common = { log, codec, now }
+  const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>): Transactor<State, Event> =>
+    newTransactor({ kind, source: foldSource(kind, log, codec), ...common })
+  const transactors = {
+    users: folded(users),
+    identities: folded(identities),
+    sessions: folded(sessions),
+    namespaces: folded(namespaces),
+    traces: newTransactor({
+      kind: traces,
+      source: traceSource(reads, (position) => models.passed(position, VISIBLE_MS)),
+      trim: trimTrace,
+      ...common,
+    }),
+  }
+  const byCategory: Record<string, Pick<Transactor<unknown, DomainEvent>, 'observe' | 'forget'>> = {
+    user: transactors.users,
+    identity: transactors.identities,
+    session: transactors.sessions,
+    namespace: transactors.namespaces,
+    trace: transactors.traces,
+  }
+
+  const tokens = newTokens({ reads, now, isAlive: () => watch.isAlive() })
+  const uses = newUses({ pool: operations, now })
+  const feedCache = newFeedCache(() => watch.isAlive())
+  const observe = (event: Happened) => {
+    byCategory[event.stream.slice(0, event.stream.indexOf('-'))]?.observe(event.stream, event.revision)
+    tokens.observe([event])
+    feedCache.observe(event)
+  }
+  const forget = () => {
+    for (const transactor of Object.values(byCategory)) transactor.forget()
+    tokens.clear()
+    feedCache.clear()
+  }
+  const watch = await startWatch({ log, codec, horizon: caches, models, observe, forget })
+  const erasure = has('worker') ? startErasure({ pool: operations, log, models, logger }) : undefined
+
+  const assertWritable = () => {
+    if (isDiskLow()) throw new Unavailable('the disk is nearly full')
+    const state = runner?.state()
+    if (state?.is === 'stopped') throw new Unavailable(`projections have stopped: ${state.reason}`)
+    if (watch.lagMs() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
+  }
+
+  /** What keeps the service from serving, in words; empty when nothing does. */
+  const readiness = async (): Promise<string[]> => {
+    const missing: string[] = []
+    const state = runner?.state()
+    if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
+    if (state?.is === 'rebuilding') missing.push(`read models are being built: ${state.position} of ${state.head}`)
+    const [readable, writable] = await Promise.all([
+      reads.check(),
+      log.head().then(
+        () => undefined,
+        () => 'the log cannot be reached',
+      ),
+    ])
+    for (const reason of [readable, writable]) if (reason) missing.push(reason)
+    if (isDiskLow()) missing.push('the disk is nearly full: writes are refused')
+    if (watch.lagMs() > MAX_LAG_MS) missing.push('the read models are too far behind')
+    return missing
+  }
+
+  metrics.gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', () =>
+    Number(caches.position() - models.position()),
+  )
+  metrics.gauge(
+    'tracebook_projection_lag_seconds',
+    'How long the read models have been behind',
+    () => watch.lagMs() / 1_000,
+  )
+  metrics.gauge('tracebook_projection_stopped', '1 when an event could not be applied', () =>
+    runner?.state().is === 'stopped' ? 1 : 0,
+  )
+  metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.pool.totalCount)
+  metrics.gauge('tracebook_pool_idle', 'Idle connections of the pool for reads', () => reads.pool.idleCount)
+  metrics.gauge('tracebook_pool_waiting', 'Queries that wait for a connection', () => reads.pool.waitingCount)
+
+  const visible = async (position: bigint) => {
+    await Promise.all([models.passed(position, VISIBLE_MS), caches.passed(position, VISIBLE_MS)])
+  }
+
+  const service: Service = {
+    config,
+    now,
+    logger,
+    metrics,
+    log,
+    codec,
+    reads,
+    streams: newStreams(streamPool),
+    ...transactors,
+    tokens,
+    uses,
+    feedCache,
+    visible,
+    assertWritable,
+    readiness,
+  }
+
+  const close = async () => {
+    await uses.close()
+    await erasure?.close()
+    await watch.close()
+    await runner?.close()
+    await checkpoints.close()
+    await log.close()
+    await Promise.all([reads.close(), streamPool.end(), operations.end()])
+  }
+
+  return { service, close }
+}

@@ -1,0 +1,3 @@
+import { serveHello } from './yardsticks.ts'
+
+process.send!(await serveHello())

@@ -1,0 +1,80 @@
+import { once } from 'node:events'
+import { type Socket, connect } from 'node:net'
+
+/** One request ready to be sent. */
+export const requestBytes = (method: string, path: string, headers: Record<string, string>, body?: string): Buffer => {
+  const payload = body === undefined ? Buffer.alloc(0) : Buffer.from(body)
+  const lines = {
+    host: 'bench',
+    ...headers,
+    ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(payload.length) }),
+  }
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n`), payload])
+}
+
+export type Connection = { send(request: Buffer): Promise<{ status: number; body: Buffer }>; close(): void }
+
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
+
+/** A kept-alive connection that costs next to nothing, so that the server is measured and not the client. */
+export const openConnection = async (url: string): Promise<Connection> => {
+  const { hostname, port } = new URL(url)
+  const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  await once(socket, 'connect')
+  let buffer: Buffer = Buffer.alloc(0)
+  let settle: { resolve(answer: { status: number; body: Buffer }): void; reject(error: Error): void } | undefined
+  let need = 0
+
+  const look = () => {
+    if (!settle || buffer.length < need) return
+    const end = buffer.indexOf(END_OF_HEAD)
+    if (end < 0) return
+    const head = buffer.toString('latin1', 0, end)
+    const length = /content-length: (\d+)/i.exec(head)
+    if (!length) return settle.reject(new Error(`no content-length: ${head}`))
+    const total = end + 4 + Number(length[1])
+    need = total
+    if (buffer.length < total) return
+    const body = buffer.subarray(end + 4, total)
+    buffer = buffer.subarray(total)
+    need = 0
+    const { resolve } = settle
+    settle = undefined
+    resolve({ status: Number(head.slice(9, 12)), body })
+  }
+
+  const chunks: Buffer[] = []
+  let held = 0
+  socket.on('data', (chunk: Buffer) => {
+    chunks.push(chunk)
+    held += chunk.length
+    if (buffer.length + held < need) return
+    buffer = chunks.length === 1 && buffer.length === 0 ? chunks[0]! : Buffer.concat([buffer, ...chunks])
+    chunks.length = 0
+    held = 0
+    look()
+  })
+  socket.on('error', (error) => settle?.reject(error))
+  socket.on('close', () => settle?.reject(new Error('the connection was closed')))
+
+  const send = (request: Buffer) =>
+    new Promise<{ status: number; body: Buffer }>((resolve, reject) => {
+      settle = { resolve, reject }
+      socket.write(request)
+    })
+  return { send, close: () => socket.destroy() }
+}
+
+/** Calls `work` from `workers` loops at once for `ms`; returns how often a second it came back. */
+export const rate = async (workers: number, ms: number, work: (worker: number) => Promise<number>): Promise<number> => {
+  let done = 0
+  const started = performance.now()
+  const end = started + ms
+  await Promise.all(
+    Array.from({ length: workers }, async (_, worker) => {
+      while (performance.now() < end) done += await work(worker)
+    }),
+  )
+  return (done * 1_000) / (performance.now() - started)
+}

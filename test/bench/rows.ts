@@ -1,0 +1,302 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { readModels } from '../../projections/index.ts'
+import { newCodec } from '../../src/engine/codec.ts'
+import { newHorizon } from '../../src/engine/horizon.ts'
+import { startRunner } from '../../src/engine/runner.ts'
+import { formats } from '../../src/events.ts'
+import { sessionFeedStatement } from '../../src/feed/queries.ts'
+import type { Expected } from '../../src/log/log.ts'
+import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
+import { wholeAppends } from '../../src/log/whole-appends.ts'
+import { newPool } from '../../src/postgres/connect.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { databaseUrl, onServer } from '../support/database.ts'
+import { messages } from './corpus.ts'
+import { openConnection, rate, requestBytes } from './http.ts'
+import { bareBatches, bareCommits, bareCopy, hello } from './yardsticks.ts'
+import type { World } from './world.ts'
+
+export type Row = { name: string; value: number; unit: string; yardstick: number; ratio: number }
+export type Setting = { readonly world: World; readonly helloUrl: string; readonly ms: number }
+type Measured = { value: number; yardstick: number }
+type Measure = { name: string; unit: string; measure(setting: Setting): Promise<Measured> }
+
+const FEED_TRACES = 200_000
+
+/** Bodies as the bare tables get them: the same messages as JSON text. */
+const bodies = messages(200).map((message) => JSON.stringify(message))
+
+const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!
+
+/** The yardstick before and after, so that a machine that slows down does not count for either. */
+const between = async (yardstick: () => Promise<number>, work: () => Promise<number>): Promise<Measured> => {
+  const before = await yardstick()
+  const value = await work()
+  return { value, yardstick: (before + (await yardstick())) / 2 }
+}
+
+const withDatabase = async <T>(server: string, work: (url: string) => Promise<T>): Promise<T> => {
+  const name = `bench_${randomUUID().slice(0, 8)}`
+  await onServer(server, `create database "${name}"`)
+  const url = databaseUrl(server, name)
+  try {
+    await migrate(url)
+    return await work(url)
+  } finally {
+    await onServer(server, `drop database "${name}" with (force)`)
+  }
+}
+
+const metadata = (index: number, size: number, id: string) =>
+  JSON.stringify({
+    at: Date.now(),
+    actor: { userId: randomUUID(), sessionId: randomUUID() },
+    requestId: randomUUID(),
+    schema: 1,
+    append: { id, index, size },
+  })
+
+const newEvent = (i: number) => ({
+  id: randomUUIDv7(),
+  type: 'MessageAdded',
+  data: bodies[i % 200]!,
+  metadata: metadata(0, 1, randomUUIDv7()),
+})
+
+const logAppend = ({ world, ms }: Setting) =>
+  between(
+    () => bareBatches(world.databaseUrl, bodies, ms / 2),
+    () =>
+      withDatabase(world.databaseUrl, async (url) => {
+        const log = openPostgresLog({ url })
+        const writers = Array.from({ length: 64 }, () => ({
+          stream: `trace-${randomUUIDv7()}`,
+          revision: 'none' as Expected,
+        }))
+        const result = await rate(64, ms, async (i) => {
+          const writer = writers[i]!
+          writer.revision = (await log.append(writer.stream, writer.revision, [newEvent(i)])).revision
+          return 1
+        })
+        await log.close()
+        return result
+      }),
+  )
+
+const batchIngest = ({ world, ms }: Setting) =>
+  between(
+    () => bareBatches(world.databaseUrl, bodies, ms / 2),
+    async () => {
+      const { authorization } = await world.signIn('batch-ingest')
+      const workers = await Promise.all(
+        Array.from({ length: 8 }, async (_, i) => {
+          const trace = `batch-${randomUUID()}-${i}`
+          await world.call('PUT', `/v1/traces/${trace}`, authorization, {})
+          const batches = Array.from({ length: 60 }, (_, k) =>
+            requestBytes(
+              'POST',
+              `/v1/traces/${trace}/messages/batch`,
+              { authorization },
+              JSON.stringify({ messages: messages(200, k * 200, i) }),
+            ),
+          )
+          return { connection: await openConnection(world.url), batches, next: 0 }
+        }),
+      )
+      const result = await rate(8, ms, async (i) => {
+        const worker = workers[i]!
+        if (worker.next === worker.batches.length) {
+          const trace = `batch-${randomUUID()}`
+          await world.call('PUT', `/v1/traces/${trace}`, authorization, {})
+          const path = Buffer.from(`/v1/traces/${trace}/`)
+          worker.batches = worker.batches.map((bytes) =>
+            Buffer.concat([Buffer.from('POST '), path, bytes.subarray(bytes.indexOf('messages/batch'))]),
+          )
+          worker.next = 0
+        }
+        const { status, body } = await worker.connection.send(worker.batches[worker.next++]!)
+        if (status !== 200) throw new Error(`batch: ${status} ${body}`)
+        return 200
+      })
+      for (const { connection } of workers) connection.close()
+      return result
+    },
+  )
+
+const put =
+  (traceOf: (worker: number) => string) =>
+  async ({ world, ms }: Setting) =>
+    between(
+      () => bareCommits(world.databaseUrl, bodies, ms / 2),
+      async () => {
+        const { authorization } = await world.signIn('message-put')
+        const run = randomUUID()
+        const connections = await Promise.all(Array.from({ length: 32 }, () => openConnection(world.url)))
+        for (let i = 0; i < 32; i++) await world.call('PUT', `/v1/traces/${run}-${traceOf(i)}`, authorization, {})
+        const counters = new Array<number>(32).fill(0)
+        const result = await rate(32, ms, async (i) => {
+          const path = `/v1/traces/${run}-${traceOf(i)}/messages/m-${i}-${counters[i]!++}`
+          const { status, body } = await connections[i]!.send(
+            requestBytes('PUT', path, { authorization }, bodies[counters[i]! % 200]!),
+          )
+          if (status !== 200) throw new Error(`put: ${status} ${body}`)
+          return 1
+        })
+        for (const connection of connections) connection.close()
+        return result
+      },
+    )
+
+let feedFilled: string | undefined
+
+/** 200,000 public traces of 200 users, written to the log as the service would. */
+const fillFeed = async (world: World): Promise<string> => {
+  if (feedFilled) return feedFilled
+  const users: Awaited<ReturnType<World['signIn']>>[] = []
+  for (let i = 0; i < 20; i++) users.push(await world.signIn(`feed-${i}`))
+  const log = wholeAppends(openPostgresLog({ url: world.databaseUrl }))
+  for (let i = 0; i < FEED_TRACES; i += 500) {
+    await Promise.all(
+      Array.from({ length: 500 }, (_, k) => {
+        const { namespaceId, userId } = users[(i + k) % users.length]!
+        const data = {
+          externalId: `session-${i + k}`,
+          namespaceId,
+          createdBy: userId,
+          agentId: 'claude-code',
+          title: `Repair the parser of file ${i + k}`,
+          model: 'claude-opus-4-5',
+          visibility: 'public',
+        }
+        return log.append(`trace-${randomUUID()}`, 'none', [
+          {
+            id: randomUUIDv7(),
+            type: 'TraceCreated',
+            data: JSON.stringify(data),
+            metadata: metadata(0, 1, randomUUIDv7()),
+          },
+        ])
+      }),
+    )
+  }
+  await log.close()
+  for (;;) {
+    const { text } = await world.call('GET', '/metrics', undefined)
+    if (Number(/tracebook_projection_lag_events (\d+)/.exec(text)?.[1]) === 0) break
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  await onServer(world.databaseUrl, 'analyze')
+  feedFilled = users[0]!.authorization
+  return feedFilled
+}
+
+const get = async (world: World, workers: number, ms: number, headers: Record<string, string>) => {
+  const connections = await Promise.all(Array.from({ length: workers }, () => openConnection(world.url)))
+  const request = requestBytes('GET', '/v1/feed', headers)
+  const result = await rate(workers, ms, async (i) => {
+    const { status } = await connections[i]!.send(request)
+    if (status !== 200) throw new Error(`feed: ${status}`)
+    return 1
+  })
+  for (const connection of connections) connection.close()
+  return result
+}
+
+const feedPublic = async ({ world, helloUrl, ms }: Setting) => {
+  await fillFeed(world)
+  return between(
+    () => hello(helloUrl, 16, ms / 2),
+    () => get(world, 16, ms, {}),
+  )
+}
+
+const feedSession = async ({ world, ms }: Setting) => {
+  const authorization = await fillFeed(world)
+  const { text } = await world.call('GET', '/v1/session', authorization)
+  const { namespaceId } = JSON.parse(text).data.session
+  const values = [Number.MAX_SAFE_INTEGER, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, namespaceId]
+  const bare = async () => {
+    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, 'rm_1')
+    const result = await rate(8, ms / 2, async () => {
+      await pool.query({ name: 'feed', text: sessionFeedStatement, values })
+      return 1
+    })
+    await pool.end()
+    return result
+  }
+  return between(bare, () => get(world, 8, ms, { authorization }))
+}
+
+const REBUILD_EVENTS = 60_000
+
+/** Events a second of a rebuild of all read models, and of a COPY of the same rows. */
+const rebuild = ({ world }: Setting) =>
+  withDatabase(world.databaseUrl, async (url): Promise<Measured> => {
+    const log = wholeAppends(openPostgresLog({ url }))
+    const codec = newCodec(formats)
+    const lines: string[] = []
+    const escape = (text: string) => text.replaceAll('\\', '\\\\')
+    for (let t = 0; t < REBUILD_EVENTS / 200; t++) {
+      const stream = `trace-${randomUUID()}`
+      const append = randomUUIDv7()
+      const created = {
+        externalId: stream,
+        namespaceId: randomUUID(),
+        createdBy: randomUUID(),
+        agentId: 'claude-code',
+        visibility: 'private',
+      }
+      const added = messages(199, 0, t).map((message, ordinal) => {
+        const { externalId, parts, ...rest } = message as { externalId: string; parts: unknown[] }
+        return {
+          type: 'MessageAdded',
+          data: JSON.stringify({
+            externalId,
+            ordinal,
+            ...rest,
+            class: 'agent_text',
+            tools: [],
+            digest: 'x'.repeat(22),
+            parts,
+          }),
+        }
+      })
+      const events = [{ type: 'TraceCreated', data: JSON.stringify(created) }, ...added].map((event, i) => ({
+        id: randomUUIDv7(),
+        ...event,
+        metadata: metadata(i, 200, append),
+      }))
+      await log.append(stream, 'none', events)
+      for (const [i, event] of events.entries())
+        lines.push(
+          `${i}\t${stream}\t${i}\t${event.id}\t${event.type}\t${escape(event.data)}\t${escape(event.metadata)}\n`,
+        )
+    }
+    const once = async () => {
+      await onServer(url, 'drop schema if exists rm_1 cascade')
+      const horizon = newHorizon()
+      const logger = { info: () => {}, error: console.error }
+      const started = performance.now()
+      const runner = startRunner({ url, group: readModels, log, codec, horizon, logger })
+      await horizon.passed(await log.head(), 600_000)
+      const seconds = (performance.now() - started) / 1_000
+      await runner.close()
+      return REBUILD_EVENTS / seconds
+    }
+    const copies = [REBUILD_EVENTS / (await bareCopy(world.databaseUrl, lines))]
+    const runs = [await once()]
+    copies.push(REBUILD_EVENTS / (await bareCopy(world.databaseUrl, lines)))
+    runs.push(await once())
+    await log.close()
+    return { value: median(runs), yardstick: median(copies) }
+  })
+
+export const rows: readonly Measure[] = [
+  { name: 'log-append', unit: 'events/s', measure: logAppend },
+  { name: 'batch-ingest', unit: 'messages/s', measure: batchIngest },
+  { name: 'message-put', unit: 'requests/s', measure: put((i) => `trace-${i}`) },
+  { name: 'message-put-one', unit: 'requests/s', measure: put(() => 'trace') },
+  { name: 'feed-public', unit: 'requests/s', measure: feedPublic },
+  { name: 'feed-session', unit: 'requests/s', measure: feedSession },
+  { name: 'rebuild', unit: 'events/s', measure: rebuild },
+]

@@ -1,0 +1,51 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { parseArgs } from 'node:util'
+import { type Row, type Setting, rows } from './rows.ts'
+import { openWorld } from './world.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    seconds: { type: 'string', default: '5' },
+  },
+})
+
+const wanted = options.only?.split(',')
+const chosen = rows.filter(({ name }) => !wanted || wanted.includes(name))
+if (chosen.length === 0) {
+  console.error(`no such row; there are ${rows.map(({ name }) => name).join(', ')}`)
+  process.exit(2)
+}
+
+const format = (row: Row): string => {
+  const { name, value, yardstick, unit, ratio } = row
+  return [
+    name.padEnd(18),
+    Math.round(value).toLocaleString('en').padStart(9),
+    Math.round(yardstick).toLocaleString('en').padStart(9),
+    unit.padEnd(11),
+    ratio.toFixed(2).padStart(5),
+  ].join('  ')
+}
+
+const say = (line: string) => (options.json ? undefined : console.log(line))
+
+const world = await openWorld()
+const greeter = fork(new URL('hello.ts', import.meta.url))
+const [helloUrl] = (await once(greeter, 'message')) as [string]
+try {
+  say(`${'row'.padEnd(18)}  ${'reached'.padStart(9)}  ${'yardstick'.padStart(9)}  ${'unit'.padEnd(11)}  ratio`)
+  const setting: Setting = { world, helloUrl, ms: Number(options.seconds) * 1_000 }
+  for (const { name, unit, measure } of chosen) {
+    const { value, yardstick } = await measure(setting)
+    const row: Row = { name, value, unit, yardstick, ratio: value / yardstick }
+    if (options.json) console.log(JSON.stringify(row))
+    else say(format(row))
+  }
+  say(`memory of the service: ${Math.round(await world.memoryMb())} MB`)
+} finally {
+  greeter.kill()
+  await world.close()
+}

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readRunning } from '../../src/embedded/lock.ts'
+import { onServer } from '../support/database.ts'
+import { openConnection, requestBytes } from './http.ts'
+
+const main = new URL('../../src/main.ts', import.meta.url).pathname
+const START_MS = 60_000
+
+/** A service as a user starts it, in a process of its own, and the database beside it for the yardsticks. */
+export type World = {
+  readonly url: string
+  readonly databaseUrl: string
+  readonly pid: number
+  /** A signed-in user: the header that says so, and the namespace. */
+  signIn(deviceId: string): Promise<{ authorization: string; namespaceId: string; userId: string }>
+  call(
+    method: string,
+    path: string,
+    authorization: string | undefined,
+    body?: object,
+  ): Promise<{ status: number; text: string }>
+  /** Resident memory of the service's process in megabytes, without its database. */
+  memoryMb(): Promise<number>
+  close(): Promise<void>
+}
+
+const until = async <T>(look: () => Promise<T | undefined>, what: string): Promise<T> => {
+  const end = performance.now() + START_MS
+  for (;;) {
+    const found = await look().catch(() => undefined)
+    if (found !== undefined) return found
+    if (performance.now() > end) throw new Error(`timed out: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+const stop = async (child: ChildProcess) => {
+  if (child.exitCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}
+
+export const openWorld = async (): Promise<World> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tracebook-bench-'))
+  await chmod(folder, 0o755)
+  const dataDir = join(folder, 'data')
+  const child = spawn(process.execPath, [main, 'serve'], {
+    env: {
+      ...process.env,
+      DATA_DIR: dataDir,
+      DATABASE_URL: '',
+      PORT: '0',
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'warn',
+      RATE_LIMITS: 'off',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const { url, databaseUrl } = await until(
+    async () => (await readRunning(dataDir)) ?? undefined,
+    'the service to start',
+  )
+
+  const call = async (method: string, path: string, authorization: string | undefined, body?: object) => {
+    const connection = await openConnection(url)
+    const headers: Record<string, string> = authorization ? { authorization } : {}
+    const answer = await connection.send(requestBytes(method, path, headers, body && JSON.stringify(body)))
+    connection.close()
+    return { status: answer.status, text: answer.body.toString() }
+  }
+
+  const signIn = async (deviceId: string) => {
+    const { status, text } = await call('POST', '/v1/session', undefined, { deviceId })
+    if (status !== 200) throw new Error(`sign-in: ${status} ${text}`)
+    const { session } = JSON.parse(text).data
+    return { authorization: `Bearer ${session.token}`, namespaceId: session.namespaceId, userId: session.userId }
+  }
+
+  const memoryMb = async () => {
+    const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1_024
+  }
+
+  const close = async () => {
+    await stop(child)
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  await until(
+    async () => ((await call('GET', '/health/ready', undefined)).status === 200 ? true : undefined),
+    'readiness',
+  )
+  await onServer(databaseUrl, 'create database bench')
+  return { url, databaseUrl, pid: child.pid!, signIn, call, memoryMb, close }
+}

@@ -1,7 +1,7 @@
 import type { Place } from './place.ts'
 
 /** Meant for two cores and a small share of memory (readings: Running). */
-const TUNING = {
+const TUNING: Readonly<Record<string, string>> = {
   max_connections: '100',
 
   fsync: 'on',
@@ -21,6 +21,8 @@ const TUNING = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   wal_buffers: '16MB',
+  // Measured: a commit costs half of what it does with fdatasync where the kernel writes through.
+  ...(process.platform === 'linux' ? { wal_sync_method: 'open_datasync' } : {}),
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',
   checkpoint_completion_target: '0.9',

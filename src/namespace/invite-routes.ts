@@ -1,19 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { contextOf, requireCaller } from '../http/caller.ts'
-import { notFound } from '../http/errors.ts'
 import { given } from '../http/given.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import type { Service } from '../service.ts'
-import { verifiedEmailsOf } from '../user/queries.ts'
 import { newCode } from './code.ts'
 import { type DecideNamespace, type PresentNamespace, existing } from './decide.ts'
-import { acceptInvite, createInvite, revokeInvite } from './decide-invites.ts'
+import { createInvite, revokeInvite } from './decide-invites.ts'
 import { Role } from './events.ts'
+import { inviteCodeRoutes } from './invite-code-routes.ts'
 import { inviteByCode, invitesOf } from './invite-queries.ts'
 import { idOfSlug, namespaceOfAdmin } from './queries.ts'
-import { InviteView, NamespaceInfo, PublicInvite, newInviteView, viewOf } from './views.ts'
+import { InviteView, newInviteView } from './views.ts'
 
 const Create = z
   .object({ email: z.email().optional(), maxUses: z.int().min(0).optional(), role: Role.optional() })
@@ -22,15 +21,14 @@ type Create = z.infer<typeof Create>
 
 const Namespace = z.object({ slug: Key })
 type Namespace = z.infer<typeof Namespace>
-const Code = z.object({ code: Key })
-type Code = z.infer<typeof Code>
-const OfNamespace = Namespace.extend(Code.shape)
+const OfNamespace = Namespace.extend({ code: Key })
 
 const tags = ['invites']
 
-/** Invites to a namespace, for its admins and for whoever has a code (readings: Namespaces, members, invites). */
+/** Invites to a namespace, as its admins make and see them (readings: Namespaces, members, invites). */
 export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, namespaces, now, visible, assertWritable } = service
+  inviteCodeRoutes(app, service)
 
   const write = async <T>(
     request: FastifyRequest,
@@ -49,12 +47,6 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
   const freeCode = async (): Promise<string> => {
     const code = newCode()
     return (await inviteByCode(reads, code, now())) ? freeCode() : code
-  }
-
-  const found = async (code: string) => {
-    const hit = await inviteByCode(reads, code, now())
-    if (!hit) throw notFound()
-    return hit
   }
 
   app.post<{ Params: Namespace; Body: Create }>(
@@ -111,41 +103,6 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
       const { slug, code } = request.params
       await write(request, idOfSlug(slug), revokeInvite(requireCaller(request).userId, code), () => {})
       return ok(reply, { revoked: true })
-    },
-  )
-
-  app.get<{ Params: Code }>(
-    '/v1/invites/:code',
-    {
-      config: { auth: 'none' },
-      schema: {
-        summary: 'See where an invite leads to',
-        tags,
-        params: Code,
-        response: answers(z.object({ invite: PublicInvite }), 400, 404),
-      },
-    },
-    async ({ params }, reply) => ok(reply, { invite: (await found(params.code)).invite }),
-  )
-
-  app.post<{ Params: Code }>(
-    '/v1/invites/:code/accept',
-    {
-      config: { auth: 'required' },
-      schema: {
-        summary: 'Join a namespace by an invite',
-        tags,
-        params: Code,
-        response: answers(z.object({ namespace: NamespaceInfo }), 400, 401, 403, 404, 410),
-      },
-    },
-    async (request, reply) => {
-      const { userId } = requireCaller(request)
-      const { code } = request.params
-      const { namespaceId } = await found(code)
-      const user = { id: userId, verifiedEmails: await verifiedEmailsOf(reads, userId) }
-      const toView = (state: PresentNamespace) => viewOf(namespaceId, state, userId)
-      return ok(reply, { namespace: await write(request, namespaceId, acceptInvite(user, code), toView) })
     },
   )
 }

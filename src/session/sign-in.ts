@@ -1,5 +1,4 @@
 import { Rejected } from '../engine/rejected.ts'
-import type { ActiveNamespace } from '../http/caller.ts'
 import { isId, newId } from '../ids.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import type { Service } from '../service.ts'
@@ -26,15 +25,11 @@ const assertMayEnter = async ({ reads }: Service, known: KnownUser | undefined, 
   throw new Rejected('forbidden', 'You are no member of this namespace')
 }
 
-type Somebody = { readonly userId: string; readonly active: ActiveNamespace | undefined }
-
-const findOrSignUp = async (service: Service, { identity, namespaceId, requestId }: SignIn): Promise<Somebody> => {
+const findOrSignUp = async (service: Service, { identity, namespaceId, requestId }: SignIn): Promise<KnownUser> => {
   const wanted = namespaceId !== undefined && isId(namespaceId) ? namespaceId : undefined
   const known = await findUser(service.reads, identity.id, wanted)
   if (namespaceId !== undefined) await assertMayEnter(service, known, namespaceId)
-  if (known) return known
-  const { userId, namespace } = await signUp(service, identity, requestId)
-  return { userId, active: { ...namespace, role: 'admin' } }
+  return known ?? signUp(service, identity, requestId)
 }
 
 /**

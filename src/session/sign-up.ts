@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import type { Context } from '../engine/decide.ts'
 import { Rejected } from '../engine/rejected.ts'
+import type { ActiveNamespace } from '../http/caller.ts'
 import { namespaceId, userId as userIdOf } from '../ids.ts'
 import { claimNamespace } from '../namespace/decide.ts'
 import type { Service } from '../service.ts'
-import { type Profile, createIdentity, createUser } from '../user/decide.ts'
+import { type Identity, type Profile, createIdentity, createUser } from '../user/decide.ts'
 import type { IdentityType } from '../user/events.ts'
 
 /** Who signs up; `key` is the SHA-256 of what identifies them. */
@@ -17,7 +18,8 @@ export type NewIdentity = {
 
 type Writers = Pick<Service, 'namespaces' | 'users' | 'identities'>
 
-export type SignedUp = { readonly userId: string; readonly namespace: { readonly id: string; readonly slug: string } }
+/** The identity's user; `active` is absent when the identity has come to belong to another one meanwhile. */
+export type SignedUp = { readonly userId: string; readonly active: ActiveNamespace | undefined }
 
 const slugOf = (identityId: string, attempt: number) =>
   `user-${hash('sha256', identityId, 'hex').slice(0, 8)}${attempt === 0 ? '' : `-${attempt + 1}`}`
@@ -50,9 +52,10 @@ export const signUp = async (
   const { id, type, key, profile } = identity
   const userId = userIdOf(id)
   const context: Context = { actor: { userId }, requestId }
-  const namespace = await claim(writers, id, userId, context)
+  const claimed = await claim(writers, id, userId, context)
   await writers.users.transact(userId, { decide: createUser(), answer: () => {} }, context)
   const decide = createIdentity({ userId, type, key, ...profile })
-  await writers.identities.transact(id, { decide, answer: () => {} }, context)
-  return { userId, namespace }
+  const ownerOf = (state: Identity) => (state.is === 'present' ? state.userId : userId)
+  const { answer: owner } = await writers.identities.transact(id, { decide, answer: ownerOf }, context)
+  return { userId: owner, active: owner === userId ? { ...claimed, role: 'admin' } : undefined }
 }

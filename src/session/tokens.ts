@@ -2,6 +2,7 @@ import type { ReadTables } from '../../projections/index.ts'
 import type { Happened } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
+import { newCallerCache } from './caller-cache.ts'
 import { newOverruled } from './overruled.ts'
 import { type Found, findCaller } from './queries.ts'
 import { isToken, tokenHash } from './token.ts'
@@ -29,38 +30,15 @@ export type TokensOptions = {
   readonly keep?: number
 }
 
-type Entry = { readonly caller: Caller; readonly since: number }
-
-const LIFETIME_MS = 1_000
 const LONGEST_DEVICE_NAME = 1_024
 
 const isValid = ({ expiresAt }: Caller, now: number) => expiresAt === undefined || expiresAt > now
 
 export const newTokens = (options: TokensOptions): Tokens => {
   const { reads, now, isAlive, elapsed = () => performance.now(), keep = 10_000 } = options
-  const entries = new Map<string, Entry>()
-  /** The hashes of the cached tokens of a session or a user, by its id. */
-  const hashesOf = new Map<string, Set<string>>()
+  const cache = newCallerCache(keep)
   const asked = new Map<string, Promise<Found>>()
   const overruled = newOverruled()
-
-  const drop = (hash: string) => {
-    const entry = entries.get(hash)
-    if (!entry) return
-    entries.delete(hash)
-    for (const id of [entry.caller.userId, entry.caller.sessionId]) {
-      const hashes = hashesOf.get(id)
-      hashes?.delete(hash)
-      if (hashes?.size === 0) hashesOf.delete(id)
-    }
-  }
-
-  const store = (hash: string, caller: Caller, since: number) => {
-    drop(hash)
-    if (entries.size >= keep) drop(entries.keys().next().value!)
-    entries.set(hash, { caller, since })
-    for (const id of [caller.userId, caller.sessionId]) hashesOf.set(id, (hashesOf.get(id) ?? new Set()).add(hash))
-  }
 
   const isOverruled = ({ caller, position }: Found) =>
     caller !== undefined && overruled.isOlder(position, [caller.userId, caller.sessionId])
@@ -70,7 +48,7 @@ export const newTokens = (options: TokensOptions): Tokens => {
     const found = await findCaller(reads, hash).finally(() => asked.delete(hash))
     const { caller } = found
     const isSmall = (caller?.deviceName?.length ?? 0) <= LONGEST_DEVICE_NAME
-    if (caller && isSmall && !isOverruled(found)) store(hash, caller, since)
+    if (caller && isSmall && !isOverruled(found)) cache.put(hash, caller, since)
     return found
   }
 
@@ -88,29 +66,20 @@ export const newTokens = (options: TokensOptions): Tokens => {
     return started
   }
 
-  const cached = (hash: string): Caller | undefined => {
-    const entry = isAlive() ? entries.get(hash) : undefined
-    return entry && elapsed() - entry.since < LIFETIME_MS ? entry.caller : undefined
-  }
-
   const find = async (token: string) => {
     if (!isToken(token)) return undefined
     const hash = tokenHash(token)
-    const caller = cached(hash) ?? (await askOnce(hash)).caller
+    const cached = isAlive() ? cache.get(hash, elapsed()) : undefined
+    const caller = cached ?? (await askOnce(hash)).caller
     return caller && isValid(caller, now()) ? caller : undefined
   }
 
   const observe = (events: readonly Happened[]) => {
     for (const event of events) {
       const id = overruled.note(event)
-      if (id !== undefined) for (const hash of [...(hashesOf.get(id) ?? [])]) drop(hash)
+      if (id !== undefined) cache.dropAll(id)
     }
   }
 
-  const clear = () => {
-    entries.clear()
-    hashesOf.clear()
-  }
-
-  return { find, observe, clear }
+  return { find, observe, clear: cache.clear }
 }

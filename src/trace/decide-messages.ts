@@ -1,6 +1,6 @@
 import { Rejected } from '../engine/rejected.ts'
 import { classOf, toolsOf } from './classify.ts'
-import type { Counts, KnownMessage, Trace, TraceNeed } from './decide.ts'
+import { type Counts, type KnownMessage, type Trace, type TraceNeed, knownMessage } from './decide.ts'
 import type { TraceEvent } from './events.ts'
 import { type MessageDocument, type MessageUpsert, difference, digestOf, merge } from './message.ts'
 import { type Member, assertMayWrite } from './policy.ts'
@@ -107,7 +107,7 @@ export const upsertMessages =
     const tally = newTally(state.counts)
     for (const upsert of upserts) {
       const { externalId } = upsert
-      const stored = state.messages.get(externalId)
+      const stored = knownMessage(state, externalId)
       if (stored === undefined) throw new Error(`message ${externalId} was not loaded`)
       const before = overlay.get(externalId) ?? (stored && { known: stored, document: state.documents.get(externalId) })
       const { event, ...message } = before

@@ -51,8 +51,10 @@ export type PresentTrace = {
   readonly counts: Counts
   readonly summary?: { readonly title?: string; readonly summary: string; readonly messageCount: number }
   readonly earlier: readonly Deletion[]
-  /** Messages by externalId, as far as they are loaded; null for one that is known not to exist. */
-  readonly messages: Map<string, KnownMessage | null>
+  /** Messages by externalId, as far as they are loaded. */
+  readonly messages: Map<string, KnownMessage>
+  /** externalIds that were looked up and stand for no message. */
+  readonly missing: Set<string>
   /** The documents of some of them: of those that were needed, or written just now. */
   readonly documents: Map<string, MessageDocument>
 }
@@ -61,6 +63,17 @@ export type Trace = { readonly is: 'absent'; readonly earlier: readonly Deletion
 
 /** What a message write needs of a trace: each message by externalId, with the digest that it would have. */
 export type TraceNeed = ReadonlyMap<string, string>
+
+/**
+ * What is known of a message: null when the trace has none of that externalId, undefined when that has to be looked up.
+ * Once as many messages are known as the trace has, any other is known not to exist.
+ */
+export const knownMessage = (state: PresentTrace, externalId: string): KnownMessage | null | undefined => {
+  const known = state.messages.get(externalId)
+  if (known !== undefined) return known
+  const isMissing = state.messages.size === state.counts.messageCount || state.missing.has(externalId)
+  return isMissing ? null : undefined
+}
 
 export const noCounts: Counts = {
   messageCount: 0,
@@ -77,6 +90,7 @@ type Written = { externalId: string; message: KnownMessage; document: MessageDoc
 
 const withMessage = (state: PresentTrace, { externalId, message, document }: Written): Trace => {
   state.messages.set(externalId, message)
+  state.missing.delete(externalId)
   state.documents.delete(externalId)
   if (document) state.documents.set(externalId, document)
   return { ...state, updatedAt: message.updatedAt }
@@ -88,7 +102,7 @@ const evolve = (state: Trace, event: TraceEvent, { at, actor }: Occasion): Trace
       const { externalId, namespaceId, createdBy, ...fields } = event.data
       const { earlier } = state
       const origin = { externalId, namespaceId, createdBy, createdAt: at, updatedAt: at }
-      const loaded = { messages: new Map(), documents: new Map() }
+      const loaded = { messages: new Map(), missing: new Set<string>(), documents: new Map() }
       return { is: 'present', ...origin, fields: fields as TraceFields, counts: noCounts, earlier, ...loaded }
     }
     case 'TraceUpdated': {

@@ -30,7 +30,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       id,
       {
         decide,
-        answer: (state) => (state.is === 'present' ? { ...state, messages: new Map(), documents: new Map() } : state),
+        answer: (state) => (state.is === 'present' ? { ...state, messages: new Map(), missing: new Set<string>(), documents: new Map() } : state),
       },
       contextOf(request),
     )

@@ -6,7 +6,7 @@ import { messageId } from '../ids.ts'
 import { parseExact, textOf } from '../json/exact.ts'
 import { type Expected, expectedOf, revisionNumber } from '../log/log.ts'
 import { uuids } from '../postgres/arrays.ts'
-import { type Deletion, type KnownMessage, type PresentTrace, type Trace, type TraceNeed, noCounts } from './decide.ts'
+import { type Deletion, type KnownMessage, type PresentTrace, type Trace, type TraceNeed, knownMessage, noCounts } from './decide.ts'
 import type { MessageDocument } from './message.ts'
 import { type TraceRow, fieldsOf } from './rows.ts'
 
@@ -108,6 +108,7 @@ const toPresent = (row: HeaderRow, earlier: readonly Deletion[]): PresentTrace =
       }),
   earlier,
   messages: new Map(),
+  missing: new Set(),
   documents: new Map(),
 })
 
@@ -122,7 +123,7 @@ const toLoaded = (row: HeaderRow): Loaded<Trace> => {
 const covers = (state: Trace, need: TraceNeed): boolean => {
   if (state.is === 'absent') return true
   for (const [externalId, digest] of need) {
-    const known = state.messages.get(externalId)
+    const known = knownMessage(state, externalId)
     if (known === undefined || (known && known.digest !== digest && !state.documents.has(externalId))) return false
   }
   return true
@@ -141,8 +142,12 @@ export const traceSource = (
     const rows = await reads.rows<HeaderRow & MessageRow & Row>('trace-load', loadStatement, [id, uuids(ids)])
     const loaded = toLoaded(rows[0]!)
     if (loaded.state.is === 'absent') return loaded
-    for (const externalId of need.keys()) loaded.state.messages.set(externalId, null)
-    for (const row of rows) if (row.ordinal !== null) loaded.state.messages.set(row.message_external_id, toKnown(row))
+    for (const externalId of need.keys()) loaded.state.missing.add(externalId)
+    for (const row of rows) {
+      if (row.ordinal === null) continue
+      loaded.state.messages.set(row.message_external_id, toKnown(row))
+      loaded.state.missing.delete(row.message_external_id)
+    }
     return loaded
   }
 
@@ -192,6 +197,7 @@ export const traceSource = (
 const complete = (known: Loaded<Trace>, { state }: Loaded<Trace>): Loaded<Trace> => {
   if (known.state.is === 'absent' || state.is === 'absent') return known
   for (const [externalId, message] of state.messages) known.state.messages.set(externalId, message)
+  for (const externalId of state.missing) known.state.missing.add(externalId)
   for (const [externalId, document] of state.documents) known.state.documents.set(externalId, document)
   return known
 }
@@ -217,6 +223,7 @@ const lighten = <T>(map: Map<string, T>, most: number, weight: (value: T) => num
 export const trimTrace = (state: Trace): Trace => {
   if (state.is === 'absent') return state
   if (state.messages.size > KEPT_MESSAGES) lighten(state.messages, KEPT_MESSAGES / 2, () => 1)
+  state.missing.clear()
   lighten(state.documents, KEPT_DOCUMENT_LENGTH, weigh)
   return state
 }

@@ -73,7 +73,10 @@ export const rate = async (workers: number, ms: number, work: (worker: number) =
   const end = started + ms
   await Promise.all(
     Array.from({ length: workers }, async (_, worker) => {
-      while (performance.now() < end) done += await work(worker)
+      while (performance.now() < end) {
+        const more = await work(worker)
+        done += more // not `done += await …`: that would add to what it was before the wait
+      }
     }),
   )
   return (done * 1_000) / (performance.now() - started)

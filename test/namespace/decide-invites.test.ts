@@ -40,15 +40,33 @@ test('its limits are kept', () =>
   given(...founded)
     .when(createInvite('ada', { ...terms, maxUses: 0, email: 'eve@example.org' }), NOW)
     .emits(invited({ expiresAt: NOW + INVITE_LIFETIME_MS, email: 'eve@example.org', maxUses: 0 })))
-test('a member makes none', () => given(...founded).when(createInvite('bob', terms)).rejects('forbidden'))
+test('a member makes none', () =>
+  given(...founded)
+    .when(createInvite('bob', terms))
+    .rejects('forbidden'))
 test('a namespace that is not there has none', () => given().when(createInvite('ada', terms)).rejects('not_found'))
 
-test('an admin revokes it', () => given(...founded, invited()).when(revokeInvite('ada', 'abc')).emits(revoked))
-test('a member does not', () => given(...founded, invited()).when(revokeInvite('bob', 'abc')).rejects('forbidden'))
-test('an unknown one cannot be revoked', () => given(...founded).when(revokeInvite('ada', 'abc')).rejects('not_found'))
+test('an admin revokes it', () =>
+  given(...founded, invited())
+    .when(revokeInvite('ada', 'abc'))
+    .emits(revoked))
+test('a member does not', () =>
+  given(...founded, invited())
+    .when(revokeInvite('bob', 'abc'))
+    .rejects('forbidden'))
+test('an unknown one cannot be revoked', () =>
+  given(...founded)
+    .when(revokeInvite('ada', 'abc'))
+    .rejects('not_found'))
 
-test('a guest accepts it', () => given(...founded, invited()).when(acceptInvite(user('eve'), 'abc'), NOW).emits(accepted('eve')))
-test('an unknown one leads nowhere', () => given(...founded).when(acceptInvite(user('eve'), 'abc'), NOW).rejects('not_found'))
+test('a guest accepts it', () =>
+  given(...founded, invited())
+    .when(acceptInvite(user('eve'), 'abc'), NOW)
+    .emits(accepted('eve')))
+test('an unknown one leads nowhere', () =>
+  given(...founded)
+    .when(acceptInvite(user('eve'), 'abc'), NOW)
+    .rejects('not_found'))
 test('it is used up after one', () =>
   given(...founded, invited(), accepted('eve'))
     .when(acceptInvite(user('flo'), 'abc'), NOW)
@@ -61,7 +79,10 @@ test('zero means unlimited', () =>
   given(...founded, invited({ maxUses: 0 }), accepted('eve'), accepted('flo'))
     .when(acceptInvite(user('gus'), 'abc'), NOW)
     .emits(accepted('gus')))
-test('it dies of age', () => given(...founded, invited()).when(acceptInvite(user('eve'), 'abc'), SOON).rejects('invite_expired'))
+test('it dies of age', () =>
+  given(...founded, invited())
+    .when(acceptInvite(user('eve'), 'abc'), SOON)
+    .rejects('invite_expired'))
 test('it dies when revoked', () =>
   given(...founded, invited(), revoked)
     .when(acceptInvite(user('eve'), 'abc'), SOON)

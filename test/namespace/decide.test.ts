@@ -10,16 +10,23 @@ const test = suite('namespace')
 const terms = { slug: 'acme', displayName: 'Acme', type: 'org', createdBy: 'ada' } as const
 const created: NamespaceEvent = { type: 'NamespaceCreated', data: { ...terms, claimedBy: 'user' } }
 const claimed: NamespaceEvent = { type: 'NamespaceCreated', data: { ...terms, claimedBy: 'system' } }
-const joined = (userId: string, role: 'admin' | 'member'): NamespaceEvent => ({ type: 'MemberJoined', data: { userId, role } })
+const joined = (userId: string, role: 'admin' | 'member'): NamespaceEvent => ({
+  type: 'MemberJoined',
+  data: { userId, role },
+})
 const founded = [created, joined('ada', 'admin')]
 const staffed = [...founded, joined('bob', 'member')]
 
-test('its creator becomes admin', () => given().when(createNamespace(terms)).emitsOnce('slug_taken', ...founded))
-test('a new user claims one, and again', () =>
+test('its creator becomes admin', () =>
   given()
+    .when(createNamespace(terms))
+    .emitsOnce('slug_taken', ...founded))
+test('a new user claims one, and again', () =>
+  given().when(claimNamespace(terms)).emits(claimed, joined('ada', 'admin')))
+test('what somebody made is not to be claimed', () =>
+  given(...founded)
     .when(claimNamespace(terms))
-    .emits(claimed, joined('ada', 'admin')))
-test('what somebody made is not to be claimed', () => given(...founded).when(claimNamespace(terms)).rejects('slug_taken'))
+    .rejects('slug_taken'))
 test("what is somebody else's neither", () =>
   given(claimed, joined('ada', 'admin'))
     .when(claimNamespace({ ...terms, createdBy: 'eve' }))
@@ -34,17 +41,38 @@ test('what is the same is left out', () =>
   given(...staffed)
     .when(updateNamespace('ada', { displayName: 'Acme', description: 'Tools' }))
     .emits({ type: 'NamespaceUpdated', data: { description: 'Tools' } }))
-test('a change of nothing is none', () => given(...staffed).when(updateNamespace('ada', {})).emits())
-test('a member may not change it', () => given(...staffed).when(updateNamespace('bob', {})).rejects('forbidden'))
-test('nor a stranger', () => given(...staffed).when(updateNamespace('eve', {})).rejects('forbidden'))
+test('a change of nothing is none', () =>
+  given(...staffed)
+    .when(updateNamespace('ada', {}))
+    .emits())
+test('a member may not change it', () =>
+  given(...staffed)
+    .when(updateNamespace('bob', {}))
+    .rejects('forbidden'))
+test('nor a stranger', () =>
+  given(...staffed)
+    .when(updateNamespace('eve', {}))
+    .rejects('forbidden'))
 test('one that is not there cannot be changed', () => given().when(updateNamespace('ada', {})).rejects('not_found'))
 
 const promoted: NamespaceEvent = { type: 'MemberRoleChanged', data: { userId: 'bob', role: 'admin' } }
 const demoted: NamespaceEvent = { type: 'MemberRoleChanged', data: { userId: 'ada', role: 'member' } }
-test('an admin promotes a member', () => given(...staffed).when(changeRole('ada', 'bob', 'admin')).emits(promoted))
-test('a member promotes nobody', () => given(...staffed).when(changeRole('bob', 'bob', 'admin')).rejects('forbidden'))
-test('a stranger has no role', () => given(...staffed).when(changeRole('ada', 'eve', 'admin')).rejects('not_found'))
-test('the last admin cannot step down', () => given(...staffed).when(changeRole('ada', 'ada', 'member')).rejects('last_admin'))
+test('an admin promotes a member', () =>
+  given(...staffed)
+    .when(changeRole('ada', 'bob', 'admin'))
+    .emits(promoted))
+test('a member promotes nobody', () =>
+  given(...staffed)
+    .when(changeRole('bob', 'bob', 'admin'))
+    .rejects('forbidden'))
+test('a stranger has no role', () =>
+  given(...staffed)
+    .when(changeRole('ada', 'eve', 'admin'))
+    .rejects('not_found'))
+test('the last admin cannot step down', () =>
+  given(...staffed)
+    .when(changeRole('ada', 'ada', 'member'))
+    .rejects('last_admin'))
 test('one of two can', () =>
   given(...staffed, promoted)
     .when(changeRole('bob', 'ada', 'member'))
@@ -57,11 +85,26 @@ const invited = (code: string, invitedBy: string, expiresAt: number): NamespaceE
 })
 const LATER = Date.UTC(2030, 0, 1)
 const revoked = (code: string): NamespaceEvent => ({ type: 'InviteRevoked', data: { code } })
-test('an admin removes a member', () => given(...staffed).when(removeMember('ada', 'bob')).emitsOnce('not_found', removed('bob')))
-test('a member leaves', () => given(...staffed).when(removeMember('bob', 'bob')).emitsOnce('forbidden', removed('bob')))
-test('a member removes nobody else', () => given(...staffed).when(removeMember('bob', 'ada')).rejects('forbidden'))
-test('a stranger cannot leave', () => given(...staffed).when(removeMember('eve', 'eve')).rejects('forbidden'))
-test('the last admin cannot leave', () => given(...staffed).when(removeMember('ada', 'ada')).rejects('last_admin'))
+test('an admin removes a member', () =>
+  given(...staffed)
+    .when(removeMember('ada', 'bob'))
+    .emitsOnce('not_found', removed('bob')))
+test('a member leaves', () =>
+  given(...staffed)
+    .when(removeMember('bob', 'bob'))
+    .emitsOnce('forbidden', removed('bob')))
+test('a member removes nobody else', () =>
+  given(...staffed)
+    .when(removeMember('bob', 'ada'))
+    .rejects('forbidden'))
+test('a stranger cannot leave', () =>
+  given(...staffed)
+    .when(removeMember('eve', 'eve'))
+    .rejects('forbidden'))
+test('the last admin cannot leave', () =>
+  given(...staffed)
+    .when(removeMember('ada', 'ada'))
+    .rejects('last_admin'))
 test('open invites go with the member who made them, and no others', () =>
   given(
     ...staffed,

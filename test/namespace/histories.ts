@@ -31,7 +31,9 @@ const intent: fc.Arbitrary<DecideNamespace> = fc.oneof(
   fc.tuple(actor, person, role).map(([actor, user, role]) => changeRole(actor, user, role)),
   fc.tuple(actor, person).map(([actor, user]) => removeMember(actor, user)),
   person.map((user) => removeMember(user, user)),
-  fc.tuple(actor, code, role, maxUses).map(([actor, code, role, limit]) => createInvite(actor, { code, role, ...limit })),
+  fc
+    .tuple(actor, code, role, maxUses)
+    .map(([actor, code, role, limit]) => createInvite(actor, { code, role, ...limit })),
   fc.tuple(actor, code).map(([actor, code]) => revokeInvite(actor, code)),
   { weight: 3, arbitrary: fc.tuple(person, code).map(([id, code]) => acceptInvite({ id, verifiedEmails: [] }, code)) },
 )
@@ -67,7 +69,10 @@ const play = (attempts: readonly Attempt[]): Step[] => {
   return steps
 }
 
-const pause = fc.oneof({ weight: 40, arbitrary: fc.nat(1_000) }, { weight: 1, arbitrary: fc.constant(25 * 60 * 60 * 1_000) })
+const pause = fc.oneof(
+  { weight: 40, arbitrary: fc.nat(1_000) },
+  { weight: 1, arbitrary: fc.constant(25 * 60 * 60 * 1_000) },
+)
 
 /** Everything that could come of a namespace: intents of anybody in any order, at times a day apart. */
 export const histories = fc.array(fc.tuple(intent, pause), { minLength: 10, maxLength: 80, size: 'max' }).map(play)

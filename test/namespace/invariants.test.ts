@@ -9,7 +9,10 @@ test('whatever is tried, an admin stays and no invite is used more often than it
   fc.assert(
     fc.property(histories, (steps) => {
       for (const { after } of steps.slice(1)) {
-        assert.ok([...after.members.values()].some(({ role }) => role === 'admin'), 'no admin is left')
+        assert.ok(
+          [...after.members.values()].some(({ role }) => role === 'admin'),
+          'no admin is left',
+        )
         for (const { maxUses = 1, useCount } of after.invites.values()) assert.ok(maxUses === 0 || useCount <= maxUses)
       }
     }),
@@ -19,7 +22,8 @@ test('whatever is tried, an admin stays and no invite is used more often than it
 
 test('histories reach what they are meant to reach', () => {
   const types = new Set(fc.sample(histories, 300).flatMap((steps) => steps.map(({ event }) => event.type)))
-  for (const type of ['MemberJoined', 'MemberRoleChanged', 'MemberRemoved', 'InviteCreated', 'InviteRevoked']) assert.ok(types.has(type as never), type)
+  for (const type of ['MemberJoined', 'MemberRoleChanged', 'MemberRemoved', 'InviteCreated', 'InviteRevoked'])
+    assert.ok(types.has(type as never), type)
 })
 
 test.run()

@@ -24,7 +24,10 @@ const founded: NamespaceEvent[] = [
   },
   { type: 'MemberJoined', data: { userId: ada, role: 'admin' } },
 ]
-const bobJoins: NamespaceEvent = { type: 'MemberJoined', data: { userId: bob, role: 'member', invitedBy: ada, code: 'c' } }
+const bobJoins: NamespaceEvent = {
+  type: 'MemberJoined',
+  data: { userId: bob, role: 'member', invitedBy: ada, code: 'c' },
+}
 const bobLeaves: NamespaceEvent = { type: 'MemberRemoved', data: { userId: bob } }
 const invited: NamespaceEvent = {
   type: 'InviteCreated',
@@ -62,7 +65,10 @@ test('who joins, is promoted and leaves within one batch is gone', async () => {
   const promoted: NamespaceEvent = { type: 'MemberRoleChanged', data: { userId: bob, role: 'admin' } }
   await model.apply(happen(...founded, invited, bobJoins, promoted, bobLeaves))
   const { members } = await shown(model, acme)
-  assert.equal(members.map(({ user_id }) => user_id), [ada])
+  assert.equal(
+    members.map(({ user_id }) => user_id),
+    [ada],
+  )
 })
 
 test('an invite is made, used and revoked within one batch', async () => {
@@ -89,7 +95,9 @@ test('an invite is made, used and revoked within one batch', async () => {
 /** Tables as the fold of the same events knows them. */
 const expected = (state: PresentNamespace) => ({
   members: [...state.members].sort().map(([userId, { role, joinedAt }]) => [userId, role, BigInt(joinedAt)]),
-  invites: [...state.invites].sort().map(([code, { useCount, revokedAt }]) => [code, BigInt(useCount), revokedAt !== undefined]),
+  invites: [...state.invites]
+    .sort()
+    .map(([code, { useCount, revokedAt }]) => [code, BigInt(useCount), revokedAt !== undefined]),
   texts: [state.displayName, state.description],
 })
 
@@ -112,7 +120,9 @@ test('however a history is cut into batches, the tables show what the fold says'
         await model.apply(events.slice(i, i + size))
         i += size
       }
-      assert.equal(summary(await shown(model, acme)), expected(steps.at(-1)!.after))
+      const result = await shown(model, acme)
+      await model.close()
+      assert.equal(summary(result), expected(steps.at(-1)!.after))
     }),
     { numRuns: 25 },
   )

@@ -15,9 +15,15 @@ const unstorable = 'NUL \0, half \ud83d'
 const story: Told[] = [
   {
     stream: `session-${id(1)}`,
-    event: { type: 'SessionCreated', data: { ...started, tokenHash: 'one', deviceName: unstorable, expiresAt: NOON + 1 } },
+    event: {
+      type: 'SessionCreated',
+      data: { ...started, tokenHash: 'one', deviceName: unstorable, expiresAt: NOON + 1 },
+    },
   },
-  { stream: `session-${id(2)}`, event: { type: 'SessionCreated', data: { ...started, tokenHash: 'two', namespaceId: acme } } },
+  {
+    stream: `session-${id(2)}`,
+    event: { type: 'SessionCreated', data: { ...started, tokenHash: 'two', namespaceId: acme } },
+  },
   { stream: `session-${id(1)}`, event: { type: 'SessionSwitched', data: { namespaceId: acme } } },
   { stream: `session-${id(1)}`, event: { type: 'SessionSwitched', data: { namespaceId: other } } },
   { stream: `session-${id(2)}`, event: { type: 'SessionRevoked', data: {} } },

@@ -26,10 +26,11 @@ export const happenings = (told: readonly Told[]): Happened[] => {
 export type Model = {
   /** Applies events as one batch. */
   apply(events: readonly Happened[]): Promise<void>
-  rows(query: string): Promise<Record<string, unknown>[]>
+  rows<T extends Record<string, unknown>>(query: string, values?: readonly unknown[]): Promise<T[]>
+  close(): Promise<void>
 }
 
-const newModel = async (url: string, schema: string, projections: readonly Projection[]) => {
+const newModel = async (url: string, schema: string, projections: readonly Projection[]): Promise<Model> => {
   const client: pg.Client = await connectForApplying(url, schema)
   const group = { version: 0, projections }
   await ensureSchema(client, group, schema)
@@ -40,13 +41,15 @@ const newModel = async (url: string, schema: string, projections: readonly Proje
     await applyBatch(client, group, events, at, through)
     at = through
   }
-  return { apply, rows: async (query: string) => (await client.query(query)).rows, close: () => client.end() }
+  let ending: Promise<void> | undefined
+  const rows: Model['rows'] = async (query, values = []) => (await client.query(query, [...values])).rows
+  return { apply, rows, close: () => (ending ??= client.end()) }
 }
 
 /** A database for the models of one test file; each model is made empty. */
 export const openModels = async (...projections: readonly Projection[]) => {
   const database = await freshDatabase()
-  const models: Awaited<ReturnType<typeof newModel>>[] = []
+  const models: Model[] = []
   const model = async (): Promise<Model> => {
     const made = await newModel(database.url, `rm_test_${models.length}`, projections)
     models.push(made)

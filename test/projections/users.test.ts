@@ -16,7 +16,10 @@ const story: Told[] = [
   { stream: `user-${bob}`, event: { type: 'UserCreated', data: { displayName: 'Bob' } } },
   {
     stream: `identity-${ada}`,
-    event: { type: 'IdentityCreated', data: { userId: ada, type: 'codehost', key: 'k', email: 'ada@example.org', emailVerified: false } },
+    event: {
+      type: 'IdentityCreated',
+      data: { userId: ada, type: 'codehost', key: 'k', email: 'ada@example.org', emailVerified: false },
+    },
   },
   { stream: `user-${ada}`, event: { type: 'UserRenamed', data: { displayName: 'Ada' } } },
   { stream: `user-${ada}`, event: { type: 'UserRenamed', data: { displayName: unstorable } } },

@@ -20,8 +20,10 @@ test('its user ends it', () => given(started).when(revoke('ada')).emitsOnce('not
 test('nobody else does', () => given(started).when(revoke('eve')).rejects('not_found'))
 test('one that never was cannot be ended', () => given().when(revoke('ada')).rejects('not_found'))
 test('one that has expired has ended', () => given(started).when(revoke('ada'), later).rejects('not_found'))
-test('an expired one cannot be switched', () => given(started).when(switchTo('ada', 'acme'), later).rejects('not_found'))
+test('an expired one cannot be switched', () =>
+  given(started).when(switchTo('ada', 'acme'), later).rejects('not_found'))
 test('a session signs itself out', () => given(started).when(signOut()).emits(revoked))
-test('it does not switch after its end', () => given(started, revoked).when(switchTo('ada', 'acme')).rejects('not_found'))
+test('it does not switch after its end', () =>
+  given(started, revoked).when(switchTo('ada', 'acme')).rejects('not_found'))
 
 test.run()

@@ -40,8 +40,8 @@ const take = async ({ traces: transactor, horizon }: Engine, id: string, namespa
 /** A state without what a loader may leave out: documents of messages that nobody asked for. */
 const essence = (state: Trace) => {
   if (state.is === 'absent') return state
-  const { messages, documents: _, ...rest } = state
-  return { ...rest, messages: [...messages].filter(([, message]) => message).sort(([a], [b]) => (a < b ? -1 : 1)) }
+  const { messages, missing: _missing, documents: _, ...rest } = state
+  return { ...rest, messages: [...messages].sort(([a], [b]) => (a < b ? -1 : 1)) }
 }
 
 test('the state loaded from the read models equals the fold of the log', async () => {

@@ -32,8 +32,12 @@ test('an identity keeps its user, whoever asks', () =>
   givenIdentity(device)
     .when(createIdentity({ userId: 'other', type: 'device', key: 'k' }))
     .emits())
-test('an identity takes over what its provider says', () => givenIdentity(device).when(refresh(profile)).emits(refreshed))
-test('the same again changes nothing', () => givenIdentity(device, refreshed).when(refresh({ ...profile })).emits())
+test('an identity takes over what its provider says', () =>
+  givenIdentity(device).when(refresh(profile)).emits(refreshed))
+test('the same again changes nothing', () =>
+  givenIdentity(device, refreshed)
+    .when(refresh({ ...profile }))
+    .emits())
 test('an address that is no longer verified is noted', () =>
   givenIdentity(device, refreshed)
     .when(refresh({ emailVerified: false }))

@@ -1,0 +1,69 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { contextOf, requireCaller } from '../http/caller.ts'
+import { notFound } from '../http/errors.ts'
+import { Key } from '../http/keys.ts'
+import { answers, ok } from '../http/reply.ts'
+import type { Service } from '../service.ts'
+import { verifiedEmailsOf } from '../user/queries.ts'
+import { existing } from './decide.ts'
+import { acceptInvite } from './decide-invites.ts'
+import { inviteByCode } from './invite-queries.ts'
+import { NamespaceInfo, PublicInvite, viewOf } from './views.ts'
+
+const Code = z.object({ code: Key })
+type Code = z.infer<typeof Code>
+
+const tags = ['invites']
+
+/** An invite as whoever has its code sees and accepts it (readings: Namespaces, members, invites). */
+export const inviteCodeRoutes = (app: FastifyInstance, service: Service): void => {
+  const { reads, namespaces, now, visible, assertWritable } = service
+
+  const found = async (code: string) => {
+    const hit = await inviteByCode(reads, code, now())
+    if (!hit) throw notFound()
+    return hit
+  }
+
+  app.get<{ Params: Code }>(
+    '/v1/invites/:code',
+    {
+      config: { auth: 'none' },
+      schema: {
+        summary: 'See where an invite leads to',
+        tags,
+        params: Code,
+        response: answers(z.object({ invite: PublicInvite }), 400, 404),
+      },
+    },
+    async ({ params }, reply) => ok(reply, { invite: (await found(params.code)).invite }),
+  )
+
+  app.post<{ Params: Code }>(
+    '/v1/invites/:code/accept',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Join a namespace by an invite',
+        tags,
+        params: Code,
+        response: answers(z.object({ namespace: NamespaceInfo }), 400, 401, 403, 404, 410),
+      },
+    },
+    async (request, reply) => {
+      assertWritable()
+      const { userId } = requireCaller(request)
+      const { code } = request.params
+      const { namespaceId } = await found(code)
+      const user = { id: userId, verifiedEmails: await verifiedEmailsOf(reads, userId) }
+      const { answer, position } = await namespaces.transact(
+        namespaceId,
+        { decide: acceptInvite(user, code), answer: (state) => viewOf(namespaceId, existing(state), userId) },
+        contextOf(request),
+      )
+      await visible(position)
+      return ok(reply, { namespace: answer })
+    },
+  )
+}

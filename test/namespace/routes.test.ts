@@ -1,0 +1,179 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { identityId, sha256 } from '../../src/ids.ts'
+import type { InviteView, MemberView, NamespaceInfo, PublicInvite } from '../../src/namespace/views.ts'
+import type { NewSession } from '../../src/session/views.ts'
+import { refresh } from '../../src/user/decide.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openApp } from '../support/open-app.ts'
+
+const test = suite('namespace routes')
+const HOUR = 60 * 60 * 1_000
+const clock = { now: Date.UTC(2026, 0, 1) }
+const database = await freshDatabase()
+const app = await openApp(database.url, { now: () => clock.now })
+const { call, service } = app
+test.after(async () => {
+  await app.close()
+  await database.drop()
+})
+
+const device = async (deviceId: string) =>
+  ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: NewSession }).session
+const [ada, bob, eve] = [await device('ada'), await device('bob'), await device('eve')]
+
+const found = async (slug: string, more: object = {}) => {
+  const { data } = await call('POST', '/v1/namespaces', {
+    token: ada.token,
+    body: { slug, displayName: 'An org', ...more },
+  })
+  return (data as { namespace: NamespaceInfo }).namespace
+}
+const invite = async (slug: string, body: object = {}) =>
+  ((await call('POST', `/v1/namespaces/${slug}/invites`, { token: ada.token, body })).data as { invite: InviteView })
+    .invite
+const listed = async (slug: string) =>
+  ((await call('GET', `/v1/namespaces/${slug}/invites`, { token: ada.token })).data as { invites: InviteView[] })
+    .invites
+const accept = ({ token }: NewSession, code: string) => call('POST', `/v1/invites/${code}/accept`, { token })
+
+const unstorable = 'NUL \0, half \ud83d, "__proto__"'
+
+test('texts come back as they came in', async () => {
+  const made = await found('texts', { displayName: unstorable, description: unstorable, id: 'mine', role: 'member' })
+  assert.equal([made.displayName, made.description, made.role, made.type], [unstorable, unstorable, 'admin', 'org'])
+  assert.is.not(made.id, 'mine')
+  const read = await call('GET', '/v1/namespaces/TEXTS', { token: ada.token })
+  assert.equal(read.data, { namespace: made })
+  const changed = await call('PATCH', '/v1/namespaces/texts', { token: ada.token, body: { description: '' } })
+  assert.equal(changed.data, { namespace: { ...made, description: '' } })
+  const { data } = await call('GET', '/v1/namespaces', { token: ada.token })
+  assert.ok((data as { namespaces: NamespaceInfo[] }).namespaces.some(({ description }) => description === ''))
+  const members = (await call('GET', '/v1/namespaces/texts/members', { token: ada.token })).data as {
+    members: MemberView[]
+  }
+  assert.equal(members.members, [{ user: { id: ada.userId }, role: 'admin', joinedAt: clock.now }])
+})
+
+test('paths that name nothing are 404, keys that cannot be stored 400', async () => {
+  for (const [path, status] of [
+    ['nowhere', 404],
+    ['a--b', 404],
+    ['%20', 404],
+    ['%00', 400],
+  ] as const) {
+    for (const rest of ['', '/members', '/invites']) {
+      assert.is(
+        (await call('GET', `/v1/namespaces/${path}${rest}`, { token: ada.token })).status,
+        status,
+        `${path}${rest}`,
+      )
+    }
+  }
+  assert.is((await call('PATCH', '/v1/namespaces/nowhere', { token: ada.token, body: {} })).status, 404)
+  assert.is((await call('GET', '/v1/invites/000000000')).status, 404)
+  assert.is((await call('GET', '/v1/invites/%00')).status, 400)
+})
+
+test('a slug that may not be had is a 400 that names it', async () => {
+  await found('taken')
+  for (const slug of ['taken', ' Taken', 'admin', 'a--b', '-', 'ä', 'half \ud83d', '']) {
+    const { status, error } = await call('POST', '/v1/namespaces', {
+      token: eve.token,
+      body: { slug, displayName: 'x' },
+    })
+    assert.is(status, 400, slug)
+    assert.ok('slug' in (error as unknown as { details: { fieldErrors: object } }).details.fieldErrors)
+  }
+})
+
+test('strangers may see a namespace, not who is in it', async () => {
+  const { slug } = await found('closed')
+  for (const rest of ['members', 'invites']) {
+    assert.is((await call('GET', `/v1/namespaces/${slug}/${rest}`, { token: eve.token })).status, 403)
+    assert.is((await call('GET', `/v1/namespaces/${slug}/${rest}`)).status, 401)
+  }
+})
+
+test('an invite tells its state, and what became of it', async () => {
+  const { slug, id } = await found('stateful')
+  const made = await invite(slug, { maxUses: 2, role: 'admin' })
+  assert.match(made.code, /^[A-Za-z0-9]{9}$/)
+  const { code } = made
+  const since = { createdAt: clock.now, expiresAt: clock.now + 24 * HOUR }
+  const terms = { code, namespaceId: id, invitedBy: ada.userId, role: 'admin', ...since, maxUses: 2 }
+  assert.equal(made, { ...terms, useCount: 0, state: 'pending' })
+  const joined = (await accept(bob, code)).data as { namespace: NamespaceInfo }
+  assert.equal([joined.namespace.slug, joined.namespace.role], [slug, 'admin'])
+  const accepted = { acceptedAt: clock.now, acceptedBy: bob.userId }
+  clock.now += HOUR
+  assert.is((await accept(eve, code)).status, 200)
+  assert.equal(await listed(slug), [{ ...terms, ...accepted, useCount: 2, state: 'accepted' }])
+  const shown = (await call('GET', `/v1/invites/${code}`)).data as { invite: PublicInvite }
+  const namespace = { slug, displayName: 'An org' }
+  assert.equal(shown.invite, { namespace, role: 'admin', expiresAt: made.expiresAt, state: 'accepted' })
+})
+
+test('an invite dies after a day', async () => {
+  const { slug } = await found('expiring')
+  const { code } = await invite(slug)
+  clock.now += 24 * HOUR
+  const { status, error } = await accept(bob, code)
+  assert.equal([status, error.code], [410, 'invite_expired'])
+  assert.is((await listed(slug))[0]!.state, 'expired')
+})
+
+test('an invite for an address takes only who has it, verified', async () => {
+  const { slug } = await found('bound')
+  const { code } = await invite(slug, { email: 'Bob@Example.org' })
+  const id = identityId('device', sha256('bob'))
+  const learn = async (emailVerified: boolean) => {
+    const decide = refresh({ email: 'bob@example.ORG', emailVerified })
+    await service.visible((await service.identities.transact(id, { decide, answer: () => {} }, {})).position)
+  }
+  assert.is((await accept(bob, code)).status, 403)
+  await learn(false)
+  assert.is((await accept(bob, code)).status, 403)
+  await learn(true)
+  assert.is((await accept(eve, code)).status, 403)
+  assert.is((await accept(bob, code)).status, 200)
+})
+
+test('who is removed takes the invites along that they made', async () => {
+  const { slug } = await found('leaving')
+  await accept(bob, (await invite(slug, { role: 'admin' })).code)
+  const made = await call('POST', `/v1/namespaces/${slug}/invites`, { token: bob.token, body: { maxUses: 0 } })
+  const { code } = (made.data as { invite: InviteView }).invite
+  const remove = (user: NewSession) =>
+    call('DELETE', `/v1/namespaces/${slug}/members/${user.userId}`, { token: ada.token })
+  assert.equal((await remove(bob)).data, { removed: true })
+  assert.is((await remove(bob)).status, 404)
+  assert.equal((await accept(eve, code)).error.code, 'invite_revoked')
+  const last = await remove(ada)
+  assert.equal([last.status, last.error.code], [409, 'last_admin'])
+})
+
+test('a changed role is answered with its member', async () => {
+  const { slug } = await found('roles')
+  await accept(bob, (await invite(slug)).code)
+  await call('PATCH', '/v1/user', { token: bob.token, body: { displayName: unstorable } })
+  const change = (userId: string, role: string) =>
+    call('PATCH', `/v1/namespaces/${slug}/members/${userId}`, { token: ada.token, body: { role } })
+  const user = { id: bob.userId, displayName: unstorable }
+  const member = { user, role: 'admin', invitedBy: ada.userId, joinedAt: clock.now }
+  assert.equal((await change(bob.userId, 'admin')).data, { member })
+  assert.is((await change(eve.userId, 'admin')).status, 404)
+  assert.is((await change('nobody', 'admin')).status, 404)
+  assert.is((await change(bob.userId, 'owner')).status, 400)
+})
+
+test('numbers beyond what an invite can count are refused', async () => {
+  const { slug } = await found('numbers')
+  const url = `/v1/namespaces/${slug}/invites`
+  for (const maxUses of [-1, 1.5, 2 ** 53]) {
+    assert.is((await call('POST', url, { token: ada.token, body: { maxUses } })).status, 400)
+  }
+  assert.is((await invite(slug, { maxUses: Number.MAX_SAFE_INTEGER })).maxUses, Number.MAX_SAFE_INTEGER)
+})
+
+test.run()

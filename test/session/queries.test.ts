@@ -1,0 +1,90 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { identities } from '../../projections/identities.ts'
+import { members } from '../../projections/members.ts'
+import { namespaces } from '../../projections/namespaces.ts'
+import { sessions } from '../../projections/sessions.ts'
+import { users } from '../../projections/users.ts'
+import { namespaceId } from '../../src/ids.ts'
+import type { NamespaceType } from '../../src/namespace/events.ts'
+import { findCaller } from '../../src/session/queries.ts'
+import { NOON, type Told, happenings, openModels } from '../projections/support.ts'
+
+const test = suite('callers')
+const models = await openModels(users, identities, sessions, namespaces, members)
+test.after(() => models.close())
+
+const [ada, device, session] = [1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [
+  string,
+  string,
+  string,
+]
+
+const namespace = (slug: string, type: NamespaceType): Told => ({
+  stream: `namespace-${namespaceId(slug)}`,
+  event: { type: 'NamespaceCreated', data: { slug, displayName: slug, type, claimedBy: 'user', createdBy: ada } },
+})
+const joined = (slug: string): Told => ({
+  stream: `namespace-${namespaceId(slug)}`,
+  event: { type: 'MemberJoined', data: { userId: ada, role: 'member' } },
+})
+const left = (slug: string): Told => ({
+  stream: `namespace-${namespaceId(slug)}`,
+  event: { type: 'MemberRemoved', data: { userId: ada } },
+})
+const begun = (slug?: string): Told => ({
+  stream: `session-${session}`,
+  event: {
+    type: 'SessionCreated',
+    data: {
+      userId: ada,
+      identityId: device,
+      tokenHash: 'hash',
+      deviceName: 'half \ud83d',
+      expiresAt: NOON,
+      ...(slug === undefined ? {} : { namespaceId: namespaceId(slug) }),
+    },
+  },
+})
+const world = [
+  namespace('old-org', 'org'),
+  namespace('home', 'individual'),
+  namespace('second', 'individual'),
+  namespace('new-org', 'org'),
+]
+
+const callerAfter = async (...told: Told[]) => {
+  const { apply, rows, close } = await models.model()
+  await apply(happenings([...world, ...told]))
+  const found = await findCaller({ rows: (_name, text, values) => rows(text, values) }, 'hash')
+  await close()
+  return found
+}
+
+const active = async (...told: Told[]) => (await callerAfter(...told)).caller?.namespace
+
+const all = [joined('old-org'), joined('home'), joined('second'), joined('new-org')]
+
+test('a session is active where it was told to be', async () =>
+  assert.equal(await active(...all, begun('new-org')), { id: namespaceId('new-org'), slug: 'new-org', role: 'member' }))
+test('else in the oldest individual namespace', async () => assert.is((await active(...all, begun()))?.slug, 'home'))
+test('also when it is no member there any more', async () =>
+  assert.is((await active(...all, begun('new-org'), left('new-org')))?.slug, 'home'))
+test('else in the oldest one', async () =>
+  assert.is((await active(joined('old-org'), joined('new-org'), begun('home')))?.slug, 'old-org'))
+test('else in none', async () => assert.is(await active(begun('home')), undefined))
+
+test('a caller comes with the position of its snapshot', async () => {
+  const { caller, position } = await callerAfter(...all, begun())
+  assert.is(position, 9n)
+  const { namespace: _, ...rest } = caller!
+  const known = { userId: ada, identityId: device, sessionId: session }
+  assert.equal(rest, { ...known, via: 'bearer', deviceName: 'half \ud83d', expiresAt: NOON })
+})
+
+test('a revoked session has no caller', async () => {
+  const revoked: Told = { stream: `session-${session}`, event: { type: 'SessionRevoked', data: {} } }
+  assert.is((await callerAfter(...all, begun(), revoked)).caller, undefined)
+})
+
+test.run()

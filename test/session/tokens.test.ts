@@ -1,0 +1,180 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Happened } from '../../src/engine/projection.ts'
+import type { AnyEvent } from '../../src/events.ts'
+import { newOverruled } from '../../src/session/overruled.ts'
+import { csrfTokenOf, isCsrfToken, isToken, newToken } from '../../src/session/token.ts'
+import { newTokens } from '../../src/session/tokens.ts'
+
+const test = suite('tokens')
+
+/** A read model that answers when it is told to. */
+const newWorld = () => {
+  const asked: { answer: (position: bigint, role?: string) => void }[] = []
+  const clock = { now: 1_000, elapsed: 0, isAlive: true }
+  const rows = () => {
+    const { promise, resolve } = Promise.withResolvers<never[]>()
+    const answer = (position: bigint, role = 'admin') => {
+      const row = { id: 'session', user_id: 'ada', identity_id: 'device', device_name: null, expires_at: 5_000n }
+      resolve([{ ...row, position, namespace_id: 'acme', slug: 'acme', role }] as never[])
+    }
+    asked.push({ answer })
+    return promise
+  }
+  const tokens = newTokens({
+    reads: { rows },
+    now: () => clock.now,
+    elapsed: () => clock.elapsed,
+    isAlive: () => clock.isAlive,
+  })
+  return { tokens, asked, clock }
+}
+
+const happened = (event: AnyEvent, position: bigint, of = 'acme') => {
+  const place = { of, stream: `namespace-${of}`, revision: 0n, position, at: 0, actor: undefined, bytes: 0 }
+  return { ...event, ...place } as Happened
+}
+const roleChanged = (position: bigint) =>
+  happened({ type: 'MemberRoleChanged', data: { userId: 'ada', role: 'member' } }, position)
+
+const token = newToken()
+
+/** Asks, and answers what is asked. */
+const fill = async ({ tokens, asked }: ReturnType<typeof newWorld>, position: bigint, role?: string) => {
+  const finding = tokens.find(token)
+  asked.at(-1)!.answer(position, role)
+  return finding
+}
+
+test('a token is asked for once within a second', async () => {
+  const world = newWorld()
+  assert.is((await fill(world, 1n))?.userId, 'ada')
+  world.clock.elapsed = 999
+  assert.is((await world.tokens.find(token))?.namespace?.role, 'admin')
+  assert.is(world.asked.length, 1)
+  world.clock.elapsed = 1_000
+  await fill(world, 1n)
+  assert.is(world.asked.length, 2)
+})
+
+test('an entry is as old as its question', async () => {
+  const world = newWorld()
+  const finding = world.tokens.find(token)
+  world.clock.elapsed = 900
+  world.asked[0]!.answer(1n)
+  await finding
+  world.clock.elapsed = 1_000
+  await fill(world, 1n)
+  assert.is(world.asked.length, 2)
+})
+
+test('nothing is served from memory while the log is silent', async () => {
+  const world = newWorld()
+  await fill(world, 1n)
+  world.clock.isAlive = false
+  await fill(world, 1n)
+  assert.is(world.asked.length, 2)
+})
+
+test('those who ask at once share one question', async () => {
+  const { tokens, asked } = newWorld()
+  const finding = [tokens.find(token), tokens.find(token), tokens.find(token)]
+  asked[0]!.answer(1n)
+  for (const caller of await Promise.all(finding)) assert.is(caller?.userId, 'ada')
+  assert.is(asked.length, 1)
+})
+
+test('an expired session is none, also in memory', async () => {
+  const world = newWorld()
+  await fill(world, 1n)
+  world.clock.now = 5_000
+  assert.is(await world.tokens.find(token), undefined)
+  assert.is(world.asked.length, 1)
+})
+
+for (const [title, event] of [
+  ['another role', roleChanged(2n)],
+  ['a removal', happened({ type: 'MemberRemoved', data: { userId: 'ada' } }, 2n)],
+  ['a new membership', happened({ type: 'MemberJoined', data: { userId: 'ada', role: 'member' } }, 2n)],
+  ['a switch', happened({ type: 'SessionSwitched', data: { namespaceId: 'x' } }, 2n, 'session')],
+  ['the end of the session', happened({ type: 'SessionRevoked', data: {} }, 2n, 'session')],
+] as const) {
+  test(`${title} is asked for at once`, async () => {
+    const world = newWorld()
+    await fill(world, 1n)
+    world.tokens.observe([event])
+    assert.is((await fill(world, 2n, 'member'))?.namespace?.role, 'member')
+    assert.is(world.asked.length, 2)
+  })
+}
+
+test('what happens to others keeps the entry', async () => {
+  const world = newWorld()
+  await fill(world, 1n)
+  world.tokens.observe([happened({ type: 'MemberRemoved', data: { userId: 'bob' } }, 2n)])
+  await world.tokens.find(token)
+  assert.is(world.asked.length, 1)
+})
+
+test('a snapshot older than a change that came meanwhile is not kept', async () => {
+  const world = newWorld()
+  const finding = world.tokens.find(token)
+  world.tokens.observe([roleChanged(2n)])
+  world.asked[0]!.answer(1n)
+  await finding
+  assert.is((await fill(world, 2n, 'member'))?.namespace?.role, 'member')
+  await world.tokens.find(token)
+  assert.is(world.asked.length, 2)
+})
+
+test('who asks after a change does not share a snapshot from before it', async () => {
+  const { tokens, asked } = newWorld()
+  const before = tokens.find(token)
+  tokens.observe([roleChanged(2n)])
+  const after = tokens.find(token)
+  asked[0]!.answer(1n)
+  await before
+  await new Promise((resolve) => setImmediate(resolve))
+  asked[1]!.answer(2n, 'member')
+  assert.is((await after)?.namespace?.role, 'member')
+})
+
+test('what is no token is never looked up', async () => {
+  const { tokens, asked } = newWorld()
+  for (const text of ['', 'tb_', 'garbage', `${token}x`, ` ${token}`, `tb_${'ä'.repeat(43)}`, 'x'.repeat(10_000)]) {
+    assert.is(await tokens.find(text), undefined)
+  }
+  assert.is(asked.length, 0)
+})
+
+test('a failed question is asked again', async () => {
+  let calls = 0
+  const rows = () => Promise.reject(new Error(`away ${++calls}`))
+  const tokens = newTokens({ reads: { rows }, now: Date.now, isAlive: () => true })
+  for (const message of ['away 1', 'away 2']) {
+    const error = await tokens.find(token).catch((reason: Error) => reason)
+    assert.is((error as Error).message, message)
+  }
+})
+
+test('of changes that are forgotten nothing older is trusted', () => {
+  const overruled = newOverruled(2)
+  for (const [i, userId] of ['a', 'b', 'c'].entries()) {
+    overruled.note(happened({ type: 'MemberRemoved', data: { userId } }, BigInt(i + 1)))
+  }
+  assert.ok(overruled.isOlder(0n, ['z']))
+  assert.not.ok(overruled.isOlder(1n, ['z']))
+  assert.ok(overruled.isOlder(2n, ['c']))
+  assert.not.ok(overruled.isOlder(3n, ['c']))
+})
+
+test('tokens hold 256 random bits, and bind a CSRF token', () => {
+  assert.ok(isToken(token))
+  assert.is(Buffer.from(token.slice(3), 'base64url').length, 32)
+  assert.is.not(newToken(), newToken())
+  assert.ok(isCsrfToken(csrfTokenOf(token), token))
+  for (const wrong of [undefined, '', 'x', token, csrfTokenOf(newToken()), [csrfTokenOf(token)]])
+    assert.not.ok(isCsrfToken(wrong, token))
+})
+
+test.run()

@@ -1,0 +1,45 @@
+import { pino } from 'pino'
+import { readConfig } from '../../src/config.ts'
+import { buildApp } from '../../src/http/app.ts'
+import { openService } from '../../src/open-service.ts'
+
+export type Answer = {
+  readonly status: number
+  readonly data: never
+  readonly error: { code: string; message: string }
+}
+
+export type Call = (
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  url: string,
+  options?: { token?: string | undefined; body?: unknown; headers?: Record<string, string> },
+) => Promise<Answer>
+
+/** The whole service over a database, without a socket; several of them on one database are nodes of one service. */
+export const openApp = async (
+  databaseUrl: string,
+  options: { now?: () => number; env?: Record<string, string> } = {},
+) => {
+  const config = readConfig({ RATE_LIMITS: 'off', ...options.env })
+  const logger = pino({ level: 'silent' })
+  const { now = Date.now } = options
+  const { service, close: closeService } = await openService({ config, databaseUrl, logger, now })
+  const app = await buildApp(service)
+
+  const call: Call = async (method, url, { token, body, headers = {} } = {}) => {
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const payload = body === undefined ? {} : { payload: JSON.stringify(body) }
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    const answer = await app.inject({ method, url, headers: { ...authorization, ...type, ...headers }, ...payload })
+    const { data, error } = answer.json()
+    return { status: answer.statusCode, data: data as never, error }
+  }
+
+  const close = async () => {
+    await app.close()
+    await closeService()
+  }
+  return { service, call, close }
+}
+
+export type App = Awaited<ReturnType<typeof openApp>>

@@ -67,7 +67,7 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
   }
 
   const decode = (event: RecordedEvent): DomainEvent => {
-    if (event.decoded !== undefined) return { type: event.type, data: event.decoded as object }
+    if (event.decoded) return { type: event.type, data: event.decoded.data }
     const format = formatOf(event.type)
     const { schema } = metadataOf(event)
     if (schema > format.version)

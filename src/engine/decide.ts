@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { NewEvent } from '../log/log.ts'
-import type { Actor } from '../log/metadata.ts'
+import type { Actor, Metadata } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
 import type { Decision, DomainEvent, Loaded, StreamKind } from './stream.ts'
 
@@ -77,7 +77,8 @@ export const stamp = <State, Event extends DomainEvent>(
   const id = randomUUIDv7()
   return written.map(({ event, context, at }, index) => {
     const { data, schema } = codec.encode(event)
-    const metadata = JSON.stringify({ at, ...context, schema, append: { id, index, size: written.length } })
-    return { id: randomUUIDv7(), type: event.type, data, metadata, decoded: event.data }
+    const metadata = { at, ...context, schema, append: { id, index, size: written.length } } as Metadata
+    const decoded = { data: event.data, metadata }
+    return { id: randomUUIDv7(), type: event.type, data, metadata: JSON.stringify(metadata), decoded }
   })
 }

@@ -1,10 +1,19 @@
 /**
  * JSON that loses nothing: integers beyond 2^53, negative zero, `__proto__` and key order survive.
- * Such numbers are rare, so a scan of the text decides whether the slow, exact way is needed at all.
+ * Such numbers are rare, so a look at the parsed numbers decides whether the slow, exact way is needed at all.
  */
 
-// At the start of a token: an integer of 16 digits or more, a negative zero, an exponent of three digits.
-const SUSPECT = /(?:^|[[:,])\s*-?(?:\d{16}|0(?:\.0*)?(?:[eE][-+]?\d+)?\s*[,}\]]|0\s*$|\d[\d.]*[eE][-+]?\d{3})/
+/** Whether a number may be another one than its text says, or would be written as another one. */
+const isSuspect = (value: number): boolean =>
+  value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER || Object.is(value, -0)
+
+const holdsSuspect = (value: unknown): boolean => {
+  if (typeof value === 'number') return isSuspect(value)
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(holdsSuspect)
+  for (const key in value) if (holdsSuspect((value as Record<string, unknown>)[key])) return true
+  return false
+}
 
 /** A number that no double can hold (readings: Messages). */
 export class NumberOutOfRange extends Error {
@@ -29,9 +38,11 @@ type Reviver = (this: unknown, key: string, value: unknown) => unknown
  * Parses JSON text; what doubles cannot hold comes back as raw JSON, which `JSON.stringify` writes as it came.
  * @throws SyntaxError when it is no JSON
  * @throws NumberOutOfRange for a number such as 1e400
+ * @throws RangeError when it is nested deeper than the stack
  */
 export const parseExact = (text: string): unknown => {
-  if (!SUSPECT.test(text)) return JSON.parse(text)
+  const value: unknown = JSON.parse(text)
+  if (!holdsSuspect(value)) return value
   // A reviver drops nothing, but assigning to `__proto__` would: define it as the own property that it is.
   return JSON.parse(text, keep as Reviver)
 }

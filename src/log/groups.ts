@@ -36,13 +36,16 @@ const wholeEndingAt = async (store: EventLog, last: RecordedEvent): Promise<Reco
   return found.reverse()
 }
 
+const NOTHING: readonly RecordedEvent[] = []
+
 /** Takes records in the order of the log or of a stream, gives the events of each append when its last record comes. */
 export const newCollector = (store: EventLog) => {
   const group = newGroup()
-  return async (record: RecordedEvent): Promise<readonly RecordedEvent[]> => {
+  /** Nearly always at once; a promise only where the beginning of an append has to be read again. */
+  return (record: RecordedEvent): readonly RecordedEvent[] | Promise<readonly RecordedEvent[]> => {
     const taken = group(record)
-    if (!taken) return []
-    return fromRecords(opens(taken[0]!) ? taken : await wholeEndingAt(store, record))
+    if (!taken) return NOTHING
+    return opens(taken[0]!) ? fromRecords(taken) : wholeEndingAt(store, record).then(fromRecords)
   }
 }
 

@@ -3,6 +3,8 @@
  * One port, several adapters; `test/log/contract.ts` is what every adapter must pass.
  */
 
+import type { Metadata } from './metadata.ts'
+
 /** Where an event stands in the whole log. Grows with every append; only Postgres has no gaps. */
 export type Position = bigint
 
@@ -19,8 +21,8 @@ export type NewEvent = {
   readonly type: string
   readonly data: string
   readonly metadata: string
-  /** What `data` parses to, handed to followers in the writer's own process; absent on events read back. */
-  readonly decoded?: unknown
+  /** What the texts parse to, handed to followers in the writer's own process; absent on events read back. */
+  readonly decoded?: { readonly data: object; readonly metadata: Metadata }
 }
 
 export type RecordedEvent = NewEvent & {

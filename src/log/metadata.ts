@@ -23,8 +23,11 @@ export type Metadata = z.infer<typeof Metadata>
 
 const parsed = new WeakMap<object, Metadata>()
 
+type WithMetadata = { readonly metadata: string; readonly decoded?: { readonly metadata: Metadata } }
+
 /** The metadata of an event, parsed once. Trusts the log: only this service writes to it. */
-export const metadataOf = (event: { readonly metadata: string }): Metadata => {
+export const metadataOf = (event: WithMetadata): Metadata => {
+  if (event.decoded) return event.decoded.metadata
   let metadata = parsed.get(event)
   if (!metadata) {
     metadata = JSON.parse(event.metadata) as Metadata

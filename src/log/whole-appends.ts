@@ -95,7 +95,10 @@ export const wholeAppends = (store: EventLog): EventLog => {
     const collect = newCollector(store)
     for await (const { events, through } of store.follow(options)) {
       const whole: RecordedEvent[] = []
-      for (const record of events) whole.push(...(await collect(record)))
+      for (const record of events) {
+        const closed = collect(record)
+        for (const event of closed instanceof Promise ? await closed : closed) whole.push(event)
+      }
       yield { events: whole, through }
     }
   }

@@ -2,7 +2,8 @@ import { Rejected } from '../engine/rejected.ts'
 import { classOf, toolsOf } from './classify.ts'
 import { type Counts, type KnownMessage, type Trace, type TraceNeed, knownMessage } from './decide.ts'
 import type { TraceEvent } from './events.ts'
-import { type MessageDocument, type MessageUpsert, difference, digestOf, merge } from './message.ts'
+import { type MessageDocument, type MessageUpsert, difference, digestOf, merge, standingAlone } from './message.ts'
+import type { Part } from './part.ts'
 import { type Member, assertMayWrite } from './policy.ts'
 
 export type UpsertResult = 'created' | 'updated' | 'unchanged'
@@ -17,7 +18,7 @@ export type UpsertedMessage = {
 
 /** What must be loaded to decide on these upserts: whole documents only where the digest will differ. */
 export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed =>
-  new Map(upserts.map((upsert) => [upsert.externalId, digestOf(merge(undefined, upsert))]))
+  new Map(upserts.map((upsert) => [upsert.externalId, standingAlone(upsert).digest]))
 
 const newTally = (counts: Counts) => {
   const types = { ...counts.messageTypeCounts }
@@ -54,18 +55,19 @@ const newTally = (counts: Counts) => {
 type Seen = { readonly known: KnownMessage; readonly document: MessageDocument | undefined }
 type One = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEvent }
 
-const create = (ordinal: number, { externalId }: MessageUpsert, document: MessageDocument, at: number): One => {
-  const counted = countedAs(document)
+const create = (ordinal: number, upsert: MessageUpsert, at: number): One => {
+  const { document, digest } = standingAlone(upsert)
+  const counted = countedAs(document, digest)
   const { parts, ...head } = document
-  const data = { externalId, ordinal, ...head, ...counted, parts: [...parts] }
+  const data = { externalId: upsert.externalId, ordinal, ...head, ...counted, parts: parts as Part[] }
   const known = { ordinal, ...counted, createdAt: at, updatedAt: at }
   return { result: 'created', known, document, event: { type: 'MessageAdded', data } }
 }
 
 /** A message as it is after an upsert, and the event that says so; no event when it was like that before. */
 const change = ({ known, document: before }: Seen, upsert: MessageUpsert, at: number): One => {
-  const fresh = merge(undefined, upsert)
-  if (known.digest === digestOf(fresh)) return { result: 'unchanged', known, document: fresh }
+  const fresh = standingAlone(upsert)
+  if (known.digest === fresh.digest) return { result: 'unchanged', known, document: fresh.document }
   if (!before) throw new Error(`the document of message ${upsert.externalId} was not loaded`)
   const document = merge(before, upsert)
   const counted = countedAs(document)
@@ -86,10 +88,10 @@ const change = ({ known, document: before }: Seen, upsert: MessageUpsert, at: nu
   }
 }
 
-const countedAs = (document: MessageDocument) => ({
+const countedAs = (document: MessageDocument, digest = digestOf(document)) => ({
   class: classOf(document),
   tools: toolsOf(document),
-  digest: digestOf(document),
+  digest,
 })
 
 /**
@@ -112,7 +114,7 @@ export const upsertMessages =
       const before = overlay.get(externalId) ?? (stored && { known: stored, document: state.documents.get(externalId) })
       const { event, ...message } = before
         ? change(before, upsert, at)
-        : create(tally.next(), upsert, merge(undefined, upsert), at)
+        : create(tally.next(), upsert, at)
       if (event) events.push(event)
       if (!before) tally.add(message.known)
       else if (event) tally.correct(before.known, message.known)

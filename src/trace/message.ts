@@ -39,6 +39,19 @@ export const toUpsert = (externalId: string, body: MessageGiven): MessageUpsert 
   return upsert as MessageUpsert
 }
 
+const alone = new WeakMap<MessageUpsert, { document: MessageDocument; digest: string }>()
+
+/** What an upsert makes of no message, with its digest; worked out once, for it is asked for more than once. */
+export const standingAlone = (upsert: MessageUpsert): { document: MessageDocument; digest: string } => {
+  let known = alone.get(upsert)
+  if (!known) {
+    const document = merge(undefined, upsert)
+    known = { document, digest: digestOf(document) }
+    alone.set(upsert, known)
+  }
+  return known
+}
+
 /** What an upsert makes of a message, or of none. */
 export const merge = (document: MessageDocument | undefined, upsert: MessageUpsert): MessageDocument => {
   const { externalId: _, ...given } = upsert

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { LogUnavailable, type NewEvent } from '../../../src/log/log.ts'
+import type { Metadata } from '../../../src/log/metadata.ts'
 import { aStream, all, anAppend, bodies, errorOf, followPrefix, numbered } from '../support/events.ts'
 import { backends, faultSuite, until } from '../support/faults.ts'
 
@@ -120,7 +121,8 @@ test('close does not wait for a server that has stopped answering', async ({ ope
 
 test('followers in the same process get the very objects that were appended', async ({ open }) => {
   const log = open()
-  const decoded = { n: 1 }
+  const { metadata } = numbered(1)[0]!
+  const decoded = { data: { n: 1 }, metadata: JSON.parse(metadata) as Metadata }
   await until(async () => {
     const after = await log.head()
     const following = followPrefix(log, '', { after, count: 1 })

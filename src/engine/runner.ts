@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import pg from 'pg'
-import { cut, hangUp, isTransient, newClient } from '../postgres/connect.ts'
+import { cut, hangUp, isTransient, newApplyingClient } from '../postgres/connect.ts'
 import { type EventLog, LogUnavailable, type RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
@@ -82,11 +82,9 @@ const holdBack = (client: pg.Client): (() => void) => {
 
 /** A connection whose transactions may be lost with the server: they are replayed from the checkpoint. */
 export const connectForApplying = async (url: string, schema: string): Promise<pg.Client> => {
-  const client = newClient(url, `projections ${schema}`, 0, true)
+  const client = newApplyingClient(url, schema)
   client.on('error', () => {})
   await client.connect()
-  await client.query(`set synchronous_commit = off`)
-  await client.query(`set search_path = ${schema}`)
   return client
 }
 

@@ -10,18 +10,31 @@ const types: pg.CustomTypesConfig = {
   }) as typeof pg.types.getTypeParser,
 }
 
+/**
+ * Every query here goes by key. Plans are kept for as long as a connection lives, and one that was made while a table
+ * was empty would scan it whole until somebody analyses it: so such plans are not made at all.
+ */
+const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
+
 const settings = (url: string, name: string): pg.ClientConfig => ({
   connectionString: url,
   application_name: `tracebook ${name}`,
   types,
   connectionTimeoutMillis: 5_000,
+  options: BY_KEY,
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
 })
 
 /** A single connection. Its errors are for the caller: without an `error` listener a lost server ends the process. */
-export const newClient = (url: string, name: string, statementTimeoutMs = 0, pipeline = false): pg.Client =>
-  new pg.Client({ ...settings(url, name), statement_timeout: statementTimeoutMs, pipeline } as pg.ClientConfig)
+export const newClient = (url: string, name: string, statementTimeoutMs = 0): pg.Client =>
+  new pg.Client({ ...settings(url, name), statement_timeout: statementTimeoutMs })
+
+/** A connection that applies events to the read models of a schema: its statements go out without waiting. */
+export const newApplyingClient = (url: string, schema: string): pg.Client => {
+  const options = `-c search_path=${schema} -c synchronous_commit=off ${BY_KEY}`
+  return new pg.Client({ ...settings(url, `projections ${schema}`), pipeline: true, options } as pg.ClientConfig)
+}
 
 /** Cuts a connection off at once, also when the server no longer answers: its queries fail. */
 export const cut = (client: pg.Client): void => {
@@ -44,7 +57,7 @@ export const newPool = (
   statementTimeoutMs = 30_000,
   schema?: string,
 ): pg.Pool => {
-  const path = schema ? { options: `-c search_path=${schema}` } : {}
+  const path = schema ? { options: `-c search_path=${schema} ${BY_KEY}` } : {}
   const limits = { statement_timeout: statementTimeoutMs, query_timeout: 2 * statementTimeoutMs, ...path }
   const pool = new pg.Pool({ ...settings(url, name), ...limits, max, idleTimeoutMillis: 60_000 })
   pool.on('error', () => {})

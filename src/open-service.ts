@@ -44,6 +44,7 @@ export type OpenService = { readonly service: Service; close(): Promise<void> }
 
 const VISIBLE_MS = 5_000
 const MAX_LAG_MS = 5_000
+const KEPT_TRACES = 128
 const STREAM_CONNECTIONS = 6
 
 /** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
@@ -104,6 +105,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       kind: traces,
       source: traceSource(reads, (position) => models.passed(position, VISIBLE_MS)),
       trim: trimTrace,
+      keep: KEPT_TRACES,
       ...common,
     }),
   }

@@ -137,6 +137,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     await caughtUp()
     state = finished ? { is: 'running' } : { is: 'rebuilding', position: at, head: goal }
     for await (const { events, through } of log.follow({ after: at, signal: stop.signal })) {
+      if (through === at) continue
       const started = performance.now()
       await applyBatch(
         client,

@@ -1,16 +1,22 @@
 import type { Happened } from '../engine/projection.ts'
-import type { FeedRow } from './queries.ts'
+import type { FeedEntry, FeedRow } from './queries.ts'
 
-/** The anonymous feed as ready bytes, one entry for each `limit`. */
+/** The first page of the public feed: its entries, and the anonymous answer as ready bytes. */
+export type PublicPage = { readonly entries: readonly FeedEntry[]; readonly body: Buffer }
+
+/** A page with the rows that it was made of. */
+export type FilledPage = PublicPage & { readonly rows: readonly FeedRow[] }
+
+/** First pages of the public feed, one for each `limit`. */
 export type FeedCache = {
   /** What is cached, or what `fill` gives; concurrent callers share one fill. */
-  get(limit: number, fill: () => Promise<{ rows: readonly FeedRow[]; body: Buffer }>): Promise<Buffer> | Buffer
+  get(limit: number, fill: () => Promise<FilledPage>): Promise<PublicPage> | PublicPage
   /** Drops what an event makes stale. Called for every event before its write is answered. */
   observe(event: Happened): void
   clear(): void
 }
 
-type Entry = { readonly body: Buffer; readonly about: ReadonlySet<string> }
+type Entry = { readonly page: PublicPage; readonly about: ReadonlySet<string> }
 type Seen = { readonly position: bigint; readonly of: string; readonly reorders: boolean }
 
 const MAX_ENTRIES = 64
@@ -40,32 +46,34 @@ const aboutOf = (rows: readonly FeedRow[]): Set<string> => {
  */
 export const newFeedCache = (isAlive: () => boolean): FeedCache => {
   const entries = new Map<number, Entry>()
-  const filling = new Map<number, Promise<Buffer>>()
+  const filling = new Map<number, Promise<PublicPage>>()
   let recent: Seen[] = []
   let forgotten = 0n
 
   const touches = (about: ReadonlySet<string>, seen: Seen) => seen.reorders || about.has(seen.of)
 
-  const keep = (limit: number, rows: readonly FeedRow[], body: Buffer) => {
+  const keep = (limit: number, { rows, entries: shown, body }: FilledPage) => {
     const position = (rows[0] as { position?: bigint } | undefined)?.position ?? -1n
     const about = aboutOf(rows)
     if (position < forgotten) return
     if (recent.some((seen) => seen.position > position && touches(about, seen))) return
     if (entries.size >= MAX_ENTRIES) entries.clear()
-    entries.set(limit, { body, about })
+    entries.set(limit, { page: { entries: shown, body }, about })
   }
 
   const get: FeedCache['get'] = (limit, fill) => {
     const entry = isAlive() ? entries.get(limit) : undefined
-    if (entry) return entry.body
+    if (entry) return entry.page
     const running = filling.get(limit)
     if (running) return running
     const filled = fill()
-      .then(({ rows, body }) => {
-        keep(limit, rows, body)
-        return body
+      .then((page) => {
+        keep(limit, page)
+        return page
       })
-      .finally(() => filling.delete(limit))
+      .finally(() => {
+        if (filling.get(limit) === filled) filling.delete(limit)
+      })
     filling.set(limit, filled)
     return filled
   }

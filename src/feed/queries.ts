@@ -20,13 +20,14 @@ const publicPage = `
   select id, created_at from feed where visibility = 'public' and (created_at, id) < ($1, $2)
   order by created_at desc, id desc limit $3`
 
+const namespacePage = `
+  select id, created_at from feed where namespace_id = $4 and (created_at, id) < ($1, $2)
+  order by created_at desc, id desc limit $3`
+
 // An OR over both conditions would cost 25 times as much; UNION drops what stands in both.
 const sessionPage = `
-  select id, created_at from (
-    (${publicPage}) union
-    (select id, created_at from feed where namespace_id = $4 and (created_at, id) < ($1, $2)
-     order by created_at desc, id desc limit $3)
-  ) both_pages order by created_at desc, id desc limit $3`
+  select id, created_at from ((${publicPage}) union (${namespacePage})) both_pages
+  order by created_at desc, id desc limit $3`
 
 const feedStatement = (page: string) => `
   select ${summaryColumns}, t.namespace_id, n.slug, n.display_name as namespace_name,
@@ -38,29 +39,67 @@ const feedStatement = (page: string) => `
 
 export const publicFeedStatement = feedStatement(publicPage)
 export const sessionFeedStatement = feedStatement(sessionPage)
+const namespaceFeedStatement = feedStatement(namespacePage)
 
-/** Public traces of all namespaces, and those of one namespace whatever their visibility (interface: Feed). */
+/** Whose traces a page shows: everybody's public ones, one namespace's whatever their visibility, or both. */
+export type FeedSource = 'public' | { readonly namespaceId: string; readonly withPublic: boolean }
+
+/** The rows of one page of the feed, newest first (interface: Feed). */
 export const feedRows = (
   reads: Reads<ReadTables>,
-  options: { namespaceId: string | undefined; limit: number; after: After | undefined },
+  options: { source: FeedSource; limit: number; after: After | undefined },
 ): Promise<FeedRow[]> => {
+  const { source, limit } = options
   const { createdAt, id } = options.after ?? FAR_FUTURE
-  const values = [createdAt, id, options.limit]
-  return options.namespaceId === undefined
-    ? reads.rows<FeedRow & Row>('feed-public', publicFeedStatement, values)
-    : reads.rows<FeedRow & Row>('feed-session', sessionFeedStatement, [...values, options.namespaceId])
+  const values = [createdAt, id, limit]
+  if (source === 'public') return reads.rows<FeedRow & Row>('feed-public', publicFeedStatement, values)
+  const { namespaceId, withPublic } = source
+  return withPublic
+    ? reads.rows<FeedRow & Row>('feed-session', sessionFeedStatement, [...values, namespaceId])
+    : reads.rows<FeedRow & Row>('feed-namespace', namespaceFeedStatement, [...values, namespaceId])
 }
 
-const entryText = (row: FeedRow): string =>
-  jsonObject({
+/** One trace of the feed: where it stands, and what is shown of it as JSON text. */
+export type FeedEntry = { readonly created_at: bigint; readonly id: string; readonly text: string }
+
+export const toEntry = (row: FeedRow): FeedEntry => ({
+  created_at: row.created_at,
+  id: row.id,
+  text: jsonObject({
     ...summaryMembers(row),
     namespace: `{"id":"${row.namespace_id}","slug":"${row.slug}","displayName":${row.namespace_name}}`,
     author: row.author_id && jsonObject({ id: `"${row.author_id}"`, displayName: row.author_name }),
-  })
+  }),
+})
 
-/** The data of a feed answer, from one row more than it may show. */
-export const feedText = (rows: readonly FeedRow[], limit: number, isAuthenticated: boolean): string => {
-  const shown = rows.slice(0, limit)
-  const next = rows.length > limit && shown.length > 0 ? `,"nextCursor":"${cursorAfter(shown.at(-1)!)}"` : ''
-  return `{"traces":[${shown.map(entryText).join(',')}],"isAuthenticated":${isAuthenticated}${next}}`
+const isNewer = (a: FeedEntry, b: FeedEntry) =>
+  a.created_at === b.created_at ? a.id > b.id : a.created_at > b.created_at
+
+/** Two pages as one, newest first, what stands in both once; `preferred` says what such an entry looks like. */
+export const mergeEntries = (
+  preferred: readonly FeedEntry[],
+  others: readonly FeedEntry[],
+  limit: number,
+): FeedEntry[] => {
+  const merged: FeedEntry[] = []
+  let [i, k] = [0, 0]
+  while (merged.length < limit && (i < preferred.length || k < others.length)) {
+    const [a, b] = [preferred[i], others[k]]
+    if (a && b && a.id === b.id) k += 1
+    else if (!b || (a && isNewer(a, b))) {
+      merged.push(a!)
+      i += 1
+    } else {
+      merged.push(b)
+      k += 1
+    }
+  }
+  return merged
+}
+
+/** The data of a feed answer, from one entry more than it may show. */
+export const feedText = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): string => {
+  const shown = entries.slice(0, limit)
+  const next = entries.length > limit && shown.length > 0 ? `,"nextCursor":"${cursorAfter(shown.at(-1)!)}"` : ''
+  return `{"traces":[${shown.map(({ text }) => text).join(',')}],"isAuthenticated":${isAuthenticated}${next}}`
 }

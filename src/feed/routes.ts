@@ -1,24 +1,40 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { DEFAULT_LIMIT, Limit, limitOf } from '../http/keys.ts'
-import { answers, okText } from '../http/reply.ts'
+import { JSON_TYPE, answers, okText } from '../http/reply.ts'
 import type { Service } from '../service.ts'
-import { afterOf } from '../trace/queries.ts'
+import { type After, afterOf } from '../trace/queries.ts'
 import { FeedTrace } from '../trace/views.ts'
-import { feedRows, feedText } from './queries.ts'
+import { type FeedSource, feedRows, feedText, mergeEntries, toEntry } from './queries.ts'
 
 const Query = z.object({ limit: Limit.optional(), cursor: z.string().optional() })
 const Feed = z.object({ traces: z.array(FeedTrace), isAuthenticated: z.boolean(), nextCursor: z.string().optional() })
 
 const envelope = (data: string) => Buffer.from(`{"ok":true,"data":${data}}`)
 
-/** The home feed (interface: Feed). The anonymous first page is answered from memory. */
+/** The home feed (interface: Feed). The first public page is kept in memory; a session's own traces are merged into it. */
 export const feedRoutes = (app: FastifyInstance, { reads, feedCache }: Service): void => {
-  const anonymous = (limit: number) =>
+  const publicPage = (limit: number) =>
     feedCache.get(limit, async () => {
-      const rows = await feedRows(reads, { namespaceId: undefined, limit: limit + 1, after: undefined })
-      return { rows, body: envelope(feedText(rows, limit, false)) }
+      const rows = await feedRows(reads, { source: 'public', limit: limit + 1, after: undefined })
+      const entries = rows.map(toEntry)
+      return { rows, entries, body: envelope(feedText(entries, limit, false)) }
     })
+
+  const firstPage = async (namespaceId: string | undefined, limit: number) => {
+    if (namespaceId === undefined) return (await publicPage(limit)).entries
+    const source = { namespaceId, withPublic: false }
+    const [own, { entries }] = await Promise.all([
+      feedRows(reads, { source, limit: limit + 1, after: undefined }),
+      publicPage(limit),
+    ])
+    return mergeEntries(own.map(toEntry), entries, limit + 1)
+  }
+
+  const laterPage = async (namespaceId: string | undefined, limit: number, after: After) => {
+    const source: FeedSource = namespaceId === undefined ? 'public' : { namespaceId, withPublic: true }
+    return (await feedRows(reads, { source, limit: limit + 1, after })).map(toEntry)
+  }
 
   app.get<{ Querystring: z.infer<typeof Query> }>(
     '/v1/feed',
@@ -33,13 +49,12 @@ export const feedRoutes = (app: FastifyInstance, { reads, feedCache }: Service):
     },
     async ({ caller, query }, reply) => {
       const limit = limitOf(query.limit) ?? DEFAULT_LIMIT
-      if (!caller && query.cursor === undefined && limit > 0) {
-        return reply.type('application/json; charset=utf-8').send(await anonymous(limit))
-      }
       const after = afterOf(query.cursor)
-      const rows =
-        limit === 0 ? [] : await feedRows(reads, { namespaceId: caller?.namespace?.id, limit: limit + 1, after })
-      return okText(reply, feedText(rows, limit, caller !== undefined))
+      if (limit === 0) return okText(reply, feedText([], 0, caller !== undefined))
+      if (!caller && !after) return reply.type(JSON_TYPE).send((await publicPage(limit)).body)
+      const namespaceId = caller?.namespace?.id
+      const entries = await (after ? laterPage(namespaceId, limit, after) : firstPage(namespaceId, limit))
+      return okText(reply, feedText(entries, limit, caller !== undefined))
     },
   )
 }

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { ErrorBody } from './errors.ts'
 
-const JSON_TYPE = 'application/json; charset=utf-8'
+export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Answers 200 in the envelope of the interface. */
 export const ok = (reply: FastifyReply, data: object): FastifyReply => okText(reply, JSON.stringify(data))

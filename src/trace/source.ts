@@ -202,7 +202,7 @@ const complete = (known: Loaded<Trace>, { state }: Loaded<Trace>): Loaded<Trace>
   return known
 }
 
-const KEPT_MESSAGES = 2_000
+const KEPT_MESSAGES = 1_000
 const KEPT_DOCUMENT_LENGTH = 32 * 1024
 
 const weigh = ({ parts, textContent }: MessageDocument) =>

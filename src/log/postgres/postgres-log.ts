@@ -10,7 +10,7 @@ const POLL_MS = 400
 const RETRY_MS = 200
 const FAREWELL_MS = 1_000
 const STATEMENT_MS = 10_000
-const TAIL_BYTES = 16 * 1024 * 1024
+const TAIL_BYTES = 6 * 1024 * 1024
 const TRUNCATE_STEP = 2_000
 
 const truncateStep = `
@@ -51,8 +51,10 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
       const events = tail.after(at) ?? (await page(at).catch(() => undefined))
       if (end.aborted) return
       if (events === undefined) await pause(RETRY_MS, end)
-      else if (events.length === 0) await tail.changed(seen, POLL_MS, end)
-      else {
+      else if (events.length === 0) {
+        yield { events, through: at } // nothing new, but heard of
+        await tail.changed(seen, POLL_MS, end)
+      } else {
         at = events.at(-1)!.position
         yield { events, through: at }
       }

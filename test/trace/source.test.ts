@@ -3,39 +3,14 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { foldStream } from '../../src/engine/fold.ts'
-import { Rejected } from '../../src/engine/rejected.ts'
-import { needOf, upsertMessages } from '../../src/trace/decide-messages.ts'
-import { type Trace, remove, traces, upsert } from '../../src/trace/decide.ts'
+import { type Trace, traces } from '../../src/trace/decide.ts'
 import { freshDatabase } from '../support/database.ts'
-import { type Engine, openEngine } from '../support/engine.ts'
-import { type Step, step } from './arbitraries.ts'
+import { openEngine } from '../support/engine.ts'
+import { step } from './arbitraries.ts'
+import { take } from './steps.ts'
 
 const test = suite('trace/source')
-const writer = { userId: randomUUID(), role: 'member' as const }
 const names = ['m1', 'm2', 'm3', 'm4', '🙂']
-
-/** Carries out a step as a route would; a refusal is an answer too. */
-const take = async ({ traces: transactor, horizon }: Engine, id: string, namespaceId: string, wanted: Step) => {
-  const given = (wanted.do === 'put' ? { title: wanted.title, visibility: wanted.visibility } : {}) as object
-  const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const answer = (state: Trace) => state.is
-  const command =
-    wanted.do === 'put'
-      ? { decide: upsert(writer, { externalId: 'x', namespaceId }, fields), answer }
-      : wanted.do === 'delete'
-        ? { decide: remove(writer), answer }
-        : {
-            decide: (state: Trace, at: number) => upsertMessages(writer, wanted.upserts)(state, at).events,
-            answer,
-            need: needOf(wanted.upserts),
-          }
-  try {
-    const { position } = await transactor.transact(id, command, {})
-    await horizon.passed(position, 5_000)
-  } catch (error) {
-    if (!(error instanceof Rejected)) throw error
-  }
-}
 
 /** A state without what a loader may leave out: documents of messages that nobody asked for. */
 const essence = (state: Trace) => {

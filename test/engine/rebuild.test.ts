@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { readModels } from '../../projections/index.ts'
+import { rebuild } from '../../src/engine/rebuild.ts'
+import { step } from '../trace/arbitraries.ts'
+import { take } from '../trace/steps.ts'
+import { dumpSchema } from '../support/compare.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openEngine } from '../support/engine.ts'
+
+const test = suite('engine/rebuild')
+
+test('a rebuild ends in the same rows as the live read models, to the letter', async () => {
+  const database = await freshDatabase()
+  const { url } = database
+  const engine = openEngine(url)
+  const { log, codec } = engine
+  const [id, other, namespaceId] = [randomUUID(), randomUUID(), randomUUID()]
+  const law = fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(fc.boolean(), step), { minLength: 1, maxLength: 15 }), async (steps) => {
+      for (const [first, wanted] of steps) await take(engine, first ? id : other, namespaceId, wanted)
+      const live = await dumpSchema(url, 'rm_1')
+      await rebuild({ url, group: readModels, log, codec })
+      assert.equal(await dumpSchema(url, 'rm_1'), live)
+    }),
+    { numRuns: 6 },
+  )
+  await law.finally(async () => {
+    await engine.close()
+    await database.drop()
+  })
+})
+
+test('writers and readers go on while read models are rebuilt', async () => {
+  const database = await freshDatabase()
+  const { url } = database
+  const engine = openEngine(url)
+  const { log, codec, reads } = engine
+  const namespaceId = randomUUID()
+  const ids = Array.from({ length: 4 }, () => randomUUID())
+  let stop = false
+  let failures = 0
+  const writing = Promise.all(
+    ids.map(async (id, writer) => {
+      for (let i = 0; !stop; i++) {
+        await take(engine, id, namespaceId, { do: 'put', title: `${i}`, visibility: undefined })
+        const upserts = [
+          {
+            externalId: `m${i}`,
+            role: 'user' as const,
+            parts: [{ type: 'text' as const, content: { text: `${writer}/${i}` } }],
+          },
+        ]
+        await take(engine, id, namespaceId, { do: 'write', upserts })
+        const [row] = await reads.rows<{ n: bigint }>(
+          'count',
+          'select count(*) as n from messages where trace_id = $1',
+          [id],
+        )
+        if (row!.n !== BigInt(i + 1)) failures += 1
+      }
+    }),
+  )
+  const done = (async () => {
+    for (let i = 0; i < 5; i++) await rebuild({ url, group: readModels, log, codec })
+  })()
+  await done.finally(() => {
+    stop = true
+  })
+  await writing
+  const live = await dumpSchema(url, 'rm_1')
+  await rebuild({ url, group: readModels, log, codec })
+  assert.equal(await dumpSchema(url, 'rm_1'), live)
+  assert.is(failures, 0, 'a read after a write did not see it')
+  await engine.close()
+  await database.drop()
+})
+
+test.run()

@@ -1,0 +1,96 @@
+import { Command } from 'commander'
+import { type CopyProgress, copyLog } from '../log/copy.ts'
+import { startScavenge } from '../log/eventstoredb/scavenge.ts'
+import { openAnyLog } from '../log/open-any.ts'
+import { ending, exitOnUsage } from '../sync/command-end.ts'
+import { exitCodes } from '../sync/exit-codes.ts'
+
+const copyHelp = `
+URLs are postgres://… or esdb://… (esdb+discover://, kurrentdb://, kurrentdb+discover://).
+Stop the service first: what is written during a copy needs another run.
+
+The target must be empty, or hold a part of this source: a run that was broken off, also
+with Ctrl-C, goes on where it stopped. At the end the whole target is read and compared.
+Read models are not copied: a service with the new log builds them anew, in a database
+that knows nothing of the old one.
+
+Exit codes:
+  0  copied and verified
+  1  failed, refused (the target holds something else), or stopped before the end
+  2  wrong usage`
+
+const scavengeHelp = `
+Events that were erased leave the disk of EventStoreDB with a scavenge; the log in
+Postgres needs none. It runs on in the server. In a cluster, start one on each node,
+with the address of that node.
+
+Environment:
+  EVENTSTORE_URL  the server, when --url is not given
+
+Exit codes: 0 started, 1 the server refused or did not answer, 2 wrong usage`
+
+const SAY_EVERY_MS = 2_000
+
+/** Says how far it is now and then, on stderr. */
+const newProgress = () => {
+  let said = performance.now()
+  return ({ events, position, head }: CopyProgress) => {
+    if (performance.now() - said < SAY_EVERY_MS) return
+    said = performance.now()
+    const percent = head > 0n ? Number((position * 100n) / head) : 100
+    console.error(`${events} events, ${Math.min(percent, 100)} %`)
+  }
+}
+
+const copy = async (fromUrl: string, toUrl: string): Promise<number> => {
+  if (fromUrl === toUrl) throw new Error('source and target are the same')
+  const stop = new AbortController()
+  const stopping = () => stop.abort()
+  process.once('SIGINT', stopping).once('SIGTERM', stopping)
+  const from = await openAnyLog(fromUrl)
+  const to = await openAnyLog(toUrl)
+  try {
+    const copied = await copyLog({ from, to, signal: stop.signal, progress: newProgress() })
+    const { events, before, digest, isComplete } = copied
+    if (!isComplete) {
+      console.error(`Stopped after ${events} events. Run it again to go on.`)
+      return exitCodes.incomplete
+    }
+    console.log(`${events} events, ${events - before} of them copied now. Verified: sha256 ${digest}`)
+    return exitCodes.ok
+  } finally {
+    process.off('SIGINT', stopping).off('SIGTERM', stopping)
+    await Promise.all([from.close(), to.close()])
+  }
+}
+
+const scavenge = async (url: string | undefined): Promise<number> => {
+  if (!url) throw new Error('EVENTSTORE_URL is not set, and --url is not given')
+  console.log(`Scavenge ${await startScavenge(url)} has started.`)
+  return exitCodes.ok
+}
+
+const copyCommand = () =>
+  new Command('copy')
+    .description('Copy a log from Postgres to EventStoreDB, or back, and verify it')
+    .requiredOption('--from <url>', 'the log to read')
+    .requiredOption('--to <url>', 'the log to write')
+    .addHelpText('after', copyHelp)
+    .exitOverride(exitOnUsage)
+    .action(({ from, to }: { readonly from: string; readonly to: string }) => ending(() => copy(from, to)))
+
+const scavengeCommand = () =>
+  new Command('scavenge')
+    .description('Free the disk of what has been erased from a log in EventStoreDB')
+    .option('--url <url>', 'the server (default: $EVENTSTORE_URL)')
+    .addHelpText('after', scavengeHelp)
+    .exitOverride(exitOnUsage)
+    .action(({ url }: { readonly url?: string }) => ending(() => scavenge(url ?? process.env.EVENTSTORE_URL)))
+
+/** `tracebook log`: what is done to a log as a whole. */
+export const logCommand = (): Command =>
+  new Command('log')
+    .description('Copy a log, or scavenge it')
+    .exitOverride(exitOnUsage)
+    .addCommand(copyCommand())
+    .addCommand(scavengeCommand())

@@ -1,0 +1,69 @@
+import { setTimeout } from 'node:timers/promises'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { type Address, BadAddress } from './address.ts'
+
+const FAREWELL_MS = 1_000
+
+/** What the client keeps to itself, as far as it has to be kept in check. */
+type Inner = {
+  handleError(...failure: unknown[]): Promise<void>
+  getChannel(): Promise<{ close(): void }>
+}
+
+export type Connection = {
+  client(): EventStoreDBClient
+  /** Gives up the connection over which something failed: the next call goes over a new one. */
+  renew(failed: EventStoreDBClient): void
+  close(): Promise<void>
+}
+
+let number = 0
+
+const newClient = ({ clientUrl }: Address): EventStoreDBClient => {
+  // Clients with the same settings share a socket, its 100 streams and the pauses between its attempts to connect.
+  const url = clientUrl(number++)
+  const client = EventStoreDBClient.connectionString(url)
+  // It is called without being awaited, and fails when a discovery under way does: that would end the process.
+  const inner = client as unknown as Inner
+  const handle = inner.handleError
+  inner.handleError = (...failure) => handle(...failure).catch(() => {})
+  return client
+}
+
+/** Calls that run go on; the socket ends with the last of them. */
+const closeChannel = async (client: EventStoreDBClient) => {
+  const channel = await (client as unknown as Inner).getChannel().catch(() => undefined)
+  channel?.close()
+}
+
+/**
+ * One client at a time, on a socket of its own. The client would make a new channel by itself, but over a socket
+ * shared with the failed one, in whose growing pauses calls fail, also when the server has long been back.
+ * @throws BadAddress
+ */
+export const newConnection = (address: Address): Connection => {
+  const create = () => {
+    try {
+      return newClient(address)
+    } catch (error) {
+      const reason = error instanceof Error && error.name !== 'Error' ? '' : 'a certificate file is missing or '
+      throw new BadAddress(`${reason}the client cannot parse it`)
+    }
+  }
+  let current = create()
+  let closed = false
+
+  const renew = (failed: EventStoreDBClient) => {
+    if (failed !== current || closed) return
+    current = newClient(address)
+    void closeChannel(failed)
+  }
+
+  const close = async () => {
+    closed = true
+    const end = current.dispose().then(() => closeChannel(current))
+    await Promise.race([end, setTimeout(FAREWELL_MS, undefined, { ref: false })])
+  }
+
+  return { client: () => current, renew, close }
+}

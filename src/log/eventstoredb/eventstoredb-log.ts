@@ -1,0 +1,90 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Batch, EventLog, Expected, NewEvent, Revision } from '../log.ts'
+import { parseAddress } from './address.ts'
+import { newAsk } from './asker.ts'
+import { newConnection } from './connection.ts'
+import { proposed } from './proposed.ts'
+import { newReader } from './reader.ts'
+import { truncateStream } from './truncate.ts'
+import { newWakeUps } from './wake-ups.ts'
+import { newWriter } from './writer.ts'
+
+const POLL_MS = 400
+const RETRY_MS = 200
+/** Below the server's own default of 1 MiB. */
+const MAX_APPEND_BYTES = 1024 * 1024 - 4096
+
+export type EventStoreLogOptions = {
+  /** As `EVENTSTORE_URL`: `parseAddress` says what it may hold. */
+  readonly url: string
+  readonly deadlineMs?: number
+  /** Before the name of each stream. Default: the URL's `streamPrefix`, or `tracebook.` */
+  readonly prefix?: string
+  /** Bytes of data. Default: the URL's `maxAppendBytes`, or a little less than the server's own default of 1 MiB. */
+  readonly maxAppendBytes?: number
+  readonly observe?: (appends: number, events: number, ms: number) => void
+}
+
+const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
+
+/**
+ * The log in an EventStoreDB or KurrentDB cluster (architecture: The log). Positions are commit positions.
+ * @throws BadAddress
+ */
+export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
+  const { url, deadlineMs = 5_000, observe } = options
+  const parsed = parseAddress(url)
+  const address = { ...parsed, prefix: options.prefix ?? parsed.prefix }
+  const maxAppendBytes = options.maxAppendBytes ?? parsed.maxAppendBytes ?? MAX_APPEND_BYTES
+  const [forWriting, forReading] = [newConnection(address), newConnection(address)]
+  const reader = newReader({ ask: newAsk(forReading, deadlineMs), address, patienceMs: deadlineMs })
+  const wakeUps = newWakeUps(forReading, address)
+  const writer = newWriter({ connection: forWriting, address, deadlineMs, head: reader.head, observe })
+  const closing = new AbortController()
+
+  const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
+    // The server would take it, and answer with a revision that does not exist.
+    if (events.length === 0) throw new RangeError('an append needs an event')
+    const answer = await writer.append(address.prefix + stream, expected, events.map(proposed))
+    wakeUps.wake()
+    return answer
+  }
+
+  async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
+    const end = AbortSignal.any([signal, closing.signal])
+    const look = (at: bigint) => ({
+      seen: wakeUps.version(), // before the look: what comes after it is not missed
+      page: reader.page(at, end).catch(() => undefined),
+    })
+    let at = after
+    let woken = true
+    let next: ReturnType<typeof look> | undefined
+    while (!end.aborted) {
+      const { seen, page: looking } = next ?? look(at)
+      const page = await looking
+      if (end.aborted) return
+      next = page && !page.isLast ? look(page.through) : undefined // while the follower has this one
+      if (page && page.through > at) {
+        if (!woken && page.events.length > 0) wakeUps.missed()
+        at = page.through
+        yield { events: page.events, through: at }
+      }
+      if (!page) await pause(RETRY_MS, end)
+      woken = page?.isLast ? await wakeUps.changed(seen, POLL_MS, end) : true
+    }
+  }
+
+  const truncate = (stream: string, before: Revision) => truncateStream(reader, writer, address.prefix + stream, before)
+
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= shut())
+  const shut = async () => {
+    await writer.close()
+    closing.abort()
+    wakeUps.close()
+    await Promise.all([forWriting.close(), forReading.close()])
+  }
+
+  const { read, readAll, head } = reader
+  return { append, read, readAll, follow, truncate, head, maxAppendBytes, close }
+}

@@ -1,0 +1,99 @@
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import type { NewEvent } from '../log.ts'
+
+/** An event as the server has it; `stream` is the full name. */
+export type Stored = NewEvent & { readonly stream: string; readonly revision: bigint; readonly position: bigint }
+
+export type Page = {
+  readonly events: readonly Stored[]
+  /** The position of the last event, also of one that was left out. */
+  readonly through: bigint | undefined
+  /** There was no more. */
+  readonly isLast: boolean
+}
+
+export type PageOptions = {
+  readonly count: number
+  /** How long the server may be silent. */
+  readonly patienceMs: number
+  readonly signal?: AbortSignal | undefined
+  /** Which events to keep, by the full names of their streams and their positions. */
+  readonly wanted?: (stream: string, position: bigint) => boolean
+}
+
+/** A read of the client. */
+export type Source = ReturnType<EventStoreDBClient['readAll']> | ReturnType<EventStoreDBClient['readStream']>
+
+const PAGE_BYTES = 8 * 1024 * 1024
+
+/**
+ * For a read: hands on what the server sent. The client itself parses metadata and so loses its very text. It is a
+ * Transform, which takes this option, though its types do not say so.
+ */
+export const asSent = {
+  transform: (response: ReadResp, _encoding: string, next: (error: null, response: ReadResp) => void) =>
+    next(null, response),
+} as object
+
+const text = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+
+type Sent = NonNullable<ReturnType<NonNullable<ReturnType<ReadResp['getEvent']>>['getEvent']>>
+
+const stored = (event: Sent, stream: string, position: bigint): Stored => ({
+  stream,
+  revision: BigInt(event.getStreamRevision()),
+  position,
+  id: event.getId()!.getString(),
+  type: event.getMetadataMap().get('type') ?? '',
+  data: text(event.getData_asU8()),
+  metadata: text(event.getCustomMetadata_asU8()),
+})
+
+const newPage = ({ count, wanted }: PageOptions) => {
+  const events: Stored[] = []
+  let through: bigint | undefined
+  let [seen, bytes] = [0, 0]
+  /** False when the page is full of bytes. */
+  const take = (response: ReadResp): boolean => {
+    const event = response.getEvent()?.getEvent()
+    if (!event) return true // the stream is missing
+    seen += 1
+    const stream = text(event.getStreamIdentifier()!.getStreamName_asU8())
+    through = BigInt(event.getCommitPosition())
+    if (!(wanted?.(stream, through) ?? true)) return true
+    events.push(stored(event, stream, through))
+    bytes += event.getData_asU8().length + event.getCustomMetadata_asU8().length
+    return bytes < PAGE_BYTES
+  }
+  return { take, page: (isComplete: boolean): Page => ({ events, through, isLast: isComplete && seen < count }) }
+}
+
+/** Reads to the end, or to 8 MiB. Whatever is left early is cancelled: it would hold one of the connection's streams. */
+export const readPage = (source: Source, options: PageOptions): Promise<Page> =>
+  new Promise((resolve, reject) => {
+    const { patienceMs, signal } = options
+    const { take, page } = newPage(options)
+    let settled = false
+    const finish = (outcome: () => void, isOver: boolean) => {
+      if (settled) return
+      settled = true
+      clearTimeout(silence)
+      signal?.removeEventListener('abort', abort)
+      if (!isOver) source.cancel().catch(() => {})
+      outcome()
+    }
+    const fail = (message: string) => finish(() => reject(new Error(message)), false)
+    const abort = () => fail('the read was aborted')
+    const silence = setTimeout(() => fail('the log did not answer in time'), patienceMs)
+    signal?.addEventListener('abort', abort)
+    // The listener stays: an error that comes after the end, with nobody to hear it, would end the process.
+    source.on('error', (error: Error) => finish(() => reject(error), true))
+    source.on('end', () => finish(() => resolve(page(true)), true))
+    source.on('data', (response) => {
+      if (settled) return
+      silence.refresh()
+      if (!take(response as unknown as ReadResp)) finish(() => resolve(page(false)), false)
+    })
+    if (signal?.aborted) abort()
+  })

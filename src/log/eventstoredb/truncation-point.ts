@@ -1,0 +1,29 @@
+/** The type of the events that hold a stream's metadata. */
+export const METADATA = '$metadata'
+
+const TRUNCATE_BEFORE = '$tb'
+
+export const metadataStream = (stream: string): string => `$$${stream}`
+
+const parse = (data: string): Record<string, unknown> => {
+  const value: unknown = data === '' ? {} : JSON.parse(data)
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+/** The revision below which a stream with this metadata is erased. */
+export const truncationPoint = (data: string): bigint => {
+  const before = parse(data)[TRUNCATE_BEFORE]
+  return typeof before === 'number' ? BigInt(before) : 0n
+}
+
+/** The same metadata with another truncation point. A deletion writes a number that JSON has rounded: so may this. */
+export const withTruncationPoint = (data: string, before: bigint): Record<string, unknown> => ({
+  ...parse(data),
+  [TRUNCATE_BEFORE]: Number(before),
+})
+
+/** Whether an event lies below its stream's truncation point. */
+export const masked = (
+  points: ReadonlyMap<string, bigint>,
+  { stream, revision }: { readonly stream: string; readonly revision: bigint },
+): boolean => revision < (points.get(stream) ?? 0n)

@@ -1,0 +1,128 @@
+import { type EventData, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client'
+import { type Appended, type Expected, LogUnavailable, WrongRevision } from '../log.ts'
+import type { Address } from './address.ts'
+import type { Connection } from './connection.ts'
+import { hopeless, isNeverSent, isNotLeader } from './errors.ts'
+import { newLanes } from './lanes.ts'
+
+// Of the 100 streams of a connection; more at once are not faster (measured).
+const IN_FLIGHT = 64
+const RETRY_MS = 50
+
+export type Writer = {
+  /** `stream` is the full name. */
+  append(stream: string, expected: Expected, events: readonly EventData[]): Promise<Appended>
+  /** Takes no more appends and resolves when all are answered. */
+  close(): Promise<void>
+}
+
+export type WriterOptions = {
+  readonly connection: Connection
+  readonly address: Address
+  readonly deadlineMs: number
+  /** A position that is not before that of an event which has been truncated. */
+  readonly head: () => Promise<bigint>
+  readonly observe?: ((appends: number, events: number, ms: number) => void) | undefined
+}
+
+type Waiting = {
+  readonly stream: string
+  readonly expected: Expected
+  readonly events: readonly EventData[]
+  readonly end: number
+  settled: boolean
+  /** An attempt may have been stored without our knowing. */
+  unsure: boolean
+  inFlight: boolean
+  trouble: unknown
+}
+
+/**
+ * Appends go one at a time for each stream, 64 at a time in all. What is not a conflict proves nothing, so the same
+ * ids go again with the same expected revision, which the server knows to be the same append, until the deadline.
+ */
+export const newWriter = ({ connection, address, deadlineMs, head, observe }: WriterOptions): Writer => {
+  const lanes = newLanes(IN_FLIGHT)
+  let closed = false
+
+  const conflict = ({ stream }: Waiting, { actualVersion: actual }: WrongExpectedVersionError) =>
+    new WrongRevision(stream.slice(address.prefix.length), typeof actual === 'bigint' ? actual : 'none')
+
+  const send = async ({ stream, expected, events, end }: Waiting): Promise<Appended> => {
+    const deadline = Math.max(1, Math.ceil(end - performance.now()))
+    const { nextExpectedRevision, position } = await connection.client().appendToStream(stream, [...events], {
+      expectedRevision: expected === 'none' ? NO_STREAM : expected, // never ANY: after a restart it is written twice
+      credentials: address.credentials,
+      requiresLeader: true,
+      deadline,
+    })
+    return { revision: nextExpectedRevision, position: position?.commit ?? (await head()) }
+  }
+
+  /** One attempt. Nothing when it failed and may pass another time. */
+  const attempt = async (append: Waiting): Promise<Appended | Error | undefined> => {
+    const client = connection.client()
+    const started = performance.now()
+    append.inFlight = true
+    try {
+      const answer = await send(append)
+      observe?.(1, append.events.length, performance.now() - started)
+      return answer
+    } catch (error) {
+      if (error instanceof WrongExpectedVersionError) return conflict(append, error)
+      const final = hopeless(error, append.unsure ? 'unknown' : false)
+      if (final) return final
+      append.trouble = error
+      if (!isNeverSent(error)) append.unsure = true
+      if (!isNotLeader(error)) connection.renew(client)
+      return undefined
+    } finally {
+      append.inFlight = false
+    }
+  }
+
+  const append = (stream: string, expected: Expected, events: readonly EventData[]) =>
+    new Promise<Appended>((resolve, reject) => {
+      if (closed) throw new LogUnavailable(false)
+      const end = performance.now() + deadlineMs
+      const state = { settled: false, unsure: false, inFlight: false, trouble: undefined }
+      const append: Waiting = { stream, expected, events, end, ...state }
+      let release = () => {}
+      const settle = (outcome: Appended | Error) => {
+        if (append.settled) return
+        append.settled = true
+        clearTimeout(deadline)
+        release() // also when the client's promise never settles
+        if (outcome instanceof Error) reject(outcome)
+        else resolve(outcome)
+      }
+      const refuse = () =>
+        settle(new LogUnavailable(append.unsure || append.inFlight ? 'unknown' : false, append.trouble))
+      const deadline = setTimeout(refuse, deadlineMs)
+
+      const persist = async () => {
+        while (!append.settled) {
+          const outcome = await attempt(append)
+          if (outcome) settle(outcome)
+          else await new Promise((resume) => setTimeout(resume, RETRY_MS))
+        }
+      }
+      lanes.add(
+        stream,
+        () =>
+          new Promise<void>((resolve) => {
+            release = resolve
+            if (end - performance.now() < 1) refuse() // it has waited for its turn to the last
+            if (append.settled) return resolve()
+            persist().catch((error) => settle(error as Error))
+          }),
+      )
+    })
+
+  const close = async () => {
+    closed = true
+    await lanes.idle()
+  }
+
+  return { append, close }
+}

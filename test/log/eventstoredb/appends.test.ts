@@ -1,0 +1,224 @@
+import * as assert from 'uvu/assert'
+import { LogUnavailable, type NewEvent, WrongRevision } from '../../../src/log/log.ts'
+import { wholeAppends } from '../../../src/log/whole-appends.ts'
+import { notLeader } from '../../support/eventstoredb/faults.ts'
+import { aStream, all, anAppend, bodies, errorOf, essence, numbered } from '../support/events.ts'
+import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
+import { until } from '../support/faults.ts'
+import { bodyOf } from '../support/segments.ts'
+
+const test = eventStoreSuite('appends to EventStoreDB')
+
+test('appends never take the batch path, nor ANY, nor are they empty', async ({ open, double }) => {
+  const log = wholeAppends(open({ maxAppendBytes: 500 }))
+  await log.append('a', 'none', numbered(3))
+  await log.append('a', 2n, anAppend(bodyOf(2_000, 1), '{}'))
+  await errorOf(log.append('a', 'none', numbered(1)))
+  await errorOf(log.append('a', 'none', []))
+  await log.truncate('a', 2n)
+  await log.truncate('a', 3n)
+  assert.is(double.faults.count('batchAppend'), 0)
+  assert.is(double.faults.count('features'), 0, 'only the batch path asks for them')
+  assert.equal(Object.keys(double.appends.expected).sort(), ['no_stream', 'revision'])
+  assert.is(double.appends.empty, 0)
+})
+
+test('at most 64 appends are on their way at a time', async ({ open, double }) => {
+  const log = open()
+  double.faults.stall('append')
+  const appends = Array.from({ length: 200 }, () => log.append(aStream(), 'none', numbered(1)))
+  await until(() => double.appends.open === 64)
+  const reading = await all(log.read('a'))
+  double.faults.resume()
+  await Promise.all(appends)
+  assert.equal([reading.length, double.appends.most], [0, 64])
+})
+
+test('what cannot be serialised is refused before the client sees it', async ({ open, double }) => {
+  const log = open()
+  const [good] = anAppend('{}')
+  const bad: Partial<Record<keyof NewEvent, unknown>>[] = [
+    { data: undefined },
+    { data: 1n },
+    { data: { n: 1n } },
+    { data: '' },
+    { data: '{"n":' },
+    { data: '"\ud800"' },
+    { metadata: undefined },
+    { metadata: '' },
+    { metadata: '{' },
+    { type: '' },
+    { type: undefined },
+    { id: 'not-a-uuid' },
+    { id: good!.id.toUpperCase() },
+  ]
+  for (const part of bad) {
+    const error = await errorOf(log.append('a', 'none', [good!, { ...good!, ...part } as NewEvent]))
+    assert.ok(error instanceof TypeError || error instanceof SyntaxError)
+  }
+  assert.is(double.faults.count('append'), 0)
+  await log.append('a', 'none', numbered(1))
+})
+
+test('an answer that was lost is found again, also over a restart', async ({ open, double }) => {
+  const log = open()
+  await log.append('a', 'none', numbered(2))
+  double.faults.forgetNext('reset')
+  assert.is((await log.append('a', 1n, numbered(2, 2))).revision, 3n)
+  double.faults.forgetNext('silence', 2)
+  const waiting = ['a', 'b'].map((stream) => log.append(stream, stream === 'a' ? 3n : 'none', numbered(2)))
+  await until(() => double.store.stream('tracebook.b') !== undefined)
+  await double.stop()
+  await double.start()
+  assert.equal(
+    (await Promise.all(waiting)).map(({ revision }) => revision),
+    [5n, 1n],
+  )
+  assert.equal([(await all(log.read('a'))).length, (await all(log.read('b'))).length], [6, 2])
+})
+
+test('what may have been stored is never said to have been refused', async ({ open, double }) => {
+  const log = open({ deadlineMs: 200 })
+  double.faults.forgetNext('silence')
+  assert.is(((await errorOf(log.append('a', 'none', numbered(1)))) as LogUnavailable).stored, 'unknown')
+  double.faults.forgetNext('silence')
+  const lost = errorOf(log.append('b', 'none', numbered(1)))
+  await until(() => double.store.stream('tracebook.b') !== undefined)
+  await double.stop()
+  assert.is(((await lost) as LogUnavailable).stored, 'unknown', 'what follows were refusals, the first attempt was not')
+  assert.is(double.store.stream('tracebook.b')!.length, 1)
+})
+
+test('a server that is away refuses at the deadline, and is used when it is back', async ({ open, double }) => {
+  const log = open({ deadlineMs: 300 })
+  await double.stop()
+  const error = (await errorOf(log.append('a', 'none', numbered(1)))) as LogUnavailable
+  assert.instance(error, LogUnavailable)
+  assert.is(error.stored, false)
+  assert.instance(error.cause, Error)
+  for (const failed of await Promise.all([log.head(), all(log.read('a')), log.truncate('a', 1n)].map(errorOf)))
+    assert.instance(failed, LogUnavailable)
+  const patient = open({ deadlineMs: 60_000 })
+  const waiting = [patient.append('a', 'none', numbered(1)), patient.head()]
+  await errorOf(log.head())
+  await double.start()
+  await Promise.all(waiting)
+  assert.equal(bodies(await all(log.read('a'))), ['{"n":0}'])
+})
+
+test('what has been refused is not stored after all', async ({ open, double }) => {
+  const log = open({ deadlineMs: 200 })
+  double.faults.stall('append')
+  const errors = await Promise.all(
+    [log.append('a', 'none', numbered(1)), log.append('a', 0n, numbered(1))].map(errorOf),
+  )
+  assert.equal(
+    errors.map((error) => (error as LogUnavailable).stored),
+    ['unknown', false],
+  )
+  double.faults.resume()
+  await until(() => double.store.stream('tracebook.a') !== undefined)
+  await log.append('b', 'none', numbered(1))
+  assert.is((await all(log.read('a'))).length, 1)
+})
+
+test('another node that leads is followed', async ({ open, double, another }) => {
+  const log = open()
+  await log.append('a', 'none', numbered(1))
+  const leader = await another()
+  double.faults.setLeader('127.0.0.1', leader.port)
+  await log.append('b', 'none', numbered(1))
+  assert.is(leader.store.stream('tracebook.b')?.length, 1)
+  assert.is((await all(log.read('b'))).length, 1)
+  assert.is(await log.head(), leader.store.all().at(-1)!.position)
+})
+
+test('a conflict names the head of the stream, after failures too', async ({ open, double }) => {
+  const log = open()
+  await log.append('a', 'none', numbered(8))
+  double.faults.failNext('append', notLeader('127.0.0.1', double.port), 2)
+  const error = (await errorOf(log.append('a', 'none', numbered(1)))) as WrongRevision
+  assert.instance(error, WrongRevision)
+  assert.equal([error.stream, error.actual], ['a', 7n])
+})
+
+test('a limit below ours is said at once, and nothing of the append stays', async ({ open, another }) => {
+  const small = await another({ maxAppendSize: 1_000 })
+  const log = open({ url: small.url, deadlineMs: 60_000 })
+  const error = (await errorOf(log.append('a', 'none', anAppend(bodyOf(900, 1), bodyOf(900, 2))))) as LogUnavailable
+  assert.instance(error, LogUnavailable)
+  assert.is(error.stored, false)
+  assert.match(error.message, 'maxAppendBytes')
+  assert.equal(await all(log.read('a')), [])
+  const fitting = wholeAppends(open({ url: `${small.url}&maxAppendBytes=1000` }))
+  await fitting.append('a', 'none', anAppend(bodyOf(900, 1), bodyOf(900, 2), bodyOf(5_000, 3)))
+  assert.is((await all(fitting.read('a'))).length, 3)
+})
+
+test('the default limit fits a server with its own default', async ({ open }) => {
+  const log = wholeAppends(open())
+  const events = anAppend(bodyOf(700_000, 1), bodyOf(700_000, 2), bodyOf(log.maxAppendBytes + 1, 3))
+  await log.append('a', 'none', events)
+  assert.equal(bodies(await all(log.read('a'))), bodies(events))
+})
+
+test('clocks that are wrong do no harm', async ({ open, another }) => {
+  const now = Date.now
+  const ahead = await another({ now: () => now() + 86_400_000 })
+  const log = open({ url: ahead.url })
+  try {
+    for (const skew of [-3_600_000, -20_000, 3_600_000]) {
+      Date.now = () => now() + skew
+      const stream = aStream()
+      await log.append(stream, 'none', numbered(1))
+      assert.is((await all(log.read(stream)))[0]!.metadata.includes('"at":1'), true)
+    }
+  } finally {
+    Date.now = now
+  }
+})
+
+test('a repetition of what has been truncated is answered with a position that is not too early', async ({ open }) => {
+  const log = open()
+  const events = numbered(2)
+  const first = await log.append('a', 'none', events)
+  await log.append('a', 1n, numbered(2))
+  await log.truncate('a', 3n)
+  const again = await log.append('a', 'none', events)
+  assert.is(again.revision, first.revision)
+  assert.ok(again.position >= first.position)
+})
+
+test('what comes back from elsewhere in the process is not disturbed by a close', async ({ open, double }) => {
+  const [mine, theirs] = [open(), open()]
+  double.faults.stall('append')
+  const appends = Array.from({ length: 40 }, () => mine.append(aStream(), 'none', numbered(1)))
+  await until(() => double.appends.open === 40)
+  await theirs.close()
+  double.faults.resume()
+  assert.is((await Promise.all(appends)).length, 40)
+})
+
+test('close answers what waits, refuses what comes, and can be repeated', async ({ open }) => {
+  const log = open()
+  const waiting = Array.from({ length: 100 }, (_, i) =>
+    log.append(i < 50 ? 'a' : aStream(), i === 0 || i >= 50 ? 'none' : BigInt(i - 1), numbered(1)),
+  )
+  let settled = 0
+  for (const append of waiting) void append.then(() => (settled += 1))
+  const closing = log.close()
+  assert.is(((await errorOf(log.append('b', 'none', numbered(1)))) as LogUnavailable).stored, false)
+  await closing
+  assert.is(settled, 100)
+  await log.close()
+})
+
+test('an event comes back from another stream of the same prefix as itself', async ({ open }) => {
+  const log = open()
+  await log.append('b', 'none', numbered(1))
+  const [event] = await all(log.read('b'))
+  const [same] = await all(log.readAll({ after: 0n }))
+  assert.is(essence(event!), essence(same!))
+})
+
+test.run()

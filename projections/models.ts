@@ -1,0 +1,157 @@
+import { type Happened, type Write, projectionOf } from '../src/engine/projection.ts'
+import type { AnyEvent } from '../src/events.ts'
+import type { Model, ModelsEvent } from '../src/models/events.ts'
+import { normalizedId } from '../src/models/normalized-id.ts'
+import { jsons, texts } from '../src/postgres/arrays.ts'
+import { ignoredButModels } from './support/ignored.ts'
+
+/** All but `id` are JSON text. */
+export type ModelProvidersTable = {
+  id: string
+  name: string
+  env: string
+  npm: string
+  api: string | null
+  doc: string
+}
+
+/** `body` is the model as answers show it, `search` what a search looks through, in lower case. */
+export type ModelsTable = {
+  provider_id: string
+  model_id: string
+  normalized_id: string
+  name: string
+  search: string
+  body: string
+}
+
+type ProviderField = 'name' | 'env' | 'npm' | 'api' | 'doc'
+const providerFields: readonly ProviderField[] = ['name', 'env', 'npm', 'api', 'doc']
+
+type Fields = { [Field in ProviderField]?: unknown }
+type Row = { readonly providerId: string; readonly modelId: string; readonly model: Model | undefined }
+
+/** Providers that begin anew in this batch, fields set in others, and models by provider and id; none for a removed one. */
+type Changes = {
+  readonly cleared: Set<string>
+  readonly added: Map<string, Fields>
+  readonly set: Map<string, Fields>
+  readonly models: Map<string, Row>
+}
+
+const MODELS = '/models/'
+const unescape = (pointer: string) => pointer.replaceAll('~1', '/').replaceAll('~0', '~')
+const literal = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
+
+const setModel = ({ models }: Changes, row: Row) => void models.set(`${row.providerId}/${row.modelId}`, row)
+
+const clear = ({ cleared, added, set, models }: Changes, providerId: string) => {
+  cleared.add(providerId)
+  added.delete(providerId)
+  set.delete(providerId)
+  for (const [key, row] of models) if (row.providerId === providerId) models.delete(key)
+}
+
+const update = (
+  changes: Changes,
+  { of: providerId, data }: Happened<Extract<ModelsEvent, { type: 'ProviderUpdated' }>>,
+) => {
+  const fields: Fields = changes.added.get(providerId) ?? changes.set.get(providerId) ?? {}
+  for (const operation of data.patch) {
+    const value = operation.op === 'remove' ? undefined : operation.value
+    if (operation.path.startsWith(MODELS)) {
+      const modelId = unescape(operation.path.slice(MODELS.length))
+      setModel(changes, { providerId, modelId, model: value as Model | undefined })
+    } else fields[operation.path.slice(1) as ProviderField] = value
+  }
+  if (!changes.added.has(providerId) && Object.keys(fields).length > 0) changes.set.set(providerId, fields)
+}
+
+/** What Postgres text cannot hold is not searched for. */
+const searchable = (text: string) => text.toLowerCase().toWellFormed().replaceAll('\0', '')
+
+const writeModels = (rows: readonly (Row & { model: Model })[], write: Write) => {
+  const normal = rows.map(({ modelId }) => normalizedId(modelId))
+  const body = ({ providerId, modelId, model }: Row, i: number) =>
+    JSON.stringify({ providerId, modelId, normalizedId: normal[i], ...model })
+  write(
+    'models-upsert',
+    `insert into models select * from unnest($1::text[], $2::text[], $3::text[], $4::json[], $5::text[], $6::json[])
+     on conflict (provider_id, model_id) do update set normalized_id = excluded.normalized_id, name = excluded.name,
+       search = excluded.search, body = excluded.body`,
+    [
+      texts(rows.map(({ providerId }) => providerId)),
+      texts(rows.map(({ modelId }) => modelId)),
+      texts(normal),
+      jsons(rows.map(({ model }) => literal(model.name))),
+      texts(rows.map(({ modelId, model }, i) => searchable(`${modelId} ${normal[i]} ${model.name}`))),
+      jsons(rows.map(body)),
+    ],
+  )
+}
+
+const removeModels = (rows: readonly Row[], write: Write) =>
+  write(
+    'models-remove',
+    `delete from models m using unnest($1::text[], $2::text[]) g (provider_id, model_id)
+     where m.provider_id = g.provider_id and m.model_id = g.model_id`,
+    [texts(rows.map(({ providerId }) => providerId)), texts(rows.map(({ modelId }) => modelId))],
+  )
+
+const writeAdded = (added: readonly (readonly [string, Fields])[], write: Write) =>
+  write(
+    'model-providers-insert',
+    `insert into model_providers (id, ${providerFields.join(', ')})
+     select * from unnest($1::text[], ${providerFields.map((_, i) => `$${i + 2}::json[]`).join(', ')})`,
+    [
+      texts(added.map(([id]) => id)),
+      ...providerFields.map((field) => jsons(added.map(([, of]) => literal(of[field])))),
+    ],
+  )
+
+const writeSet = (id: string, fields: Fields, write: Write) => {
+  const names = Object.keys(fields) as ProviderField[]
+  const assignments = names.map((name, i) => `${name} = $${i + 2}`).join(', ')
+  write('', `update model_providers set ${assignments} where id = $1`, [
+    id,
+    ...names.map((name) => literal(fields[name]) ?? null),
+  ])
+}
+
+/** The model registry: providers and what they offer. */
+export const models = projectionOf<AnyEvent>()<Changes>({
+  name: 'models',
+  tables: `
+    create table model_providers (
+      id text collate "C" primary key, name json not null, env json not null, npm json not null, api json, doc json not null
+    );
+    create table models (
+      provider_id text collate "C" not null, model_id text collate "C" not null, normalized_id text collate "C" not null,
+      name json not null, search text collate "C" not null, body json not null, primary key (provider_id, model_id)
+    );`,
+  indexes: '',
+  start: () => ({ cleared: new Set(), added: new Map(), set: new Map(), models: new Map() }),
+  on: {
+    ProviderAdded: (changes, { of: providerId, data: { models, ...fields } }) => {
+      clear(changes, providerId)
+      changes.added.set(providerId, { ...fields })
+      for (const [modelId, model] of Object.entries(models)) setModel(changes, { providerId, modelId, model })
+    },
+    ProviderUpdated: update,
+    ProviderRemoved: (changes, { of: providerId }) => clear(changes, providerId),
+    ...ignoredButModels,
+  },
+  write: ({ cleared, added, set, models }, write) => {
+    if (cleared.size > 0) {
+      write('models-clear', 'delete from models where provider_id = any($1::text[])', [texts([...cleared])])
+      write('model-providers-clear', 'delete from model_providers where id = any($1::text[])', [texts([...cleared])])
+    }
+    const rows = [...models.values()]
+    const kept = rows.filter((row): row is Row & { model: Model } => row.model !== undefined)
+    const gone = rows.filter(({ model }) => model === undefined)
+    if (added.size > 0) writeAdded([...added], write)
+    for (const [id, fields] of set) writeSet(id, fields, write)
+    if (kept.length > 0) writeModels(kept, write)
+    if (gone.length > 0) removeModels(gone, write)
+  },
+})

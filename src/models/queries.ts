@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import { invalid } from '../http/errors.ts'
+import { decodeCursor, encodeCursor } from '../http/keys.ts'
+
+type ModelReads = Reads<ReadTables>
+
+/** Every model by provider and id, with its name: what resolution needs. */
+export const modelNames = async (reads: ModelReads) => {
+  const rows = await reads.rows<{ provider_id: string; model_id: string; name: string }>(
+    'model-names',
+    'select provider_id, model_id, name from models',
+  )
+  return rows.map(({ provider_id, model_id, name }) => ({
+    providerId: provider_id,
+    modelId: model_id,
+    name: JSON.parse(name) as string,
+  }))
+}
+
+/** The providers that the registry has. */
+export const providerIds = async (reads: ModelReads): Promise<string[]> =>
+  (await reads.rows<{ id: string }>('model-providers', 'select id from model_providers')).map(({ id }) => id)
+
+export type ModelRow = { provider_id: string; model_id: string; body: string }
+type After = { readonly providerId: string; readonly modelId: string }
+
+const Keys = z.tuple([z.string(), z.string()])
+
+/** @throws 400 for a cursor that is none of ours */
+export const afterModel = (cursor: string | undefined): After => {
+  if (cursor === undefined) return { providerId: '', modelId: '' }
+  const keys = decodeCursor(cursor, Keys)
+  if (!keys) throw invalid('cursor', 'is not a cursor of this list')
+  return { providerId: keys[0], modelId: keys[1] }
+}
+
+export const modelCursor = ({ provider_id, model_id }: ModelRow): string => encodeCursor(provider_id, model_id)
+
+const listStatement = `
+  select provider_id, model_id, body from models
+  where ($1::text is null or provider_id = $1) and (provider_id, model_id) > ($2, $3) and search like all($4::text[])
+  order by provider_id, model_id limit $5`
+
+const pattern = (word: string) => `%${word.replace(/[\\%_]/g, '\\$&')}%`
+
+/** Models by provider and id; each word of `q` must stand in the id, the normalised id or the name. */
+export const listModels = (
+  reads: ModelReads,
+  options: { provider: string | undefined; q: string | undefined; after: After; limit: number },
+): Promise<ModelRow[]> => {
+  const words = (options.q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+  const { providerId, modelId } = options.after
+  const values = [options.provider ?? null, providerId, modelId, words.map(pattern), options.limit]
+  return reads.rows<ModelRow & Row>('models-list', listStatement, values)
+}
+
+export type OneModelRow = { body: string; name: string; env: string; npm: string; api: string | null; doc: string }
+
+const oneStatement = `
+  select m.body, p.name, p.env, p.npm, p.api, p.doc from models m join model_providers p on p.id = m.provider_id
+  where m.provider_id = $1 and m.model_id = $2`
+
+export const oneModel = async (
+  reads: ModelReads,
+  providerId: string,
+  modelId: string,
+): Promise<OneModelRow | undefined> =>
+  (await reads.rows<OneModelRow & Row>('model', oneStatement, [providerId, modelId]))[0]

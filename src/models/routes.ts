@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { notFound } from '../http/errors.ts'
+import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
+import { answers, jsonArray, ok, okText } from '../http/reply.ts'
+import type { Service } from '../service.ts'
+import { afterModel, listModels, modelCursor, oneModel } from './queries.ts'
+import { ModelView, ProviderView, providerText } from './views.ts'
+
+const Query = z.object({
+  provider: Key.optional(),
+  q: Key.optional(),
+  limit: Limit.optional(),
+  cursor: z.string().optional(),
+})
+const Params = z.object({ providerId: Key, modelId: Key })
+const WildParams = z.object({ providerId: Key, '*': Key })
+const List = z.object({ models: z.array(ModelView), nextCursor: z.string().optional() })
+const One = z.object({ model: ModelView, provider: ProviderView })
+const tags = ['models']
+
+/** The model registry (interface: Model registry). Anybody may read it. */
+export const modelRoutes = (app: FastifyInstance, { reads }: Service): void => {
+  app.get<{ Querystring: z.infer<typeof Query> }>(
+    '/v1/models',
+    {
+      config: { auth: 'optional' },
+      schema: {
+        summary: 'List the models of the registry, of one provider or with all words of `q`',
+        tags,
+        querystring: Query,
+        response: answers(List, 400),
+      },
+    },
+    async ({ query: { provider, q, limit: given, cursor } }, reply) => {
+      const limit = limitOf(given) ?? DEFAULT_LIMIT
+      const after = afterModel(cursor)
+      if (limit === 0) return ok(reply, { models: [] })
+      const rows = await listModels(reads, { provider, q, after, limit: limit + 1 })
+      const shown = rows.slice(0, limit)
+      const next = rows.length > limit ? `,"nextCursor":"${modelCursor(shown.at(-1)!)}"` : ''
+      return okText(reply, `{"models":${jsonArray(shown.map(({ body }) => body))}${next}}`)
+    },
+  )
+
+  const one = async (reply: FastifyReply, providerId: string, modelId: string) => {
+    const row = await oneModel(reads, providerId, modelId)
+    if (!row) throw notFound()
+    return okText(reply, `{"model":${row.body},"provider":${providerText(providerId, row)}}`)
+  }
+
+  app.get<{ Params: z.infer<typeof Params> }>(
+    '/v1/models/:providerId/:modelId',
+    {
+      config: { auth: 'optional' },
+      schema: {
+        summary: "Read a model and its provider; slashes in a model's id may stand as they are",
+        tags,
+        params: Params,
+        response: answers(One, 400, 404),
+      },
+    },
+    ({ params: { providerId, modelId } }, reply) => one(reply, providerId, modelId),
+  )
+
+  app.get<{ Params: z.infer<typeof WildParams> }>(
+    '/v1/models/:providerId/*',
+    { config: { auth: 'optional' }, schema: { hide: true, params: WildParams } },
+    ({ params }, reply) => one(reply, params.providerId, params['*']),
+  )
+}

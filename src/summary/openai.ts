@@ -1,0 +1,74 @@
+import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai'
+import { z } from 'zod'
+import type { Conversation } from './conversation.ts'
+import { MAX_TITLE } from './extract.ts'
+import { fitPrompt, instructions } from './prompt.ts'
+import type { Provider, Summary } from './provider.ts'
+import type { SummarySettings } from './settings.ts'
+import { oneLine, shorten } from './shorten.ts'
+
+const RETRIES = 2
+const MAX_SUMMARY = 4_000
+
+const Answer = z.object({ title: z.string().optional(), summary: z.string().trim().min(1) })
+
+/** The one JSON object in an answer, whatever a model has put around it: thoughts, a fence, a greeting. */
+const answerIn = (text: string): Summary => {
+  const told = text.replace(/<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/g, '')
+  try {
+    const { title, summary } = Answer.parse(JSON.parse(told.slice(told.indexOf('{'), told.lastIndexOf('}') + 1)))
+    const line = oneLine(title ?? '').replace(/^["'“]+|["'”.]+$/g, '')
+    return { title: line === '' ? undefined : shorten(line, MAX_TITLE), summary: shorten(summary, MAX_SUMMARY) }
+  } catch {
+    throw new Error('the endpoint answered something else than the JSON it was asked for')
+  }
+}
+
+/** In words that hold neither the key nor what the endpoint made of the session. */
+const reasonOf = (error: unknown, isLate: boolean): string => {
+  if (isLate) return 'the endpoint did not answer in time'
+  if (error instanceof APIUserAbortError) return 'the worker stops'
+  if (error instanceof APIConnectionError) return 'the endpoint cannot be reached'
+  if (error instanceof APIError && error.status !== undefined) return `the endpoint answered ${error.status}`
+  return 'the endpoint answered no chat completion'
+}
+
+type Settings = Pick<
+  SummarySettings,
+  'SUMMARY_BASE_URL' | 'SUMMARY_MODEL' | 'SUMMARY_API_KEY' | 'SUMMARY_TIMEOUT_MS' | 'SUMMARY_PROMPT_CHARS'
+>
+
+/** Asks an OpenAI-compatible endpoint. It retries on 429, 5xx and lost connections, within the time limit. */
+export const openaiProvider = (settings: Settings): Provider => {
+  const { SUMMARY_MODEL: model = '', SUMMARY_TIMEOUT_MS: timeout, SUMMARY_PROMPT_CHARS: maxChars } = settings
+  const client = new OpenAI({
+    baseURL: settings.SUMMARY_BASE_URL,
+    apiKey: settings.SUMMARY_API_KEY ?? 'none', // local servers want no key, but the SDK does
+    organization: null,
+    project: null,
+    timeout,
+    maxRetries: RETRIES,
+    logLevel: 'off',
+  })
+
+  const ask = async (conversation: Conversation, signal: AbortSignal): Promise<string> => {
+    const late = AbortSignal.timeout(timeout)
+    try {
+      const completion = await client.chat.completions.create(
+        {
+          model,
+          messages: [
+            { role: 'system', content: instructions },
+            { role: 'user', content: fitPrompt(conversation, maxChars) },
+          ],
+        },
+        { signal: AbortSignal.any([signal, late]) },
+      )
+      return completion.choices[0]!.message.content ?? ''
+    } catch (error) {
+      throw new Error(reasonOf(error, late.aborted))
+    }
+  }
+
+  return async (conversation, signal) => answerIn(await ask(conversation, signal))
+}

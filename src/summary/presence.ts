@@ -1,0 +1,44 @@
+import type pg from 'pg'
+
+/**
+ * A runner that dies leaves its jobs locked, for hours if nobody looks. So each holds an advisory lock under its name on
+ * a connection of its own, which dies with it: whose lock can be had is gone.
+ */
+const keyOf = (id: string) => `hashtextextended(${id}, 0)`
+
+/** Says that this runner lives, for as long as the connection does. */
+export const sayAlive = (client: pg.ClientBase, id: string): Promise<unknown> =>
+  client.query(`select pg_advisory_lock(${keyOf('$1')})`, [id])
+
+const lockedByTheDead = `
+  with lockers as materialized (
+    select locked_by, array_agg(id) as ids from graphile_worker.jobs where locked_by is not null group by locked_by
+  )
+  select locked_by, ids from lockers where pg_try_advisory_xact_lock(${keyOf('locked_by')})`
+
+/** A run that was cut short does not count as an attempt. */
+export const AGAIN = `
+  select graphile_worker.reschedule_jobs(array[id], now(), null, greatest(attempts - 1, 0))
+  from graphile_worker.jobs where id = any($1::int8[])`
+
+/** Gives back the jobs of runners that are gone. Safe when several do it at once. */
+export const freeJobsOfTheDead = async (pool: pg.Pool): Promise<void> => {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    const { rows } = await client.query<{ locked_by: string; ids: bigint[] }>(lockedByTheDead)
+    for (const { locked_by, ids } of rows) {
+      await client.query('select graphile_worker.force_unlock_workers(array[$1])', [locked_by])
+      await client.query(AGAIN, [ids])
+    }
+    await client.query('commit')
+    client.release()
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
+/** Whether this process is the one that follows the log. */
+export const tryLead = async (client: pg.ClientBase): Promise<boolean> =>
+  (await client.query(`select pg_try_advisory_lock(hashtext('tracebook summaries')) as had`)).rows[0].had

@@ -1,0 +1,136 @@
+import type pg from 'pg'
+import { int8s, uuids } from '../postgres/arrays.ts'
+import type { TimerChange, Tracked } from './react.ts'
+
+/**
+ * The process's tables: a row for each trace, its checkpoint, and its timers as jobs, all moved by one transaction.
+ * Statements run on the one connection of the process.
+ */
+
+const NAME = 'summaries'
+/** While this row is there, the log is folded up to its position, and no timer is set. */
+const FOLD = 'summaries fold'
+export const TASK = 'summarise'
+
+export type Progress = { readonly position: bigint; readonly foldUntil: bigint | undefined }
+
+/** What a job needs to know. Integers are text: they go through JSON. */
+export type Payload = { traceId: string; incarnation: string; position: string; runAt: number }
+
+/** Where the process stands; a process that starts without state has the log up to `head` to fold. */
+export const progress = async (client: pg.ClientBase, head: bigint): Promise<Progress> => {
+  await client.query(
+    `with fresh as (insert into tracebook.processes values ('${NAME}', 0) on conflict do nothing returning 1)
+     insert into tracebook.processes select '${FOLD}', $1 from fresh`,
+    [head],
+  )
+  const { rows } = await client.query<{ name: string; position: bigint }>(
+    `select name, position from tracebook.processes where name in ('${NAME}', '${FOLD}')`,
+  )
+  const at = (name: string) => rows.find((row) => row.name === name)?.position
+  return { position: at(NAME)!, foldUntil: at(FOLD) }
+}
+
+/** Moves the checkpoint; false when it is not where this process has left it: another one has moved it. */
+export const advance = async (client: pg.ClientBase, from: bigint, through: bigint): Promise<boolean> => {
+  const { rowCount } = await client.query({
+    name: 'summary-advance',
+    text: `update tracebook.processes set position = $2 where name = '${NAME}' and position = $1`,
+    values: [from, through],
+  })
+  return rowCount === 1
+}
+
+type Row = {
+  trace_id: string
+  incarnation: bigint
+  message_count: bigint
+  summarised: bigint | null
+  since: bigint | null
+  run_at: bigint | null
+}
+
+const toTracked = (row: Row): Tracked => ({
+  incarnation: row.incarnation,
+  messageCount: Number(row.message_count),
+  summarised: row.summarised === null ? undefined : Number(row.summarised),
+  timer:
+    row.since === null || row.run_at === null ? undefined : { since: Number(row.since), runAt: Number(row.run_at) },
+})
+
+/** The rows of some traces, held against a job that gives up meanwhile. */
+export const load = async (client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, Tracked>> => {
+  const { rows } = await client.query<Row>({
+    name: 'summary-load',
+    text: 'select * from tracebook.summaries where trace_id = any($1::uuid[]) order by trace_id for update',
+    values: [uuids(ids)],
+  })
+  return new Map(rows.map((row) => [row.trace_id, toTracked(row)]))
+}
+
+/** Writes the rows as they are now; a trace without a state is gone. */
+export const save = async (client: pg.ClientBase, states: ReadonlyMap<string, Tracked | undefined>): Promise<void> => {
+  const kept = [...states].filter((entry): entry is [string, Tracked] => entry[1] !== undefined)
+  const gone = [...states].flatMap(([id, state]) => (state ? [] : [id]))
+  if (gone.length > 0)
+    await client.query('delete from tracebook.summaries where trace_id = any($1::uuid[])', [uuids(gone)])
+  if (kept.length === 0) return
+  await client.query({
+    name: 'summary-save',
+    text: `insert into tracebook.summaries
+      select * from unnest($1::uuid[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
+      on conflict (trace_id) do update set incarnation = excluded.incarnation, message_count = excluded.message_count,
+        summarised = excluded.summarised, since = excluded.since, run_at = excluded.run_at`,
+    values: [
+      uuids(kept.map(([id]) => id)),
+      int8s(kept.map(([, state]) => state.incarnation)),
+      int8s(kept.map(([, state]) => state.messageCount)),
+      int8s(kept.map(([, state]) => state.summarised)),
+      int8s(kept.map(([, { timer }]) => timer?.since)),
+      int8s(kept.map(([, { timer }]) => timer?.runAt)),
+    ],
+  })
+}
+
+export type Schedule = { readonly attempts: number; readonly now: number }
+
+/** A job for each row with a timer, of the given traces or of all: under the trace's key, so that it replaces another. */
+const addJobs = (which: string) => `
+  select graphile_worker.add_jobs(array(
+    select row('${TASK}',
+      json_build_object('traceId', trace_id, 'incarnation', incarnation::text, 'position', $1::int8::text, 'runAt', run_at),
+      null, now() + greatest(0, run_at - $2::int8) * interval '1 millisecond', $3::int2, '${TASK}:' || trace_id, null, null
+    )::graphile_worker.job_spec from tracebook.summaries where run_at is not null ${which}
+  ))`
+
+/** Sets and cancels timers: after `save`, whose rows say when. */
+export const setTimers = async (
+  client: pg.ClientBase,
+  timers: ReadonlyMap<string, TimerChange>,
+  position: bigint,
+  { attempts, now }: Schedule,
+): Promise<void> => {
+  const ids = (is: TimerChange['is']) => [...timers].flatMap(([id, timer]) => (timer.is === is ? [id] : []))
+  const [set, cancelled] = [ids('set'), ids('cancel')]
+  if (set.length > 0) {
+    const text = addJobs('and trace_id = any($4::uuid[])')
+    await client.query({ name: 'summary-timers', text, values: [position, now, attempts, uuids(set)] })
+  }
+  if (cancelled.length === 0) return
+  const text = `select graphile_worker.remove_job('${TASK}:' || id) from unnest($1::uuid[]) id`
+  await client.query({ name: 'summary-cancel', text, values: [uuids(cancelled)] })
+}
+
+/** Ends the fold of the log: what is due now gets its timer. */
+export const endFold = async (client: pg.ClientBase, position: bigint, { attempts, now }: Schedule): Promise<void> => {
+  await client.query(addJobs(''), [position, now, attempts])
+  await client.query(`delete from tracebook.processes where name = '${FOLD}'`)
+}
+
+/** After a job's last failure: the next count event of the trace begins anew. */
+export const giveUp = (pool: pg.Pool, { traceId, incarnation, runAt }: Payload): Promise<unknown> =>
+  pool.query(
+    `update tracebook.summaries set since = null, run_at = null
+     where trace_id = $1 and incarnation = $2 and run_at = $3`,
+    [traceId, incarnation, runAt],
+  )

@@ -1,0 +1,28 @@
+import type { Decision } from '../engine/stream.ts'
+import type { Trace } from './decide.ts'
+import type { TraceEvent } from './events.ts'
+
+/**
+ * Whether a trace wants a summary (interface: Behaviours 4): the first as soon as it has messages, another when
+ * `threshold` more have come since the last.
+ */
+export const isDue = (messageCount: number, summarised: number | undefined, threshold: number): boolean =>
+  summarised === undefined ? messageCount > 0 : messageCount - summarised >= threshold
+
+export type SummaryGiven = {
+  readonly title?: string | undefined
+  readonly summary: string
+  /** How many messages the trace had when they were read. */
+  readonly messageCount: number
+  /** How often the trace had been deleted then: tells one life of an externalId from the next. */
+  readonly deletions: number
+}
+
+/** Takes over a summary, unless it is no longer due or was made of an earlier life of the trace. */
+export const summarise =
+  ({ title, summary, messageCount, deletions }: SummaryGiven, threshold: number): Decision<Trace, TraceEvent> =>
+  (state) => {
+    if (state.is === 'absent' || state.earlier.length !== deletions) return []
+    if (!isDue(messageCount, state.summary?.messageCount, threshold)) return []
+    return [{ type: 'TraceSummarised', data: { ...(title === undefined ? {} : { title }), summary, messageCount } }]
+  }

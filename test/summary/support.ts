@@ -1,0 +1,88 @@
+import pg from 'pg'
+import type { NewSession } from '../../src/session/views.ts'
+import { freshDatabase } from '../support/database.ts'
+import { type App, openApp } from '../support/open-app.ts'
+
+/** Asks again and again until there is an answer. */
+export const until = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    await new Promise(setImmediate)
+  }
+}
+
+export type Trace = {
+  id: string
+  ai_title?: string
+  ai_summary?: string
+  summaryMessageCount?: number
+  updatedAt: number
+}
+
+const settings = { SUMMARY_DEBOUNCE_MS: '50', SUMMARY_THRESHOLD: '3' }
+
+/** A database with nodes on it that can be started and stopped, and a client that writes sessions. */
+export const newScene = async () => {
+  const database = await freshDatabase()
+  const sql = new pg.Client({ connectionString: database.url })
+  await sql.connect()
+  const nodes = new Set<App>()
+  let token: string | undefined
+
+  const start = async (env: Record<string, string> = {}): Promise<App> => {
+    const node = await openApp(database.url, { env: { ...settings, ...env } })
+    nodes.add(node)
+    return node
+  }
+  const stop = async (node: App) => {
+    nodes.delete(node)
+    await node.close()
+  }
+
+  const signIn = async (node: App) =>
+    (token ??= ((await node.call('POST', '/v1/session', { body: { deviceId: 'd' } })).data as { session: NewSession })
+      .session.token)
+
+  /** Adds messages `from` … `from + n - 1` to a trace, which is made when it is not there. */
+  const write = async (node: App, trace: string, from: number, n: number) => {
+    const by = { token: await signIn(node) }
+    await node.call('PUT', `/v1/traces/${trace}`, { ...by, body: {} })
+    const messages = Array.from({ length: n }, (_, i) => ({
+      externalId: `m${from + i}`,
+      role: (from + i) % 2 ? 'assistant' : 'user',
+      order: from + i,
+      parts: [{ type: 'text', content: { text: `Message ${from + i} \0 \ud83d` } }],
+    }))
+    return node.call('POST', `/v1/traces/${trace}/messages/batch`, { ...by, body: { messages } })
+  }
+  const remove = async (node: App, trace: string) =>
+    node.call('DELETE', `/v1/traces/${trace}`, { token: await signIn(node) })
+  const read = async (node: App, trace: string) =>
+    ((await node.call('GET', `/v1/traces/${trace}`, { token: await signIn(node) })).data as { trace: Trace }).trace
+
+  /** The trace once it has a summary of that many messages. */
+  const summarised = (node: App, trace: string, count: number) =>
+    until(async () => {
+      const found = await read(node, trace)
+      return found.summaryMessageCount === count ? found : undefined
+    })
+
+  /** How many messages each summary was about, as the log has them. */
+  const summaries = async (id: string): Promise<number[]> => {
+    const { rows } = await sql.query<{ data: { messageCount: number } }>(
+      `select data from log.events where stream = $1 and type = 'TraceSummarised' order by position`,
+      [`trace-${id}`],
+    )
+    return rows.map(({ data }) => data.messageCount)
+  }
+  const count = async (what: string): Promise<number> =>
+    Number((await sql.query<{ n: string }>(`select count(*) as n from ${what}`)).rows[0]!.n)
+
+  const close = async () => {
+    for (const node of nodes) await node.close()
+    await sql.end()
+    await database.drop()
+  }
+  return { url: database.url, sql, start, stop, write, remove, read, summarised, summaries, count, close }
+}

@@ -1,0 +1,138 @@
+import { noCounts, traces } from '../../src/trace/decide.ts'
+import type { Trace } from '../../src/trace/decide.ts'
+import { isDue, summarise } from '../../src/trace/decide-summary.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
+import { type Rule, type SummaryEvent, type Tracked, react } from '../../src/summary/react.ts'
+
+/** A summary that was written: of which trace, when, and of how many messages. */
+export type Written = { readonly id: string; readonly at: number; readonly messageCount: number }
+
+type Recorded = { readonly id: string; readonly event: TraceEvent; readonly revision: bigint; readonly at: number }
+type Job = { readonly runAt: number; readonly incarnation: bigint }
+type Started = { readonly id: string; readonly messageCount: number; readonly deletions: number }
+
+const created: TraceEvent = {
+  type: 'TraceCreated',
+  data: { externalId: 'x', namespaceId: 'n', createdBy: 'u', agentId: 'a', visibility: 'private' },
+}
+
+/** A log, a process manager and a job store in memory, under a clock that only the test moves. */
+export const newWorld = (rule: Rule) => {
+  let now = 0
+  const log: Recorded[] = []
+  const states = new Map<string, { state: Trace; revision: bigint; incarnation: bigint }>()
+  const written: Written[] = []
+  let rows = new Map<string, Tracked>()
+  let jobs = new Map<string, Job>()
+  let checkpoint = 0
+
+  const stateOf = (id: string) => states.get(id) ?? { state: traces.initial(), revision: -1n, incarnation: -1n }
+  const append = (id: string, events: readonly TraceEvent[]) => {
+    for (const event of events) {
+      const { state, revision, incarnation } = stateOf(id)
+      const next = revision + 1n
+      log.push({ id, event, revision: next, at: now })
+      const life = event.type === 'TraceCreated' ? next : incarnation
+      states.set(id, { state: traces.evolve(state, event, { at: now }), revision: next, incarnation: life })
+    }
+  }
+
+  const add = (id: string, messages: number) => {
+    if (stateOf(id).state.is === 'absent') append(id, [created])
+    const { state } = stateOf(id)
+    const messageCount = (state.is === 'present' ? state.counts.messageCount : 0) + messages
+    append(id, [{ type: 'MessagesCounted', data: { ...noCounts, messageCount } }])
+  }
+
+  const remove = (id: string) => {
+    const { state } = stateOf(id)
+    if (state.is === 'absent') return
+    const data = {
+      externalId: 'x',
+      namespaceId: 'n',
+      createdBy: 'u',
+      createdAt: 0,
+      messageCount: 0,
+      earlier: [...state.earlier],
+    }
+    append(id, [{ type: 'TraceDeleted', data }])
+  }
+
+  /** Takes in what the log has, as `manage` does; while it folds it sets no timer. */
+  const follow = (folds = false) => {
+    for (const { id, event, revision, at } of log.slice(checkpoint)) {
+      const { state, timer } = react(rows.get(id), { ...(event as SummaryEvent), revision, at }, rule)
+      if (state) rows.set(id, state)
+      else rows.delete(id)
+      if (folds || !timer) continue
+      if (timer.is === 'cancel') jobs.delete(id)
+      else jobs.set(id, { runAt: timer.runAt, incarnation: state!.incarnation })
+    }
+    checkpoint = log.length
+  }
+
+  /** Loses rows and jobs: the process starts without its state. */
+  const forget = () => {
+    rows = new Map()
+    jobs = new Map()
+    checkpoint = 0
+    follow(true)
+    for (const [id, { timer, incarnation }] of rows) if (timer) jobs.set(id, { runAt: timer.runAt, incarnation })
+  }
+
+  /** The check at a job's start, and what it reads. */
+  const start = (id: string, { incarnation }: Job): Started | undefined => {
+    const current = stateOf(id)
+    const { state } = current
+    if (state.is === 'absent' || current.incarnation !== incarnation) return undefined
+    const { messageCount } = state.counts
+    if (!isDue(messageCount, state.summary?.messageCount, rule.threshold)) return undefined
+    return { id, messageCount, deletions: state.earlier.length }
+  }
+
+  const finish = ({ id, messageCount, deletions }: Started) => {
+    const events = summarise({ summary: 's', messageCount, deletions }, rule.threshold)(stateOf(id).state, now)
+    append(id, events)
+    if (events.length > 0) written.push({ id, at: now, messageCount })
+  }
+
+  const nextJob = () => [...jobs].sort(([, a], [, b]) => a.runAt - b.runAt)[0]
+
+  /** Takes the job that is due first, as the job store hands it out: once. */
+  const take = (until: number): Started | undefined | 'none' => {
+    const next = nextJob()
+    if (!next || next[1].runAt > until) return 'none'
+    jobs.delete(next[0])
+    now = Math.max(now, next[1].runAt)
+    return start(...next)
+  }
+
+  /** After a job's last failure. */
+  const giveUp = ({ id }: Started) => {
+    const row = rows.get(id)
+    if (row) rows.set(id, { ...row, timer: undefined })
+  }
+
+  const pass = (ms: number) => (now += ms)
+  const dueIds = () =>
+    [...states].flatMap(([id, { state }]) =>
+      state.is === 'present' && isDue(state.counts.messageCount, state.summary?.messageCount, rule.threshold)
+        ? [id]
+        : [],
+    )
+  return {
+    add,
+    remove,
+    follow,
+    forget,
+    take,
+    finish,
+    giveUp,
+    pass,
+    dueIds,
+    written,
+    log,
+    now: () => now,
+    jobs: () => jobs,
+  }
+}

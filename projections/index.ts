@@ -5,6 +5,7 @@ import { type IdentitiesTable, identities } from './identities.ts'
 import { type InvitesTable, invites } from './invites.ts'
 import { type MembersTable, members } from './members.ts'
 import { type MessagesTable, messages } from './messages.ts'
+import { type ModelProvidersTable, type ModelsTable, models } from './models.ts'
 import { type NamespacesTable, namespaces } from './namespaces.ts'
 import { type PartsTable, parts } from './parts.ts'
 import { type SessionsTable, sessions } from './sessions.ts'
@@ -17,7 +18,7 @@ import { type UsersTable, users } from './users.ts'
  */
 export const readModels: Group = {
   version: 1,
-  projections: [users, identities, sessions, namespaces, members, invites, traces, feed, counts, messages, parts],
+  projections: [users, identities, sessions, namespaces, members, invites, traces, feed, counts, messages, parts, models],
 }
 
 /** The tables of the group, and what stands beside it. */
@@ -34,6 +35,8 @@ export type ReadTables = {
   counts: CountsTable
   messages: MessagesTable
   parts: PartsTable
+  model_providers: ModelProvidersTable
+  models: ModelsTable
   /** Operational, never rebuilt: when a session was last used, in ms. */
   'tracebook.session_uses': { session_id: string; last_used_at: bigint }
 }

@@ -3,7 +3,7 @@ import type { AnyEvent } from '../src/events.ts'
 import type { Role } from '../src/namespace/events.ts'
 import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { literal } from './support/changed-rows.ts'
-import { ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
+import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
 
 /** `email` is a JSON string literal; who accepted, and when, is said of the first use. */
 export type InvitesTable = {
@@ -114,6 +114,7 @@ export const invites = projectionOf<AnyEvent>()<Changes>({
     ...ignoredUserEvents,
     ...ignoredSessionEvents,
     ...ignoredTraceEvents,
+    ...ignoredModelsEvents,
   },
   write: ({ created, happened }, write) => {
     if (created.length > 0) insert(created, write)

@@ -2,7 +2,7 @@ import { type Write, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Role } from '../src/namespace/events.ts'
 import { int8s, texts, uuids } from '../src/postgres/arrays.ts'
-import { ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
+import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
 
 export type MembersTable = {
   namespace_id: string
@@ -97,6 +97,7 @@ export const members = projectionOf<AnyEvent>()<Changes>({
     ...ignoredUserEvents,
     ...ignoredSessionEvents,
     ...ignoredTraceEvents,
+    ...ignoredModelsEvents,
   },
   write: ({ joined, changed, removed }, write) => {
     if (removed.size > 0) writeRemoved([...removed.values()], write)

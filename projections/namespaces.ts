@@ -3,7 +3,7 @@ import type { AnyEvent } from '../src/events.ts'
 import type { ClaimedBy, NamespaceType } from '../src/namespace/events.ts'
 import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import { ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
+import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
 
 /** `display_name` and `description` are JSON string literals. */
 export type NamespacesTable = {
@@ -92,6 +92,7 @@ export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     ...ignoredUserEvents,
     ...ignoredSessionEvents,
     ...ignoredTraceEvents,
+    ...ignoredModelsEvents,
   },
   write: ({ created, changed }, write) => {
     if (created.size > 0) insert([...created.values()], write)

@@ -2,7 +2,7 @@ import { projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { jsons, uuids } from '../src/postgres/arrays.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import { ignoredNamespaceEvents, ignoredSessionEvents, ignoredTraceEvents } from './support/ignored.ts'
+import { ignoredModelsEvents, ignoredNamespaceEvents, ignoredSessionEvents, ignoredTraceEvents } from './support/ignored.ts'
 
 /** `display_name` is a JSON string literal. */
 export type UsersTable = { id: string; display_name: string | null }
@@ -28,6 +28,7 @@ export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     ...ignoredSessionEvents,
     ...ignoredNamespaceEvents,
     ...ignoredTraceEvents,
+    ...ignoredModelsEvents,
   },
   write: ({ created, changed }, write) => {
     if (created.size > 0) {

@@ -1,3 +1,4 @@
+import type { ModelsEvent } from '../../src/models/events.ts'
 import type { NamespaceEvent } from '../../src/namespace/events.ts'
 import type { SessionEvent } from '../../src/session/events.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
@@ -40,5 +41,16 @@ export const ignoredTraceEvents: Ignored<TraceEvent> = {
   TraceDeleted: 'ignored',
 }
 
+export const ignoredModelsEvents: Ignored<ModelsEvent> = {
+  ProviderAdded: 'ignored',
+  ProviderUpdated: 'ignored',
+  ProviderRemoved: 'ignored',
+}
+
+const ignoredPeopleEvents = { ...ignoredUserEvents, ...ignoredSessionEvents, ...ignoredNamespaceEvents }
+
 /** For read models that are about traces only. */
-export const ignoredButTraces = { ...ignoredUserEvents, ...ignoredSessionEvents, ...ignoredNamespaceEvents }
+export const ignoredButTraces = { ...ignoredPeopleEvents, ...ignoredModelsEvents }
+
+/** For the model registry. */
+export const ignoredButModels = { ...ignoredPeopleEvents, ...ignoredTraceEvents }

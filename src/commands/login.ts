@@ -1,13 +1,28 @@
 import { Command } from 'commander'
 import { newApi } from '../sync/client.ts'
+import { logInWithCodehost } from '../sync/codehost-login.ts'
 import { ending, exitOnUsage } from '../sync/command-end.ts'
 import { configFolder, isExposed, serverAddress } from '../sync/config.ts'
 import { exitCodes } from '../sync/exit-codes.ts'
+import { UsageError } from '../sync/errors.ts'
 import { logIn } from '../sync/login.ts'
+import { newPerson } from '../sync/person.ts'
+
+type Options = {
+  readonly server?: string
+  readonly codehost?: boolean
+  readonly namespace?: string
+  readonly browser: boolean
+}
 
 const help = `
 Makes a random device id and logs in with it; the token is kept in a file that only
 you can read, one for each server. Run it again when a session has ended.
+
+With --codehost you sign in as yourself at the server's code host, in a browser: it is
+opened, or open the address that is shown. The browser brings the code back by itself;
+where it cannot (it runs on another machine), paste the code, or the address that it
+ends at. With --no-browser the browser shows a code for you to paste.
 
 Environment:
   TRACEBOOK_URL         the server, when --server is not given
@@ -15,11 +30,14 @@ Environment:
 
 Exit codes: 0 logged in, 1 the server refused or did not answer, 2 wrong usage`
 
-const run = async (given: string | undefined): Promise<number> => {
+const run = async ({ server: given, codehost, namespace, browser }: Options): Promise<number> => {
+  if (namespace !== undefined && !codehost) throw new UsageError('--namespace goes with --codehost')
   const server = serverAddress(given, process.env)
   const config = configFolder(process.env)
   if (isExposed(server)) console.error(`Warning: ${server} is not encrypted; others on the way can read your token.`)
-  const { userId, displayName, namespaceSlug } = await logIn(config, server, newApi)
+  const { userId, displayName, namespaceSlug } = codehost
+    ? await logInWithCodehost({ config, server, slug: namespace, isLocal: browser, person: newPerson(browser) }, newApi)
+    : await logIn(config, server, newApi)
   const who = displayName === undefined ? `user ${userId}` : `${displayName} (user ${userId})`
   const address = given === undefined ? '' : ` --server ${server}`
   console.log(`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`)
@@ -32,6 +50,9 @@ export const loginCommand = (): Command =>
   new Command('login')
     .description('Log this device in to a Tracebook server')
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
+    .option('--codehost', "sign in at the server's code host, in a browser")
+    .option('--namespace <slug>', 'with --codehost: the namespace that the login is for')
+    .option('--no-browser', 'with --codehost: open no browser, paste the code')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action(({ server }: { readonly server?: string }) => ending(() => run(server)))
+    .action((options: Options) => ending(() => run(options)))

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import cors from '@fastify/cors'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { Config } from '../config.ts'
 import { feedRoutes } from '../feed/routes.ts'
 import { inviteRoutes } from '../namespace/invite-routes.ts'
+import { modelRoutes } from '../models/routes.ts'
 import { memberRoutes } from '../namespace/member-routes.ts'
 import { namespaceRoutes } from '../namespace/routes.ts'
 import type { Service } from '../service.ts'
@@ -11,21 +12,29 @@ import { messageRoutes } from '../trace/message-routes.ts'
 import { namespaceTracesRoute } from '../trace/namespace-traces-route.ts'
 import { traceRoutes } from '../trace/routes.ts'
 import { userRoutes } from '../user/routes.ts'
+import { avatarRoutes } from '../namespace/avatar-routes.ts'
+import { signinRoutes } from '../signin/routes.ts'
 import { installAuth } from './auth.ts'
 import { installBodies, installValidation } from './body.ts'
+import { answerBrokenHead } from './broken-head.ts'
 import { installErrors, invalid, sendError } from './errors.ts'
 import { installHealth } from './health.ts'
+import { installLimits } from './limits.ts'
 import { installMetrics } from './metrics.ts'
 import { installOpenApi } from './openapi.ts'
+import { installSecurity, unhookedHeaders } from './security.ts'
 
 const REQUEST_TIMEOUT_MS = 120_000
 const MAX_PARAM_LENGTH = 6_000
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const REQUEST_ID = /^[\w.:-]{1,100}$/
 
-const newApp = (logger: FastifyBaseLogger): FastifyInstance =>
-  Fastify({
+const newApp = (logger: FastifyBaseLogger, config: Config): FastifyInstance => {
+  // An answer to a path that is not valid passes no hook.
+  const headers = unhookedHeaders(config)
+  return Fastify({
     loggerInstance: logger,
+    trustProxy: config.TRUST_PROXY,
+    clientErrorHandler: answerBrokenHead,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: ({ headers }) => {
       const given = headers['x-request-id']
@@ -38,14 +47,15 @@ const newApp = (logger: FastifyBaseLogger): FastifyInstance =>
     onConstructorPoisoning: 'ignore',
     forceCloseConnections: 'idle',
     frameworkErrors: (_error, request, reply) => {
-      reply.header('x-request-id', request.id)
+      reply.headers({ ...headers, 'x-request-id': request.id })
       void sendError(invalid(undefined, 'The path is not valid'), request, reply)
     },
   })
+}
 
 /** The HTTP service without its socket: routes, errors, limits, documentation. */
 export const buildApp = async (service: Service): Promise<FastifyInstance> => {
-  const app = newApp(service.logger as FastifyBaseLogger)
+  const app = newApp(service.logger as FastifyBaseLogger, service.config)
   installErrors(app)
   installBodies(app)
   installValidation(app)
@@ -53,16 +63,9 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
     reply.header('x-request-id', request.id)
   })
   installMetrics(app, service)
-  await app.register(cors, {
-    origin: '*',
-    methods: METHODS,
-    allowedHeaders: ['authorization', 'content-type', 'x-csrf-token', 'x-request-id'],
-    exposedHeaders: ['x-request-id', 'retry-after'],
-    maxAge: 86_400,
-    strictPreflight: false,
-    optionsSuccessStatus: 204,
-  })
+  await installSecurity(app, service.config)
   installAuth(app, service)
+  installLimits(app, service.limits)
   await installOpenApi(app, service)
   installHealth(app, service)
   await app.register(async (scope) => {
@@ -72,10 +75,13 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
       namespaceRoutes,
       memberRoutes,
       inviteRoutes,
+      avatarRoutes,
+      signinRoutes,
       traceRoutes,
       messageRoutes,
       namespaceTracesRoute,
       feedRoutes,
+      modelRoutes,
     ]) {
       routes(scope, service)
     }

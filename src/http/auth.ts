@@ -4,6 +4,7 @@ import type { Service } from '../service.ts'
 import { csrfTokenOf, isCsrfToken } from '../session/token.ts'
 import type { Caller } from './caller.ts'
 import { HttpError, unauthorized } from './errors.ts'
+import { isLoopback } from './loopback.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -12,18 +13,17 @@ declare module 'fastify' {
   }
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
-
 /** Browsers keep `__Host-` cookies for https only: plain-http loopback has another name (readings: Cookies and CSRF). */
 export const cookieNameOf = ({ PUBLIC_URL, HOST }: Pick<Config, 'PUBLIC_URL' | 'HOST'>): string => {
   const { protocol, hostname } = PUBLIC_URL ? new URL(PUBLIC_URL) : { protocol: 'http:', hostname: HOST }
-  return protocol === 'http:' && LOOPBACK.test(hostname) ? 'tracebook' : '__Host-tracebook'
+  return protocol === 'http:' && isLoopback(hostname) ? 'tracebook' : '__Host-tracebook'
 }
 
 /** A token as a request presents it, valid or not. */
 export type Presented = { readonly token: string; readonly via: Caller['via'] }
 
-const cookieOf = (header: string, name: string): string | undefined => {
+/** The value of the first cookie of a name. */
+export const cookieOf = (header: string, name: string): string | undefined => {
   for (const pair of header.split(';')) {
     const at = pair.indexOf('=')
     if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Rejected, type Rejection, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
 import { isTransient } from '../postgres/connect.ts'
+import { logRefusal } from './refusals.ts'
 
 /** Codes that answers carry (readings: Errors). */
 type Code =
@@ -87,12 +88,22 @@ export const describe = (error: unknown): HttpError => {
   return new HttpError('internal', 'Something broke on our side')
 }
 
+/** The status that an error is answered with. */
+export const statusOf = ({ code }: HttpError): number => statuses[code]
+
+/** Notes what went wrong on our side, and who was refused something. */
+export const logError = (error: unknown, request: FastifyRequest): void => {
+  const { code } = describe(error)
+  logRefusal(error, code, request)
+  if (statuses[code] === 500) request.log.error({ err: error }, 'request failed')
+  else if (statuses[code] === 503) request.log.warn({ err: error }, 'request could not be served')
+}
+
 /** Sends an error in the envelope of the interface. */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { code, message, details } = describe(error)
   const status = statuses[code]
-  if (status === 500) request.log.error({ err: error }, 'request failed')
-  else if (status === 503) request.log.warn({ err: error }, 'request could not be served')
+  logError(error, request)
   if (status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_SECONDS)
   const shown = details === undefined || (code === 'unavailable' && request.method === 'GET') ? {} : { details }
   return reply.code(status).send({ ok: false, error: { code, message, ...shown } })

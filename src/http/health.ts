@@ -1,5 +1,11 @@
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import type { Service } from '../service.ts'
+
+const Alive = z.object({ status: z.literal('ok'), timestamp: z.int() })
+const Ready = z.object({ status: z.literal('ready'), timestamp: z.int() })
+const NotReady = z.object({ status: z.literal('not ready'), missing: z.array(z.string()), timestamp: z.int() })
+const tags = ['operations']
 
 /**
  * `/health` says that the process lives; `/health/ready` that it can serve reads and writes, or what is missing
@@ -8,7 +14,7 @@ import type { Service } from '../service.ts'
 export const installHealth = (app: FastifyInstance, { now, readiness }: Service): void => {
   app.get(
     '/health',
-    { config: { auth: 'none' }, schema: { summary: 'Whether the process lives', tags: ['operations'] } },
+    { config: { auth: 'none' }, schema: { summary: 'Whether the process lives', tags, response: { 200: Alive } } },
     async () => ({
       status: 'ok',
       timestamp: now(),
@@ -17,7 +23,10 @@ export const installHealth = (app: FastifyInstance, { now, readiness }: Service)
 
   app.get(
     '/health/ready',
-    { config: { auth: 'none' }, schema: { summary: 'Whether reads and writes can be served', tags: ['operations'] } },
+    {
+      config: { auth: 'none' },
+      schema: { summary: 'Whether reads and writes can be served', tags, response: { 200: Ready, 503: NotReady } },
+    },
     async (_request, reply) => {
       const missing = await readiness()
       if (missing.length === 0) return { status: 'ready', timestamp: now() }

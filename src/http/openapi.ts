@@ -2,37 +2,47 @@ import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { Service } from '../service.ts'
+import { cookieNameOf } from './auth.ts'
+import { transform, transformObject } from './openapi-document.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
 }
 
-const description =
-  'Stores the recorded sessions of AI coding agents. Get a token with `POST /v1/session` and send it as `Authorization: Bearer <token>`.'
+const description = `Stores the recorded sessions of AI coding agents.
+
+Get a token with \`POST /v1/session\` and send it as \`Authorization: Bearer <token>\`. Times are milliseconds since 1970.
+Success is 200 with \`{"ok": true, "data": …}\`, failure \`{"ok": false, "error": {"code", "message", "details"?}}\`.
+Answers may get new optional fields: leave what you do not know alone.`
 
 /** The contract as OpenAPI 3.1 at `/openapi.json`, made from the schemas beside the handlers, and a reference at `/docs`. */
-export const installOpenApi = async (app: FastifyInstance, { config }: Service): Promise<void> => {
+export const installOpenApi = async (app: FastifyInstance, { config }: Pick<Service, 'config'>): Promise<void> => {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Tracebook', version, description },
-      ...(config.PUBLIC_URL ? { servers: [{ url: config.PUBLIC_URL }] } : {}),
+      info: { title: 'Tracebook', version, description, license: { name: 'MIT', identifier: 'MIT' } },
+      servers: [{ url: config.PUBLIC_URL ?? '/' }],
       components: {
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer' },
-          cookie: { type: 'apiKey', in: 'cookie', name: 'tracebook' },
+          cookie: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: cookieNameOf(config),
+            description:
+              'What changes something needs the header `x-csrf-token` besides, as `GET /v1/session` gives it.',
+          },
         },
       },
-      security: [{ bearer: [] }, { cookie: [] }, {}],
     },
-    transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
+    transform,
+    transformObject,
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    uiConfig: { persistAuthorization: false, tryItOutEnabled: true },
+    // Without an address there is no badge of a validator on the internet: the page asks nobody but us.
+    uiConfig: { persistAuthorization: false, tryItOutEnabled: true, validatorUrl: null },
   })
   app.get('/openapi.json', { config: { auth: 'none' }, schema: { hide: true } }, async () => app.swagger())
 }

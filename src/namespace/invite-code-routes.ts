@@ -29,7 +29,7 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: Service): void =
   app.get<{ Params: Code }>(
     '/v1/invites/:code',
     {
-      config: { auth: 'none' },
+      config: { auth: 'none', limit: 'invite-look-up' },
       schema: {
         summary: 'See where an invite leads to',
         tags,
@@ -43,7 +43,7 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: Service): void =
   app.post<{ Params: Code }>(
     '/v1/invites/:code/accept',
     {
-      config: { auth: 'required' },
+      config: { auth: 'required', limit: 'invite-look-up' },
       schema: {
         summary: 'Join a namespace by an invite',
         tags,

@@ -59,6 +59,18 @@ export const namespaceById = async (
   return toView(row)
 }
 
+const avatarStatement = 'select avatar_storage_id from namespaces where id = $1'
+
+/** Which bytes are the avatar of a namespace; undefined when it, or its avatar, does not exist. */
+export const avatarIdOf = async (
+  reads: NamespaceReads,
+  namespaceId: string,
+): Promise<{ readonly namespaceId: string; readonly storageId: string } | undefined> => {
+  type AvatarRow = Pick<NamespaceRow, 'avatar_storage_id'> & Row
+  const [row] = await reads.rows<AvatarRow>('namespace-avatar', avatarStatement, [namespaceId])
+  return row?.avatar_storage_id ? { namespaceId, storageId: row.avatar_storage_id } : undefined
+}
+
 /** A namespace that the caller is a member of. @throws 404 for one that does not exist, 403 for who is no member */
 export const namespaceOfMember = async (reads: NamespaceReads, id: string, userId: string): Promise<NamespaceInfo> => {
   const { role, ...namespace } = await namespaceById(reads, id, userId)

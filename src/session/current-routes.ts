@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { cookieNameOf, csrfTokenFor } from '../http/auth.ts'
 import { type Caller, contextOf, requireCaller } from '../http/caller.ts'
+import { clearSessionCookie } from '../http/cookies.ts'
 import { answers, ok } from '../http/reply.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import type { Service } from '../service.ts'
@@ -64,10 +65,11 @@ export const currentSessionRoutes = (app: FastifyInstance, service: Service): vo
     },
     async (request, reply) => {
       assertWritable()
-      const { sessionId } = requireCaller(request)
+      const { sessionId, via } = requireCaller(request)
       const command = { decide: signOut(), answer: () => {} }
       const { position } = await sessions.transact(sessionId, command, contextOf(request))
       await visible(position)
+      if (via === 'cookie') clearSessionCookie(reply, service.config)
       return ok(reply, { revoked: true })
     },
   )

@@ -1,4 +1,4 @@
-import { Rejected } from '../engine/rejected.ts'
+import { Rejected, hidden } from '../engine/rejected.ts'
 import type { Decision, StreamKind } from '../engine/stream.ts'
 import { SessionEvent } from './events.ts'
 
@@ -54,7 +54,8 @@ const valid = (session: Session, userId: string, now: number): StartedSession =>
     session.is === 'started' &&
     session.userId === userId &&
     (session.expiresAt === undefined || session.expiresAt > now)
-  if (!isValid) throw new Rejected('not_found', 'Not found')
+  if (!isValid)
+    throw session.is !== 'absent' && session.userId !== userId ? hidden() : new Rejected('not_found', 'Not found')
   return session
 }
 

@@ -39,7 +39,7 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
   app.post<{ Body: Start }>(
     '/v1/session',
     {
-      config: { auth: 'none' },
+      config: { auth: 'none', limit: 'device-session' },
       schema: {
         summary: 'Start a session as a device; its first one makes a user',
         tags,

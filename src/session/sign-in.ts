@@ -3,6 +3,7 @@ import { isId, newId } from '../ids.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import type { Service } from '../service.ts'
 import { start } from './decide.ts'
+import { link } from './link.ts'
 import { type KnownUser, findUser } from './queries.ts'
 import { type NewIdentity, signUp } from './sign-up.ts'
 import { newToken, tokenHash } from './token.ts'
@@ -12,6 +13,8 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 
 export type SignIn = {
   readonly identity: NewIdentity
+  /** Whose user the identity comes to belong to when it is new; otherwise it makes a user of its own. */
+  readonly device?: NewIdentity
   /** The namespace that the session shall be active in; the default one otherwise. */
   readonly namespaceId: string | undefined
   readonly deviceName: string | undefined
@@ -25,11 +28,16 @@ const assertMayEnter = async ({ reads }: Service, known: KnownUser | undefined, 
   throw new Rejected('forbidden', 'You are no member of this namespace')
 }
 
-const findOrSignUp = async (service: Service, { identity, namespaceId, requestId }: SignIn): Promise<KnownUser> => {
+const findOrSignUp = async (
+  service: Service,
+  { identity, device, namespaceId, requestId }: SignIn,
+): Promise<KnownUser> => {
   const wanted = namespaceId !== undefined && isId(namespaceId) ? namespaceId : undefined
   const known = await findUser(service.reads, identity.id, wanted)
-  if (namespaceId !== undefined) await assertMayEnter(service, known, namespaceId)
-  return known ?? signUp(service, identity, requestId)
+  const user = known ?? (device && (await findUser(service.reads, device.id, wanted)))
+  if (namespaceId !== undefined) await assertMayEnter(service, user, namespaceId)
+  if (known) return known
+  return device ? link(service, identity, { identity: device, user }, requestId) : signUp(service, identity, requestId)
 }
 
 /**

@@ -16,7 +16,8 @@ export type NewIdentity = {
   readonly profile: Profile
 }
 
-type Writers = Pick<Service, 'namespaces' | 'users' | 'identities'>
+/** What a sign-up writes to. */
+export type Writers = Pick<Service, 'namespaces' | 'users' | 'identities'>
 
 /** The identity's user; `active` is absent when the identity has come to belong to another one meanwhile. */
 export type SignedUp = { readonly userId: string; readonly active: ActiveNamespace | undefined }

@@ -39,6 +39,10 @@ const seenFrom = async (api: Api): Promise<Connection> => {
   return { api, namespaceId, namespaceSlug }
 }
 
+// Who signed in with the code host need not be the user of this device.
+const otherUser = (server: string, slug: string) =>
+  `This device belongs to another user. Run: tracebook login --codehost --namespace ${slug} --server ${server}`
+
 /** A session of its own in the namespace: switching the login's would move it under every other program's feet. */
 const joined = async (config: string, stored: Credentials, wanted: { id: string; slug: string }, newApi: NewApi) => {
   const { server, deviceId } = stored
@@ -51,6 +55,7 @@ const joined = async (config: string, stored: Credentials, wanted: { id: string;
     if (connection?.namespaceId === wanted.id) return connection
   }
   const made = await newApi(server).newSession({ deviceId, deviceName: hostname(), namespaceId: wanted.id })
+  if (made.userId !== stored.login?.userId) throw new UsageError(otherUser(server, wanted.slug))
   const others = stored.others.filter(({ namespaceId }) => namespaceId !== wanted.id)
   await writeCredentials(config, { ...stored, others: [...others, { namespaceId: wanted.id, token: made.token }] })
   return { api: newApi(server, made.token), namespaceId: made.namespaceId, namespaceSlug: made.namespaceSlug }

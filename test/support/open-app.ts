@@ -1,4 +1,4 @@
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { openService } from '../../src/open-service.ts'
@@ -18,11 +18,10 @@ export type Call = (
 /** The whole service over a database, without a socket; several of them on one database are nodes of one service. */
 export const openApp = async (
   databaseUrl: string,
-  options: { now?: () => number; env?: Record<string, string> } = {},
+  options: { now?: () => number; env?: Record<string, string>; logger?: Logger } = {},
 ) => {
-  const config = readConfig({ RATE_LIMITS: 'off', ...options.env })
-  const logger = pino({ level: 'silent' })
-  const { now = Date.now } = options
+  const config = readConfig({ RATE_LIMITS: 'off', CATALOGUE_URL: 'none', ...options.env })
+  const { now = Date.now, logger = pino({ level: 'silent' }) } = options
   const { service, close: closeService } = await openService({ config, databaseUrl, logger, now })
   const app = await buildApp(service)
 
@@ -39,7 +38,7 @@ export const openApp = async (
     await app.close()
     await closeService()
   }
-  return { service, call, close }
+  return { app, service, call, close }
 }
 
 export type App = Awaited<ReturnType<typeof openApp>>

@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import { newPool } from '../postgres/connect.ts'
+import { addressKey } from './address.ts'
+import { HttpError } from './errors.ts'
+import { type SessionLimit, newSessionLimit } from './session-limit.ts'
+import { type SharedLimit, newSharedLimit } from './shared-limit.ts'
+
+/** What is limited for each address. */
+export type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Limits how often one address may ask for this route. */
+    limit?: AddressLimit
+  }
+}
+
+export type Limits = {
+  readonly perAddress: Readonly<Record<AddressLimit, Pick<SharedLimit, 'take'>>>
+  readonly writes: SessionLimit
+  readonly reads: SessionLimit
+  close(): Promise<void>
+}
+
+export type LimitsOptions = { readonly config: Config; readonly databaseUrl: string; readonly logger: Logger }
+
+const SHARE_MS = 500
+const CLEAR_MS = 5 * 60_000
+const QUERY_MS = 1_000
+
+const clearStatement = 'delete from tracebook.rate_limits where expire < $1'
+
+/** Limits whose counts all nodes share, on connections of their own; undefined when `RATE_LIMITS` is off. */
+export const openLimits = ({ config, databaseUrl, logger }: LimitsOptions): Limits | undefined => {
+  if (config.RATE_LIMITS === 'off') return undefined
+  const pool = newPool(databaseUrl, 'limits', 2, QUERY_MS)
+  const elapsed = () => performance.now()
+  const shared = (name: string, points: number) => newSharedLimit({ pool, name, points })
+  const ofSessions = (name: string, points: number) =>
+    newSessionLimit({ shared: shared(name, points), points, elapsed })
+  const [writes, reads] = [ofSessions('write', config.RATE_LIMIT_WRITES), ofSessions('read', config.RATE_LIMIT_READS)]
+
+  const quietly = (work: Promise<unknown>) => work.catch((err: unknown) => logger.debug({ err }, 'limits not shared'))
+  const sharing = setInterval(() => void quietly(Promise.all([writes.share(), reads.share()])), SHARE_MS)
+  const clearing = setInterval(() => void quietly(pool.query(clearStatement, [Date.now()])), CLEAR_MS)
+  for (const timer of [sharing, clearing]) timer.unref()
+
+  const close = async () => {
+    for (const timer of [sharing, clearing]) clearInterval(timer)
+    await pool.end()
+  }
+  const perAddress = {
+    'sign-in': shared('sign-in', config.RATE_LIMIT_SIGN_INS),
+    'device-session': shared('device-session', config.RATE_LIMIT_DEVICE_SESSIONS),
+    'invite-look-up': shared('invite-look-up', config.RATE_LIMIT_INVITE_LOOKUPS),
+  }
+  return { perAddress, writes, reads, close }
+}
+
+const tooMany = (reply: FastifyReply, waitMs: number): HttpError => {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
+  reply.header('retry-after', String(seconds))
+  return new HttpError('rate_limited', `Too many requests; try again in ${seconds} s`)
+}
+
+const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD'
+
+/**
+ * Refuses with 429 and `Retry-After` what is too much: by address on routes that say so, by session everywhere else.
+ * Comes after authentication; who has no session and asks for no such route is never counted.
+ */
+export const installLimits = (app: FastifyInstance, limits: Limits | undefined): void => {
+  if (!limits) return
+  app.addHook('onRequest', (request, reply, done) => {
+    const { limit } = request.routeOptions.config
+    if (limit !== undefined) {
+      const asked = limits.perAddress[limit].take(addressKey(request.ip))
+      asked.then((wait) => done(wait === undefined ? undefined : tooMany(reply, wait)), done)
+      return
+    }
+    if (!request.caller) return done()
+    const wait = (isRead(request) ? limits.reads : limits.writes).take(request.caller.sessionId)
+    done(wait === undefined ? undefined : tooMany(reply, wait))
+  })
+}

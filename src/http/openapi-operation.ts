@@ -1,0 +1,120 @@
+import type { FastifyContextConfig } from 'fastify'
+
+/** What routes have in common and need not say each: ids, security, parameters, failures. */
+
+type JsonObject = Record<string, unknown>
+
+/** A route's schema after zod was turned into JSON Schema. */
+export type RouteSchema = {
+  readonly hide?: boolean
+  readonly operationId?: string
+  readonly params?: JsonObject
+  readonly querystring?: JsonObject
+  readonly body?: JsonObject
+  readonly consumes?: readonly string[]
+  readonly produces?: readonly string[]
+  readonly response?: Readonly<Record<string, JsonObject>>
+}
+
+/** Ids that the rule below would give twice. */
+const ownIds: Readonly<Record<string, string>> = { 'DELETE /v1/sessions/:id': 'deleteSessionById' }
+
+const pascal = (segment: string) =>
+  segment
+    .split(/[-_.]/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+
+/** `PUT /v1/traces/:externalId` is `putTrace`, `GET /v1/traces` is `getTraces`. */
+export const operationIdOf = (method: string, url: string): string => {
+  const segments = url.split('/').filter((segment) => segment !== '' && segment !== 'v1')
+  const words = segments.flatMap((segment, i) => {
+    if (segment.startsWith(':')) return []
+    return pascal(segments[i + 1]?.startsWith(':') ? segment.replace(/s$/, '') : segment)
+  })
+  return ownIds[`${method} ${url}`] ?? `${method.toLowerCase()}${words.join('')}`
+}
+
+const securities = {
+  required: [{ bearer: [] }, { cookie: [] }],
+  optional: [{ bearer: [] }, { cookie: [] }, {}],
+  none: [],
+}
+
+const parameters: Readonly<Record<string, JsonObject>> = {
+  externalId: { description: 'The id that the client has chosen for the trace' },
+  messageExternalId: { description: 'The id that the client has chosen for the message, unique in its trace' },
+  slug: { description: 'The slug of the namespace' },
+  userId: { description: 'The id of the member’s user' },
+  code: { description: 'The code of the invite' },
+  id: { description: 'The id of the session' },
+  limit: { type: 'integer', minimum: 0, description: 'At most this many entries; above 1000 counts as 1000' },
+  cursor: { type: 'string', description: 'Where to go on: `nextCursor` of the page before' },
+  provider: { description: 'Only models of this provider' },
+  q: { description: 'Words that must stand in the id or the name' },
+  providerId: { description: 'The id of the provider' },
+  modelId: { description: 'The id of the model at its provider' },
+  v: { description: 'The version of the picture, for caches' },
+  includeParts: { type: 'boolean', description: 'Whether each message comes with its parts' },
+}
+
+const described = (schema: JsonObject | undefined): { properties?: JsonObject } | undefined => {
+  if (!schema?.properties) return schema
+  const properties = Object.entries(schema.properties as Record<string, JsonObject>).map(([name, given]) => {
+    const ours = parameters[name] ?? {}
+    return [name, ours.type ? ours : { ...ours, ...given }]
+  })
+  return { ...schema, properties: Object.fromEntries(properties) }
+}
+
+const meanings: Readonly<Record<string, string>> = {
+  200: 'Done',
+  302: 'Go on there',
+  304: 'It is as you know it',
+  400: 'The request is not valid: `invalid_request`',
+  401: 'There is no valid token: `unauthorized`',
+  403: 'The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`',
+  404: 'There is none, or none that the caller may know of: `not_found`',
+  409: 'It would leave the namespace without an admin: `last_admin`',
+  410: 'The invite is over: `invite_revoked`, `invite_expired` or `invite_used`',
+  413: 'The body is too large: `payload_too_large`',
+  429: 'Too many requests: `rate_limited`; `Retry-After` says when to try again',
+  503: 'Not now: `unavailable`; `Retry-After` says when to try again',
+}
+
+const otherFailures =
+  'Any other failure, among them 413 `payload_too_large`, 429 `rate_limited`, 500 `internal` and 503 `unavailable`; 429 and 503 come with `Retry-After`'
+
+const JSON_TYPE = ['application/json']
+
+const contentOf = (description: string, schema: JsonObject, types: readonly string[] = JSON_TYPE) => ({
+  description,
+  content: Object.fromEntries(types.map((type) => [type, { schema }])),
+})
+
+const answersOf = (url: string, { response = { 200: { type: 'null' } }, produces }: RouteSchema) => {
+  const answers = Object.entries(response).map(([status, schema]) => {
+    const description = meanings[status] ?? 'An answer'
+    if (schema.content || schema.type === 'null') return [status, { description, ...schema }]
+    return [status, contentOf(description, schema, status < '300' ? produces : undefined)]
+  })
+  const failure = { $ref: '#/components/schemas/Error' }
+  const others = url.startsWith('/v1/') ? { default: contentOf(otherFailures, failure) } : {}
+  return { ...Object.fromEntries(answers), ...others }
+}
+
+/** A route that takes bytes as they are has no schema for them. */
+const bodyOf = ({ body, consumes }: RouteSchema) => body ?? (consumes && { type: 'string', format: 'binary' })
+
+type Route = { readonly method: string | string[]; readonly config?: FastifyContextConfig }
+
+/** Adds to a route's schema what its method, its path and its `auth` say. */
+export const describeRoute = <S extends RouteSchema>(schema: S, url: string, { method, config }: Route): S => ({
+  ...schema,
+  operationId: schema.operationId ?? operationIdOf(String(method), url),
+  security: securities[config?.auth ?? 'none'],
+  params: described(schema.params),
+  querystring: described(schema.querystring),
+  body: bodyOf(schema),
+  response: answersOf(url, schema),
+})

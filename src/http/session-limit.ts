@@ -1,0 +1,66 @@
+import type { SharedLimit } from './shared-limit.ts'
+
+/** How often sessions do something, counted in memory and shared with the other nodes where it comes to matter. */
+export type SessionLimit = {
+  /** Counts one; the milliseconds to wait when that is too much. */
+  take(sessionId: string): number | undefined
+  /** Tells the other nodes what was counted here since the last time. */
+  share(): Promise<void>
+}
+
+export type SessionLimitOptions = {
+  readonly shared: Pick<SharedLimit, 'add'>
+  /** How many in a minute. */
+  readonly points: number
+  /** Milliseconds that only move forward. */
+  readonly elapsed: () => number
+}
+
+type Entry = { count: number; unshared: number; blockedUntil: number }
+
+const WINDOW_MS = 60_000
+/** From this part of its points on a session is worth a query: one that stays far below never costs any. */
+const WORTH_SHARING = 0.05
+
+/**
+ * A query for each request would cost more than many of the requests: each node counts for itself, and tells Postgres
+ * of the busy sessions only. So n nodes let through at most n × 5 % more than the limit.
+ */
+export const newSessionLimit = ({ shared, points, elapsed }: SessionLimitOptions): SessionLimit => {
+  const entries = new Map<string, Entry>()
+  const worth = Math.max(1, Math.floor(points * WORTH_SHARING))
+  let windowEnd = elapsed() + WINDOW_MS
+
+  const startWindow = (now: number) => {
+    windowEnd = now + WINDOW_MS
+    for (const [id, entry] of entries) {
+      if (entry.blockedUntil <= now) entries.delete(id)
+      else entry.count = entry.unshared = 0
+    }
+  }
+
+  const take = (sessionId: string) => {
+    const now = elapsed()
+    if (now >= windowEnd) startWindow(now)
+    let entry = entries.get(sessionId)
+    if (!entry) entries.set(sessionId, (entry = { count: 0, unshared: 0, blockedUntil: 0 }))
+    if (entry.blockedUntil > now) return entry.blockedUntil - now
+    entry.count += 1
+    entry.unshared += 1
+    return entry.count > points ? windowEnd - now : undefined
+  }
+
+  const shareOne = async (id: string, entry: Entry) => {
+    const points = entry.unshared
+    entry.unshared = 0
+    const wait = await shared.add(id, points)
+    if (wait !== undefined) entry.blockedUntil = elapsed() + wait
+  }
+
+  const share = async () => {
+    const busy = [...entries].filter(([, { unshared }]) => unshared >= worth)
+    await Promise.all(busy.map(([id, entry]) => shareOne(id, entry)))
+  }
+
+  return { take, share }
+}

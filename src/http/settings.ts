@@ -1,0 +1,50 @@
+import { BlockList, isIP } from 'node:net'
+import { z } from 'zod'
+
+const perMinute = (fallback: number) => z.coerce.number().int().min(1).max(1_000_000_000).default(fallback)
+
+const RANGES = new Set(['loopback', 'linklocal', 'uniquelocal'])
+
+const isRange = (text: string): boolean => {
+  if (RANGES.has(text) || isIP(text)) return true
+  const [address = '', bits = ''] = text.split('/')
+  if (!/^\d{1,3}$/.test(bits) || !isIP(address)) return false
+  try {
+    new BlockList().addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4')
+    return true
+  } catch {
+    return false
+  }
+}
+
+const list = (text: string) => text.split(',').map((item) => item.trim())
+
+/** Whose `X-Forwarded-*` headers are believed: nobody's, or these addresses'. A count of hops could be forged. */
+const trustProxy = z
+  .string()
+  .default('off')
+  .refine((text) => text === 'off' || list(text).every(isRange), {
+    error: 'must be off, or addresses: 10.0.0.0/8, ::1, loopback, linklocal, uniquelocal',
+  })
+  .transform((text) => (text === 'off' ? false : list(text)))
+
+const isOrigin = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '') && new URL(text).origin === text
+
+/** Pages of these origins may send our cookie along; a bearer token may come from anywhere. */
+const corsOrigins = z
+  .string()
+  .default('')
+  .transform((text) => (text === '' ? [] : list(text)))
+  .refine((origins) => origins.every(isOrigin), { error: 'must be origins, as https://app.example.org' })
+
+/** What stands between the service and the network; the README lists it with its defaults. */
+export const httpSettings = {
+  TRUST_PROXY: trustProxy,
+  CORS_ORIGINS: corsOrigins,
+  RATE_LIMITS: z.enum(['on', 'off']).default('on'),
+  RATE_LIMIT_SIGN_INS: perMinute(60),
+  RATE_LIMIT_DEVICE_SESSIONS: perMinute(120),
+  RATE_LIMIT_INVITE_LOOKUPS: perMinute(60),
+  RATE_LIMIT_WRITES: perMinute(60_000),
+  RATE_LIMIT_READS: perMinute(120_000),
+}

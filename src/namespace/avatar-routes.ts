@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { contextOf, requireCaller } from '../http/caller.ts'
+import { ErrorBody, invalid, notFound } from '../http/errors.ts'
+import { Key } from '../http/keys.ts'
+import { answers, ok } from '../http/reply.ts'
+import type { Service } from '../service.ts'
+import { existing } from './decide.ts'
+import { changeAvatar } from './decide-avatar.ts'
+import { imageTypeOf } from './image.ts'
+import { avatarIdOf, idOfSlug, namespaceOfAdmin } from './queries.ts'
+import { NamespaceInfo, viewOf } from './views.ts'
+
+const MAX_BYTES = 512 * 1024
+const Params = z.object({ slug: Key })
+type Params = z.infer<typeof Params>
+const Query = z.object({ v: z.string().optional() })
+type Query = z.infer<typeof Query>
+const tags = ['namespaces']
+
+/** A picture is shown, never run: also when it is opened by itself. */
+const safe = { 'content-security-policy': "default-src 'none'; sandbox", 'content-disposition': 'inline' }
+
+/** Every content type is read as bytes here: what counts is the content. */
+const takeBytes = (app: FastifyInstance) => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BYTES }, (_request, body, done) => done(null, body))
+}
+
+/** The avatar of a namespace: put by its admins, served to everybody (readings: Namespaces, members, invites). */
+export const avatarRoutes = (app: FastifyInstance, service: Service): void => {
+  void app.register(async (scope) => {
+    takeBytes(scope)
+    putRoute(scope, service)
+  })
+  getRoute(app, service)
+}
+
+const putRoute = (app: FastifyInstance, { reads, namespaces, avatars, visible, assertWritable }: Service) => {
+  app.put<{ Params: Params; Body: Buffer | undefined }>(
+    '/v1/namespaces/:slug/avatar',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Upload the avatar, as an admin: PNG, JPEG or WebP of at most 512 KiB',
+        tags,
+        consumes: ['image/png', 'image/jpeg', 'image/webp'],
+        params: Params,
+        response: answers(z.object({ namespace: NamespaceInfo }), 400, 401, 403, 404, 413),
+      },
+    },
+    async (request, reply) => {
+      const caller = requireCaller(request)
+      const { id } = await namespaceOfAdmin(reads, idOfSlug(request.params.slug), caller)
+      const bytes = request.body
+      const type = bytes && imageTypeOf(bytes)
+      if (!type) throw invalid(undefined, 'The body must be a PNG, JPEG or WebP picture')
+      assertWritable()
+      const storageId = createHash('sha256').update(bytes).digest('base64url')
+      await avatars.put(id, storageId, { type, bytes })
+      const { answer, position } = await namespaces.transact(
+        id,
+        {
+          decide: changeAvatar(caller.userId, storageId),
+          answer: (state) => viewOf(id, existing(state), caller.userId),
+        },
+        contextOf(request),
+      )
+      await Promise.all([visible(position), avatars.forgetOthers(id, storageId)])
+      return ok(reply, { namespace: answer })
+    },
+  )
+}
+
+const getRoute = (app: FastifyInstance, { reads, avatars }: Service) => {
+  const cacheFor = (reply: FastifyReply, isThisVersion: boolean) =>
+    reply.header('cache-control', isThisVersion ? 'public, max-age=31536000, immutable' : 'public, no-cache')
+
+  app.get<{ Params: Params; Querystring: Query }>(
+    '/v1/namespaces/:slug/avatar',
+    {
+      config: { auth: 'none' },
+      schema: {
+        summary: 'The avatar as a picture',
+        tags,
+        params: Params,
+        querystring: Query,
+        produces: ['image/png', 'image/jpeg', 'image/webp'],
+        response: { 200: z.string().meta({ format: 'binary' }), 304: z.null(), 400: ErrorBody, 404: ErrorBody },
+      },
+    },
+    async ({ params, query, headers }, reply) => {
+      const found = await avatarIdOf(reads, idOfSlug(params.slug))
+      if (!found) throw notFound()
+      const etag = `"${found.storageId}"`
+      reply.headers({ ...safe, etag })
+      cacheFor(reply, query.v === found.storageId)
+      if (matches(headers['if-none-match'], etag)) return reply.code(304).send()
+      const avatar = await avatars.get(found.namespaceId, found.storageId)
+      if (!avatar) throw notFound()
+      return reply.type(avatar.type).send(avatar.bytes)
+    },
+  )
+}
+
+const matches = (header: string | undefined, etag: string): boolean =>
+  header !== undefined && header.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))

@@ -1,0 +1,14 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import { cookieNameOf, cookieOf } from '../http/auth.ts'
+import { cookie } from '../http/cookies.ts'
+import { LIFETIME_MS } from './handshakes.ts'
+
+const nameOf = (config: Config) => `${cookieNameOf(config)}-signin`
+
+/** Marks the browser that a sign-in began in: the one that comes back must be the same. */
+export const setBrowserCookie = (reply: FastifyReply, config: Config, secret: string): void =>
+  void reply.header('set-cookie', cookie(nameOf(config), secret, LIFETIME_MS / 1_000))
+
+export const browserCookieOf = ({ headers }: FastifyRequest, config: Config): string | undefined =>
+  headers.cookie === undefined ? undefined : cookieOf(headers.cookie, nameOf(config))

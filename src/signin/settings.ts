@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { isLoopback } from '../http/loopback.ts'
+
+/** What carries secrets goes by https; plain http is for a provider on this machine. */
+const endpoint = z
+  .string()
+  .refine(
+    (text) => {
+      const { protocol, hostname } = URL.parse(text) ?? {}
+      return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname!))
+    },
+    { error: 'must be an https:// address (http:// only for this machine)' },
+  )
+  .optional()
+
+/** The code host that people sign in with (readings: Sign-in with the code host); without an id there is none. */
+export const signinSettings = {
+  CODEHOST_CLIENT_ID: z.string().optional(),
+  CODEHOST_CLIENT_SECRET: z.string().optional(),
+  CODEHOST_ISSUER: endpoint,
+  CODEHOST_AUTHORIZE_URL: endpoint,
+  CODEHOST_TOKEN_URL: endpoint,
+  CODEHOST_USER_URL: endpoint,
+  CODEHOST_EMAILS_URL: endpoint,
+  CODEHOST_SCOPE: z.string().optional(),
+}
+
+type Settings = { readonly [Name in keyof typeof signinSettings]?: z.infer<(typeof signinSettings)[Name]> }
+
+type Issues = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
+
+/** Where the service is reached. */
+type Place = { readonly PUBLIC_URL?: string | undefined; readonly HOST: string }
+
+/** What is missing of a provider that is configured in part: half a configuration is a mistake, not an absent one. */
+export const checkSignin = (settings: Settings & Place, { addIssue }: Issues): void => {
+  const names = Object.keys(signinSettings) as (keyof Settings)[]
+  if (names.every((name) => settings[name] === undefined)) return
+  const openId = settings.CODEHOST_ISSUER !== undefined
+  const endpoints = openId ? [] : (['CODEHOST_AUTHORIZE_URL', 'CODEHOST_TOKEN_URL', 'CODEHOST_USER_URL'] as const)
+  for (const name of ['CODEHOST_CLIENT_ID', 'CODEHOST_CLIENT_SECRET', ...endpoints] as const) {
+    const message = openId ? 'is missing' : 'is missing (CODEHOST_ISSUER alone is enough for an OpenID provider)'
+    if (settings[name] === undefined) addIssue({ code: 'custom', path: [name], message })
+  }
+  if (settings.PUBLIC_URL === undefined && !isLoopback(settings.HOST)) {
+    const message = 'is missing: the code host must know where to send people back to'
+    addIssue({ code: 'custom', path: ['PUBLIC_URL'], message })
+  }
+}
+
+/** How to reach the code host; `issuer` for OpenID, the three addresses for plain OAuth 2. */
+export type CodehostSettings = {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly scope: string | undefined
+  readonly provider:
+    | { readonly is: 'openid'; readonly issuer: string }
+    | {
+        readonly is: 'oauth'
+        readonly authorizeUrl: string
+        readonly tokenUrl: string
+        readonly userUrl: string
+        readonly emailsUrl: string | undefined
+      }
+}
+
+/** The code host of a configuration that `checkSignin` has passed; undefined when none is configured. */
+export const codehostOf = (settings: Settings): CodehostSettings | undefined => {
+  const { CODEHOST_CLIENT_ID: clientId, CODEHOST_CLIENT_SECRET: clientSecret, CODEHOST_SCOPE: scope } = settings
+  if (clientId === undefined || clientSecret === undefined) return undefined
+  const client = { clientId, clientSecret, scope }
+  const { CODEHOST_ISSUER: issuer, CODEHOST_AUTHORIZE_URL: authorizeUrl, CODEHOST_TOKEN_URL: tokenUrl } = settings
+  const { CODEHOST_USER_URL: userUrl, CODEHOST_EMAILS_URL: emailsUrl } = settings
+  if (issuer !== undefined) return { ...client, provider: { is: 'openid', issuer } }
+  return {
+    ...client,
+    provider: { is: 'oauth', authorizeUrl: authorizeUrl!, tokenUrl: tokenUrl!, userUrl: userUrl!, emailsUrl },
+  }
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { Key } from '../http/keys.ts'
+import { NewSession } from '../session/views.ts'
+
+/** The body that starts a sign-in (interface: Sign-in flow payloads; readings: redirectTo). */
+export const AuthStart = z
+  .object({
+    provider: z.literal('codehost').optional(),
+    deviceId: Key,
+    deviceName: z.string().optional(),
+    namespaceId: z.string().optional(),
+    redirectTo: z.string().optional(),
+  })
+  .meta({ id: 'AuthStart' })
+export type AuthStart = z.infer<typeof AuthStart>
+
+/** Times are milliseconds. */
+export const AuthStarted = z
+  .object({ state: z.string(), authorizeUrl: z.string(), expiresAt: z.int() })
+  .meta({ id: 'AuthStarted' })
+
+export const AuthComplete = z
+  .object({ state: z.string().min(1), exchangeCode: z.string().min(1) })
+  .meta({ id: 'AuthComplete' })
+export type AuthComplete = z.infer<typeof AuthComplete>
+
+export const AuthCompleted = z.object({ session: NewSession })
+
+/** What a provider sends somebody back with: a code, or why there is none. */
+export const Callback = z.object({
+  state: z.string().optional().meta({ description: 'The state of the sign-in' }),
+  code: z.string().optional().meta({ description: 'What the code host gives for a yes' }),
+  error: z.string().optional().meta({ description: 'Why there is no code' }),
+  iss: z.string().optional().meta({ description: 'Who the code host says it is' }),
+})
+export type Callback = z.infer<typeof Callback>

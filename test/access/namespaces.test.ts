@@ -1,0 +1,101 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { InviteView } from '../../src/namespace/views.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openApp } from '../support/open-app.ts'
+import { png } from '../support/pictures.ts'
+import { type Caller, callers, newTeam, standingOf } from './team.ts'
+
+const test = suite('who may do what to a namespace')
+const database = await freshDatabase()
+const app = await openApp(database.url)
+const { call } = app
+const team = await newTeam(app, 'team')
+const url = `/v1/namespaces/${team.slug}`
+const admin = team.tokenOf('admin', 'here')
+test.after(async () => {
+  await app.close()
+  await database.drop()
+})
+
+const newInvite = async () =>
+  ((await call('POST', `${url}/invites`, { token: admin, body: {} })).data as { invite: InviteView }).invite.code
+
+type Token = string | undefined
+type Answer = { readonly status: number }
+type Row = readonly [
+  what: string,
+  needs: 'anybody' | 'signed in' | 'member' | 'admin',
+  ask: (token: Token) => Promise<Answer>,
+]
+
+/** What each verb needs (interface: Namespaces; readings: Namespaces, members, invites). */
+const rows: readonly Row[] = [
+  ['see it', 'anybody', (token) => call('GET', url, { token })],
+  ['list its public traces', 'anybody', (token) => call('GET', `${url}/traces`, { token })],
+  ['look at an invite', 'anybody', async (token) => call('GET', `/v1/invites/${await newInvite()}`, { token })],
+  ['list the own namespaces', 'signed in', (token) => call('GET', '/v1/namespaces', { token })],
+  ['see who is in it', 'member', (token) => call('GET', `${url}/members`, { token })],
+  ['enter it', 'member', (token) => call('POST', '/v1/session/switch', { token, body: { slug: team.slug } })],
+  ['rename it', 'admin', (token) => call('PATCH', url, { token, body: { displayName: 'x' } })],
+  ['change nothing of it', 'admin', (token) => call('PATCH', url, { token, body: {} })],
+  ['see its invites', 'admin', (token) => call('GET', `${url}/invites`, { token })],
+  ['invite', 'admin', (token) => call('POST', `${url}/invites`, { token, body: {} })],
+  ['revoke an invite', 'admin', async (token) => call('DELETE', `${url}/invites/${await newInvite()}`, { token })],
+  [
+    'change a role',
+    'admin',
+    (token) => call('PATCH', `${url}/members/${team.userOf('member')}`, { token, body: { role: 'member' } }),
+  ],
+  [
+    'give it a picture',
+    'admin',
+    async (token) => {
+      const headers = { 'content-type': 'image/png', ...(token ? { authorization: `Bearer ${token}` } : {}) }
+      const { statusCode } = await app.app.inject({ method: 'PUT', url: `${url}/avatar`, headers, payload: png })
+      return { status: statusCode }
+    },
+  ],
+]
+
+const expected = (needs: Row[1], caller: Caller): number => {
+  const standing = standingOf(caller)
+  if (needs === 'anybody') return 200
+  if (standing === 'nobody') return 401
+  if (needs === 'signed in' || standing === 'admin') return 200
+  return needs === 'member' && standing !== 'stranger' ? 200 : 403
+}
+
+for (const [what, needs, ask] of rows) {
+  test(`to ${what} one must be ${needs}`, async () => {
+    for (const caller of callers) {
+      const { status } = await ask(team.tokenOf(caller, 'elsewhere'))
+      assert.is(status, expected(needs, caller), caller)
+    }
+  })
+}
+
+test('only a member sees a role, and more than what is public', async () => {
+  for (const caller of callers) {
+    const token = team.tokenOf(caller, 'elsewhere')
+    const isMember = !['nobody', 'stranger'].includes(standingOf(caller))
+    const { namespace } = (await call('GET', url, { token })).data as { namespace: object }
+    assert.is('role' in namespace, isMember, caller)
+    const { traces } = (await call('GET', `${url}/traces`, { token })).data as { traces: { visibility: string }[] }
+    const shown = traces.map(({ visibility }) => visibility).sort()
+    assert.equal(shown, isMember ? ['direct', 'private', 'public'] : ['public'], caller)
+  }
+})
+
+test('a member removes nobody else, but may go', async () => {
+  const remove = async (who: Caller, token: Token) =>
+    (await call('DELETE', `${url}/members/${team.userOf(who)}`, { token })).status
+  const member = team.tokenOf('member', 'here')
+  assert.is(await remove('creator', member), 403)
+  assert.is(await remove('admin', member), 403)
+  assert.is(await remove('stranger', admin), 404)
+  assert.is(await remove('member', member), 200)
+  assert.is(await remove('admin', admin), 409)
+})
+
+test.run()

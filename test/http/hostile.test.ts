@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { NewSession } from '../../src/session/views.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openApp } from '../support/open-app.ts'
+import { bodies, parameterTexts } from './support/arbitrary.ts'
+import { type Operation, readDocument } from './support/document.ts'
+
+const test = suite('whatever is sent')
+const RUNS = 40
+const database = await freshDatabase()
+const env = {
+  CODEHOST_CLIENT_ID: 'id',
+  CODEHOST_CLIENT_SECRET: 'secret',
+  CODEHOST_AUTHORIZE_URL: 'http://127.0.0.1:9/authorize',
+  CODEHOST_TOKEN_URL: 'http://127.0.0.1:9/token',
+  CODEHOST_USER_URL: 'http://127.0.0.1:9/user',
+}
+const { app, call, close } = await openApp(database.url, { env })
+const { document, operations } = await readDocument(app)
+test.after(async () => {
+  await close()
+  await database.drop()
+})
+
+const start = async () =>
+  ((await call('POST', '/v1/session', { body: { deviceId: 'somebody' } })).data as { session: NewSession }).session
+let session = await start()
+
+/** Something to find, whatever was deleted before; a session too. */
+const furnish = async () => {
+  if ((await call('GET', '/v1/user', { token: session.token })).status === 401) session = await start()
+  const { token } = session
+  await call('POST', '/v1/namespaces', { token, body: { slug: 'team', displayName: 'Team' } })
+  await call('PUT', '/v1/traces/trace', { token, body: { visibility: 'public' } })
+}
+
+const requestOf = ({ path, parameters, body }: Operation) => {
+  const known: Record<string, string> = {
+    slug: 'team',
+    externalId: 'trace',
+    messageExternalId: 'message',
+    userId: session.userId,
+    id: session.id,
+    limit: '5',
+    includeParts: 'true',
+  }
+  const textsOf = (name: string) => fc.option(parameterTexts(known[name] ?? 'x'), { freq: 3 })
+  const placed = fc.record(Object.fromEntries(parameters.map(({ name }) => [name, textsOf(name)])))
+  const url = placed.map((values) => {
+    const inPath = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? known[name] ?? 'x')
+    const query = parameters.filter(({ in: where, name }) => where === 'query' && typeof values[name] === 'string')
+    return `${inPath}${query.length > 0 ? '?' : ''}${query.map(({ name }) => `${name}=${values[name]}`).join('&')}`
+  })
+  const type = fc.constantFrom('application/json', 'application/json', 'application/json', 'text/plain', '')
+  const sent = body
+    ? fc.option(bodies(body, document.components.schemas), { freq: 8, nil: undefined })
+    : fc.constant(undefined)
+  return fc.record({ url, type, sent, signedIn: fc.nat({ max: 4 }).map((n) => n > 0) })
+}
+
+for (const operation of operations) {
+  const { method, path } = operation
+  if (!path.startsWith('/v1/') && path !== '/health') continue
+  test(`${method} ${path} answers as it says it does`, async () => {
+    await furnish()
+    const property = fc.asyncProperty(requestOf(operation), async ({ url, type, sent, signedIn }) => {
+      const headers = {
+        ...(signedIn ? { authorization: `Bearer ${session.token}` } : {}),
+        ...(sent === undefined || type === '' ? {} : { 'content-type': type }),
+      }
+      const answer = await app.inject({ method, url, headers, ...(sent === undefined ? {} : { payload: sent }) })
+      const { statusCode: status, body } = answer
+      if (method === 'DELETE' && status === 200) await furnish()
+      assert.ok(status < 500, `${status} ${body}`)
+      assert.ok(answer.headers['x-request-id'])
+      if (!String(answer.headers['content-type']).startsWith('application/json')) {
+        return assert.ok(operation.knows(status), `${status} is not described`)
+      }
+      const problem = operation.problemOf(status, JSON.parse(body))
+      assert.is(problem, undefined, `${status} ${body.slice(0, 500)}`)
+    })
+    await fc.assert(property, { numRuns: RUNS })
+  })
+}
+
+test('an answer that is not what the document says would be noticed', () => {
+  const user = operations.find(({ method, path }) => `${method} ${path}` === 'GET /v1/user')!
+  assert.is(user.problemOf(200, { ok: true, data: { user: { id: 'x' } } }), undefined)
+  for (const [status, body] of [
+    [200, { ok: true, data: { user: {} } }],
+    [200, { ok: false }],
+    [401, { ok: true, data: {} }],
+    [418, {}],
+  ] as const) {
+    assert.type(user.problemOf(status, body), 'string')
+  }
+})
+
+test('and everything has been taken into the read models', async () => {
+  const { statusCode, body } = await app.inject('/health/ready')
+  assert.is(statusCode, 200, body)
+})
+
+test.run()

@@ -1,0 +1,68 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { freshDatabase, onServer } from '../support/database.ts'
+import { type App, openApp } from '../support/open-app.ts'
+
+const test = suite('limits over HTTP')
+const database = await freshDatabase()
+const env = {
+  RATE_LIMITS: 'on',
+  RATE_LIMIT_DEVICE_SESSIONS: '3',
+  RATE_LIMIT_INVITE_LOOKUPS: '2',
+  RATE_LIMIT_WRITES: '4',
+  RATE_LIMIT_READS: '40',
+  TRUST_PROXY: '10.0.0.1',
+}
+const [node, other] = await Promise.all([0, 1].map(() => openApp(database.url, { env })))
+test.after(async () => {
+  await node!.close()
+  await other!.close()
+  await database.drop()
+})
+
+/** As a proxy that is believed, or somebody who says they are one. */
+const ask = ({ app }: App, url: string, client: string, body?: object, remoteAddress = '10.0.0.1') =>
+  app.inject({
+    method: body ? 'POST' : 'GET',
+    url,
+    remoteAddress,
+    headers: { 'x-forwarded-for': client },
+    ...(body ? { payload: body } : {}),
+  })
+
+test('nodes share one count for each address', async () => {
+  const start = async (on: App, client: string) =>
+    (await ask(on, '/v1/session', client, { deviceId: client })).statusCode
+  const statuses = [await start(node!, '192.0.2.1'), await start(other!, '192.0.2.1'), await start(node!, '192.0.2.1')]
+  assert.equal(statuses, [200, 200, 200])
+  const refused = await ask(other!, '/v1/session', '192.0.2.1', { deviceId: 'x' })
+  assert.is(refused.statusCode, 429)
+  assert.is(refused.json().error.code, 'rate_limited')
+  const seconds = Number(refused.headers['retry-after'])
+  assert.ok(seconds >= 1 && seconds <= 60)
+  assert.is(await start(node!, '192.0.2.1'), 429)
+  assert.is(await start(node!, '192.0.2.2'), 200)
+})
+
+test('who is no proxy of ours cannot say that they are somebody else', async () => {
+  const look = async (client: string) =>
+    (await ask(node!, '/v1/invites/000000000', client, undefined, '198.51.100.9')).statusCode
+  assert.equal([await look('192.0.2.10'), await look('192.0.2.11'), await look('192.0.2.12')], [404, 404, 429])
+})
+
+test('a session that writes too much waits, and may still read', async () => {
+  const { token } = (await ask(node!, '/v1/session', '192.0.2.3', { deviceId: 'busy' })).json().data.session
+  const write = () => node!.call('PATCH', '/v1/user', { token, body: {} })
+  for (let i = 0; i < 4; i++) assert.is((await write()).status, 200)
+  assert.is((await write()).status, 429)
+  assert.is((await node!.call('GET', '/v1/user', { token })).status, 200)
+})
+
+test('without the table each node counts for itself', async () => {
+  await onServer(database.url, 'alter table tracebook.rate_limits rename to away')
+  const look = async () => (await ask(node!, '/v1/invites/000000000', '192.0.2.20')).statusCode
+  assert.equal([await look(), await look(), await look()], [404, 404, 429])
+  await onServer(database.url, 'alter table tracebook.away rename to rate_limits')
+})
+
+test.run()

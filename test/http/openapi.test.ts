@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import openapiTS, { astToString, COMMENT_HEADER, type OpenAPI3 } from 'openapi-typescript'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { buildApp } from '../../src/http/app.ts'
+import { type Database, freshDatabase } from '../support/database.ts'
+import { type App, openApp } from '../support/open-app.ts'
+
+type Operation = {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: readonly string[]
+  readonly security: readonly object[]
+  readonly parameters?: readonly { readonly name: string; readonly description?: string }[]
+  readonly responses: Readonly<Record<string, { readonly description: string }>>
+}
+
+const test = suite('the OpenAPI document')
+let database: Database
+let node: App
+let app: FastifyInstance
+let text: string
+let operations: ReadonlyMap<string, Operation>
+
+test.before(async () => {
+  database = await freshDatabase()
+  node = await openApp(database.url)
+  app = await buildApp(node.service)
+  text = (await app.inject('/openapi.json')).body
+  const paths = Object.entries(JSON.parse(text).paths as Record<string, Record<string, Operation>>)
+  operations = new Map(
+    paths.flatMap(([path, item]) => Object.entries(item).map(([method, one]) => [`${method} ${path}`, one])),
+  )
+})
+test.after(async () => {
+  await app.close()
+  await node.close()
+  await database.drop()
+})
+
+// The generator checks the document first, against OpenAPI 3.1.
+test('gives the types of src/sync/api.d.ts: after a change of the API run npm run openapi', async () => {
+  const types = astToString(await openapiTS(JSON.parse(text) as OpenAPI3))
+  const committed = readFileSync(new URL('../../src/sync/api.d.ts', import.meta.url), 'utf8')
+  assert.ok(committed === `${COMMENT_HEADER}${types}`, 'src/sync/api.d.ts is not up to date: run npm run openapi')
+})
+
+test('names and describes every operation, its parameters and its answers', () => {
+  const ids = [...operations.values()].map(({ operationId }) => operationId)
+  assert.equal(ids, [...new Set(ids)])
+  for (const [name, { operationId, summary, tags, parameters = [], responses }] of operations) {
+    assert.match(operationId, /^[a-z][A-Za-z]+$/, name)
+    assert.ok(summary && tags.length === 1, name)
+    for (const parameter of parameters) assert.ok(parameter.description, `${name}: ${parameter.name}`)
+    for (const { description } of Object.values(responses)) assert.is.not(description, 'Default Response', name)
+    if (name.includes('/v1/')) assert.ok(responses.default, `${name} may fail`)
+  }
+})
+
+test('says what each route needs of a caller', () => {
+  const [bearer, cookie] = [{ bearer: [] }, { cookie: [] }]
+  const securityOf = (name: string) => operations.get(name)?.security
+  assert.equal(securityOf('post /v1/session'), [])
+  assert.equal(securityOf('get /v1/feed'), [bearer, cookie, {}])
+  assert.equal(securityOf('delete /v1/traces/{externalId}'), [bearer, cookie])
+  for (const [name, { security }] of operations) assert.ok(security, name)
+})
+
+test('has each schema once, and only those that a route shows', () => {
+  const { schemas } = JSON.parse(text).components as { schemas: Record<string, unknown> }
+  for (const name of Object.keys(schemas)) {
+    assert.not.match(name, /Input$/)
+    assert.ok(text.includes(`"#/components/schemas/${name}"`), name)
+  }
+  for (const [, name] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) assert.ok(schemas[name!], name)
+})
+
+test('leaves room for new optional fields', () => {
+  assert.not.match(text, /"additionalProperties":false/)
+})
+
+test('comes with a reference that loads everything from the service itself', async () => {
+  const page = await app.inject('/docs/')
+  assert.is(page.statusCode, 200)
+  const assets = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!)
+  assert.ok(assets.length >= 5)
+  for (const address of assets) {
+    const { pathname, origin } = new URL(address, 'http://here/docs/')
+    assert.is(origin, 'http://here', address)
+    assert.is((await app.inject(pathname)).statusCode, 200, address)
+  }
+  const { body: start } = await app.inject('/docs/static/swagger-initializer.js')
+  assert.match(start, '"validatorUrl":null')
+  assert.not.match(start, /["']https?:/)
+})
+
+test.run()

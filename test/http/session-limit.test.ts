@@ -1,0 +1,68 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newSessionLimit } from '../../src/http/session-limit.ts'
+
+const test = suite('limits of sessions')
+
+/** Nodes that share a count, and a clock of theirs. */
+const newWorld = (points = 100) => {
+  const clock = { now: 0 }
+  const total = new Map<string, number>()
+  const added: number[] = []
+  const add = async (id: string, more: number) => {
+    added.push(more)
+    total.set(id, (total.get(id) ?? 0) + more)
+    return total.get(id)! > points ? 30_000 : undefined
+  }
+  const node = () => newSessionLimit({ shared: { add }, points, elapsed: () => clock.now })
+  return { nodes: [node(), node()] as const, clock, added, total }
+}
+const times = (count: number, work: () => unknown) => Array.from({ length: count }, work)
+
+test('one node lets through what a minute has, and says when the next one begins', () => {
+  const { nodes, clock } = newWorld()
+  clock.now = 20_000
+  assert.ok(times(100, () => nodes[0].take('a')).every((wait) => wait === undefined))
+  assert.is(nodes[0].take('a'), 40_000)
+  assert.is(nodes[0].take('b'), undefined)
+  clock.now = 60_000
+  assert.is(nodes[0].take('a'), undefined)
+})
+
+test('nodes stop together, as soon as they have told each other', async () => {
+  const { nodes, clock } = newWorld()
+  for (const node of nodes) times(60, () => node.take('a'))
+  for (const node of nodes) await node.share()
+  times(5, () => nodes[0].take('a'))
+  await nodes[0].share()
+  assert.is(nodes[0].take('a'), 30_000)
+  assert.is(nodes[1].take('a'), 30_000)
+  clock.now = 29_999
+  assert.is(nodes[1].take('a'), 1)
+  clock.now = 30_000
+  assert.is(nodes[1].take('a'), undefined)
+})
+
+test('a block lasts into the next minute', async () => {
+  const { nodes, clock } = newWorld()
+  clock.now = 45_000
+  times(100, () => nodes[0].take('a'))
+  times(10, () => nodes[1].take('a'))
+  await nodes[0].share()
+  await nodes[1].share()
+  clock.now = 60_000
+  assert.is(nodes[1].take('a'), 15_000)
+})
+
+test('a session that does little costs no query', async () => {
+  const { nodes, added } = newWorld()
+  times(4, () => nodes[0].take('a'))
+  await nodes[0].share()
+  assert.equal(added, [])
+  nodes[0].take('a')
+  await nodes[0].share()
+  await nodes[0].share()
+  assert.equal(added, [5])
+})
+
+test.run()

@@ -1,5 +1,9 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { httpSettings } from './http/settings.ts'
+import { modelsSettings } from './models/settings.ts'
+import { checkSignin, signinSettings } from './signin/settings.ts'
+import { checkSummaries, summarySettings } from './summary/settings.ts'
 
 const Role = z.enum(['api', 'projector', 'worker'])
 export type ServiceRole = z.infer<typeof Role>
@@ -18,7 +22,7 @@ const roles = z
   .pipe(z.array(Role).min(1))
 
 /** All configuration: environment variables, read once. The README lists them with their defaults. */
-const Environment = z.object({
+export const Environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: number(3000, 0, 65_535),
   PUBLIC_URL: url('http:', 'https:').optional(),
@@ -31,7 +35,10 @@ const Environment = z.object({
   EVENTSTORE_URL: url('esdb:', 'esdb+discover:', 'kurrentdb:', 'kurrentdb+discover:').optional(),
   ROLES: roles,
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  RATE_LIMITS: z.enum(['on', 'off']).default('on'),
+  ...httpSettings,
+  ...signinSettings,
+  ...modelsSettings,
+  ...summarySettings,
   SESSION_TTL_DAYS: z.coerce.number().positive().max(36_500).default(90),
   DISK_RESERVE_MB: number(256),
 })
@@ -46,7 +53,7 @@ export class ConfigError extends Error {
 /** Reads the configuration; an empty variable counts as unset. @throws ConfigError */
 export const readConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
-  const parsed = Environment.safeParse(set)
+  const parsed = Environment.superRefine(checkSignin).superRefine(checkSummaries).safeParse(set)
   if (parsed.success) return parsed.data
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
   throw new ConfigError(`the configuration cannot be used\n  ${issues.join('\n  ')}`)

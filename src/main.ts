@@ -1,23 +1,33 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { Command, CommanderError } from 'commander'
-import { loginCommand } from './commands/login.ts'
-import { serveCommand } from './commands/serve.ts'
-import { syncCommand } from './commands/sync.ts'
+import { Command } from 'commander'
+import { exitOnUsage } from './sync/command-end.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+
+/** Loaded by need: `sync` shall not wait for the server's modules. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
+  login: async () => (await import('./commands/login.ts')).loginCommand(),
+  sync: async () => (await import('./commands/sync.ts')).syncCommand(),
+  models: async () => (await import('./commands/models.ts')).modelsCommand(),
+  rebuild: async () => (await import('./commands/rebuild.ts')).rebuildCommand(),
+  log: async () => (await import('./commands/log.ts')).logCommand(),
+  openapi: async () => (await import('./commands/openapi.ts')).openapiCommand(),
+}
 
 const program = new Command('tracebook')
   .description('Store, share and search the recorded sessions of AI coding agents.')
   .version(version)
-  .addCommand(serveCommand())
-  .addCommand(loginCommand())
-  .addCommand(syncCommand())
+  .exitOverride(exitOnUsage)
 
 try {
+  const [, , name = ''] = process.argv
+  // What is no command is a question, or a mistake: either way all of them are named.
+  const needed = Object.hasOwn(commands, name) ? [commands[name]!] : Object.values(commands)
+  for (const load of needed) program.addCommand((await load()).exitOverride(exitOnUsage))
   await program.parseAsync()
 } catch (error) {
-  if (error instanceof CommanderError) process.exit(error.exitCode)
   console.error(`tracebook: ${error instanceof Error ? error.message : String(error)}`)
   process.exit(1)
 }

@@ -13,13 +13,20 @@ import { type Runner, startRunner } from './engine/runner.ts'
 import { type DomainEvent, type StreamKind } from './engine/stream.ts'
 import { type Transactor, newTransactor } from './engine/transact.ts'
 import { startWatch } from './engine/watch.ts'
+import { within } from './engine/within.ts'
 import { startErasure } from './erasure/process.ts'
 import { formats } from './events.ts'
 import { newFeedCache } from './feed/cache.ts'
+import { openLimits } from './http/limits.ts'
 import { newStreams } from './http/stream.ts'
-import { openPostgresLog } from './log/postgres/postgres-log.ts'
-import { wholeAppends } from './log/whole-appends.ts'
+import { openLog } from './log/open-log.ts'
 import { newMetrics } from './metrics.ts'
+import { registry as registryKind } from './models/decide.ts'
+import { startCatalogue } from './models/process.ts'
+import { providerIds } from './models/queries.ts'
+import { newRefresh } from './models/refresh.ts'
+import { newRegistry } from './models/registry.ts'
+import { newAvatars } from './namespace/avatars.ts'
 import { namespaces } from './namespace/decide.ts'
 import { newPool } from './postgres/connect.ts'
 import { migrate } from './postgres/migrate.ts'
@@ -27,6 +34,8 @@ import type { Service } from './service.ts'
 import { sessions } from './session/decide.ts'
 import { newTokens } from './session/tokens.ts'
 import { newUses } from './session/uses.ts'
+import { newHandshakes } from './signin/handshakes.ts'
+import { startSummaries } from './summary/process.ts'
 import { traces } from './trace/decide.ts'
 import { traceSource, trimTrace } from './trace/source.ts'
 import { identities, users } from './user/decide.ts'
@@ -46,6 +55,9 @@ const VISIBLE_MS = 5_000
 const MAX_LAG_MS = 5_000
 const KEPT_TRACES = 128
 const STREAM_CONNECTIONS = 6
+const OPERATION_MS = 5_000
+const CLOSE_MS = 3_000
+const UNREACHABLE = 'the log cannot be reached'
 
 /** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
@@ -54,16 +66,15 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   await migrate(databaseUrl)
   const metrics = newMetrics()
   const codec = newCodec(formats)
-  const log = wholeAppends(
-    openPostgresLog({
-      url: databaseUrl,
-      observe: (appends, events, ms) => {
-        metrics.appendBatches.observe(appends)
-        metrics.appendedEvents.inc(events)
-        metrics.appendSeconds.observe(ms / 1_000)
-      },
-    }),
-  )
+  const log = openLog({
+    databaseUrl,
+    eventStoreUrl: config.EVENTSTORE_URL,
+    observe: (appends, events, ms) => {
+      metrics.appendBatches.observe(appends)
+      metrics.appendedEvents.inc(events)
+      metrics.appendSeconds.observe(ms / 1_000)
+    },
+  })
 
   const models = newHorizon()
   const caches = newHorizon()
@@ -91,7 +102,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const reads = openReads<ReadTables>({ url: databaseUrl, schema, head: () => log.head() })
   const streamPool = newPool(databaseUrl, 'long lists', STREAM_CONNECTIONS, 0, schema)
-  const operations = newPool(databaseUrl, 'operations', 3)
+  const operations = newPool(databaseUrl, 'operations', 3, OPERATION_MS)
 
   const common = { log, codec, now }
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>): Transactor<State, Event> =>
@@ -103,35 +114,52 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     namespaces: folded(namespaces),
     traces: newTransactor({
       kind: traces,
-      source: traceSource(reads, (position) => models.passed(position, VISIBLE_MS)),
+      source: traceSource(reads, (position) => models.passed(position, VISIBLE_MS, false)),
       trim: trimTrace,
       keep: KEPT_TRACES,
       ...common,
     }),
   }
+  const providers = newTransactor({
+    kind: registryKind,
+    source: foldSource(registryKind, log, codec),
+    keep: 1,
+    ...common,
+  })
   const byCategory: Record<string, Pick<Transactor<unknown, DomainEvent>, 'observe' | 'forget'>> = {
     user: transactors.users,
     identity: transactors.identities,
     session: transactors.sessions,
     namespace: transactors.namespaces,
     trace: transactors.traces,
+    models: providers,
   }
 
   const tokens = newTokens({ reads, now, isAlive: () => watch.isAlive() })
   const uses = newUses({ pool: operations, now })
+  const limits = openLimits({ config, databaseUrl, logger })
   const feedCache = newFeedCache(() => watch.isAlive())
+  const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS))
   const observe = (event: Happened) => {
     byCategory[event.stream.slice(0, event.stream.indexOf('-'))]?.observe(event.stream, event.revision)
     tokens.observe([event])
     feedCache.observe(event)
+    registry.observe(event)
   }
   const forget = () => {
     for (const transactor of Object.values(byCategory)) transactor.forget()
     tokens.clear()
     feedCache.clear()
+    registry.clear()
   }
   const watch = await startWatch({ log, codec, horizon: caches, models, observe, forget })
   const erasure = has('worker') ? startErasure({ pool: operations, log, models, logger }) : undefined
+
+  const refresh = newRefresh({ transactor: providers, known: () => providerIds(reads) })
+  const catalogue = startCatalogue(
+    { pool: operations, source: config.CATALOGUE_URL, refresh, now, logger },
+    has('worker'),
+  )
 
   const assertWritable = () => {
     if (isDiskLow()) throw new Unavailable('the disk is nearly full')
@@ -139,6 +167,22 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     if (state?.is === 'stopped') throw new Unavailable(`projections have stopped: ${state.reason}`)
     if (watch.lagMs() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
   }
+
+  const summaries = has('worker')
+    ? startSummaries({
+        url: databaseUrl,
+        pool: operations,
+        log,
+        codec,
+        reads,
+        models,
+        traces: transactors.traces,
+        assertWritable,
+        config,
+        now,
+        logger,
+      })
+    : undefined
 
   /** What keeps the service from serving, in words; empty when nothing does. */
   const readiness = async (): Promise<string[]> => {
@@ -148,9 +192,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     if (state?.is === 'rebuilding') missing.push(`read models are being built: ${state.position} of ${state.head}`)
     const [readable, writable] = await Promise.all([
       reads.check(),
-      log.head().then(
+      within(VISIBLE_MS, UNREACHABLE, log.head()).then(
         () => undefined,
-        () => 'the log cannot be reached',
+        () => UNREACHABLE,
       ),
     ])
     for (const reason of [readable, writable]) if (reason) missing.push(reason)
@@ -191,20 +235,28 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     tokens,
     uses,
     feedCache,
+    models: registry,
+    catalogue,
+    limits,
+    handshakes: newHandshakes({ pool: operations, now }),
+    avatars: newAvatars({ pool: operations, now }),
     visible,
     assertWritable,
     readiness,
   }
 
-  const close = async () => {
-    await uses.close()
-    await erasure?.close()
-    await watch.close()
-    await runner?.close()
-    await checkpoints.close()
+  const end = async () => {
+    await Promise.all([uses.close(), limits?.close(), catalogue.close(), summaries?.close(), erasure?.close()])
+    await Promise.all([watch.close(), runner?.close(), checkpoints.close()])
     await log.close()
     await Promise.all([reads.close(), streamPool.end(), operations.end()])
   }
+
+  /** A database that does not answer is not waited for. */
+  const close = () =>
+    within(CLOSE_MS, 'the database does not let go', end()).catch((error: unknown) => {
+      logger.warn({ err: error }, 'not everything has been closed')
+    })
 
   return { service, close }
 }

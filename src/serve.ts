@@ -81,9 +81,12 @@ export const serve = async (config: Config, logger: Logger, signal: AbortSignal)
   let open: OpenService | undefined
   let app: FastifyInstance | undefined
   const stop = async (mode: 'fast' | 'immediate') => {
-    if (app) await closeApp(app, mode)
-    if (mode === 'fast') await open?.close()
-    await database.stop(mode)
+    try {
+      if (app) await closeApp(app, mode)
+      if (mode === 'fast') await open?.close()
+    } finally {
+      await database.stop(mode)
+    }
   }
   try {
     const { url: databaseUrl, isDiskLow } = database

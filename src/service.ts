@@ -5,15 +5,20 @@ import type { Codec } from './engine/codec.ts'
 import type { Reads } from './engine/reads.ts'
 import type { Transactor } from './engine/transact.ts'
 import type { FeedCache } from './feed/cache.ts'
+import type { Limits } from './http/limits.ts'
 import type { Streams } from './http/stream.ts'
 import type { EventLog } from './log/log.ts'
 import type { Metrics } from './metrics.ts'
+import type { Catalogue } from './models/process.ts'
+import type { Registry } from './models/registry.ts'
+import type { Avatars } from './namespace/avatars.ts'
 import type { Namespace } from './namespace/decide.ts'
 import type { NamespaceEvent } from './namespace/events.ts'
 import type { Session } from './session/decide.ts'
 import type { SessionEvent } from './session/events.ts'
 import type { Tokens } from './session/tokens.ts'
 import type { Uses } from './session/uses.ts'
+import type { Handshakes } from './signin/handshakes.ts'
 import type { Trace, TraceNeed } from './trace/decide.ts'
 import type { TraceEvent } from './trace/events.ts'
 import type { Identity, User } from './user/decide.ts'
@@ -45,6 +50,16 @@ export type Service = {
   /** When sessions were last used, written behind. */
   readonly uses: Uses
   readonly feedCache: FeedCache
+  /** What agents' names of models stand for. */
+  readonly models: Registry
+  /** Where the model registry is filled from. */
+  readonly catalogue: Catalogue
+  /** Undefined when `RATE_LIMITS` is off. */
+  readonly limits: Limits | undefined
+  /** Sign-ins with the code host that are under way. */
+  readonly handshakes: Handshakes
+  /** The bytes of avatars. */
+  readonly avatars: Avatars
   /** What keeps the service from serving, in words; empty when nothing does. */
   readonly readiness: () => Promise<string[]>
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { cut, hangUp, newClient } from '../postgres/connect.ts'
 import type { Horizon } from './horizon.ts'
@@ -5,10 +6,11 @@ import { readCheckpoint } from './read-models.ts'
 
 const BUSY_MS = 10
 const IDLE_MS = 250
+const ANSWER_MS = 3_000
 
 /**
  * Tells a node whose read models are built by another process how far they have come: it looks at the checkpoint
- * often while somebody waits, and now and then otherwise.
+ * as soon as somebody waits and often until nobody does, and now and then otherwise.
  */
 export const watchCheckpoint = (options: {
   readonly url: string
@@ -35,6 +37,7 @@ export const watchCheckpoint = (options: {
 
   const look = async () => {
     if (!isNeeded()) return
+    const patience = setTimeout(() => client && cut(client), ANSWER_MS)
     try {
       const { position, ready } = await readCheckpoint(await connected(), schema)
       if (ready) horizon.advance(position)
@@ -42,19 +45,27 @@ export const watchCheckpoint = (options: {
       if (client) cut(client)
       client = undefined // the database is away, or this version's schema is not there yet
     }
+    clearTimeout(patience)
   }
+
+  const rest = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wake = () => (clearTimeout(timer), resolve())
+    })
+
+  const isAskedFor = () => isNeeded() && horizon.waiting()
 
   const run = async () => {
     while (!closed) {
       await look()
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, isNeeded() && horizon.waiting() ? BUSY_MS : IDLE_MS)
-        wake = () => (clearTimeout(timer), resolve())
-      })
+      if (isAskedFor()) await sleep(BUSY_MS)
+      else await rest(IDLE_MS)
     }
     if (client) await hangUp(client)
   }
 
+  horizon.onWait(() => wake())
   const running = run()
   return {
     close: async () => {

@@ -75,7 +75,7 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
     const data = upcast(format, parseExact(event.data) as object, schema)
     const checked = format.schema.safeParse(data)
     if (!checked.success)
-      throw new UnknownEvent(`${event.type} ${event.id} does not fit its schema: ${checked.error.message}`)
+      throw new UnknownEvent(`${event.type} ${event.id} does not fit its schema`, { cause: checked.error })
     return { type: event.type, data }
   }
 

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { textOf } from '../json/exact.ts'
 import type { NewEvent } from '../log/log.ts'
 import type { Actor, Metadata } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
@@ -33,8 +34,22 @@ export type Decided<State, Event> = {
 
 const APPEND_BYTES = 4 * 1024 * 1024
 
+/** About how long the JSON text of a value is. That of objects in lists is kept: it will be written, or has been. */
+const lengthOf = (value: unknown): number => {
+  if (typeof value === 'string') return value.length
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + lengthOfItem(item), 0)
+  return 100
+}
+
+const lengthOfItem = (item: unknown): number => {
+  if (typeof item !== 'object' || item === null) return lengthOf(item)
+  const { value } = item as { readonly value?: unknown } // an operation of a patch
+  return value === undefined ? textOf(item).length : lengthOf([value])
+}
+
 /** A rough size of an event, enough to keep one append within bounds. */
-const weightOf = ({ data }: DomainEvent) => 200 + 1_000 * ((data as { parts?: readonly unknown[] }).parts?.length ?? 0)
+const weightOf = ({ data }: DomainEvent) =>
+  Object.values(data).reduce<number>((sum, value) => sum + lengthOf(value), 200)
 
 /** Decides commands one after the other on one evolving state, as many as belong into one append. */
 export const decideAll = <State, Event extends DomainEvent, Need>(

@@ -11,6 +11,8 @@ export type Horizon = {
   passed(position: bigint, timeoutMs: number, stored?: boolean): Promise<void>
   /** Whether anybody waits, so that a poller knows when to look often. */
   waiting(): boolean
+  /** Calls back whenever somebody begins to wait. */
+  onWait(callback: () => void): void
 }
 
 type Waiter = { readonly position: bigint; readonly resolve: () => void }
@@ -18,6 +20,7 @@ type Waiter = { readonly position: bigint; readonly resolve: () => void }
 export const newHorizon = (): Horizon => {
   let reached = 0n
   let waiters: Waiter[] = []
+  let callback = () => {}
 
   const advance = (position: bigint) => {
     if (position <= reached) return
@@ -45,6 +48,7 @@ export const newHorizon = (): Horizon => {
         },
       }
       waiters.push(waiter)
+      callback()
     })
   }
 
@@ -52,5 +56,9 @@ export const newHorizon = (): Horizon => {
     reached = position
   }
 
-  return { position: () => reached, advance, reset, passed, waiting: () => waiters.length > 0 }
+  const onWait = (listener: () => void) => {
+    callback = listener
+  }
+
+  return { position: () => reached, advance, reset, passed, waiting: () => waiters.length > 0, onWait }
 }

@@ -21,7 +21,8 @@ const checkpoint = `
 /** The SQLSTATE of a checkpoint that somebody else has moved. */
 export const CHECKPOINT_MOVED = 'TB001'
 
-export type Checkpoint = { readonly position: bigint; readonly ready: boolean }
+/** How far read models have come; `stopped` when they stay there, at an event that cannot be applied. */
+export type Checkpoint = { readonly position: bigint; readonly ready: boolean; readonly stopped: boolean }
 
 /** Makes a schema with empty tables unless it is there, and says how far it has come. */
 export const ensureSchema = async (client: Client, group: Group, schema = schemaOf(group)): Promise<Checkpoint> => {
@@ -41,8 +42,22 @@ const createSchema = async (client: Client, group: Group, schema: string) => {
     commit;`)
 }
 
-export const readCheckpoint = async (client: Client, schema: string): Promise<Checkpoint> =>
-  (await client.query<Checkpoint>(`select position, ready from ${schema}.checkpoint`)).rows[0]!
+const stopOf = (schema: string) => `stopped ${schema}`
+
+export const readCheckpoint = async (client: Client, schema: string): Promise<Checkpoint> => {
+  const text = `
+    select position, ready, exists (select from tracebook.processes p where p.name = $1 and p.position = c.position) as stopped
+    from ${schema}.checkpoint c`
+  return (await client.query<Checkpoint>(text, [stopOf(schema)])).rows[0]!
+}
+
+/** Tells all nodes that the read models stay where they are: reads need not wait for more. */
+export const noteStop = (client: Client, schema: string): Promise<unknown> =>
+  client.query(
+    `insert into tracebook.processes select $1, position from ${schema}.checkpoint
+     on conflict (name) do update set position = excluded.position`,
+    [stopOf(schema)],
+  )
 
 /** Makes the secondary indexes; from then on the schema may serve. */
 export const finishSchema = async (client: Client, group: Group, schema = schemaOf(group)): Promise<void> => {

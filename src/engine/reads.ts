@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { isDiskFull, isTransient, kyselyOver, newPool } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './read-models.ts'
 import { Unavailable } from './rejected.ts'
+import { within } from './within.ts'
 
 export type Row = Record<string, unknown>
 
@@ -26,6 +27,7 @@ export type ReadsOptions = {
   readonly head: () => Promise<bigint>
 }
 
+const STATEMENT_MS = 4_000 // a server that does not answer at all is given up after twice that
 const SETTLE_MS = 5_000
 const LOOK_AGAIN_MS = 15
 
@@ -37,23 +39,27 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
  * (architecture: Projections).
  */
 export const openReads = <Tables>({ url, schema, size = 12, head }: ReadsOptions): Reads<Tables> => {
-  const pool = newPool(url, 'reads', size, 30_000, schema)
+  const pool = newPool(url, 'reads', size, STATEMENT_MS, schema)
   let settling: Promise<void> | undefined
   let unsettled = true
+  let connections = 0
   const unsettle = () => {
     unsettled = true
   }
-  pool.on('connect', unsettle)
+  pool.on('connect', () => {
+    connections += 1
+    unsettle()
+  })
   pool.on('error', unsettle)
 
   const settle = async () => {
     const until = performance.now() + SETTLE_MS
     unsettled = false
     try {
-      const goal = await head()
+      const goal = await within(SETTLE_MS, 'the log does not answer', head())
       for (;;) {
-        const { position, ready } = await readCheckpoint(pool, schema).catch(ifMissing)
-        if (ready && position >= goal) return
+        const { position, ready, stopped } = await readCheckpoint(pool, schema).catch(ifMissing)
+        if (ready && (position >= goal || stopped)) return
         if (performance.now() > until) throw new Unavailable('the read models are catching up')
         await pause(LOOK_AGAIN_MS)
       }
@@ -72,10 +78,19 @@ export const openReads = <Tables>({ url, schema, size = 12, head }: ReadsOptions
     }
   }
 
+  /** A query on a connection that was made for it has not waited for what that connection must wait for: once more. */
+  const settledWork = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      if (unsettled || settling) await settled()
+      const before = connections
+      const result = await work()
+      if (connections === before) return result
+    }
+  }
+
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      if (unsettled || settling) await settled()
-      return await work()
+      return await settledWork(work)
     } catch (error) {
       if (error instanceof Unavailable) throw error
       if (isTransient(error) || isDiskFull(error) || isMissing(error)) {
@@ -97,7 +112,7 @@ export const openReads = <Tables>({ url, schema, size = 12, head }: ReadsOptions
 }
 
 const ifMissing = (error: unknown): Checkpoint => {
-  if (isMissing(error)) return { position: 0n, ready: false }
+  if (isMissing(error)) return { position: 0n, ready: false, stopped: false }
   throw error
 }
 

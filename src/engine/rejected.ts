@@ -14,10 +14,13 @@ export type Rejection =
 export class Rejected extends Error {
   override readonly name = 'Rejected'
   readonly code: Rejection
+  /** That the answer must not say that there is something to be refused. */
+  readonly hides: boolean
 
-  constructor(code: Rejection, message: string = code) {
+  constructor(code: Rejection, message: string = code, hides = false) {
     super(message)
     this.code = code
+    this.hides = hides
   }
 }
 
@@ -31,3 +34,6 @@ export class Unavailable extends Error {
     this.stored = stored
   }
 }
+
+/** Looks like what is not there, to somebody who may not know that it is (interface: Read and write policies). */
+export const hidden = (): Rejected => new Rejected('not_found', 'Not found', true)

@@ -1,12 +1,13 @@
 import type { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { cut, hangUp, isTransient, newApplyingClient } from '../postgres/connect.ts'
+import { cut, hangUp, isTransient, newApplyingClient, newClient } from '../postgres/connect.ts'
 import { type EventLog, LogUnavailable, type RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
-import type { Codec } from './codec.ts'
+import { type Codec, UnknownEvent } from './codec.ts'
 import type { Horizon } from './horizon.ts'
 import { type Happened, project } from './projection.ts'
-import { CHECKPOINT_MOVED, type Group, ensureSchema, finishSchema, schemaOf } from './read-models.ts'
+import { CHECKPOINT_MOVED, type Group, ensureSchema, finishSchema, noteStop, schemaOf } from './read-models.ts'
 import { idOf } from './stream.ts'
 
 const LOCK_RETRY_MS = 300
@@ -99,11 +100,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
   let state: RunnerState = { is: 'starting' }
   let current: pg.Client | undefined
 
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      stop.signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-    })
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
 
   const acquire = async (client: pg.Client) => {
     while (!stop.signal.aborted) {
@@ -123,7 +120,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     client.query(`select pg_notify('tracebook_projected', '')`).catch(() => {})
   }
 
-  const lead = async (client: pg.Client) => {
+  const lead = async (client: pg.Client, lost: AbortSignal) => {
     const { position, ready } = await ensureSchema(client, group, schema)
     const goal = await log.head()
     let [at, finished] = [position, ready]
@@ -136,7 +133,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     }
     await caughtUp()
     state = finished ? { is: 'running' } : { is: 'rebuilding', position: at, head: goal }
-    for await (const { events, through } of log.follow({ after: at, signal: stop.signal })) {
+    for await (const { events, through } of log.follow({ after: at, signal: AbortSignal.any([stop.signal, lost]) })) {
       if (through === at) continue
       const started = performance.now()
       await applyBatch(
@@ -153,13 +150,17 @@ export const startRunner = (options: RunnerOptions): Runner => {
       if (finished) horizon.advance(at)
       announce(client)
     }
+    lost.throwIfAborted()
   }
 
   const once = async () => {
     const client = await connectForApplying(url, schema)
     current = client
+    // A crash takes the last transactions along: they have to be applied again, also when nothing new comes.
+    const lost = new AbortController()
+    client.once('end', () => lost.abort(new Error('the connection has ended')))
     try {
-      if (await acquire(client)) await lead(client)
+      if (await acquire(client)) await lead(client, lost.signal)
     } finally {
       current = undefined
       await hangUp(client)
@@ -173,9 +174,12 @@ export const startRunner = (options: RunnerOptions): Runner => {
       } catch (error) {
         if (stop.signal.aborted) return
         if (!mayPass(error)) {
-          state = { is: 'stopped', reason: error instanceof Error ? error.message : String(error) }
+          state = {
+            is: 'stopped',
+            reason: error instanceof UnknownEvent ? error.message : 'an event cannot be applied',
+          }
           logger.error({ err: error }, 'projections stopped: an event cannot be applied')
-          return
+          return tellStop(url, schema)
         }
         state = { is: 'disconnected' }
         logger.info({ err: error }, 'projections lost their database and try again')
@@ -194,8 +198,20 @@ export const startRunner = (options: RunnerOptions): Runner => {
   return { state: () => state, close }
 }
 
+/** Reads of all nodes go on from where the read models stay; without the note they would wait for more. */
+const tellStop = async (url: string, schema: string) => {
+  const client = newClient(url, 'projections stopped', 5_000)
+  client.on('error', () => {})
+  await client
+    .connect()
+    .then(() => noteStop(client, schema))
+    .catch(() => {})
+  await hangUp(client)
+}
+
 /** Whether the same again may pass: the database went away, or another runner was faster. Never for a wrong event. */
 const mayPass = (error: unknown): boolean => {
+  if (error instanceof UnknownEvent) return false
   if ((error as { code?: string }).code === CHECKPOINT_MOVED) return true
   if (error instanceof LogUnavailable) return true
   return isConnectionError(error) || (error instanceof pg.DatabaseError && isTransient(error))

@@ -50,6 +50,7 @@ type Waiting<State, Event, Need> = Ask<State, Event, Need> & {
 }
 
 const MAX_COMMANDS = 256
+const UNKNOWN_FUTURE = 2n ** 63n
 
 /**
  * Commands of one stream queue here and are decided together: 50 writers to one trace cost a few appends, not 50
@@ -63,9 +64,11 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const queues = new Map<string, Asked[]>()
   const memory = new Map<string, Loaded<State>>()
   const underWay = new Map<string, State>()
+  const heard = new Map<string, bigint>() // of streams with a queue: the newest revision that was observed meanwhile
 
   const remember = (id: string, loaded: Loaded<State>) => {
     memory.delete(id)
+    if (revisionNumber(loaded.revision) < (heard.get(id) ?? -1n)) return
     memory.set(id, trim ? { ...loaded, state: trim(loaded.state) } : loaded)
     if (memory.size > keep) memory.delete(memory.keys().next().value!)
   }
@@ -143,6 +146,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const drain = async (id: string, queue: Asked[]) => {
     while (queue.length > 0) await work(id, queue.splice(0, MAX_COMMANDS))
     queues.delete(id)
+    heard.delete(id)
   }
 
   const transact = <Answer>(id: string, command: Command<State, Event, Need, Answer>, context: Context) =>
@@ -157,11 +161,17 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   const observe = (stream: string, revision: bigint) => {
     const id = stream.slice(kind.category.length + 1)
+    if (queues.has(id)) heard.set(id, revision)
     const known = memory.get(id)
     if (known && revisionNumber(known.revision) < revision) memory.delete(id)
   }
 
   const peek = (id: string) => underWay.get(id) ?? memory.get(id)?.state
 
-  return { transact, peek, observe, forget: () => memory.clear() }
+  const forget = () => {
+    memory.clear()
+    for (const id of queues.keys()) heard.set(id, UNKNOWN_FUTURE)
+  }
+
+  return { transact, peek, observe, forget }
 }

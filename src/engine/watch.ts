@@ -1,4 +1,5 @@
-import type { EventLog } from '../log/log.ts'
+import { setTimeout } from 'node:timers/promises'
+import type { EventLog, RecordedEvent } from '../log/log.ts'
 import type { Codec } from './codec.ts'
 import type { Horizon } from './horizon.ts'
 import type { Happened } from './projection.ts'
@@ -6,7 +7,7 @@ import { happened } from './runner.ts'
 
 /** Follows the log for this node's caches; each event is seen here before its write is answered. */
 export type Watch = {
-  /** Whether the log has been heard of within the last second: caches may be trusted. */
+  /** Whether all that the log held within the last second has been seen: caches may be trusted. */
   isAlive(): boolean
   /** How long the read models have been behind what was seen here, in milliseconds. */
   lagMs(): number
@@ -25,6 +26,8 @@ export type WatchOptions = {
 }
 
 const SILENCE_MS = 1_000
+const HEARTBEAT_MS = 200
+const RETRY_MS = 200
 
 export const startWatch = async ({ log, codec, horizon, models, observe, forget }: WatchOptions): Promise<Watch> => {
   const stop = new AbortController()
@@ -32,19 +35,42 @@ export const startWatch = async ({ log, codec, horizon, models, observe, forget 
   let heard = performance.now()
   let behindSince: number | undefined
 
-  const run = async () => {
-    horizon.advance(start)
-    for await (const { events, through } of log.follow({ after: start, signal: stop.signal })) {
-      for (const event of events) {
-        try {
-          observe(happened(codec, event))
-        } catch {
-          forget()
-        }
-      }
+  const pause = (ms: number) => setTimeout(ms, undefined, { signal: stop.signal }).catch(() => {})
+
+  const see = (event: RecordedEvent) => {
+    try {
+      observe(happened(codec, event))
+    } catch {
+      forget()
+    }
+  }
+
+  const follow = async () => {
+    for await (const { events, through } of log.follow({ after: horizon.position(), signal: stop.signal })) {
+      for (const event of events) see(event)
       horizon.advance(through)
-      heard = performance.now()
       lagMs()
+    }
+  }
+
+  /** The parts of a large append are looked up while following, which can fail: then it goes on from where it was. */
+  const run = async () => {
+    while (!stop.signal.aborted) await follow().catch(() => pause(RETRY_MS))
+  }
+
+  /** A log that is silent may be idle or away: asking for its head tells. */
+  const listen = async () => {
+    while (!stop.signal.aborted) {
+      const since = performance.now()
+      const head = await log.head().catch(() => undefined)
+      const seen =
+        head !== undefined &&
+        (await horizon.passed(head, SILENCE_MS).then(
+          () => true,
+          () => false,
+        ))
+      if (seen) heard = since
+      await pause(HEARTBEAT_MS)
     }
   }
 
@@ -54,7 +80,8 @@ export const startWatch = async ({ log, codec, horizon, models, observe, forget 
     return behindSince === undefined ? 0 : performance.now() - behindSince
   }
 
-  const running = run()
+  horizon.advance(start)
+  const running = Promise.all([run(), listen()])
   const close = async () => {
     stop.abort()
     await running

@@ -1,6 +1,7 @@
+import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Horizon } from '../engine/horizon.ts'
-import type { EventLog } from '../log/log.ts'
+import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 
 /**
@@ -18,19 +19,28 @@ export type ErasureOptions = {
 
 const NAME = 'erasure'
 const RETRY_MS = 500
+const LOOK_AGAIN_MS = 1_000
+/** How many events may have to be looked at again after a restart, so that not every batch costs a commit. */
+const NOTE_EVERY = 5_000n
 
 type Due = { stream: string; before_revision: bigint; position: bigint }
+
+/** What is to be erased after these events: of each stream all that stands before its newest deletion. */
+const dueOf = (events: readonly RecordedEvent[]): (Due & { at: number })[] => {
+  const deleted = events.filter(({ type }) => type === 'TraceDeleted')
+  const newest = new Map(deleted.map((event) => [event.stream, event]))
+  return [...newest.values()].map((event) => {
+    const { stream, revision, position } = event
+    return { stream, before_revision: revision, position, at: metadataOf(event).at }
+  })
+}
 
 const isMoved = (rowCount: number | null) => rowCount === 1
 
 export const startErasure = ({ pool, log, models, logger }: ErasureOptions): { close(): Promise<void> } => {
   const stop = new AbortController()
 
-  const pause = () =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, RETRY_MS)
-      stop.signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-    })
+  const pause = () => setTimeout(RETRY_MS, undefined, { signal: stop.signal }).catch(() => {})
 
   const checkpoint = async (): Promise<bigint> => {
     await pool.query('insert into tracebook.processes values ($1, 0) on conflict do nothing', [NAME])
@@ -61,12 +71,27 @@ export const startErasure = ({ pool, log, models, logger }: ErasureOptions): { c
     return isMoved(rowCount)
   }
 
+  /** False when it was not to be waited for any longer. */
+  const shownGone = async (position: bigint): Promise<boolean> => {
+    while (!stop.signal.aborted) {
+      const passed = models.passed(position, LOOK_AGAIN_MS)
+      if (
+        await passed.then(
+          () => true,
+          () => false,
+        )
+      )
+        return true
+    }
+    return false
+  }
+
   const erase = async () => {
     const { rows } = await pool.query<Due>(
       'select stream, before_revision, position from tracebook.erasures order by position',
     )
     for (const { stream, before_revision, position } of rows) {
-      await models.passed(position, 60_000)
+      if (!(await shownGone(position))) return
       await log.truncate(stream, before_revision)
       await pool.query('delete from tracebook.erasures where stream = $1 and before_revision = $2', [
         stream,
@@ -77,17 +102,13 @@ export const startErasure = ({ pool, log, models, logger }: ErasureOptions): { c
   }
 
   const follow = async () => {
-    let at = await checkpoint()
+    let noted = await checkpoint()
     await erase()
-    for await (const { events, through } of log.follow({ after: at, signal: stop.signal })) {
-      const deleted = events.filter(({ type }) => type === 'TraceDeleted')
-      const newest = new Map(deleted.map((event) => [event.stream, event]))
-      const due = [...newest.values()].map((event) => {
-        const { stream, revision, position } = event
-        return { stream, before_revision: revision, position, at: metadataOf(event).at }
-      })
-      if (through > at && !(await note(at, through, due))) return
-      at = through
+    for await (const { events, through } of log.follow({ after: noted, signal: stop.signal })) {
+      const due = dueOf(events)
+      if (due.length === 0 && through - noted < NOTE_EVERY) continue
+      if (!(await note(noted, through, due))) return
+      noted = through
       if (due.length > 0) await erase()
     }
   }

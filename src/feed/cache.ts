@@ -49,6 +49,7 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
   const filling = new Map<number, Promise<PublicPage>>()
   let recent: Seen[] = []
   let forgotten = 0n
+  let clearings = 0
 
   const touches = (about: ReadonlySet<string>, seen: Seen) => seen.reorders || about.has(seen.of)
 
@@ -66,9 +67,10 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
     if (entry) return entry.page
     const running = filling.get(limit)
     if (running) return running
+    const before = clearings
     const filled = fill()
       .then((page) => {
-        keep(limit, page)
+        if (clearings === before) keep(limit, page)
         return page
       })
       .finally(() => {
@@ -89,5 +91,11 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
     for (const [limit, { about }] of entries) if (touches(about, seen)) entries.delete(limit)
   }
 
-  return { get, observe, clear: () => entries.clear() }
+  const clear = () => {
+    clearings += 1
+    entries.clear()
+    filling.clear()
+  }
+
+  return { get, observe, clear }
 }

@@ -61,6 +61,8 @@ export const newPool = (
   const limits = { statement_timeout: statementTimeoutMs, query_timeout: 2 * statementTimeoutMs, ...path }
   const pool = new pg.Pool({ ...settings(url, name), ...limits, max, idleTimeoutMillis: 60_000 })
   pool.on('error', () => {})
+  // While a client is lent out, its errors are not the pool's; without a listener they would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

@@ -1,4 +1,4 @@
-import { Rejected } from '../engine/rejected.ts'
+import { Rejected, hidden } from '../engine/rejected.ts'
 import type { Role } from '../namespace/events.ts'
 import type { Visibility } from './events.ts'
 
@@ -10,7 +10,7 @@ export type Member = { readonly userId: string; readonly role: Role | undefined 
  * @throws Rejected not_found for somebody without membership, forbidden for another member
  */
 export const assertMayWrite = (trace: { readonly createdBy: string }, { userId, role }: Member): void => {
-  if (role === undefined) throw new Rejected('not_found', 'Not found')
+  if (role === undefined) throw hidden()
   if (role !== 'admin' && trace.createdBy !== userId)
     throw new Rejected('forbidden', 'Only its creator or an admin may change this trace')
 }
@@ -22,5 +22,5 @@ export const assertMayWrite = (trace: { readonly createdBy: string }, { userId, 
 export const assertMayRead = (trace: { readonly visibility: Visibility }, caller: Member | undefined): void => {
   if (trace.visibility === 'public') return
   if (!caller) throw new Rejected('unauthorized', 'Authentication required')
-  if (caller.role === undefined) throw new Rejected('not_found', 'Not found')
+  if (caller.role === undefined) throw hidden()
 }

@@ -13,6 +13,7 @@ import type { TraceEvent } from './events.ts'
 import { type Member, assertMayRead, assertMayWrite } from './policy.ts'
 import { afterOf, cursorAfter, listTraces, memberOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
 import { locate } from './locate.ts'
+import { named } from './named.ts'
 import { TraceDetail, TraceSummary, detailText, stateText, summaryText } from './views.ts'
 
 const Params = z.object({ externalId: Key })
@@ -56,7 +57,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       if (hit && hit.id !== id) assertMayWrite(hit, memberOf(caller, hit)!)
     }
     const writer: Member = { userId: caller.userId, role: namespace.role }
-    const state = await write(request, id, upsert(writer, { externalId, namespaceId: namespace.id }, given))
+    const state = await write(request, id, upsert(writer, { externalId, namespaceId: namespace.id }, await named(service.models, given)))
     return answerDetail(caller, id, state)
   }
 
@@ -104,7 +105,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
     async (request, reply) => {
       const caller = requireCaller(request)
       const { id, writer } = await locate(service, caller, request.params.externalId)
-      const state = await write(request, id, patch(writer, givenFields(request.body)))
+      const state = await write(request, id, patch(writer, await named(service.models, givenFields(request.body))))
       return okText(reply, await answerDetail(caller, id, state))
     },
   )

@@ -1,0 +1,70 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { allOf, isAlive } from '../embedded/support.ts'
+import { inTemporary, run, serveInVain, startService } from './support/processes.ts'
+
+const test = suite('serve')
+
+test('SIGTERM and SIGINT end it with 0, in time, and leave no process; a start goes on from there', () =>
+  inTemporary(async (folder) => {
+    const dataDir = join(folder, 'data')
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const service = await startService(dataDir)
+      // A stop that took 9 seconds would end with 1.
+      const { how, out, err } = await service.end(signal)
+      assert.equal([how, err], [0, ''])
+      assert.match(out, `Tracebook serves at ${service.url}`)
+      assert.equal(await allOf(dataDir), [])
+      assert.not.ok(await isAlive(service.pid))
+    }
+  }))
+
+test('a second start on the same DATA_DIR is refused, names the first and leaves it alone', () =>
+  inTemporary(async (folder) => {
+    const dataDir = join(folder, 'data')
+    const service = await startService(dataDir)
+    const { how, out, err } = await serveInVain(dataDir)
+    assert.equal([how, out], [1, ''])
+    assert.match(err, new RegExp(`^tracebook: .* is in use by process ${service.pid}: .*\n$`))
+    assert.ok((await fetch(`${service.url}/health/ready`)).ok)
+    assert.is((await service.end('SIGTERM')).how, 0)
+  }))
+
+test('a busy port is said in one line, and nothing keeps running', () =>
+  inTemporary(async (folder) => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((listening) => other.once('listening', listening))
+    const { port } = other.address() as AddressInfo
+    const { how, err } = await serveInVain(join(folder, 'data'), { PORT: `${port}` })
+    assert.is(how, 1)
+    assert.match(err, new RegExp(`^tracebook: port ${port} of 127.0.0.1 is in use; .*\n$`))
+    assert.equal(await allOf(join(folder, 'data')), [])
+    other.close()
+  }))
+
+test('a variable that cannot be used is named, and nothing is started', () =>
+  inTemporary(async (folder) => {
+    for (const [name, value] of [
+      ['PORT', 'http'],
+      ['DATABASE_URL', 'mysql://localhost/x'],
+      ['ROLES', 'api,boss'],
+      ['LOG_LEVEL', 'loud'],
+    ] as const) {
+      const { how, out, err } = await serveInVain(folder, { [name]: value })
+      assert.equal([how, out], [1, ''])
+      assert.match(err, new RegExp(`^tracebook: the configuration cannot be used\\n  ${name}.*\n$`))
+    }
+  }))
+
+test('openapi prints what a running service gives', () =>
+  inTemporary(async (folder) => {
+    const printed = await run(['openapi'], {})
+    assert.equal([printed.how, printed.err], [0, ''])
+    const service = await startService(join(folder, 'data'))
+    assert.equal(JSON.parse(printed.out), await (await fetch(`${service.url}/openapi.json`)).json())
+    assert.is((await service.end('SIGTERM')).how, 0)
+  }))
+
+test.run()

@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { readRunning } from '../../../src/embedded/lock.ts'
+import { inFolder, until } from '../../embedded/support.ts'
+
+const main = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
+
+type Variables = Readonly<Record<string, string>>
+/** How a process ended: its exit code or signal, and all that it said. */
+export type Ended = { readonly how: number | NodeJS.Signals; readonly out: string; readonly err: string }
+
+const started = new Set<ChildProcess>()
+
+/** Gives the work a folder, and ends what a failed test has left running. */
+export const inTemporary = (work: (folder: string) => Promise<unknown>) =>
+  inFolder(async (folder) => {
+    try {
+      await work(folder)
+    } finally {
+      for (const child of started) child.kill('SIGKILL')
+    }
+  })
+
+/** `tracebook` as a user starts it, with these variables and nothing else of the caller's shell but the bare need. */
+const start = (args: readonly string[], variables: Variables): { child: ChildProcess; ended: Promise<Ended> } => {
+  const { PATH = '', TMPDIR = '', HOME = '' } = process.env
+  const env = { PATH, TMPDIR, HOME, ...variables }
+  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  started.add(child)
+  child.once('exit', () => started.delete(child))
+  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
+    ([out, err, [code, signal]]) => ({ how: (code ?? signal) as Ended['how'], out, err }),
+  )
+  return { child, ended }
+}
+
+/** Runs a command to its end. */
+export const run = (args: readonly string[], variables: Variables): Promise<Ended> => start(args, variables).ended
+
+const ofService = (dataDir: string): Variables => ({
+  DATA_DIR: dataDir,
+  HOST: '127.0.0.1',
+  PORT: '0',
+  LOG_LEVEL: 'warn',
+  RATE_LIMITS: 'off',
+})
+
+/** `tracebook serve` with these variables, to its end: for starts that must fail. */
+export const serveInVain = (dataDir: string, variables: Variables = {}): Promise<Ended> =>
+  run(['serve'], { ...ofService(dataDir), ...variables })
+
+export type RunningService = {
+  readonly url: string
+  readonly pid: number
+  /** Sends a signal and waits until the process has ended. */
+  end(signal: NodeJS.Signals): Promise<Ended>
+}
+
+const isReady = (url: string) =>
+  fetch(`${url}/health/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
+/** Starts the service on a folder; resolves when it is ready for reads and writes. Rejects with its words when it ends before. */
+export const startService = async (dataDir: string): Promise<RunningService> => {
+  const { child, ended } = start(['serve'], ofService(dataDir))
+  let failure: Ended | undefined
+  void ended.then((end) => (failure = end))
+  const address = async () => {
+    if (failure) throw new Error(`the service did not start: ${failure.err}`)
+    const running = await readRunning(dataDir).catch(() => undefined)
+    return running?.pid === child.pid ? running : undefined
+  }
+  await until(async () => (await address()) !== undefined)
+  const { url } = (await address())!
+  await until(() => isReady(url))
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return ended
+  }
+  return { url, pid: child.pid!, end }
+}
+
+/** A user of the command line: a folder with the tokens and another with Claude Code's files. */
+export type User = {
+  readonly config: string
+  readonly claude: string
+  run(...args: readonly string[]): Promise<Ended>
+  /** The same, and the process can be killed. */
+  start(...args: readonly string[]): { child: ChildProcess; ended: Promise<Ended> }
+}
+
+/** `folder`: whatever the user owns stands below it. `url`: the server that the user talks to. */
+export const newUser = (folder: string, url: string): User => {
+  const [config, claude] = [join(folder, 'config'), join(folder, 'claude')]
+  const variables = { TRACEBOOK_URL: url, TRACEBOOK_CONFIG_DIR: config, CLAUDE_CONFIG_DIR: claude, HOME: folder }
+  return {
+    config,
+    claude,
+    run: (...args) => run(args, variables),
+    start: (...args) => start(args, variables),
+  }
+}

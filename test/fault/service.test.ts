@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { allOf, inFolder } from '../embedded/support.ts'
+import { type Service, postgresPid, serveOn, until } from './support/service.ts'
+
+const test = suite('fault/service')
+
+const BATCH = 5
+const path = (trace: string) => `/v1/traces/${trace}`
+const messagesOf = (batch: number) =>
+  Array.from({ length: BATCH }, (_, i) => ({ externalId: `m${batch * BATCH + i}`, role: 'user', textContent: `${batch}` }))
+
+/** One writer of one trace: sends batch after batch until told to stop, a failed one again, and knows what was answered. */
+const newWriter = (service: () => Service, token: string) => {
+  const trace = randomUUID()
+  const statuses = new Set<number>()
+  let [acknowledged, stopped, wrong] = [0, false, '']
+  const send = async () => {
+    const { status, error } = await service().call('POST', `${path(trace)}/messages/batch`, {
+      token,
+      body: { messages: messagesOf(acknowledged) },
+    })
+    statuses.add(status)
+    if (status === 200) acknowledged += 1
+    else if (status !== 503) wrong = `${status} ${JSON.stringify(error)}`
+  }
+  const run = async () => {
+    await service().call('PUT', path(trace), { token, body: {} })
+    while (!stopped) await send().catch(() => new Promise((resolve) => setTimeout(resolve, 20)))
+  }
+  const running = run()
+  const stop = () => {
+    stopped = true
+    return running
+  }
+  return { trace, stop, acknowledged: () => acknowledged, wrong: () => wrong, statuses }
+}
+
+type Writer = ReturnType<typeof newWriter>
+
+/** Every acknowledged batch is there once and in order, and at most the one that was under way besides. */
+const assertWhole = async (service: Service, token: string, { trace, acknowledged, wrong }: Writer) => {
+  assert.is(wrong(), '')
+  const { data } = await service.call('GET', `${path(trace)}/messages`, { token })
+  const names = (data as { messages: { externalId: string }[] }).messages.map(({ externalId }) => externalId)
+  const batches = names.length / BATCH
+  assert.ok(batches === acknowledged() || batches === acknowledged() + 1, `${batches} of ${acknowledged()}`)
+  assert.equal(
+    names,
+    names.map((_, i) => `m${i}`),
+  )
+  const { trace: detail } = (await service.call('GET', path(trace), { token })).data as { trace: { messageCount: number } }
+  assert.is(detail.messageCount, names.length)
+}
+
+const isBusy = (writers: readonly Writer[], more: number) => {
+  const goals = writers.map((writer) => writer.acknowledged() + more)
+  return until(() => writers.every((writer, i) => writer.acknowledged() >= goals[i]!))
+}
+
+test('a killed Postgres loses nothing that was acknowledged, and the service is ready again by itself', () =>
+  inFolder(async (dataDir) => {
+    const service = await serveOn(dataDir)
+    const token = await service.signIn('device')
+    const writers = Array.from({ length: 4 }, () => newWriter(() => service, token))
+    for (let round = 0; round < 2; round++) {
+      await isBusy(writers, 10)
+      process.kill(await postgresPid(dataDir), 'SIGKILL')
+      await isBusy(writers, 10)
+      await until(() => service.isReady())
+      for (const writer of writers) {
+        const before = writer.acknowledged() * BATCH
+        const { data } = await service.call('GET', path(writer.trace), { token })
+        assert.ok((data as { trace: { messageCount: number } }).trace.messageCount >= before)
+      }
+    }
+    await Promise.all(writers.map(({ stop }) => stop()))
+    for (const writer of writers) await assertWhole(service, token, writer)
+    assert.is(await service.end('SIGTERM'), 0)
+    assert.equal(await allOf(dataDir), [])
+  }))
+
+test('after a kill -9 under load every acknowledged batch is there once, and none by half', () =>
+  inFolder(async (dataDir) => {
+    let service = await serveOn(dataDir)
+    const token = await service.signIn('device')
+    const writers = Array.from({ length: 4 }, () => newWriter(() => service, token))
+    for (let round = 0; round < 2; round++) {
+      await isBusy(writers, 10)
+      await service.end('SIGKILL')
+      service = await serveOn(dataDir)
+    }
+    await isBusy(writers, 2)
+    await Promise.all(writers.map(({ stop }) => stop()))
+    for (const writer of writers) await assertWhole(service, token, writer)
+    assert.is(await service.end('SIGTERM'), 0)
+  }))
+
+test('SIGTERM under load answers what is in flight, and leaves no process', () =>
+  inFolder(async (dataDir) => {
+    const service = await serveOn(dataDir)
+    const token = await service.signIn('device')
+    const writers = Array.from({ length: 8 }, () => newWriter(() => service, token))
+    await isBusy(writers, 5)
+    const ended = service.end('SIGTERM')
+    await ended
+    await Promise.all(writers.map(({ stop }) => stop()))
+    assert.is(await ended, 0)
+    assert.equal(await allOf(dataDir), [])
+    const again = await serveOn(dataDir)
+    for (const writer of writers) await assertWhole(again, token, writer)
+    again.end('SIGTERM')
+    again.end('SIGTERM')
+    assert.is(await again.ended, 0)
+    assert.equal(await allOf(dataDir), [])
+  }))
+
+test('while Postgres does not answer requests are refused in time, and afterwards all is well', () =>
+  inFolder(async (dataDir) => {
+    const service = await serveOn(dataDir)
+    const token = await service.signIn('device')
+    await service.call('PUT', path('t'), { token, body: {} })
+    const pids = (await allOf(dataDir)).map(({ pid }) => pid)
+    for (const pid of pids) process.kill(pid, 'SIGSTOP')
+    try {
+      const started = performance.now()
+      const write = service.call('PUT', `${path('t')}/messages/m`, { token, body: { role: 'user' } })
+      const read = service.call('GET', `${path('t')}/messages`, { token })
+      const list = service.call('GET', '/v1/feed')
+      const fresh = service.call('POST', '/v1/session', { body: { deviceId: 'another' } })
+      for (const asked of [write, read, list, fresh]) {
+        const { status, headers } = await asked
+        console.log(status, Math.round(performance.now() - started))
+        assert.is(status, 503)
+        assert.ok(headers.get('retry-after'))
+      }
+      assert.ok(['unknown', false].includes((await write).error.details?.stored as never))
+      assert.not(await service.isReady())
+        console.log('ready', Math.round(performance.now() - started))
+    } finally {
+      for (const pid of pids) process.kill(pid, 'SIGCONT')
+    }
+    await until(() => service.isReady())
+    const again = await service.call('PUT', `${path('t')}/messages/m`, { token, body: { role: 'user' } })
+    assert.is(again.status, 200)
+    assert.is(await service.end('SIGTERM'), 0)
+  }))
+
+test.run()

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { readRunning } from '../../../src/embedded/lock.ts'
+
+const main = new URL('../../../src/main.ts', import.meta.url).pathname
+
+export type Answered = {
+  readonly status: number
+  readonly headers: Headers
+  readonly data: never
+  readonly error: { readonly code: string; readonly message: string; readonly details?: { readonly stored?: unknown } }
+}
+
+export type Asking = { readonly token?: string | undefined; readonly body?: unknown; readonly signal?: AbortSignal }
+
+/** A service as a user starts it: a process of its own with an embedded Postgres. */
+export type Service = {
+  readonly url: string
+  readonly databaseUrl: string
+  readonly pid: number
+  /** Rejects when no answer comes. */
+  call(method: string, path: string, asking?: Asking): Promise<Answered>
+  /** A token of a new user, or of the device's. */
+  signIn(deviceId: string): Promise<string>
+  isReady(): Promise<boolean>
+  /** Sends a signal; resolves to the exit code, or the signal's name, once the process has gone. */
+  end(signal: NodeJS.Signals): Promise<number | string>
+  readonly ended: Promise<number | string>
+  /** What it wrote to its standard output and error. */
+  output(): string
+}
+
+/** Waits until the condition holds; hanging in vain is the test runner's business. */
+export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await condition())) await setTimeout(10)
+}
+
+const ask = async (url: string, method: string, path: string, { token, body, signal }: Asking): Promise<Answered> => {
+  const answer = await fetch(url + path, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
+  })
+  const { data, error } = (await answer.json()) as Pick<Answered, 'data' | 'error'>
+  return { status: answer.status, headers: answer.headers, data, error }
+}
+
+const start = (dataDir: string, env: Record<string, string>): ChildProcess =>
+  spawn(process.execPath, [main, 'serve'], {
+    env: { ...process.env, DATA_DIR: dataDir, DATABASE_URL: '', PORT: '0', LOG_LEVEL: 'info', RATE_LIMITS: 'off', CATALOGUE_URL: 'none', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+
+/** Starts the service on a folder; resolves when it takes requests. */
+export const serveOn = async (dataDir: string, env: Record<string, string> = {}): Promise<Service> => {
+  const child = start(dataDir, env)
+  let output = ''
+  for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  const ended = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string)
+  let running: Awaited<ReturnType<typeof readRunning>>
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`the service has ended: ${output}`)
+    running = await readRunning(dataDir)
+    return running?.pid === child.pid
+  })
+  const { url, databaseUrl } = running!
+  const call = (method: string, path: string, asking: Asking = {}) => ask(url, method, path, asking)
+  const isReady = () =>
+    fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(20_000) }).then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+  const signIn = async (deviceId: string) => {
+    const { data } = await call('POST', '/v1/session', { body: { deviceId } })
+    return (data as { session: { token: string } }).session.token
+  }
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return ended
+  }
+  await until(isReady)
+  return { url, databaseUrl, pid: child.pid!, call, signIn, isReady, end, ended, output: () => output }
+}
+
+/** The process id of the Postgres of a folder. */
+export const postgresPid = async (dataDir: string): Promise<number> =>
+  Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])

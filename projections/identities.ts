@@ -3,7 +3,12 @@ import type { AnyEvent } from '../src/events.ts'
 import { bools, int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import type { IdentityType, ProviderData } from '../src/user/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import { ignoredModelsEvents, ignoredNamespaceEvents, ignoredSessionEvents, ignoredTraceEvents } from './support/ignored.ts'
+import {
+  ignoredModelsEvents,
+  ignoredNamespaceEvents,
+  ignoredSessionEvents,
+  ignoredTraceEvents,
+} from './support/ignored.ts'
 
 /** `provider_data` is a JSON object, `email` a JSON string literal. */
 export type IdentitiesTable = {

@@ -18,7 +18,20 @@ import { type UsersTable, users } from './users.ts'
  */
 export const readModels: Group = {
   version: 1,
-  projections: [users, identities, sessions, namespaces, members, invites, traces, feed, counts, messages, parts, models],
+  projections: [
+    users,
+    identities,
+    sessions,
+    namespaces,
+    members,
+    invites,
+    traces,
+    feed,
+    counts,
+    messages,
+    parts,
+    models,
+  ],
 }
 
 /** The tables of the group, and what stands beside it. */

@@ -3,7 +3,12 @@ import type { AnyEvent } from '../src/events.ts'
 import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import type { SessionEvent } from '../src/session/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import { ignoredModelsEvents, ignoredNamespaceEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
+import {
+  ignoredModelsEvents,
+  ignoredNamespaceEvents,
+  ignoredTraceEvents,
+  ignoredUserEvents,
+} from './support/ignored.ts'
 
 /** `device_name` is a JSON string literal, `namespace_id` the namespace that the session was told to be active in. */
 export type SessionsTable = {

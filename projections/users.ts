@@ -2,7 +2,12 @@ import { projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { jsons, uuids } from '../src/postgres/arrays.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import { ignoredModelsEvents, ignoredNamespaceEvents, ignoredSessionEvents, ignoredTraceEvents } from './support/ignored.ts'
+import {
+  ignoredModelsEvents,
+  ignoredNamespaceEvents,
+  ignoredSessionEvents,
+  ignoredTraceEvents,
+} from './support/ignored.ts'
 
 /** `display_name` is a JSON string literal. */
 export type UsersTable = { id: string; display_name: string | null }

@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises'
 import { type JobHelpers, Logger, type WorkerPool, runMigrations, runTaskList } from 'graphile-worker'
-import pg from 'pg'
-import { cut } from '../postgres/connect.ts'
+import type pg from 'pg'
+import { within } from '../engine/within.ts'
+import { newJobPool } from './job-pool.ts'
 import { AGAIN } from './presence.ts'
 import { type Payload, TASK } from './rows.ts'
 
@@ -24,39 +26,21 @@ export type Jobs = {
   close(): Promise<void>
 }
 
-const CONNECTIONS = 3
 const POLL_MS = 500
 const PATIENCE_MS = 1_000
+const GIVE_BACK_MS = 20
 
-/** Job runners parse their own values: this pool has the driver's defaults. */
-const newJobPool = (url: string) => {
-  const pool = new pg.Pool({
-    connectionString: url,
-    application_name: 'tracebook jobs',
-    max: CONNECTIONS,
-    connectionTimeoutMillis: 5_000,
-    keepAlive: true,
-  })
-  const clients = new Set<pg.PoolClient>()
-  pool.on('error', () => {})
-  pool.on('connect', (client) => {
-    clients.add(client)
-    client.on('error', () => {})
-    client.on('end', () => clients.delete(client))
-  })
-  const close = async () => {
-    const impatient = setTimeout(() => clients.forEach((client) => cut(client as unknown as pg.Client)), 500)
-    await pool.end().catch(() => {})
-    clearTimeout(impatient)
+/** Runs that the stop has cut short do not count; the runner may still be noting down that they failed. */
+const giveBack = async (pool: pg.Pool, ids: readonly string[]) => {
+  for (let left = new Set(ids); left.size > 0 && !pool.ending; await setTimeout(GIVE_BACK_MS)) {
+    const { rows } = await pool.query<{ id: string }>(AGAIN, [[...left]])
+    left = left.difference(new Set(rows.map(({ id }) => id)))
   }
-  return { pool, close }
 }
 
-const within = (work: Promise<unknown>, ms: number) => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))
-  return Promise.race([work.catch(() => {}), late]).finally(() => clearTimeout(timer))
-}
+const SLOW = 'the job runner takes too long to stop'
+const briefly = (work: PromiseLike<unknown> | unknown) =>
+  within(PATIENCE_MS, SLOW, Promise.resolve(work)).catch(() => {})
 
 /** Starts the job runner on a small pool of its own; it takes no job before it is opened. */
 export const startJobs = async ({ url, concurrency, run, logger }: JobsOptions): Promise<Jobs> => {
@@ -92,8 +76,8 @@ export const startJobs = async ({ url, concurrency, run, logger }: JobsOptions):
   const close = async () => {
     stop.abort()
     open()
-    await within(Promise.resolve(runner.gracefulShutdown()), PATIENCE_MS)
-    if (cutShort.length > 0) await within(pool.query(AGAIN, [cutShort]), PATIENCE_MS)
+    await briefly(runner.gracefulShutdown())
+    await briefly(giveBack(pool, cutShort))
     await closePool()
   }
   return { id: runner.id, open, ended, close }

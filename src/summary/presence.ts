@@ -16,10 +16,11 @@ const lockedByTheDead = `
   )
   select locked_by, ids from lockers where pg_try_advisory_xact_lock(${keyOf('locked_by')})`
 
-/** A run that was cut short does not count as an attempt. */
+/** Runs jobs again, as far as nobody has locked them; a run that was cut short does not count as an attempt. */
 export const AGAIN = `
-  select graphile_worker.reschedule_jobs(array[id], now(), null, greatest(attempts - 1, 0))
-  from graphile_worker.jobs where id = any($1::int8[])`
+  select again.id from graphile_worker.jobs j
+  cross join lateral graphile_worker.reschedule_jobs(array[j.id], now(), null, greatest(j.attempts - 1, 0)) again
+  where j.id = any($1::int8[])`
 
 /** Gives back the jobs of runners that are gone. Safe when several do it at once. */
 export const freeJobsOfTheDead = async (pool: pg.Pool): Promise<void> => {

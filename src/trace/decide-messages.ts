@@ -112,9 +112,7 @@ export const upsertMessages =
       const stored = knownMessage(state, externalId)
       if (stored === undefined) throw new Error(`message ${externalId} was not loaded`)
       const before = overlay.get(externalId) ?? (stored && { known: stored, document: state.documents.get(externalId) })
-      const { event, ...message } = before
-        ? change(before, upsert, at)
-        : create(tally.next(), upsert, at)
+      const { event, ...message } = before ? change(before, upsert, at) : create(tally.next(), upsert, at)
       if (event) events.push(event)
       if (!before) tally.add(message.known)
       else if (event) tally.correct(before.known, message.known)

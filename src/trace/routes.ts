@@ -31,7 +31,10 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       id,
       {
         decide,
-        answer: (state) => (state.is === 'present' ? { ...state, messages: new Map(), missing: new Set<string>(), documents: new Map() } : state),
+        answer: (state) =>
+          state.is === 'present'
+            ? { ...state, messages: new Map(), missing: new Set<string>(), documents: new Map() }
+            : state,
       },
       contextOf(request),
     )
@@ -57,7 +60,11 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       if (hit && hit.id !== id) assertMayWrite(hit, memberOf(caller, hit)!)
     }
     const writer: Member = { userId: caller.userId, role: namespace.role }
-    const state = await write(request, id, upsert(writer, { externalId, namespaceId: namespace.id }, await named(service.models, given)))
+    const state = await write(
+      request,
+      id,
+      upsert(writer, { externalId, namespaceId: namespace.id }, await named(service.models, given)),
+    )
     return answerDetail(caller, id, state)
   }
 

@@ -6,7 +6,15 @@ import { messageId } from '../ids.ts'
 import { parseExact, textOf } from '../json/exact.ts'
 import { type Expected, expectedOf, revisionNumber } from '../log/log.ts'
 import { uuids } from '../postgres/arrays.ts'
-import { type Deletion, type KnownMessage, type PresentTrace, type Trace, type TraceNeed, knownMessage, noCounts } from './decide.ts'
+import {
+  type Deletion,
+  type KnownMessage,
+  type PresentTrace,
+  type Trace,
+  type TraceNeed,
+  knownMessage,
+  noCounts,
+} from './decide.ts'
 import type { MessageDocument } from './message.ts'
 import { type TraceRow, fieldsOf } from './rows.ts'
 

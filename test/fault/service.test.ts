@@ -9,7 +9,11 @@ const test = suite('fault/service')
 const BATCH = 5
 const path = (trace: string) => `/v1/traces/${trace}`
 const messagesOf = (batch: number) =>
-  Array.from({ length: BATCH }, (_, i) => ({ externalId: `m${batch * BATCH + i}`, role: 'user', textContent: `${batch}` }))
+  Array.from({ length: BATCH }, (_, i) => ({
+    externalId: `m${batch * BATCH + i}`,
+    role: 'user',
+    textContent: `${batch}`,
+  }))
 
 /** One writer of one trace: sends batch after batch until told to stop, a failed one again, and knows what was answered. */
 const newWriter = (service: () => Service, token: string) => {
@@ -50,7 +54,9 @@ const assertWhole = async (service: Service, token: string, { trace, acknowledge
     names,
     names.map((_, i) => `m${i}`),
   )
-  const { trace: detail } = (await service.call('GET', path(trace), { token })).data as { trace: { messageCount: number } }
+  const { trace: detail } = (await service.call('GET', path(trace), { token })).data as {
+    trace: { messageCount: number }
+  }
   assert.is(detail.messageCount, names.length)
 }
 
@@ -137,7 +143,7 @@ test('while Postgres does not answer requests are refused in time, and afterward
       }
       assert.ok(['unknown', false].includes((await write).error.details?.stored as never))
       assert.not(await service.isReady())
-        console.log('ready', Math.round(performance.now() - started))
+      console.log('ready', Math.round(performance.now() - started))
     } finally {
       for (const pid of pids) process.kill(pid, 'SIGCONT')
     }

@@ -36,15 +36,13 @@ test.after(() => {
 const completion =
   (content: unknown): Answer =>
   (response) =>
-    response
-      .writeHead(200, { 'content-type': 'application/json' })
-      .end(
-        JSON.stringify({
-          id: '1',
-          object: 'chat.completion',
-          choices: [{ index: 0, message: { role: 'assistant', content } }],
-        }),
-      )
+    response.writeHead(200, { 'content-type': 'application/json' }).end(
+      JSON.stringify({
+        id: '1',
+        object: 'chat.completion',
+        choices: [{ index: 0, message: { role: 'assistant', content } }],
+      }),
+    )
 const status =
   (code: number, headers: Record<string, string> = {}): Answer =>
   (response) =>

@@ -54,7 +54,16 @@ const ask = async (url: string, method: string, path: string, { token, body, sig
 
 const start = (dataDir: string, env: Record<string, string>): ChildProcess =>
   spawn(process.execPath, [main, 'serve'], {
-    env: { ...process.env, DATA_DIR: dataDir, DATABASE_URL: '', PORT: '0', LOG_LEVEL: 'info', RATE_LIMITS: 'off', CATALOGUE_URL: 'none', ...env },
+    env: {
+      ...process.env,
+      DATA_DIR: dataDir,
+      DATABASE_URL: '',
+      PORT: '0',
+      LOG_LEVEL: 'info',
+      RATE_LIMITS: 'off',
+      CATALOGUE_URL: 'none',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 

@@ -1,0 +1,30 @@
+import pg from 'pg'
+import { cut } from '../postgres/connect.ts'
+
+const CONNECTIONS = 3
+const PATIENCE_MS = 500
+
+/** The job runner's connections. It parses values by itself: so they have the driver's defaults. */
+export const newJobPool = (url: string): { pool: pg.Pool; close(): Promise<void> } => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'tracebook jobs',
+    max: CONNECTIONS,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  })
+  const clients = new Set<pg.PoolClient>()
+  pool.on('error', () => {})
+  pool.on('connect', (client) => {
+    clients.add(client)
+    client.on('error', () => {})
+    client.on('end', () => clients.delete(client))
+  })
+  const close = async () => {
+    const cutAll = () => clients.forEach((client) => cut(client as unknown as pg.Client))
+    const impatient = setTimeout(cutAll, PATIENCE_MS)
+    await pool.end().catch(() => {})
+    clearTimeout(impatient)
+  }
+  return { pool, close }
+}

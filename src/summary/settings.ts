@@ -27,8 +27,8 @@ export const summarySettings = {
   SUMMARY_PROMPT_CHARS: number(24_000, 1_000, 2_000_000),
 }
 
-const Settings = z.object(summarySettings)
-export type SummarySettings = z.infer<typeof Settings>
+const _Settings = z.object(summarySettings)
+export type SummarySettings = z.infer<typeof _Settings>
 
 type Issues = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 

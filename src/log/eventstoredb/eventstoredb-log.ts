@@ -64,10 +64,10 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
       const page = await looking
       if (end.aborted) return
       next = page && !page.isLast ? look(page.through) : undefined // while the follower has this one
-      if (page && page.through > at) {
+      if (page) {
         if (!woken && page.events.length > 0) wakeUps.missed()
         at = page.through
-        yield { events: page.events, through: at }
+        yield { events: page.events, through: at } // perhaps nothing new, but heard of
       }
       if (!page) await pause(RETRY_MS, end)
       woken = page?.isLast ? await wakeUps.changed(seen, POLL_MS, end) : true

@@ -18,9 +18,9 @@ const assertEvent = ({ id, type, data, metadata, decoded }: NewEvent) => {
   if (typeof id !== 'string' || !isId(id)) throw new TypeError('an id must be a UUID in lower case')
   assertText('a type', type)
   if (type === '' || type.includes('\0')) throw new TypeError('a type cannot be written down')
-  if (decoded === undefined) assertJson('a body', data)
-  else assertText('a body', data)
-  assertJson('metadata', metadata)
+  const assert = decoded ? assertText : assertJson
+  assert('a body', data)
+  assert('metadata', metadata)
 }
 
 /**

@@ -105,7 +105,8 @@ export const follows = (test: Test<World>): void => {
     const stop = new AbortController()
     let silent = 0
     for await (const { events, through } of log.follow({ after, signal: stop.signal })) {
-      assert.equal([events.length, through], [0, after])
+      assert.is(events.length, 0)
+      assert.ok(through >= after) // a server that others use writes for itself
       if (++silent === 2) break
     }
   })

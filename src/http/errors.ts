@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { drain } from './drain.ts'
 import { Rejected, type Rejection, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
 import { isTransient } from '../postgres/connect.ts'
@@ -110,6 +111,9 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 export const installErrors = (app: FastifyInstance): void => {
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply))
+  app.setErrorHandler(async (error, request, reply) => {
+    if (describe(error).code === 'payload_too_large') await drain(request.raw)
+    return sendError(error, request, reply)
+  })
   app.setNotFoundHandler((request, reply) => sendError(notFound(), request, reply))
 }

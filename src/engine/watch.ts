@@ -9,7 +9,7 @@ import { happened } from './runner.ts'
 export type Watch = {
   /** Whether all that the log held within the last second has been seen: caches may be trusted. */
   isAlive(): boolean
-  /** How long the read models have been behind what was seen here, in milliseconds. */
+  /** For how long the read models have been missing something that was seen here, in milliseconds. */
   lagMs(): number
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export const startWatch = async ({ log, codec, horizon, models, observe, forget 
   const stop = new AbortController()
   const start = await log.head()
   let heard = performance.now()
-  let behindSince: number | undefined
+  let goal = { position: start, since: heard }
 
   const pause = (ms: number) => setTimeout(ms, undefined, { signal: stop.signal }).catch(() => {})
 
@@ -74,10 +74,11 @@ export const startWatch = async ({ log, codec, horizon, models, observe, forget 
     }
   }
 
+  /** Under load the read models never stand where the log does: what counts is when they reach where it stood. */
   const lagMs = () => {
-    if (models.position() >= horizon.position()) behindSince = undefined
-    else behindSince ??= performance.now()
-    return behindSince === undefined ? 0 : performance.now() - behindSince
+    const now = performance.now()
+    if (models.position() >= goal.position) goal = { position: horizon.position(), since: now }
+    return models.position() >= goal.position ? 0 : now - goal.since
   }
 
   horizon.advance(start)
@@ -87,5 +88,8 @@ export const startWatch = async ({ log, codec, horizon, models, observe, forget 
     await running
   }
 
-  return { isAlive: () => performance.now() - heard < SILENCE_MS, lagMs, close }
+  /** What the read models had not shown when this began has not been seen here either. */
+  const isAlive = () => models.position() >= start && performance.now() - heard < SILENCE_MS
+
+  return { isAlive, lagMs, close }
 }

@@ -16,7 +16,6 @@ export type FeedCache = {
   clear(): void
 }
 
-type Entry = { readonly page: PublicPage; readonly about: ReadonlySet<string> }
 type Seen = { readonly position: bigint; readonly of: string; readonly reorders: boolean }
 
 const MAX_ENTRIES = 64
@@ -39,45 +38,64 @@ const aboutOf = (rows: readonly FeedRow[]): Set<string> => {
   return about
 }
 
+/** A page, the checkpoint of the snapshot that it was read from, and what it shows. */
+type Filled = { readonly page: PublicPage; readonly position: bigint; readonly about: ReadonlySet<string> }
+
+const toFilled = ({ rows, entries, body }: FilledPage): Filled => {
+  const position = (rows[0] as { position?: bigint } | undefined)?.position ?? -1n
+  return { page: { entries, body }, position, about: aboutOf(rows) }
+}
+
 /**
  * An event says exactly when a cached answer is stale. A page is kept with the checkpoint of the snapshot that it was
  * read from, and only if no event behind that checkpoint has touched it meanwhile (architecture: Projections, Caches).
- * `isAlive` is false while this node hears nothing of the log: then nothing is served from here.
+ * `isAlive` is false while this node hears nothing of the log: then nothing is served from here, or kept.
  */
 export const newFeedCache = (isAlive: () => boolean): FeedCache => {
-  const entries = new Map<number, Entry>()
-  const filling = new Map<number, Promise<PublicPage>>()
+  const entries = new Map<number, Filled>()
+  const filling = new Map<number, Promise<Filled>>()
   let recent: Seen[] = []
   let forgotten = 0n
   let clearings = 0
 
   const touches = (about: ReadonlySet<string>, seen: Seen) => seen.reorders || about.has(seen.of)
 
-  const keep = (limit: number, { rows, entries: shown, body }: FilledPage) => {
-    const position = (rows[0] as { position?: bigint } | undefined)?.position ?? -1n
-    const about = aboutOf(rows)
-    if (position < forgotten) return
-    if (recent.some((seen) => seen.position > position && touches(about, seen))) return
+  const isStale = ({ position, about }: Filled) =>
+    position < forgotten || recent.some((seen) => seen.position > position && touches(about, seen))
+
+  const keep = (limit: number, filled: Filled) => {
+    if (isStale(filled)) return
     if (entries.size >= MAX_ENTRIES) entries.clear()
-    entries.set(limit, { page: { entries: shown, body }, about })
+    entries.set(limit, filled)
+  }
+
+  const start = (limit: number, fill: () => Promise<FilledPage>): Promise<Filled> => {
+    const [before, mayKeep] = [clearings, isAlive()]
+    const work = async () => {
+      const filled = toFilled(await fill())
+      if (mayKeep && clearings === before) keep(limit, filled)
+      return filled
+    }
+    const started = work().finally(() => {
+      if (filling.get(limit) === started) filling.delete(limit)
+    })
+    filling.set(limit, started)
+    return started
+  }
+
+  const ask = async (limit: number, fill: () => Promise<FilledPage>): Promise<PublicPage> => {
+    const running = filling.get(limit)
+    if (!running) return (await start(limit, fill)).page
+    // It began before this request, so it may have missed what was answered in between; a later one cannot have.
+    const filled = await running
+    if (!isStale(filled)) return filled.page
+    const later = filling.get(limit) ?? start(limit, fill)
+    return (await later).page
   }
 
   const get: FeedCache['get'] = (limit, fill) => {
     const entry = isAlive() ? entries.get(limit) : undefined
-    if (entry) return entry.page
-    const running = filling.get(limit)
-    if (running) return running
-    const before = clearings
-    const filled = fill()
-      .then((page) => {
-        if (clearings === before) keep(limit, page)
-        return page
-      })
-      .finally(() => {
-        if (filling.get(limit) === filled) filling.delete(limit)
-      })
-    filling.set(limit, filled)
-    return filled
+    return entry ? entry.page : ask(limit, fill)
   }
 
   const observe = (event: Happened) => {
@@ -87,7 +105,6 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
       forgotten = recent[REMEMBERED - 1]!.position
       recent = recent.slice(REMEMBERED)
     }
-    filling.clear() // a fill that began before this event is not for those who ask after it
     for (const [limit, { about }] of entries) if (touches(about, seen)) entries.delete(limit)
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Refresh, Refreshed } from './refresh.ts'
 
@@ -80,11 +81,7 @@ export const startCatalogue = (options: CatalogueOptions, isOn: boolean): Catalo
     }
   }
 
-  const pause = () =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LOOK_MS)
-      stop.signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-    })
+  const pause = () => setTimeout(LOOK_MS, undefined, { signal: stop.signal }).catch(() => {})
 
   const run = async () => {
     while (isOn && source !== OFF && !stop.signal.aborted) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -16,7 +16,7 @@ const send = async (url: string, size: number, chunked: boolean) => {
   const answered = once(outgoing, 'response')
   for (let left = size; left > 0; left -= MiB) outgoing.write(Buffer.alloc(Math.min(left, MiB), 'x'))
   outgoing.end()
-  const [response] = (await answered) as [import('node:http').IncomingMessage]
+  const [response] = (await answered) as [IncomingMessage]
   return { status: response.statusCode, body: await text(response) }
 }
 

@@ -76,8 +76,15 @@ export const newScene = async () => {
     )
     return rows.map(({ data }) => data.messageCount)
   }
-  const count = async (what: string): Promise<number> =>
-    Number((await sql.query<{ n: string }>(`select count(*) as n from ${what}`)).rows[0]!.n)
+  /** Undefined while the first worker is still making the table. */
+  const count = (what: string): Promise<number | undefined> =>
+    sql.query<{ n: string }>(`select count(*) as n from ${what}`).then(
+      ({ rows }) => Number(rows[0]!.n),
+      (error: { code?: string }) => {
+        if (error.code !== '42P01') throw error
+        return undefined
+      },
+    )
 
   const close = async () => {
     for (const node of nodes) await node.close()

@@ -24,7 +24,7 @@ export const take = async ({ traces: transactor, horizon }: Engine, id: string, 
           }
   try {
     const { position } = await transactor.transact(id, command, {})
-    await horizon.passed(position, 5_000)
+    await horizon.passed(position, 60_000)
   } catch (error) {
     if (!(error instanceof Rejected)) throw error
   }

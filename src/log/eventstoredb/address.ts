@@ -93,7 +93,8 @@ export const parseAddress = (url: string): Address => {
   assertNamed(authority, own('tls'))
   const dropped = [...overruled, 'streamPrefix', 'maxAppendBytes'].map(flat)
   const kept = parameters.filter(({ name }) => !dropped.includes(name)).map(({ name, value }) => `${name}=${value}`)
-  const base = `esdb${discover.toLowerCase()}://${authority}`
+  // With several hosts the client takes them as seeds of gossip anyway; told to discover it would ask the first only.
+  const base = `esdb${authority.includes(',') ? '' : discover.toLowerCase()}://${authority}`
   return {
     clientUrl: (number) => `${base}?${[...kept, `keepAliveInterval=${keepAlive + number}`].join('&')}`,
     credentials: credentialsOf(authority),

@@ -20,7 +20,7 @@ export type Connection = {
 let number = 0
 
 const newClient = ({ clientUrl }: Address): EventStoreDBClient => {
-  // Clients with the same settings share a socket, its 100 streams and the pauses between its attempts to connect.
+  // Clients with the same settings would share a socket and its 100 streams.
   const url = clientUrl(number++)
   const client = EventStoreDBClient.connectionString(url)
   // It is called without being awaited, and fails when a discovery under way does: that would end the process.
@@ -37,8 +37,8 @@ const closeChannel = async (client: EventStoreDBClient) => {
 }
 
 /**
- * One client at a time, on a socket of its own. The client would make a new channel by itself, but over a socket
- * shared with the failed one, in whose growing pauses calls fail, also when the server has long been back.
+ * One client at a time, on a socket of its own. The client makes a new channel by itself when a call says that the
+ * server is away, but not after a deadline: a connection that is dead without a word would be kept for 20 seconds.
  * @throws BadAddress
  */
 export const newConnection = (address: Address): Connection => {

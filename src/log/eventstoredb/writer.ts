@@ -1,4 +1,4 @@
-import { type EventData, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client'
+import { type EventData, type EventStoreDBClient, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client'
 import { type Appended, type Expected, LogUnavailable, WrongRevision } from '../log.ts'
 import type { Address } from './address.ts'
 import type { Connection } from './connection.ts'
@@ -33,7 +33,8 @@ type Waiting = {
   settled: boolean
   /** An attempt may have been stored without our knowing. */
   unsure: boolean
-  inFlight: boolean
+  /** The client of the attempt that has not been answered. */
+  inFlight: EventStoreDBClient | undefined
   trouble: unknown
 }
 
@@ -48,9 +49,10 @@ export const newWriter = ({ connection, address, deadlineMs, head, observe }: Wr
   const conflict = ({ stream }: Waiting, { actualVersion: actual }: WrongExpectedVersionError) =>
     new WrongRevision(stream.slice(address.prefix.length), typeof actual === 'bigint' ? actual : 'none')
 
-  const send = async ({ stream, expected, events, end }: Waiting): Promise<Appended> => {
+  const send = async (client: EventStoreDBClient, append: Waiting): Promise<Appended> => {
+    const { stream, expected, events, end } = append
     const deadline = Math.max(1, Math.ceil(end - performance.now()))
-    const { nextExpectedRevision, position } = await connection.client().appendToStream(stream, [...events], {
+    const { nextExpectedRevision, position } = await client.appendToStream(stream, [...events], {
       expectedRevision: expected === 'none' ? NO_STREAM : expected, // never ANY: after a restart it is written twice
       credentials: address.credentials,
       requiresLeader: true,
@@ -63,9 +65,9 @@ export const newWriter = ({ connection, address, deadlineMs, head, observe }: Wr
   const attempt = async (append: Waiting): Promise<Appended | Error | undefined> => {
     const client = connection.client()
     const started = performance.now()
-    append.inFlight = true
+    append.inFlight = client
     try {
-      const answer = await send(append)
+      const answer = await send(client, append)
       observe?.(1, append.events.length, performance.now() - started)
       return answer
     } catch (error) {
@@ -77,7 +79,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, observe }: Wr
       if (!isNotLeader(error)) connection.renew(client)
       return undefined
     } finally {
-      append.inFlight = false
+      append.inFlight = undefined
     }
   }
 
@@ -85,7 +87,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, observe }: Wr
     new Promise<Appended>((resolve, reject) => {
       if (closed) throw new LogUnavailable(false)
       const end = performance.now() + deadlineMs
-      const state = { settled: false, unsure: false, inFlight: false, trouble: undefined }
+      const state = { settled: false, unsure: false, inFlight: undefined, trouble: undefined }
       const append: Waiting = { stream, expected, events, end, ...state }
       let release = () => {}
       const settle = (outcome: Appended | Error) => {
@@ -96,8 +98,10 @@ export const newWriter = ({ connection, address, deadlineMs, head, observe }: Wr
         if (outcome instanceof Error) reject(outcome)
         else resolve(outcome)
       }
-      const refuse = () =>
+      const refuse = () => {
+        if (append.inFlight) connection.renew(append.inFlight)
         settle(new LogUnavailable(append.unsure || append.inFlight ? 'unknown' : false, append.trouble))
+      }
       const deadline = setTimeout(refuse, deadlineMs)
 
       const persist = async () => {

@@ -9,6 +9,7 @@ test('KurrentDB is spoken to as EventStoreDB, which is all that the client knows
   assert.is(client('kurrentdb://a:2113'), 'esdb://a:2113?keepAliveInterval=10003')
   assert.is(client('kurrentdb+discover://a?tls=false'), 'esdb+discover://a?tls=false&keepAliveInterval=10003')
   assert.is(client('esdb://a:1,b:2,c:3/?tls=false'), 'esdb://a:1,b:2,c:3?tls=false&keepAliveInterval=10003')
+  assert.is(client('kurrentdb+discover://a:1,b:2'), 'esdb://a:1,b:2?keepAliveInterval=10003', 'all are asked')
 })
 
 test('our parameters do not reach the client, and some of its own are ours to set', () => {

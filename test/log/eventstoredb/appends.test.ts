@@ -23,15 +23,37 @@ test('appends never take the batch path, nor ANY, nor are they empty', async ({ 
   assert.is(double.appends.empty, 0)
 })
 
-test('at most 64 appends are on their way at a time', async ({ open, double }) => {
+test('at most 64 appends and 64 reads are on their way, and neither takes the streams of the other', async (scene) => {
+  const { open, double } = scene
   const log = open()
   double.faults.stall('append')
+  double.faults.stall('read')
   const appends = Array.from({ length: 200 }, () => log.append(aStream(), 'none', numbered(1)))
-  await until(() => double.appends.open === 64)
-  const reading = await all(log.read('a'))
+  const reads = Array.from({ length: 200 }, () => log.head())
+  await until(() => double.appends.open === 64 && double.openReads() === 64)
+  for (let i = 0; i < 200; i++) await new Promise(setImmediate)
+  assert.equal([double.appends.open, double.openReads()], [64, 64])
   double.faults.resume()
-  await Promise.all(appends)
-  assert.equal([reading.length, double.appends.most], [0, 64])
+  await Promise.all([...appends, ...reads])
+  assert.is(double.appends.most, 64)
+})
+
+test('a server that was away for long is there for the first call after it', async ({ open, double }) => {
+  const log = open({ deadlineMs: 500 })
+  await log.append('a', 'none', numbered(1))
+  await double.stop()
+  for (let i = 0; i < 8; i++) await Promise.all([errorOf(log.append('a', 0n, numbered(1))), errorOf(log.head())])
+  await double.start()
+  await Promise.all([log.append('b', 'none', numbered(1)), log.head()])
+})
+
+test('a connection that is dead without a word is given up after a deadline', async ({ open, double }) => {
+  const log = open({ deadlineMs: 100 })
+  double.faults.stall('append')
+  assert.instance(await errorOf(log.append('a', 'none', numbered(1))), LogUnavailable)
+  double.faults.resume()
+  await log.append('b', 'none', numbered(1))
+  assert.is(double.appends.peers.size, 2)
 })
 
 test('what cannot be serialised is refused before the client sees it', async ({ open, double }) => {

@@ -21,6 +21,7 @@ for (const how of ['slow', 'silently'] as const)
     for (let round = 0; round < 3; round++) {
       await until(() => double.subscriptions.count() === 1)
       double.subscriptions.drop(how)
+      await until(() => double.subscriptions.count() === 1) // without an event that would tell of the loss
       await trickle(other, `a-${round}`, 10)
     }
     assert.equal(bodies(await following), [...counted(10), ...counted(10), ...counted(10)])

@@ -146,6 +146,14 @@ test('a truncation keeps the other metadata, and is not confused by it', async (
   await client.dispose()
 })
 
+test('a truncation beyond the end keeps the last event, and later ones stay visible', async ({ open }) => {
+  const log = open()
+  await log.append('a', 'none', numbered(3))
+  await log.truncate('a', 100n)
+  await log.append('a', 2n, numbered(2, 3))
+  assert.equal(bodies(await all(log.read('a'))), ['{"n":2}', '{"n":3}', '{"n":4}'])
+})
+
 test('other streams are none of ours, and `through` passes them', async ({ open }) => {
   const [log, foreign] = [open(), open({ prefix: 'other.' })]
   await log.append('a', 'none', numbered(1))

@@ -19,9 +19,22 @@ export type AppendSetting = {
 }
 
 /** What appends have been asked for: some kinds must never be. */
-export type AppendCounts = { readonly expected: { [kind: string]: number }; empty: number; most: number; open: number }
+export type AppendCounts = {
+  readonly expected: { [kind: string]: number }
+  /** The connections over which they came. */
+  readonly peers: Set<string>
+  empty: number
+  most: number
+  open: number
+}
 
-export const newAppendCounts = (): AppendCounts => ({ expected: {}, empty: 0, most: 0, open: 0 })
+export const newAppendCounts = (): AppendCounts => ({
+  expected: {},
+  peers: new Set(),
+  empty: 0,
+  most: 0,
+  open: 0,
+})
 
 const receive = async (call: Call) => {
   let [stream, expected]: [string, ExpectedRevision] = ['', 'any']
@@ -53,6 +66,7 @@ export const answerAppend = async (
   counts: AppendCounts,
 ): Promise<void> => {
   const { stream, expected, events } = await receive(call)
+  counts.peers.add(call.getPeer())
   counts.most = Math.max(counts.most, (counts.open += 1))
   const failed = (await faults.enter('append', call.metadata)) ?? refusal(events, maxAppendSize)
   counts.open -= 1

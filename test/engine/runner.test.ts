@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import pg from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { readModels } from '../../projections/index.ts'
+import { newCodec } from '../../src/engine/codec.ts'
+import { newHorizon } from '../../src/engine/horizon.ts'
+import { rebuild } from '../../src/engine/rebuild.ts'
+import { startRunner } from '../../src/engine/runner.ts'
+import { formats } from '../../src/events.ts'
+import { newId } from '../../src/ids.ts'
+import { dumpSchema } from '../support/compare.ts'
+import { type Database, freshDatabase } from '../support/database.ts'
+import { openEngine } from '../support/engine.ts'
+import { type App, openApp } from '../support/open-app.ts'
+
+type Scene = { database: Database; sql: pg.Client; app: App; token: string }
+
+const test = suite<Scene>('engine/runner')
+test.before.each(async (scene) => {
+  scene.database = await freshDatabase()
+  scene.sql = new pg.Client({ connectionString: scene.database.url })
+  await scene.sql.connect()
+  scene.app = await openApp(scene.database.url)
+  scene.token = await signIn(scene.app)
+})
+test.after.each(async ({ app, sql, database }) => {
+  await app.close()
+  await sql.end()
+  await database.drop()
+})
+
+const until = async (condition: () => Promise<boolean> | boolean) => {
+  while (!(await condition())) await setTimeout(5)
+}
+
+const signIn = async ({ call }: App) => {
+  const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
+  return (data as { session: { token: string } }).session.token
+}
+
+const isReady = async ({ service }: App) => (await service.readiness()).length === 0
+
+/** Ends connections of the service, as an administrator would; all that are for something, or one at random. */
+const terminate = (sql: pg.Client, name = '', all = true) =>
+  sql.query(
+    `select pg_terminate_backend(pid) from (
+       select pid from pg_stat_activity where datname = current_database() and starts_with(application_name, $1)
+       order by random() limit $2) chosen`,
+    [`tracebook ${name}`, all ? 1_000 : 1],
+  )
+
+/** Writes to a trace of its own until told to stop, all kinds of things; what is refused for now is tried again. */
+const write = async ({ call }: App, token: string, isOver: () => boolean) => {
+  const url = `/v1/traces/${randomUUID()}`
+  const statuses = new Set<number>()
+  const insist = async (...request: Parameters<typeof call>) => {
+    for (;;) {
+      const { status } = await call(...request)
+      statuses.add(status)
+      if (status !== 503) return
+    }
+  }
+  for (let i = 0; !isOver(); i++) {
+    await insist('PUT', url, { token, body: { title: `${i}`, visibility: i % 2 ? 'public' : 'private' } })
+    const messages = Array.from({ length: 3 }, (_, m) => ({
+      externalId: `m${(i + m) % 7}`,
+      role: 'assistant',
+      parts: Array.from({ length: (i + m) % 4 }, (_, p) => ({ type: 'text', content: { text: `${i} ${p}` } })),
+    }))
+    await insist('POST', `${url}/messages/batch`, { token, body: { messages } })
+    if (i % 9 === 8) await insist('DELETE', url, { token })
+  }
+  return statuses
+}
+
+test('whatever connection is cut while writers write, the read models end as a rebuild makes them', async (scene) => {
+  const { app, sql, token, database } = scene
+  let over = false
+  const writers = Array.from({ length: 6 }, () => write(app, token, () => over))
+  const { log, codec } = app.service
+  for (let round = 0; round < 25; round++) {
+    const head = await log.head().catch(() => 0n)
+    await terminate(sql, '', false)
+    await until(async () => (await log.head().catch(() => 0n)) >= head + 10n)
+  }
+  over = true
+  const statuses = new Set((await Promise.all(writers)).flatMap((seen) => [...seen]))
+  assert.equal(
+    [...statuses].filter((status) => ![200, 404, 503].includes(status)),
+    [],
+  )
+  await until(() => isReady(app))
+  const live = await dumpSchema(database.url, 'rm_1')
+  await rebuild({ url: database.url, group: readModels, log, codec })
+  assert.equal(await dumpSchema(database.url, 'rm_1'), live)
+})
+
+test('a second runner stands by, and takes over when the first one is gone', async ({ app, token, database }) => {
+  const other = openEngine(database.url)
+  await until(() => other.runner.state().is === 'standby')
+  await app.call('PUT', '/v1/traces/t', { token, body: { title: 'one' } })
+  const head = await other.log.head()
+  await app.close()
+  await until(() => other.runner.state().is === 'running')
+  assert.is(other.horizon.position(), head)
+  await other.close()
+})
+
+test('what is written while the runner has no connection is applied when it has one again', async (scene) => {
+  const { app, sql, token } = scene
+  await terminate(sql, 'projections')
+  const { status } = await app.call('PUT', '/v1/traces/t', { token, body: {} })
+  assert.is(status, 200)
+})
+
+const strange = (type: string, data: object) => [
+  {
+    id: newId(),
+    type,
+    data: JSON.stringify(data),
+    metadata: JSON.stringify({ at: 1, schema: 1, append: { id: newId(), index: 0, size: 1 } }),
+  },
+]
+
+const poisons = {
+  'of an unknown type': strange('Exploded', {}),
+  'with broken data': strange('TraceCreated', { externalId: 7 }),
+}
+
+for (const [what, events] of Object.entries(poisons)) {
+  test(`an event ${what} stops the projections loudly, and is not skipped`, async ({ app, sql, token }) => {
+    const { service, call } = app
+    await call('PUT', '/v1/traces/before', { token, body: {} })
+    await service.log.append(`trace-${randomUUID()}`, 'none', events)
+    await until(async () => !(await isReady(app)))
+    assert.match((await service.readiness()).join(), 'projections have stopped')
+    assert.match(await service.metrics.registry.metrics(), /tracebook_projection_stopped 1/)
+    for (const [method, url] of [
+      ['PUT', '/v1/traces/after'],
+      ['DELETE', '/v1/traces/before'],
+    ] as const) {
+      const refused = await call(method, url, { token, body: method === 'PUT' ? {} : undefined })
+      assert.is(refused.status, 503)
+      assert.equal((refused.error as { details?: unknown }).details, { stored: false })
+    }
+    await terminate(sql, 'reads') // new connections have to do with what there is
+    await until(async () => (await call('GET', '/v1/traces/before', { token })).status === 200)
+    assert.is((await call('GET', '/v1/traces/after', { token })).status, 404)
+    assert.is((await app.app.inject('/health')).statusCode, 200)
+  })
+}
+
+test('another version builds its own schema while this one serves', async ({ app, token, database }) => {
+  let over = false
+  const writing = write(app, token, () => over)
+  const { log } = app.service
+  await until(async () => (await log.head()) > 50n)
+  const horizon = newHorizon()
+  const group = { ...readModels, version: 2 }
+  const logger = { info: () => {}, error: () => {} }
+  const runner = startRunner({ url: database.url, group, log, codec: newCodec(formats), horizon, logger })
+  await until(() => runner.state().is === 'running')
+  over = true
+  assert.equal([...(await writing)].sort(), [200])
+  await horizon.passed(await log.head(), 5_000)
+  assert.equal(await dumpSchema(database.url, 'rm_2'), await dumpSchema(database.url, 'rm_1'))
+  await runner.close()
+})
+
+test('writes are refused while the read models are far behind', async ({ app, sql, token }) => {
+  const { call } = app
+  const put = async (name: string) => {
+    const { status, error } = await call('PUT', `/v1/traces/${name}`, { token, body: {} })
+    return { status, stored: (error as { details?: { stored: unknown } } | undefined)?.details?.stored }
+  }
+  await sql.query('begin')
+  await sql.query('select from rm_1.checkpoint for update')
+  assert.equal(await put('one'), { status: 503, stored: true })
+  await until(async () => (await put('two')).stored === false)
+  const head = await app.service.log.head()
+  assert.equal(await put('three'), { status: 503, stored: false })
+  assert.is(await app.service.log.head(), head)
+  await sql.query('rollback')
+  await until(() => isReady(app))
+  assert.is((await put('two')).status, 200)
+})
+
+test.run()

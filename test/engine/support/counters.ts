@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { formatsOf, newCodec } from '../../../src/engine/codec.ts'
+import { foldSource } from '../../../src/engine/fold.ts'
+import { Rejected } from '../../../src/engine/rejected.ts'
+import { type StreamKind, event } from '../../../src/engine/stream.ts'
+import { type Source, type TransactorOptions, newTransactor } from '../../../src/engine/transact.ts'
+import type { EventLog } from '../../../src/log/log.ts'
+
+export const CounterEvent = z.discriminatedUnion('type', [event('Counted', { by: z.int(), note: z.string() })])
+export type CounterEvent = z.infer<typeof CounterEvent>
+
+/** The sum of what was counted, and when it last was. */
+export type Counter = { readonly total: number; readonly at: number }
+
+/** A kind of stream that is nothing but a sum. */
+export const counters: StreamKind<Counter, CounterEvent> = {
+  category: 'counter',
+  events: CounterEvent,
+  initial: () => ({ total: 0, at: 0 }),
+  evolve: ({ total }, { data }, { at }) => ({ total: total + data.by, at }),
+}
+
+export const codec = newCodec(formatsOf(CounterEvent))
+
+const counted = (by: number, note = ''): CounterEvent => ({ type: 'Counted', data: { by, note } })
+const answer = ({ total }: Counter) => total
+
+/** Counts; refuses to go beyond `most`. */
+export const count = (by = 1, { most = Number.MAX_SAFE_INTEGER, note = '' } = {}) => ({
+  decide: ({ total }: Counter) => {
+    if (total + by > most) throw new Rejected('forbidden')
+    return [counted(by, note)]
+  },
+  answer,
+})
+
+/** Counts up to a number, and does nothing once it is reached. */
+export const reach = (goal: number) => ({
+  decide: ({ total }: Counter) => (total >= goal ? [] : [counted(goal - total)]),
+  answer,
+})
+
+type Options = Partial<TransactorOptions<Counter, CounterEvent, void>>
+
+/** A node's transactor of counters over a log. */
+export const newCounters = (log: EventLog, options: Options = {}) => {
+  const source: Source<Counter, void> = foldSource(counters, log, codec)
+  return newTransactor<Counter, CounterEvent>({ kind: counters, source, log, codec, now: Date.now, ...options })
+}

@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { foldSource } from '../../src/engine/fold.ts'
+import { type Rejected, Unavailable } from '../../src/engine/rejected.ts'
+import { type EventLog, LogUnavailable } from '../../src/log/log.ts'
+import { metadataOf } from '../../src/log/metadata.ts'
+import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
+import { wholeAppends } from '../../src/log/whole-appends.ts'
+import { all, errorOf } from '../log/support/events.ts'
+import { dyingAfter } from '../log/support/segments.ts'
+import { freshDatabase } from '../support/database.ts'
+import { codec, count, counters, newCounters, reach } from './support/counters.ts'
+
+const test = suite('engine/transact')
+
+const database = await freshDatabase()
+const log = openPostgresLog({ url: database.url })
+test.after(async () => {
+  await log.close()
+  await database.drop()
+})
+
+const eventsOf = (id: string, from: EventLog = log) => all(from.read(`counter-${id}`))
+
+/** A log that counts its appends, and lets a test step in before one reaches it. */
+const watched = (before: (append: number) => Promise<unknown> | void = () => {}) => {
+  let appends = 0
+  const append: EventLog['append'] = async (...request) => {
+    await before(++appends)
+    return log.append(...request)
+  }
+  return { log: { ...log, append }, appends: () => appends }
+}
+
+test('commands for one stream share appends, and each gets its own answer', async () => {
+  const id = randomUUID()
+  const { log, appends } = watched()
+  const node = newCounters(log)
+  const outcomes = await Promise.all(Array.from({ length: 50 }, () => node.transact(id, count(), {})))
+  assert.equal(
+    outcomes.map(({ answer }) => answer),
+    outcomes.map((_, i) => i + 1),
+  )
+  assert.ok(appends() <= 2, `${appends()} appends`)
+  assert.is((await eventsOf(id)).length, 50)
+})
+
+test('a refused command leaves its neighbours alone', async () => {
+  const id = randomUUID()
+  const node = newCounters(log)
+  const asked = [count(1), count(5, { most: 3 }), count(1), count(9, { most: 3 }), count(1)]
+  const settled = await Promise.allSettled(asked.map((command) => node.transact(id, command, {})))
+  assert.equal(
+    settled.map((one) => (one.status === 'fulfilled' ? one.value.answer : (one.reason as Rejected).code)),
+    [1, 'forbidden', 2, 'forbidden', 3],
+  )
+})
+
+test('each event says who asked for it, and in which request', async () => {
+  const id = randomUUID()
+  const node = newCounters(log)
+  const ask = (userId: string) => node.transact(id, count(), { actor: { userId }, requestId: `of ${userId}` })
+  await Promise.all(['ann', 'bob'].map(ask))
+  const recorded = (await eventsOf(id)).map((event) => metadataOf(event))
+  assert.equal(
+    recorded.map(({ actor, requestId }) => [actor?.userId, requestId]),
+    [
+      ['ann', 'of ann'],
+      ['bob', 'of bob'],
+    ],
+  )
+})
+
+test('what another node has appended meanwhile is decided on again, the refusals too', async () => {
+  const id = randomUUID()
+  const other = newCounters(log)
+  const { log: slow } = watched(async (append) => append === 2 && (await other.transact(id, count(-10), {})))
+  const node = newCounters(slow)
+  await node.transact(id, count(10), {})
+  const [passed, refused] = await Promise.all([
+    node.transact(id, count(1, { most: 11 }), {}),
+    node.transact(id, count(5, { most: 11 }), {}),
+  ])
+  assert.equal(
+    [passed.answer, refused.answer],
+    [1, 6],
+    'the second one was too much before the other node counted down',
+  )
+})
+
+test('two nodes that count at the same time lose nothing', async () => {
+  const id = randomUUID()
+  const nodes = [newCounters(log), newCounters(log)]
+  const work = nodes.flatMap((node) => Array.from({ length: 40 }, async () => node.transact(id, count(), {})))
+  await Promise.all(work)
+  assert.is((await newCounters(log).transact(id, reach(0), {})).answer, 80)
+})
+
+test('a command that changes nothing waits for what it has looked at', async () => {
+  const id = randomUUID()
+  const { position } = await newCounters(log).transact(id, count(3), {})
+  const node = newCounters(log)
+  for (const outcome of [await node.transact(id, reach(3), {}), await node.transact(id, reach(3), {})]) {
+    assert.is(outcome.position, position)
+  }
+  assert.is((await eventsOf(id)).length, 1)
+})
+
+test('time never runs backwards in a stream', async () => {
+  const id = randomUUID()
+  const clock = [5_000, 4_000, 6_000, 1_000]
+  const node = newCounters(log, { now: () => clock.shift()! })
+  for (let i = 0; i < 3; i++) await node.transact(id, count(), {})
+  await newCounters(log, { now: () => clock.shift()! }).transact(id, count(), {})
+  assert.equal(
+    (await eventsOf(id)).map((event) => metadataOf(event).at),
+    [5_000, 5_000, 6_000, 6_000],
+  )
+})
+
+test('what is observed of other nodes drops a state that is gone', async () => {
+  const id = randomUUID()
+  const [node, other] = [newCounters(log), newCounters(log)]
+  await node.transact(id, count(1), {})
+  await other.transact(id, count(1), {})
+  node.observe(`counter-${id}`, 0n)
+  assert.is(node.peek(id)?.total, 1)
+  node.observe(`counter-${id}`, 1n)
+  assert.is(node.peek(id), undefined)
+  assert.is((await node.transact(id, reach(2), {})).answer, 2)
+})
+
+test('a state that was loaded before something was observed is not kept', async () => {
+  const id = randomUUID()
+  const other = newCounters(log)
+  await other.transact(id, count(1), {})
+  const { load } = foldSource(counters, log, codec)
+  const source = {
+    load: async (...asked: Parameters<typeof load>) => {
+      const loaded = await load(...asked)
+      await other.transact(id, count(1), {})
+      node.observe(`counter-${id}`, 1n)
+      return loaded
+    },
+  }
+  const node = newCounters(log, { source })
+  assert.is((await node.transact(id, reach(1), {})).answer, 1, 'as it was when it was loaded')
+  assert.is(node.peek(id), undefined)
+})
+
+test('orphans of an append that a crash cut off do not block a stream', async () => {
+  const bare = openPostgresLog({ url: database.url, maxAppendBytes: 40 })
+  const whole = wholeAppends(bare)
+  const note = 'x'.repeat(100)
+  for (const before of [0, 1]) {
+    const id = randomUUID()
+    if (before > 0) await newCounters(whole).transact(id, count(1, { note }), {})
+    const dying = newCounters(dyingAfter(2, bare))
+    const error = (await errorOf(dying.transact(id, count(1, { note }), {}))) as Unavailable
+    assert.instance(error, Unavailable)
+    assert.is(error.stored, 'unknown')
+    const node = newCounters(whole)
+    assert.is((await node.transact(id, count(1, { note }), {})).answer, before + 1)
+    assert.is((await node.transact(id, count(1, { note }), {})).answer, before + 2)
+    assert.is((await eventsOf(id, whole)).length, before + 2)
+  }
+  await bare.close()
+})
+
+test('nobody waits for ever for a stream that others keep changing', async () => {
+  const id = randomUUID()
+  const other = newCounters(log)
+  const { log: busy } = watched(async () => other.transact(id, count(), {}))
+  const node = newCounters(busy, { deadlineMs: 50 })
+  const error = (await errorOf(node.transact(id, count(), {}))) as Unavailable
+  assert.instance(error, Unavailable)
+  assert.is(error.stored, false)
+})
+
+test('a log that is away refuses everything that waits, and nothing is kept of it', async () => {
+  const id = randomUUID()
+  let isAway = true
+  const { log: shaky } = watched(() => {
+    if (isAway) throw new LogUnavailable(false)
+  })
+  const node = newCounters(shaky)
+  const failed = await Promise.allSettled([1, 2, 3].map((by) => node.transact(id, count(by), {})))
+  assert.ok(failed.every((one) => one.status === 'rejected' && one.reason instanceof Unavailable))
+  isAway = false
+  assert.is((await node.transact(id, count(1), {})).answer, 1)
+})
+
+test('large commands do not share an append', async () => {
+  const id = randomUUID()
+  const { log, appends } = watched()
+  const node = newCounters(log)
+  const note = 'x'.repeat(3 * 1024 * 1024)
+  await Promise.all(Array.from({ length: 4 }, () => node.transact(id, count(1, { note }), {})))
+  assert.is(appends(), 3, 'the first at once, then two, then the one that would be too much')
+})
+
+test.run()

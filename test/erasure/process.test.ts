@@ -1,0 +1,121 @@
+import { setTimeout } from 'node:timers/promises'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { readModels } from '../../projections/index.ts'
+import { rebuild } from '../../src/engine/rebuild.ts'
+import { dumpSchema } from '../support/compare.ts'
+import { type Database, freshDatabase, onServer } from '../support/database.ts'
+import { type App, openApp } from '../support/open-app.ts'
+
+type Scene = { database: Database; app: App; token: string }
+
+const test = suite<Scene>('erasure/process')
+test.before.each(async (scene) => {
+  scene.database = await freshDatabase()
+  scene.app = await openApp(scene.database.url)
+  scene.token = await signIn(scene.app)
+})
+test.after.each(async ({ app, database }) => {
+  await app.close()
+  await database.drop()
+})
+
+const signIn = async ({ call }: App) => {
+  const { data } = await call('POST', '/v1/session', { body: { deviceId: 'device' } })
+  return (data as { session: { token: string } }).session.token
+}
+
+const until = async (condition: () => Promise<boolean>) => {
+  while (!(await condition())) await setTimeout(5)
+}
+
+const SECRET = 'the cat is called Schroedinger'
+
+/** A trace that says the secret wherever it can. */
+const tell = async ({ call }: App, token: string, trace: string, secret = SECRET) => {
+  await call('PUT', `/v1/traces/${trace}`, {
+    token,
+    body: { title: secret, projectPath: secret, visibility: 'public' },
+  })
+  const messages = Array.from({ length: 40 }, (_, i) => ({
+    externalId: `${secret} ${i}`,
+    role: 'assistant',
+    textContent: secret,
+    parts: [{ type: 'tool_call', content: { callId: 'c', toolName: secret, args: { [secret]: secret } } }],
+  }))
+  const { status } = await call('POST', `/v1/traces/${trace}/messages/batch`, { token, body: { messages } })
+  assert.is(status, 200)
+}
+
+/** Everywhere in the database that a text stands. */
+const placesOf = async ({ url }: Database, text: string): Promise<string[]> => {
+  const { rows } = await onServer(
+    url,
+    `select type from log.events where data::text like $1 or metadata::text like $1`,
+    [`%${text}%`],
+  )
+  const models = Object.entries(await dumpSchema(url, 'rm_1'))
+  const tables = models.filter(([, lines]) => lines.some((line) => line.includes(text))).map(([table]) => table)
+  return [...rows.map(({ type }) => String(type)), ...tables]
+}
+
+const isErased = async (database: Database, text = SECRET) => {
+  const { rows } = await onServer(database.url, 'select stream from tracebook.erasures')
+  return rows.length === 0 && (await placesOf(database, text)).length === 0
+}
+
+test('what was deleted can be read nowhere, and soon stands nowhere', async ({ app, database, token }) => {
+  await tell(app, token, 't')
+  assert.ok((await placesOf(database, SECRET)).length > 5)
+  assert.is((await app.call('DELETE', '/v1/traces/t', { token })).status, 200)
+  for (const url of ['/v1/traces/t', '/v1/traces/t/messages?includeParts=true']) {
+    assert.is((await app.call('GET', url, { token })).status, 404)
+    assert.is((await app.call('GET', url)).status, 404)
+  }
+  assert.not.match(JSON.stringify(await app.call('GET', '/v1/feed')), SECRET)
+  await until(() => isErased(database))
+})
+
+test('wherever the service is stopped, the next one ends what was begun', async (scene) => {
+  const { database, token } = scene
+  for (let round = 0; round < 6; round++) {
+    await tell(scene.app, token, 't')
+    await scene.app.call('DELETE', '/v1/traces/t', { token })
+    const due = async () => (await onServer(database.url, 'select from tracebook.erasures')).rows.length > 0
+    if (round % 2) await Promise.race([until(due), until(() => isErased(database))])
+    await scene.app.close()
+    scene.app = await openApp(database.url)
+    await until(() => isErased(database))
+  }
+})
+
+test('what is created anew right after a deletion stays', async ({ app, database, token }) => {
+  for (let round = 0; round < 10; round++) {
+    const old = `${SECRET} ${round}`
+    await tell(app, token, 't', old)
+    await app.call('DELETE', '/v1/traces/t', { token })
+    await app.call('PUT', '/v1/traces/t', { token, body: { title: 'anew' } })
+    await app.call('PUT', '/v1/traces/t/messages/m', { token, body: { role: 'user', textContent: 'anew' } })
+    await until(() => isErased(database, old))
+    const { data } = await app.call('GET', '/v1/traces/t/messages', { token })
+    assert.equal(
+      (data as { messages: { textContent: string }[] }).messages.map(({ textContent }) => textContent),
+      ['anew'],
+    )
+  }
+})
+
+test('a rebuild after an erasure ends in the same read models', async ({ app, database, token }) => {
+  await tell(app, token, 'gone')
+  await tell(app, token, 'stays', 'no secret')
+  await tell(app, token, 'back')
+  for (const trace of ['gone', 'back']) await app.call('DELETE', `/v1/traces/${trace}`, { token })
+  await tell(app, token, 'back', 'again')
+  await until(() => isErased(database))
+  const live = await dumpSchema(database.url, 'rm_1')
+  const { log, codec } = app.service
+  await rebuild({ url: database.url, group: readModels, log, codec })
+  assert.equal(await dumpSchema(database.url, 'rm_1'), live)
+})
+
+test.run()

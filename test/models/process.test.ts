@@ -1,0 +1,85 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { startCatalogue } from '../../src/models/process.ts'
+import type { Refreshed } from '../../src/models/refresh.ts'
+import { newPool } from '../../src/postgres/connect.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const test = suite('model catalogue process')
+const database = await freshDatabase()
+const pool = newPool(database.url, 'test', 2)
+test.after(async () => {
+  await pool.end()
+  await database.drop()
+})
+
+const DAY_MS = 24 * 60 * 60_000
+const refreshed: Refreshed = { providers: 1, models: 1, added: 1, updated: 0, removed: 0, etag: '"1"', position: 1n }
+let now = 0
+let asked: (string | undefined)[] = []
+let answer: () => Refreshed | 'same' = () => refreshed
+let said: string[] = []
+const logger = {
+  info: (_: object, message: string) => void said.push(`info ${message}`),
+  warn: (_: object, message: string) => void said.push(`warn ${message}`),
+}
+const refresh = async (_: string, etag: string | undefined) => {
+  asked.push(etag)
+  return answer()
+}
+const process = (source: string, isOn = true) => startCatalogue({ pool, source, refresh, now: () => now, logger }, isOn)
+/** Lets a process look once. */
+const look = async (source: string) => {
+  asked = []
+  said = []
+  await process(source).close()
+  return asked
+}
+
+test('a source that was never read is read at the start, by one worker', async () => {
+  const [first, second] = [process('a'), process('a')]
+  await Promise.all([first.close(), second.close()])
+  assert.equal(asked, [undefined])
+})
+test('it is not read again within a day, then with its ETag', async () => {
+  now += DAY_MS - 1
+  assert.equal(await look('a'), [])
+  now += 1
+  answer = () => 'same'
+  assert.equal(await look('a'), ['"1"'])
+  now += DAY_MS
+  assert.equal(await look('a'), ['"1"'])
+})
+test('another source is read at once', async () => {
+  answer = () => refreshed
+  assert.equal(await look('b'), [undefined])
+})
+test('a source that fails is asked again in an hour', async () => {
+  answer = () => {
+    throw new Error('it answered 500')
+  }
+  now += DAY_MS
+  const failing = process('a')
+  asked = []
+  said = []
+  while (said.length === 0) await new Promise(setImmediate)
+  await failing.close()
+  assert.equal(said, ['warn the model catalogue cannot be read; the last good copy stays'])
+  assert.equal(await look('a'), [])
+  answer = () => refreshed
+  now += DAY_MS / 24
+  assert.equal(await look('a'), ['"1"'])
+})
+test('one that is switched off, or no worker, reads nothing', async () => {
+  assert.equal(await look('none'), [])
+  await process('c', false).close()
+  assert.equal(asked, [])
+})
+test('the command reads it whatever the ETag', async () => {
+  const off = process('a', false)
+  assert.equal(await off.refresh(), refreshed)
+  assert.equal(asked, [undefined])
+  await off.close()
+})
+
+test.run()

@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { models } from '../../projections/models.ts'
+import { put, registry, remove } from '../../src/models/decide.ts'
+import type { Model, Provider } from '../../src/models/events.ts'
+import { type Model as ReadModel, type Told, happenings, openModels } from './support.ts'
+
+const test = suite('models')
+const { model, close } = await openModels(models)
+test.after(close)
+
+const oneModel = (name: string, input: number): Model => ({
+  name,
+  attachment: false,
+  reasoning: false,
+  toolCall: true,
+  temperature: false,
+  openWeights: false,
+  knowledge: '',
+  releaseDate: '2026-01',
+  lastUpdated: '2026-01',
+  modalities: { input: ['text'], output: ['text'] },
+  cost: { input },
+  limit: {},
+})
+const provider = fc
+  .record({
+    api: fc.constantFrom(undefined, 'u', 'v'),
+    name: fc.constantFrom('P', 'NUL \0 \ud83d'),
+    models: fc.dictionary(
+      fc.constantFrom('a', 'b/c', 'd~e', 'F:g@20260101'),
+      fc.tuple(fc.constantFrom('A', '\0 \ud83d'), fc.nat(2)).map(([name, input]) => oneModel(name, input)),
+      { noNullPrototype: true },
+    ),
+  })
+  .map(({ api, name, models }): Provider => ({ name, env: ['K'], npm: 'n', doc: 'd', models, ...(api ? { api } : {}) }))
+
+const steps = fc.array(fc.tuple(fc.constantFrom('p', 'q-r'), fc.option(provider)), { minLength: 1, maxLength: 12 })
+
+/** What a history of catalogues comes to: the events, and the providers at its end. */
+const play = (history: readonly (readonly [string, Provider | null])[]) => {
+  const states = new Map<string, ReturnType<typeof registry.initial>>()
+  const told: Told[] = []
+  for (const [id, given] of history) {
+    let state = states.get(id) ?? registry.initial()
+    for (const event of (given ? put(given) : remove())(state, 0)) {
+      told.push({ stream: `models-${id}`, event })
+      state = registry.evolve(state, event, { at: 0 })
+    }
+    states.set(id, state)
+  }
+  return { told, states }
+}
+
+const shown = async ({ rows }: ReadModel) => ({
+  providers: await rows('select * from model_providers order by id'),
+  models: await rows('select * from models order by provider_id, model_id'),
+})
+
+test('batches of any size end in the same rows, which are those of the streams', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (history) => {
+      const { told, states } = play(history)
+      const [whole, single] = [await model(), await model()]
+      const events = happenings(told)
+      await whole.apply(events)
+      for (const event of events) await single.apply([event])
+      const found = await shown(whole)
+      assert.equal(await shown(single), found)
+      const present = [...states].flatMap(([id, state]) => (state.is === 'present' ? [{ id, ...state.provider }] : []))
+      assert.equal(
+        found.providers.map(({ id, name, api }) => [id, JSON.parse(name as string), api && JSON.parse(api as string)]),
+        present.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ id, name, api }) => [id, name, api ?? null]),
+      )
+      const bodies = found.models.map(
+        ({ body }) => JSON.parse(body as string) as Model & { providerId: string; modelId: string },
+      )
+      for (const { providerId, modelId, ...body } of bodies) {
+        const { normalizedId: _, ...rest } = body as Model & { normalizedId: string }
+        assert.equal(rest, present.find(({ id }) => id === providerId)?.models[modelId])
+      }
+      assert.is(
+        bodies.length,
+        present.reduce((sum, { models }) => sum + Object.keys(models).length, 0),
+      )
+      await whole.close()
+      await single.close()
+    }),
+    { numRuns: 15 },
+  )
+})
+
+test.run()

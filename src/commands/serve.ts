@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { newLogger } from '../logger.ts'
@@ -40,6 +41,8 @@ export const serveCommand = (): Command =>
     .option('--roles <list>', 'what this process does: api, projector, worker (default: all; also ROLES)')
     .addHelpText('after', '\nConfiguration is environment variables; the README lists them all.')
     .action(async ({ roles }: { roles?: string }) => {
+      // Collects sooner: under load the heap holds half of what it would, for a few percent more work.
+      setFlagsFromString('--heap-growing-percent=40')
       const config = readConfig({ ...process.env, ...(roles ? { ROLES: roles } : {}) })
       const logger = newLogger(config.LOG_LEVEL)
       const starting = new AbortController()

@@ -32,7 +32,13 @@ export const Environment = z.object({
     .default('data')
     .transform((path) => resolve(path)),
   DATABASE_URL: url('postgres:', 'postgresql:').optional(),
-  EVENTSTORE_URL: url('esdb:', 'esdb+discover:', 'kurrentdb:', 'kurrentdb+discover:').optional(),
+  // Hosts may come as a list, which no URL parser takes: the adapter looks closer.
+  EVENTSTORE_URL: z
+    .string()
+    .regex(/^(esdb|kurrentdb)(\+discover)?:\/\//i, {
+      error: 'must start with esdb://, esdb+discover:// or kurrentdb://',
+    })
+    .optional(),
   ROLES: roles,
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ...httpSettings,

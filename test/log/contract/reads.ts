@@ -64,10 +64,11 @@ export const reads = (test: Test<World>): void => {
 
   test('a read that is left early leaves nothing behind', async ({ log }) => {
     const stream = aStream()
+    const after = await log.head() // a server may hold much that is not ours
     await log.append(stream, 'none', numbered(50))
     for (let i = 0; i < 150; i++) {
       for await (const { revision } of log.read(stream)) if (revision === 2n) break
-      for await (const { position } of log.readAll({ after: 0n })) if (position > 0n) break
+      for await (const { position } of log.readAll({ after })) if (position > after) break
     }
     assert.is((await all(log.read(stream))).length, 50)
   })

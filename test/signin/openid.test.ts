@@ -26,7 +26,7 @@ test('a new device and a new identity make one user', async () => {
   assert.match(session.token, /^tb_/)
   assert.equal([session.deviceName, session.role], ['laptop', 'admin'])
   const both = await identitiesOf(session) // made in the same millisecond, they may stand in either order
-  const [one, two] = both.toSorted((a, b) => (a.type > b.type ? -1 : 1))
+  const [one, two] = both.toSorted((a, b) => (String(a.type) > String(b.type) ? -1 : 1))
   assert.equal([one!.type, two!.type], ['device', 'codehost'])
   const { id: _, ...shown } = two!
   const picture = 'https://pictures.example/login-1.png'

@@ -1,4 +1,5 @@
 import { createHash, hash, randomUUIDv7 } from 'node:crypto'
+import { uuidText, writeUuid } from './uuid.ts'
 
 /**
  * Ids are derived from the key of what they stand for, wherever uniqueness matters: two racing creators meet in the
@@ -6,19 +7,17 @@ import { createHash, hash, randomUUIDv7 } from 'node:crypto'
  */
 const ROOT = '5b1f0e3c-5d0b-5a8e-9f3e-6d0c7a52c1f4'
 
-const VARIANT = '89ab'
+const digest = Buffer.alloc(20)
 
-const hyphenated = (hex: string) =>
-  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
-
-/** A UUID of version 5 (RFC 9562). Ours, because one is made for each message: the libraries take four times as long. */
+/** A UUID of version 5 (RFC 9562). Ours, because one is made for each message: the libraries take eight times as long. */
 export const v5 = (name: string, namespace: string): string => {
   const bytes = Buffer.allocUnsafe(16 + Buffer.byteLength(name))
-  bytes.write(namespace.replaceAll('-', ''), 0, 16, 'hex')
+  writeUuid(bytes, namespace, 0)
   bytes.write(name, 16)
-  const hex = hash('sha1', bytes, 'hex')
-  const variant = VARIANT[Number.parseInt(hex[16]!, 16) & 3]
-  return hyphenated(`${hex.slice(0, 12)}5${hex.slice(13, 16)}${variant}${hex.slice(17, 32)}`)
+  digest.write(hash('sha1', bytes, 'latin1'), 'latin1')
+  digest[6] = (digest[6]! & 0x0f) | 0x50
+  digest[8] = (digest[8]! & 0x3f) | 0x80
+  return uuidText(digest)
 }
 
 const derived = (kind: string, ...key: string[]) => v5([kind, ...key].join('\0'), ROOT)
@@ -33,7 +32,7 @@ export const userId = (identityId: string): string => derived('user', identityId
 export const newId = (): string => randomUUIDv7()
 
 /** A short, fixed-size stand-in for keys of up to 1,024 characters in indexes. */
-export const keyHash = (key: string): string => hyphenated(hash('sha256', key, 'hex'))
+export const keyHash = (key: string): string => uuidText(hash('sha256', key, 'buffer'))
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')
 

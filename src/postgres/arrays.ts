@@ -4,6 +4,8 @@
  * Layout: dimensions, has-null flag, element type, length, lower bound, then length-prefixed elements, big endian.
  */
 
+import { writeUuid } from '../uuid.ts'
+
 const HEAD = 20
 const oid = { bool: 16, int8: 20, int4: 23, text: 25, json: 114, float8: 701, uuid: 2950 }
 
@@ -64,9 +66,7 @@ const fixed = <T>(type: number, width: number, write: (target: Buffer, value: T,
 /** Well-formed text only: a lone surrogate would be replaced, NUL refused by Postgres. */
 export const texts = (values: Nullable<string>): Buffer => strings(oid.text, values)
 export const jsons = (values: Nullable<string>): Buffer => strings(oid.json, values)
-export const uuids = fixed<string>(oid.uuid, 16, (target, value, at) => {
-  if (target.write(value.replaceAll('-', ''), at, 16, 'hex') !== 16) throw new RangeError(`not a UUID: ${value}`)
-})
+export const uuids = fixed<string>(oid.uuid, 16, writeUuid)
 export const int8s = fixed<bigint | number>(oid.int8, 8, (target, value, at) => {
   target.writeBigInt64BE(BigInt(value), at)
 })

@@ -5,6 +5,7 @@ import { float8s, int4s, int8s, jsons, texts, uuids } from '../src/postgres/arra
 import type { TraceEvent } from '../src/trace/events.ts'
 import { partIndex } from '../src/trace/message.ts'
 import { ignoredButTraces } from './support/ignored.ts'
+import { type NewRows, newRows } from './support/new-rows.ts'
 
 /** `text_content`, `model` and `tools` are JSON text; `ordinal` is the message's place by arrival. */
 export type MessagesTable = {
@@ -39,7 +40,7 @@ type Row = {
 type NewRow = Row & { readonly externalId: string; readonly createdAt: number }
 
 type Changes = {
-  readonly added: Map<string, NewRow>
+  readonly added: NewRows<NewRow>
   readonly updated: Map<string, Row>
   readonly deleted: Set<string>
 }
@@ -62,6 +63,8 @@ const update = (row: Row, { data, at }: Happened<Updated>) => {
   row.digest = data.digest
   row.updatedAt = at
 }
+
+const keyOf = ({ traceId, ordinal }: Pick<Row, 'traceId' | 'ordinal'>) => `${traceId}/${ordinal}`
 
 const forget = (rows: Map<string, Row>, traceId: string) => {
   for (const [key, row] of rows) if (row.traceId === traceId) rows.delete(key)
@@ -126,18 +129,17 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
     ) with (fillfactor = 90);
     alter table messages alter text_content set storage external;`,
   indexes: 'create unique index messages_id on messages (trace_id, id);',
-  start: () => ({ added: new Map(), updated: new Map(), deleted: new Set() }),
+  start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map(), deleted: new Set() }),
   on: {
     MessageAdded: ({ added }, { of: traceId, at, data }) => {
       const { externalId, ordinal, class: kind, tools, digest } = data
       const counted = { class: kind, tools, digest }
-      const row = { traceId, ordinal, externalId, fields: scalarsOf(data), ...counted, createdAt: at, updatedAt: at }
-      added.set(`${traceId}/${ordinal}`, row)
+      added.add({ traceId, ordinal, externalId, fields: scalarsOf(data), ...counted, createdAt: at, updatedAt: at })
     },
     MessageUpdated: ({ added, updated }, event) => {
       const { of: traceId, data } = event
-      const key = `${traceId}/${data.ordinal}`
-      let row: Row | undefined = added.get(key) ?? updated.get(key)
+      const key = keyOf({ traceId, ordinal: data.ordinal })
+      let row: Row | undefined = added.find(key) ?? updated.get(key)
       if (!row) {
         row = { traceId, ordinal: data.ordinal, fields: {}, class: '', tools: [], digest: '', updatedAt: 0 }
         updated.set(key, row)
@@ -145,7 +147,7 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
       update(row, event)
     },
     TraceDeleted: ({ added, updated, deleted }, { of: id }) => {
-      forget(added, id)
+      added.remove(({ traceId }) => traceId === id)
       forget(updated, id)
       deleted.add(id)
     },
@@ -158,7 +160,7 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
   write: ({ added, updated, deleted }, write) => {
     if (deleted.size > 0)
       write('messages-delete', 'delete from messages where trace_id = any($1::uuid[])', [uuids([...deleted])])
-    if (added.size > 0) insert([...added.values()], write)
+    if (added.all().length > 0) insert(added.all(), write)
     if (updated.size > 0) writeUpdates([...updated.values()], write)
   },
 })

@@ -6,29 +6,28 @@ import { partIndex } from '../src/trace/message.ts'
 import { partText } from '../src/trace/part-text.ts'
 import type { Part } from '../src/trace/part.ts'
 import { ignoredButTraces } from './support/ignored.ts'
+import { type NewRows, newRows } from './support/new-rows.ts'
 
 /** `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text. */
 export type PartsTable = { trace_id: string; ordinal: number; position: number; type: string; body: string }
 
-type Row = {
-  readonly traceId: string
-  readonly ordinal: number
-  readonly position: number
-  readonly part: Part | undefined
-}
+type Place = { readonly traceId: string; readonly ordinal: number; readonly position: number }
+type Row = Place & { part: Part }
 
-/** Parts by message and position; without a part where one is taken away. */
+/** Parts by message and position; of stored ones also where one is taken away. */
 type Changes = {
-  readonly inserted: Map<string, Row & { part: Part }>
-  readonly replaced: Map<string, Row>
+  readonly inserted: NewRows<Row>
+  readonly replaced: Map<string, Place & { readonly part: Part | undefined }>
   readonly deleted: Set<string>
 }
 
-const forget = (rows: Map<string, Row>, traceId: string) => {
+const keyOf = ({ traceId, ordinal, position }: Place) => `${traceId}/${ordinal}/${position}`
+
+const forget = (rows: Map<string, Place>, traceId: string) => {
   for (const [key, row] of rows) if (row.traceId === traceId) rows.delete(key)
 }
 
-const columns = (rows: readonly (Row & { part: Part })[]) => [
+const columns = (rows: readonly Row[]) => [
   uuids(rows.map(({ traceId }) => traceId)),
   int4s(rows.map(({ ordinal }) => ordinal)),
   int4s(rows.map(({ position }) => position)),
@@ -38,8 +37,8 @@ const columns = (rows: readonly (Row & { part: Part })[]) => [
 
 const rows = `select * from unnest($1::uuid[], $2::int4[], $3::int4[], $4::text[], $5::json[])`
 
-const writeReplaced = (changed: readonly Row[], write: Write) => {
-  const kept = changed.filter((row): row is Row & { part: Part } => row.part !== undefined)
+const writeReplaced = (changed: readonly (Place & { readonly part: Part | undefined })[], write: Write) => {
+  const kept = changed.filter((row): row is Row => row.part !== undefined)
   const gone = changed.filter((row) => row.part === undefined)
   if (kept.length > 0) {
     write(
@@ -71,26 +70,26 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
     );
     alter table parts alter body set storage external;`,
   indexes: '',
-  start: () => ({ inserted: new Map(), replaced: new Map(), deleted: new Set() }),
+  start: () => ({ inserted: newRows<Row>(keyOf), replaced: new Map(), deleted: new Set() }),
   on: {
     MessageAdded: ({ inserted }, { of: traceId, data: { ordinal, parts } }) => {
-      for (const [position, part] of parts.entries()) {
-        inserted.set(`${traceId}/${ordinal}/${position}`, { traceId, ordinal, position, part })
-      }
+      for (let position = 0; position < parts.length; position++)
+        inserted.add({ traceId, ordinal, position, part: parts[position]! })
     },
     MessageUpdated: ({ inserted, replaced }, { of: traceId, data: { ordinal, patch } }) => {
       for (const operation of patch) {
         const position = partIndex(operation.path)
         if (position === undefined) continue
-        const key = `${traceId}/${ordinal}/${position}`
+        const place = { traceId, ordinal, position }
+        const row = inserted.find(keyOf(place))
         const part = operation.op === 'remove' ? undefined : (operation.value as Part)
-        if (!inserted.has(key)) replaced.set(key, { traceId, ordinal, position, part })
-        else if (part) inserted.set(key, { traceId, ordinal, position, part })
-        else inserted.delete(key)
+        if (!row) replaced.set(keyOf(place), { ...place, part })
+        else if (part) row.part = part
+        else inserted.remove((other) => other === row)
       }
     },
     TraceDeleted: ({ inserted, replaced, deleted }, { of: id }) => {
-      forget(inserted, id)
+      inserted.remove(({ traceId }) => traceId === id)
       forget(replaced, id)
       deleted.add(id)
     },
@@ -103,7 +102,7 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
   write: ({ inserted, replaced, deleted }, write) => {
     if (deleted.size > 0)
       write('parts-delete', 'delete from parts where trace_id = any($1::uuid[])', [uuids([...deleted])])
-    if (inserted.size > 0) write('parts-insert', `insert into parts ${rows}`, columns([...inserted.values()]))
+    if (inserted.all().length > 0) write('parts-insert', `insert into parts ${rows}`, columns(inserted.all()))
     if (replaced.size > 0) writeReplaced([...replaced.values()], write)
   },
 })

@@ -36,9 +36,10 @@ export type Runner = { state(): RunnerState; close(): Promise<void> }
 
 export const happened = (codec: Codec, event: RecordedEvent): Happened => {
   const { at, actor } = metadataOf(event)
+  const { type, data } = codec.decode(event)
   const { stream, revision, position } = event
   const bytes = event.data.length
-  return { ...codec.decode(event), of: idOf(event), stream, revision, position, at, actor, bytes }
+  return { type, data, of: idOf(event), stream, revision, position, at, actor, bytes }
 }
 
 /**

@@ -37,7 +37,7 @@ import { newUses } from './session/uses.ts'
 import { newHandshakes } from './signin/handshakes.ts'
 import { startSummaries } from './summary/process.ts'
 import { traces } from './trace/decide.ts'
-import { traceSource, trimTrace } from './trace/source.ts'
+import { traceSource, trimTrace, weighTrace } from './trace/source.ts'
 import { identities, users } from './user/decide.ts'
 
 export type OpenOptions = {
@@ -53,7 +53,7 @@ export type OpenService = { readonly service: Service; close(): Promise<void> }
 
 const VISIBLE_MS = 5_000
 const MAX_LAG_MS = 5_000
-const KEPT_TRACES = 128
+const KEPT_MESSAGES = 20_000
 const STREAM_CONNECTIONS = 6
 const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
@@ -66,7 +66,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   await migrate(databaseUrl)
   const metrics = newMetrics()
   const codec = newCodec(formats)
-  const log = openLog({
+  const log = await openLog({
     databaseUrl,
     eventStoreUrl: config.EVENTSTORE_URL,
     observe: (appends, events, ms) => {
@@ -116,7 +116,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       kind: traces,
       source: traceSource(reads, (position) => models.passed(position, VISIBLE_MS, false)),
       trim: trimTrace,
-      keep: KEPT_TRACES,
+      weigh: weighTrace,
+      keep: KEPT_MESSAGES,
       ...common,
     }),
   }

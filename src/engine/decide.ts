@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { textOf } from '../json/exact.ts'
 import type { NewEvent } from '../log/log.ts'
 import type { Actor, Metadata } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
@@ -23,7 +22,14 @@ export type Ask<State, Event, Need> = {
 
 export type Verdict = { readonly answer: unknown } | { readonly error: unknown }
 
-export type Draft<Event> = { readonly event: Event; readonly context: Context; readonly at: number }
+/** An event that will be appended, with its data as the log gets it. */
+export type Draft<Event> = {
+  readonly event: Event
+  readonly context: Context
+  readonly at: number
+  readonly data: string
+  readonly schema: number
+}
 
 /** What a run of commands came to: their verdicts, in order, for as many as were decided. */
 export type Decided<State, Event> = {
@@ -32,45 +38,31 @@ export type Decided<State, Event> = {
   readonly verdicts: readonly Verdict[]
 }
 
-const APPEND_BYTES = 4 * 1024 * 1024
-
-/** About how long the JSON text of a value is. That of objects in lists is kept: it will be written, or has been. */
-const lengthOf = (value: unknown): number => {
-  if (typeof value === 'string') return value.length
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + lengthOfItem(item), 0)
-  return 100
-}
-
-const lengthOfItem = (item: unknown): number => {
-  if (typeof item !== 'object' || item === null) return lengthOf(item)
-  const { value } = item as { readonly value?: unknown } // an operation of a patch
-  return value === undefined ? textOf(item).length : lengthOf([value])
-}
-
-/** A rough size of an event, enough to keep one append within bounds. */
-const weightOf = ({ data }: DomainEvent) =>
-  Object.values(data).reduce<number>((sum, value) => sum + lengthOf(value), 200)
+/** About how much data, in characters, one append takes before the commands that are left have to wait for the next. */
+const APPEND_LENGTH = 4 * 1024 * 1024
 
 /** Decides commands one after the other on one evolving state, as many as belong into one append. */
 export const decideAll = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
+  codec: Codec,
   loaded: Loaded<State>,
   asks: readonly Ask<State, Event, Need>[],
   now: () => number,
 ): Decided<State, Event> => {
   let { state, at } = loaded
-  let weight = 0
+  let length = 0
   const drafts: Draft<Event>[] = []
   const verdicts: Verdict[] = []
   for (const { command, context } of asks) {
-    if (weight > APPEND_BYTES) break
+    if (length > APPEND_LENGTH) break
     const time = Math.max(now(), at)
     try {
       const events = command.decide(state, time)
       for (const event of events) {
+        const { data, schema } = codec.encode(event)
         state = kind.evolve(state, event, { at: time, actor: context.actor })
-        drafts.push({ event, context, at: time })
-        weight += weightOf(event)
+        drafts.push({ event, context, at: time, data, schema })
+        length += data.length
         at = time
       }
       verdicts.push({ answer: command.answer(state, events) })
@@ -84,14 +76,12 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
 /** Gives drafts their ids and metadata, as the events of one append. */
 export const stamp = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
-  codec: Codec,
   drafts: readonly Draft<Event>[],
 ): NewEvent[] => {
   const kept = kind.condense ? new Set(kind.condense(drafts.map(({ event }) => event))) : undefined
   const written = kept ? drafts.filter(({ event }) => kept.has(event)) : drafts
   const id = randomUUIDv7()
-  return written.map(({ event, context, at }, index) => {
-    const { data, schema } = codec.encode(event)
+  return written.map(({ event, context, at, data, schema }, index) => {
     const metadata = { at, ...context, schema, append: { id, index, size: written.length } } as Metadata
     const decoded = { data: event.data, metadata }
     return { id: randomUUIDv7(), type: event.type, data, metadata: JSON.stringify(metadata), decoded }

@@ -1,5 +1,6 @@
 import { type EventLog, type Expected, LogUnavailable, WrongRevision, revisionNumber } from '../log/log.ts'
 import type { Codec } from './codec.ts'
+import { newMemory } from './memory.ts'
 import { type Ask, type Command, type Context, type Decided, decideAll, stamp } from './decide.ts'
 import { Unavailable } from './rejected.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamOf } from './stream.ts'
@@ -23,8 +24,10 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   /** The clock, in milliseconds. */
   readonly now: () => number
   readonly deadlineMs?: number
-  /** How many streams stay in memory with their state. */
+  /** How many streams stay in memory with their state, or what these may weigh in all. */
   readonly keep?: number
+  /** Default 1 for each state. */
+  readonly weigh?: (state: State) => number
   /** Makes a state small enough to be kept. */
   readonly trim?: (state: State) => State
 }
@@ -59,10 +62,10 @@ const UNKNOWN_FUTURE = 2n ** 63n
 export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   options: TransactorOptions<State, Event, Need>,
 ): Transactor<State, Event, Need> => {
-  const { kind, source, log, codec, now, deadlineMs = 5_000, keep = 512, trim } = options
+  const { kind, source, log, codec, now, deadlineMs = 5_000, keep = 512, weigh = () => 1, trim } = options
   type Asked = Waiting<State, Event, Need>
   const queues = new Map<string, Asked[]>()
-  const memory = new Map<string, Loaded<State>>()
+  const memory = newMemory<Loaded<State>>(keep, ({ state }) => weigh(state))
   const underWay = new Map<string, State>()
   const heard = new Map<string, bigint>() // of streams with a queue: the newest revision that was observed meanwhile
 
@@ -70,7 +73,6 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     memory.delete(id)
     if (revisionNumber(loaded.revision) < (heard.get(id) ?? -1n)) return
     memory.set(id, trim ? { ...loaded, state: trim(loaded.state) } : loaded)
-    if (memory.size > keep) memory.delete(memory.keys().next().value!)
   }
 
   const load = async (id: string, batch: readonly Asked[]): Promise<Loaded<State>> => {
@@ -100,7 +102,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     memory.delete(id) // `evolve` has changed the state: nobody may load it until the append is answered
     underWay.set(id, decided.after.state)
     try {
-      const events = stamp(kind, codec, decided.drafts)
+      const events = stamp(kind, decided.drafts)
       return { ...decided.after, ...(await log.append(streamOf(kind, id), loaded.revision, events)) }
     } finally {
       underWay.delete(id)
@@ -110,7 +112,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   /** Decides and appends once; returns how many of the commands were answered. */
   const attempt = async (id: string, batch: readonly Asked[], actual: Expected | undefined): Promise<number> => {
     const loaded = await loadAt(id, batch, actual)
-    const decided = decideAll(kind, loaded, batch, now)
+    const decided = decideAll(kind, codec, loaded, batch, now)
     const after = await append(id, loaded, decided)
     remember(id, after)
     for (const [i, verdict] of decided.verdicts.entries()) {

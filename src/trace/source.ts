@@ -210,7 +210,7 @@ const complete = (known: Loaded<Trace>, { state }: Loaded<Trace>): Loaded<Trace>
   return known
 }
 
-const KEPT_MESSAGES = 1_000
+const KEPT_MESSAGES = 4_000
 const KEPT_DOCUMENT_LENGTH = 32 * 1024
 
 const weigh = ({ parts, textContent }: MessageDocument) =>
@@ -226,6 +226,9 @@ const lighten = <T>(map: Map<string, T>, most: number, weight: (value: T) => num
     total -= weight(value)
   }
 }
+
+/** About what a state takes in memory, in messages. */
+export const weighTrace = (state: Trace): number => 20 + (state.is === 'present' ? state.messages.size : 0)
 
 /** Keeps what the next command is likely to need: what is known of the newest messages, and small documents. */
 export const trimTrace = (state: Trace): Trace => {

@@ -17,7 +17,7 @@ const databaseOf = async ({ DATABASE_URL, DATA_DIR }: { DATABASE_URL?: string | 
 const run = async () => {
   const config = readConfig(process.env)
   const url = await databaseOf(config)
-  const log = openLog({ databaseUrl: url, eventStoreUrl: config.EVENTSTORE_URL })
+  const log = await openLog({ databaseUrl: url, eventStoreUrl: config.EVENTSTORE_URL })
   const started = performance.now()
   let last = 0
   const progress = (position: bigint, goal: bigint) => {

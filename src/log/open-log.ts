@@ -1,4 +1,3 @@
-import { openEventStoreLog } from './eventstoredb/eventstoredb-log.ts'
 import type { EventLog } from './log.ts'
 import { openPostgresLog } from './postgres/postgres-log.ts'
 import { wholeAppends } from './whole-appends.ts'
@@ -12,10 +11,14 @@ export type OpenLogOptions = {
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
 
+/** Loaded by need: its client weighs as much in memory as the rest of a small service. */
+const openEventStore = async (options: { url: string }): Promise<EventLog> =>
+  (await import('./eventstoredb/eventstoredb-log.ts')).openEventStoreLog(options)
+
 /** The log of a service, whichever it is, with appends of any size. @throws BadAddress */
-export const openLog = ({ databaseUrl, eventStoreUrl, ...options }: OpenLogOptions): EventLog =>
+export const openLog = async ({ databaseUrl, eventStoreUrl, ...options }: OpenLogOptions): Promise<EventLog> =>
   wholeAppends(
     eventStoreUrl
-      ? openEventStoreLog({ url: eventStoreUrl, ...options })
+      ? await openEventStore({ url: eventStoreUrl, ...options })
       : openPostgresLog({ url: databaseUrl, ...options }),
   )

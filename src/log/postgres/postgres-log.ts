@@ -45,19 +45,24 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
+    const reader = tail.read()
     let at = after
-    while (!end.aborted) {
-      const seen = tail.version()
-      const events = tail.after(at) ?? (await page(at).catch(() => undefined))
-      if (end.aborted) return
-      if (events === undefined) await pause(RETRY_MS, end)
-      else if (events.length === 0) {
-        yield { events, through: at } // nothing new, but heard of
-        await tail.changed(seen, POLL_MS, end)
-      } else {
-        at = events.at(-1)!.position
-        yield { events, through: at }
+    try {
+      while (!end.aborted) {
+        const seen = tail.version()
+        const events = reader.after(at) ?? (await page(at).catch(() => undefined))
+        if (end.aborted) return
+        if (events === undefined) await pause(RETRY_MS, end)
+        else if (events.length === 0) {
+          yield { events, through: at } // nothing new, but heard of
+          await tail.changed(seen, POLL_MS, end)
+        } else {
+          at = events.at(-1)!.position
+          yield { events, through: at }
+        }
       }
+    } finally {
+      reader.leave()
     }
   }
 

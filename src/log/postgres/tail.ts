@@ -1,10 +1,17 @@
 import type { Position, RecordedEvent } from '../log.ts'
 
+/** A follower's place in the log. */
+export type Reader = {
+  /** Fresh events straight after a position, or nothing when memory does not reach back that far. */
+  after(position: Position): readonly RecordedEvent[] | undefined
+  leave(): void
+}
+
 export type Tail = {
   /** Takes a batch that has just been committed, in the order of commits. */
   publish(events: readonly RecordedEvent[]): void
-  /** Fresh events straight after a position, or nothing when memory does not reach back that far. */
-  after(position: Position): readonly RecordedEvent[] | undefined
+  /** What all readers have passed is let go of. */
+  read(): Reader
   /** Lets go of everything: some of it has been erased from the log. */
   forget(): void
   /** Says that there may be something new, from here or from another process. */
@@ -20,12 +27,13 @@ const PAGE_BYTES = 8 * 1024 * 1024
 
 const weight = (event: RecordedEvent) => event.data.length + event.metadata.length + 200
 
-/** The newest committed batches of this process, contiguous in position, up to `maxBytes`. */
+/** The newest committed batches of this process that some reader still has before it, contiguous, up to `maxBytes`. */
 export const newTail = (maxBytes: number): Tail => {
   let batches: { events: readonly RecordedEvent[]; bytes: number }[] = []
   let bytes = 0
   let count = 0
   const waiting = new Set<() => void>()
+  const readers = new Map<Reader, Position>()
 
   const wake = () => {
     count += 1
@@ -48,6 +56,11 @@ export const newTail = (maxBytes: number): Tail => {
     wake()
   }
 
+  const isPassed = ({ events }: { events: readonly RecordedEvent[] }) => {
+    const last = events.at(-1)!.position
+    return [...readers.values()].every((position) => position >= last)
+  }
+
   const after = (position: Position) => {
     const first = batches[0]?.events[0]
     if (!first || first.position > position + 1n) return undefined
@@ -60,6 +73,18 @@ export const newTail = (maxBytes: number): Tail => {
       for (const event of batches[i]!.events) if (event.position > position) found.push(event)
     }
     return found
+  }
+
+  const read = (): Reader => {
+    const reader: Reader = {
+      after: (position) => {
+        readers.set(reader, position)
+        while (batches.length > 0 && isPassed(batches[0]!)) bytes -= batches.shift()!.bytes
+        return after(position)
+      },
+      leave: () => void readers.delete(reader),
+    }
+    return reader
   }
 
   const changed = (since: number, timeoutMs: number, signal: AbortSignal) =>
@@ -76,5 +101,5 @@ export const newTail = (maxBytes: number): Tail => {
       waiting.add(done)
     })
 
-  return { publish, after, forget, wake, version: () => count, changed }
+  return { publish, read, forget, wake, version: () => count, changed }
 }

@@ -1,0 +1,67 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { RecordedEvent } from '../../../src/log/log.ts'
+import { newTail } from '../../../src/log/postgres/tail.ts'
+
+/** Events at these positions, of a thousand bytes each. */
+const events = (...positions: number[]): RecordedEvent[] =>
+  positions.map((position) => {
+    const place = { stream: 'trace-1', revision: BigInt(position), position: BigInt(position) }
+    return { ...place, id: randomUUIDv7(), type: 'Happened', data: 'x'.repeat(800), metadata: '' }
+  })
+
+const positions = (found: readonly RecordedEvent[] | undefined) => found?.map(({ position }) => Number(position))
+
+test('a reader gets what follows its position, nothing when memory does not reach back', () => {
+  const tail = newTail(1_000_000)
+  const reader = tail.read()
+  tail.publish(events(5, 6))
+  tail.publish(events(7))
+  assert.equal(positions(reader.after(3n)), undefined)
+  assert.equal(positions(reader.after(4n)), [5, 6, 7])
+  assert.equal(positions(reader.after(5n)), [6, 7])
+})
+
+test('a batch goes once the slowest reader has passed it', () => {
+  const tail = newTail(1_000_000)
+  const [fast, slow] = [tail.read(), tail.read()]
+  tail.publish(events(1, 2))
+  tail.publish(events(3, 4))
+  slow.after(0n)
+  fast.after(4n)
+  assert.equal(positions(slow.after(1n)), [2, 3, 4])
+  slow.after(2n)
+  assert.equal(positions(slow.after(0n)), undefined, 'both have passed the first batch')
+  assert.equal(positions(slow.after(2n)), [3, 4])
+})
+
+test('a reader that has left holds nothing', () => {
+  const tail = newTail(1_000_000)
+  const [one, gone] = [tail.read(), tail.read()]
+  tail.publish(events(1, 2))
+  gone.after(0n)
+  gone.leave()
+  one.after(2n)
+  assert.equal(positions(one.after(0n)), undefined)
+})
+
+test('what weighs too much goes, passed or not', () => {
+  const tail = newTail(2_500)
+  const reader = tail.read()
+  reader.after(0n)
+  for (const position of [1, 2, 3]) tail.publish(events(position))
+  assert.equal(positions(reader.after(0n)), undefined)
+  assert.equal(positions(reader.after(1n)), [2, 3])
+})
+
+test('a gap by another writer makes what came before it worthless', () => {
+  const tail = newTail(1_000_000)
+  const reader = tail.read()
+  tail.publish(events(1))
+  tail.publish(events(3))
+  assert.equal(positions(reader.after(0n)), undefined)
+  assert.equal(positions(reader.after(2n)), [3])
+})
+
+test.run()

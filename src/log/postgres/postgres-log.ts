@@ -47,16 +47,18 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
     const end = AbortSignal.any([signal, closing.signal])
     const reader = tail.read()
     let at = after
+    let woken = false // otherwise it is time to look into the log itself
     try {
       while (!end.aborted) {
         const seen = tail.version()
-        const events = reader.after(at) ?? (await page(at).catch(() => undefined))
+        const events = (woken ? reader.after(at) : undefined) ?? (await page(at).catch(() => undefined))
         if (end.aborted) return
         if (events === undefined) await pause(RETRY_MS, end)
         else if (events.length === 0) {
           yield { events, through: at } // nothing new, but heard of
-          await tail.changed(seen, POLL_MS, end)
+          woken = await tail.changed(seen, POLL_MS, end)
         } else {
+          woken = true
           at = events.at(-1)!.position
           yield { events, through: at }
         }

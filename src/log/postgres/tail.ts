@@ -2,7 +2,10 @@ import type { Position, RecordedEvent } from '../log.ts'
 
 /** A follower's place in the log. */
 export type Reader = {
-  /** Fresh events straight after a position, or nothing when memory does not reach back that far. */
+  /**
+   * Fresh events straight after a position; none when it is the end, as far as is known here; undefined when only the
+   * log itself can tell.
+   */
   after(position: Position): readonly RecordedEvent[] | undefined
   leave(): void
 }
@@ -14,12 +17,12 @@ export type Tail = {
   read(): Reader
   /** Lets go of everything: some of it has been erased from the log. */
   forget(): void
-  /** Says that there may be something new, from here or from another process. */
+  /** Says that another process may have written. */
   wake(): void
   /** Counts wake-ups: what has been seen before a look cannot be missed after it. */
   version(): number
-  /** Resolves when the version has moved on, after `timeoutMs`, or on abort. */
-  changed(since: number, timeoutMs: number, signal: AbortSignal): Promise<void>
+  /** Whether the version has moved on; false after `timeoutMs` and on abort. */
+  changed(since: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>
 }
 
 const PAGE_EVENTS = 1_000
@@ -32,12 +35,18 @@ export const newTail = (maxBytes: number): Tail => {
   let batches: { events: readonly RecordedEvent[]; bytes: number }[] = []
   let bytes = 0
   let count = 0
+  let end: Position | undefined // of the log, unless somebody else has written since
   const waiting = new Set<() => void>()
   const readers = new Map<Reader, Position>()
 
-  const wake = () => {
+  const rouse = () => {
     count += 1
     for (const resolve of [...waiting]) resolve()
+  }
+
+  const wake = () => {
+    end = undefined
+    rouse()
   }
 
   const forget = () => {
@@ -53,7 +62,8 @@ export const newTail = (maxBytes: number): Tail => {
     batches.push({ events, bytes: size })
     bytes += size
     while (bytes > maxBytes && batches.length > 1) bytes -= batches.shift()!.bytes
-    wake()
+    end = events.at(-1)!.position
+    rouse()
   }
 
   const isPassed = ({ events }: { events: readonly RecordedEvent[] }) => {
@@ -62,6 +72,7 @@ export const newTail = (maxBytes: number): Tail => {
   }
 
   const after = (position: Position) => {
+    if (position === end) return []
     const first = batches[0]?.events[0]
     if (!first || first.position > position + 1n) return undefined
     const start = batches.findIndex(({ events }) => events.at(-1)!.position > position)
@@ -88,17 +99,17 @@ export const newTail = (maxBytes: number): Tail => {
   }
 
   const changed = (since: number, timeoutMs: number, signal: AbortSignal) =>
-    new Promise<void>((resolve) => {
-      if (count !== since || signal.aborted) return resolve()
+    new Promise<boolean>((resolve) => {
       const done = () => {
         waiting.delete(done)
         clearTimeout(timer)
         signal.removeEventListener('abort', done)
-        resolve()
+        resolve(count !== since)
       }
       const timer = setTimeout(done, timeoutMs)
       signal.addEventListener('abort', done)
       waiting.add(done)
+      if (count !== since || signal.aborted) done()
     })
 
   return { publish, read, forget, wake, version: () => count, changed }

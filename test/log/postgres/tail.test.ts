@@ -36,6 +36,16 @@ test('a batch goes once the slowest reader has passed it', () => {
   assert.equal(positions(slow.after(2n)), [3, 4])
 })
 
+test('the end of the log is known until another process may have written', () => {
+  const tail = newTail(1_000_000)
+  const reader = tail.read()
+  assert.equal(positions(reader.after(0n)), undefined)
+  tail.publish(events(1, 2))
+  assert.equal(positions(reader.after(2n)), [])
+  tail.wake()
+  assert.equal(positions(reader.after(2n)), undefined)
+})
+
 test('a reader that has left holds nothing', () => {
   const tail = newTail(1_000_000)
   const [one, gone] = [tail.read(), tail.read()]

@@ -211,30 +211,40 @@ const complete = (known: Loaded<Trace>, { state }: Loaded<Trace>): Loaded<Trace>
 }
 
 const KEPT_MESSAGES = 4_000
-const KEPT_DOCUMENT_LENGTH = 32 * 1024
+const KEPT_DOCUMENTS = 8
+const KEPT_DOCUMENTS_LENGTH = 32 * 1024
 
-const weigh = ({ parts, textContent }: MessageDocument) =>
+/** Deletes the oldest entries of a map until no more than `most` are left. */
+const shorten = (map: Map<string, unknown>, most: number) => {
+  for (const key of map.keys()) {
+    if (map.size <= most) return
+    map.delete(key)
+  }
+}
+
+const lengthOf = ({ parts, textContent }: MessageDocument) =>
   parts.reduce((sum, part) => sum + textOf(part).length, textContent?.length ?? 0)
 
-/** Deletes the oldest entries of a map until what it holds is light enough. */
-const lighten = <T>(map: Map<string, T>, most: number, weight: (value: T) => number) => {
+/** Lets go of the oldest documents until the rest is short enough. */
+const lighten = (documents: Map<string, MessageDocument>) => {
+  shorten(documents, KEPT_DOCUMENTS)
   let total = 0
-  for (const value of map.values()) total += weight(value)
-  for (const [key, value] of map) {
-    if (total <= most) return
-    map.delete(key)
-    total -= weight(value)
+  for (const document of documents.values()) total += lengthOf(document)
+  for (const [key, document] of documents) {
+    if (total <= KEPT_DOCUMENTS_LENGTH) return
+    documents.delete(key)
+    total -= lengthOf(document)
   }
 }
 
 /** About what a state takes in memory, in messages. */
 export const weighTrace = (state: Trace): number => 20 + (state.is === 'present' ? state.messages.size : 0)
 
-/** Keeps what the next command is likely to need: what is known of the newest messages, and small documents. */
+/** Keeps what the next command is likely to need: what is known of the newest messages, and the last documents if short. */
 export const trimTrace = (state: Trace): Trace => {
   if (state.is === 'absent') return state
-  if (state.messages.size > KEPT_MESSAGES) lighten(state.messages, KEPT_MESSAGES / 2, () => 1)
+  if (state.messages.size > KEPT_MESSAGES) shorten(state.messages, KEPT_MESSAGES / 2)
   state.missing.clear()
-  lighten(state.documents, KEPT_DOCUMENT_LENGTH, weigh)
+  lighten(state.documents)
   return state
 }

@@ -1,49 +1,108 @@
 import type { Happened } from '../engine/projection.ts'
 import type { FeedEntry, FeedRow } from './queries.ts'
 
-/** The first page of the public feed: its entries, and the anonymous answer as ready bytes. */
-export type PublicPage = { readonly entries: readonly FeedEntry[]; readonly body: Buffer }
+/** Which first page: the public one, or that of a namespace with all its traces. */
+export type PageKey = { readonly limit: number; readonly namespaceId?: string }
+
+/** The first page of a feed: its entries, and for the public one the anonymous answer as ready bytes. */
+export type FeedPage = { readonly entries: readonly FeedEntry[]; readonly body?: Buffer }
 
 /** A page with the rows that it was made of. */
-export type FilledPage = PublicPage & { readonly rows: readonly FeedRow[] }
+export type FilledPage = FeedPage & { readonly rows: readonly FeedRow[] }
 
-/** First pages of the public feed, one for each `limit`. */
+/** First pages, as many as memory allows: those that were asked for last. */
 export type FeedCache = {
   /** What is cached, or what `fill` gives; concurrent callers share one fill. */
-  get(limit: number, fill: () => Promise<FilledPage>): Promise<PublicPage> | PublicPage
+  get(key: PageKey, fill: () => Promise<FilledPage>): Promise<FeedPage> | FeedPage
   /** Drops what an event makes stale. Called for every event before its write is answered. */
   observe(event: Happened): void
   clear(): void
 }
 
-type Seen = { readonly position: bigint; readonly of: string; readonly reorders: boolean }
-
-const MAX_ENTRIES = 64
+const MAX_ENTRIES = 15_000
 const REMEMBERED = 1_000
 
-/** Whether an event may bring a trace into the public feed, or take one out. */
-const reorders = (event: Happened): boolean => {
-  if (event.type === 'TraceCreated') return (event.data as { visibility: string }).visibility === 'public'
-  if (event.type !== 'TraceUpdated') return false
-  return (event.data as { patch: { path: string }[] }).patch.some(({ path }) => path === '/visibility')
-}
+const PUBLIC = 'public'
+const newIn = (namespaceId: string) => `new in ${namespaceId}`
 
-/** Everything that a page shows: an event about any of it makes the page stale. */
-const aboutOf = (rows: readonly FeedRow[]): Set<string> => {
-  const about = new Set<string>()
-  for (const row of rows) {
-    about.add(row.id).add(row.namespace_id)
-    if (row.author_id) about.add(row.author_id)
+/** What an event is about: whom or what it changes, and which pages a trace may enter or leave by it. */
+const topicsOfEvent = ({ type, of, data }: Happened): string[] => {
+  if (type === 'TraceCreated') {
+    const { namespaceId, visibility } = data as { namespaceId: string; visibility: string }
+    return visibility === 'public' ? [of, newIn(namespaceId), PUBLIC] : [of, newIn(namespaceId)]
   }
-  return about
+  if (type !== 'TraceUpdated') return [of]
+  return (data as { patch: { path: string }[] }).patch.some(({ path }) => path === '/visibility') ? [of, PUBLIC] : [of]
 }
 
-/** A page, the checkpoint of the snapshot that it was read from, and what it shows. */
-type Filled = { readonly page: PublicPage; readonly position: bigint; readonly about: ReadonlySet<string> }
+/** Everything that a page shows, and what would show more: an event about any of it makes the page stale. */
+const topicsOfPage = ({ namespaceId }: PageKey, rows: readonly FeedRow[]): Set<string> => {
+  const topics = new Set([namespaceId === undefined ? PUBLIC : newIn(namespaceId)])
+  for (const row of rows) {
+    topics.add(row.id).add(row.namespace_id)
+    if (row.author_id) topics.add(row.author_id)
+  }
+  return topics
+}
 
-const toFilled = ({ rows, entries, body }: FilledPage): Filled => {
+type Seen = { readonly position: bigint; readonly topics: readonly string[] }
+
+/** A page, the checkpoint of the snapshot that it was read from, and what it is about. */
+type Filled = { readonly page: FeedPage; readonly position: bigint; readonly topics: ReadonlySet<string> }
+
+const toFilled = (key: PageKey, { rows, ...page }: FilledPage): Filled => {
   const position = (rows[0] as { position?: bigint } | undefined)?.position ?? -1n
-  return { page: { entries, body }, position, about: aboutOf(rows) }
+  return { page, position, topics: topicsOfPage(key, rows) }
+}
+
+/** Pages by name and by what they are about. */
+const newPages = () => {
+  const pages = new Map<string, Filled>()
+  const byTopic = new Map<string, Set<string>>()
+  let entries = 0
+
+  const remove = (name: string) => {
+    const filled = pages.get(name)
+    if (!filled) return
+    entries -= filled.page.entries.length
+    for (const topic of filled.topics) {
+      const about = byTopic.get(topic)!
+      about.delete(name)
+      if (about.size === 0) byTopic.delete(topic)
+    }
+    pages.delete(name)
+  }
+
+  const set = (name: string, filled: Filled) => {
+    remove(name)
+    entries += filled.page.entries.length
+    while (entries > MAX_ENTRIES && pages.size > 0) remove(pages.keys().next().value!)
+    pages.set(name, filled)
+    for (const topic of filled.topics) {
+      const about = byTopic.get(topic)
+      if (about) about.add(name)
+      else byTopic.set(topic, new Set([name]))
+    }
+  }
+
+  /** Moves the page behind all others that wait to be dropped. */
+  const get = (name: string): Filled | undefined => {
+    const filled = pages.get(name)
+    if (filled && pages.delete(name)) pages.set(name, filled)
+    return filled
+  }
+
+  const drop = (topic: string) => {
+    for (const name of byTopic.get(topic) ?? []) remove(name)
+  }
+
+  const clear = () => {
+    pages.clear()
+    byTopic.clear()
+    entries = 0
+  }
+
+  return { get, set, drop, clear }
 }
 
 /**
@@ -52,65 +111,62 @@ const toFilled = ({ rows, entries, body }: FilledPage): Filled => {
  * `isAlive` is false while this node hears nothing of the log: then nothing is served from here, or kept.
  */
 export const newFeedCache = (isAlive: () => boolean): FeedCache => {
-  const entries = new Map<number, Filled>()
-  const filling = new Map<number, Promise<Filled>>()
+  const pages = newPages()
+  const filling = new Map<string, Promise<Filled>>()
   let recent: Seen[] = []
   let forgotten = 0n
   let clearings = 0
 
-  const touches = (about: ReadonlySet<string>, seen: Seen) => seen.reorders || about.has(seen.of)
-
-  const isStale = ({ position, about }: Filled) =>
-    position < forgotten || recent.some((seen) => seen.position > position && touches(about, seen))
-
-  const keep = (limit: number, filled: Filled) => {
-    if (isStale(filled)) return
-    if (entries.size >= MAX_ENTRIES) entries.clear()
-    entries.set(limit, filled)
+  const isStale = ({ position, topics }: Filled) => {
+    if (position < forgotten) return true
+    for (let i = recent.length - 1; i >= 0 && recent[i]!.position > position; i--)
+      if (recent[i]!.topics.some((topic) => topics.has(topic))) return true
+    return false
   }
 
-  const start = (limit: number, fill: () => Promise<FilledPage>): Promise<Filled> => {
+  const start = (name: string, key: PageKey, fill: () => Promise<FilledPage>): Promise<Filled> => {
     const [before, mayKeep] = [clearings, isAlive()]
     const work = async () => {
-      const filled = toFilled(await fill())
-      if (mayKeep && clearings === before) keep(limit, filled)
+      const filled = toFilled(key, await fill())
+      if (mayKeep && clearings === before && !isStale(filled)) pages.set(name, filled)
       return filled
     }
     const started = work().finally(() => {
-      if (filling.get(limit) === started) filling.delete(limit)
+      if (filling.get(name) === started) filling.delete(name)
     })
-    filling.set(limit, started)
+    filling.set(name, started)
     return started
   }
 
-  const ask = async (limit: number, fill: () => Promise<FilledPage>): Promise<PublicPage> => {
-    const running = filling.get(limit)
-    if (!running) return (await start(limit, fill)).page
+  const ask = async (name: string, key: PageKey, fill: () => Promise<FilledPage>): Promise<FeedPage> => {
+    const running = filling.get(name)
+    if (!running) return (await start(name, key, fill)).page
     // It began before this request, so it may have missed what was answered in between; a later one cannot have.
     const filled = await running
     if (!isStale(filled)) return filled.page
-    const later = filling.get(limit) ?? start(limit, fill)
+    const later = filling.get(name) ?? start(name, key, fill)
     return (await later).page
   }
 
-  const get: FeedCache['get'] = (limit, fill) => {
-    const entry = isAlive() ? entries.get(limit) : undefined
-    return entry ? entry.page : ask(limit, fill)
+  const get: FeedCache['get'] = (key, fill) => {
+    const name = `${key.limit} ${key.namespaceId ?? PUBLIC}`
+    const filled = isAlive() ? pages.get(name) : undefined
+    return filled ? filled.page : ask(name, key, fill)
   }
 
   const observe = (event: Happened) => {
-    const seen = { position: event.position, of: event.of, reorders: reorders(event) }
+    const seen = { position: event.position, topics: topicsOfEvent(event) }
     recent.push(seen)
     if (recent.length > 2 * REMEMBERED) {
       forgotten = recent[REMEMBERED - 1]!.position
       recent = recent.slice(REMEMBERED)
     }
-    for (const [limit, { about }] of entries) if (touches(about, seen)) entries.delete(limit)
+    for (const topic of seen.topics) pages.drop(topic)
   }
 
   const clear = () => {
     clearings += 1
-    entries.clear()
+    pages.clear()
     filling.clear()
   }
 

@@ -12,23 +12,26 @@ const Feed = z.object({ traces: z.array(FeedTrace), isAuthenticated: z.boolean()
 
 const envelope = (data: string) => Buffer.from(`{"ok":true,"data":${data}}`)
 
-/** The home feed (interface: Feed). The first public page is kept in memory; a session's own traces are merged into it. */
+/** The home feed (interface: Feed). First pages are kept in memory; a session's own traces are merged into the public. */
 export const feedRoutes = (app: FastifyInstance, { reads, feedCache }: Service): void => {
   const publicPage = (limit: number) =>
-    feedCache.get(limit, async () => {
+    feedCache.get({ limit }, async () => {
       const rows = await feedRows(reads, { source: 'public', limit: limit + 1, after: undefined })
       const entries = rows.map(toEntry)
       return { rows, entries, body: envelope(feedText(entries, limit, false)) }
     })
 
+  const namespacePage = (namespaceId: string, limit: number) =>
+    feedCache.get({ limit, namespaceId }, async () => {
+      const source = { namespaceId, withPublic: false }
+      const rows = await feedRows(reads, { source, limit: limit + 1, after: undefined })
+      return { rows, entries: rows.map(toEntry) }
+    })
+
   const firstPage = async (namespaceId: string | undefined, limit: number) => {
     if (namespaceId === undefined) return (await publicPage(limit)).entries
-    const source = { namespaceId, withPublic: false }
-    const [own, { entries }] = await Promise.all([
-      feedRows(reads, { source, limit: limit + 1, after: undefined }),
-      publicPage(limit),
-    ])
-    return mergeEntries(own.map(toEntry), entries, limit + 1)
+    const [own, everybodys] = await Promise.all([namespacePage(namespaceId, limit), publicPage(limit)])
+    return mergeEntries(own.entries, everybodys.entries, limit + 1)
   }
 
   const laterPage = async (namespaceId: string | undefined, limit: number, after: After) => {

@@ -15,8 +15,8 @@ test.after(async () => {
 
 type Shown = { readonly id: string; readonly externalId: string; readonly title?: string }
 
-const feedOf = async ({ call }: App, limit = 1_000): Promise<Shown[]> =>
-  ((await call('GET', `/v1/feed?limit=${limit}`)).data as { traces: Shown[] }).traces
+const feedOf = async ({ call }: App, limit = 1_000, token?: string): Promise<Shown[]> =>
+  ((await call('GET', `/v1/feed?limit=${limit}`, { token })).data as { traces: Shown[] }).traces
 
 const signIn = async ({ call }: App): Promise<string> => {
   const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
@@ -26,17 +26,19 @@ const signIn = async ({ call }: App): Promise<string> => {
 /** Changes a trace in all ways that the feed shows, and looks after each. */
 const write = async (node: App, seed: number) => {
   const token = await signIn(node)
+  await node.call('PUT', `/v1/traces/${randomUUID()}`, { token, body: {} }) // so that its own feed is never empty
   const externalId = randomUUID()
   const url = `/v1/traces/${externalId}`
-  const titleShown = async () =>
-    (await feedOf(node)).filter((one) => one.externalId === externalId).map(({ title }) => title)
+  const titleShown = async (reader?: string) =>
+    (await feedOf(node, 1_000, reader)).filter((one) => one.externalId === externalId).map(({ title }) => title)
   for (let i = 0; i < 12; i++) {
     const step = (i * 7 + seed) % 5
     const title = `${seed}/${i}`
-    const body = { title, visibility: step === 3 ? 'direct' : 'public' }
+    const body = { title, visibility: ['public', 'public', 'private', 'direct'][step] }
     const answer = await (step === 4 ? node.call('DELETE', url, { token }) : node.call('PUT', url, { token, body }))
     if (step !== 4) assert.is(answer.status, 200, JSON.stringify(answer))
-    assert.equal(await titleShown(), step < 3 ? [title] : [], `${title}, step ${step}`)
+    assert.equal(await titleShown(), step < 2 ? [title] : [], `everybody’s feed: ${title}, step ${step}`)
+    assert.equal(await titleShown(token), step < 4 ? [title] : [], `the writer’s feed: ${title}, step ${step}`)
   }
 }
 

@@ -1,6 +1,6 @@
 import { projectionOf, type Write } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { textOf } from '../src/json/exact.ts'
+import { textOf } from '../src/json/text.ts'
 import { int4s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { partIndex } from '../src/trace/message.ts'
 import { partText } from '../src/trace/part-text.ts'

@@ -1,18 +1,25 @@
+import { keepKeyOrder, mayBeReordered } from './key-order.ts'
+
 /**
  * JSON that loses nothing: integers beyond 2^53, negative zero, `__proto__` and key order survive.
- * Such numbers are rare, so a look at the parsed numbers decides whether the slow, exact way is needed at all.
+ * What needs it is rare, so a look at the parsed value decides whether the slow, exact way is needed at all.
  */
 
 /** Whether a number may be another one than its text says, or would be written as another one. */
 const isSuspect = (value: number): boolean =>
   value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER || Object.is(value, -0)
 
-const holdsSuspect = (value: unknown): boolean => {
-  if (typeof value === 'number') return isSuspect(value)
-  if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some(holdsSuspect)
-  for (const key in value) if (holdsSuspect((value as Record<string, unknown>)[key])) return true
-  return false
+type Suspicion = { number: boolean; order: boolean }
+
+/** Looks whether a value holds what may have been another one in its text. */
+const suspect = (value: unknown, found: Suspicion): void => {
+  if (typeof value === 'number') found.number ||= isSuspect(value)
+  else if (typeof value !== 'object' || value === null) return
+  else if (Array.isArray(value)) for (const item of value) suspect(item, found)
+  else {
+    found.order ||= mayBeReordered(value)
+    for (const key in value) suspect((value as Record<string, unknown>)[key], found)
+  }
 }
 
 /** A number that no double can hold (readings: Messages). */
@@ -35,16 +42,20 @@ const keep = (_key: string, value: unknown, context: { source?: string }): unkno
 type Reviver = (this: unknown, key: string, value: unknown) => unknown
 
 /**
- * Parses JSON text; what doubles cannot hold comes back as raw JSON, which `JSON.stringify` writes as it came.
+ * Parses JSON text; what doubles cannot hold comes back as raw JSON, which `JSON.stringify` writes as it came. An order
+ * of keys that objects cannot hold is known to `textOf` only.
  * @throws SyntaxError when it is no JSON
  * @throws NumberOutOfRange for a number such as 1e400
  * @throws RangeError when it is nested deeper than the stack
  */
 export const parseExact = (text: string): unknown => {
-  const value: unknown = JSON.parse(text)
-  if (!holdsSuspect(value)) return value
+  const plain: unknown = JSON.parse(text)
+  const found = { number: false, order: false }
+  suspect(plain, found)
   // A reviver drops nothing, but assigning to `__proto__` would: define it as the own property that it is.
-  return JSON.parse(text, keep as Reviver)
+  const value: unknown = found.number ? JSON.parse(text, keep as Reviver) : plain
+  if (found.order) keepKeyOrder(text, value)
+  return value
 }
 
 /** Whether a value stands for a number that only its text can hold. */
@@ -53,18 +64,6 @@ export const isRawNumber = (value: unknown): boolean => raw.isRawJSON(value)
 /** A zero whose sign only its text holds. */
 export const isNegativeZero = (value: unknown): boolean =>
   isRawNumber(value) && (value as { rawJSON: string }).rawJSON === '-0'
-
-const texts = new WeakMap<object, string>()
-
-/** The JSON text of a value that does not change any more, made once. */
-export const textOf = (value: object): string => {
-  let text = texts.get(value)
-  if (text === undefined) {
-    text = JSON.stringify(value)
-    texts.set(value, text)
-  }
-  return text
-}
 
 /** How deep objects and lists are nested in a value, counted up to `limit`. */
 export const isDeeperThan = (value: unknown, limit: number): boolean => {

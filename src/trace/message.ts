@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { isNegativeZero, textOf } from '../json/exact.ts'
+import { isNegativeZero } from '../json/exact.ts'
+import { textOf } from '../json/text.ts'
 import type { PatchOperation } from './events.ts'
 import type { MessageRole, Part } from './part.ts'
 

@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { NumberOutOfRange, isDeeperThan, isUnstorable, parseExact, textOf } from '../../src/json/exact.ts'
+import { NumberOutOfRange, isDeeperThan, isUnstorable, parseExact } from '../../src/json/exact.ts'
+import { textOf } from '../../src/json/text.ts'
 
 const test = suite('json/exact')
-const again = (text: string) => JSON.stringify(parseExact(text))
+const again = (text: string) => {
+  const value = parseExact(text)
+  return typeof value === 'object' && value !== null ? textOf(value) : JSON.stringify(value)
+}
 
 for (const text of [
   '9007199254740993',
@@ -15,6 +19,9 @@ for (const text of [
   '{"__proto__":{"x":12345678901234567890},"b":1}',
   '{"constructor":{"prototype":1},"toJSON":"j"}',
   '{"z":1,"a":2,"":3}',
+  '{"b":1,"0":2,"a":3}',
+  '{"2":1,"1":2,"01":3,"4294967294":4,"9":5}',
+  '[{"x":[{"7":{"y":1},"3":12345678901234567890}]},{"a":-0}]',
   '"a\\u0000b\\ud800"',
 ]) {
   test(`${text} comes back as it came`, () => assert.is(again(text), text))
@@ -48,6 +55,33 @@ test('every JSON value comes back as JSON.stringify writes it', () =>
 
 test('every integer comes back in all its digits', () =>
   fc.assert(fc.property(fc.bigInt(), (value) => assert.is(again(`{"n":[${value}]}`), `{"n":[${value}]}`))))
+
+test('any keys in any order, at any depth, come back as they came', () => {
+  const key = fc.oneof(fc.constantFrom('0', '7', '12', '01', '-1', '1.5', '4294967295', 'a', '__proto__'), fc.string())
+  const { text } = fc.letrec((tie) => ({
+    text: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom('1', 'null', '"x"', '9007199254740993'),
+      tie('list'),
+      tie('object'),
+    ),
+    list: fc.array(tie('text') as fc.Arbitrary<string>, { maxLength: 3 }).map((items) => `[${items.join(',')}]`),
+    object: fc
+      .uniqueArray(fc.tuple(key, tie('text') as fc.Arbitrary<string>), { selector: ([name]) => name, maxLength: 4 })
+      .map((members) => `{${members.map(([name, member]) => `${JSON.stringify(name)}:${member}`).join(',')}}`),
+  }))
+  fc.assert(fc.property(text as fc.Arbitrary<string>, (json) => assert.is(again(json), json)))
+})
+
+test('a key that stands twice counts where it came first, as it was last', () => {
+  assert.is(again('{"b":1,"0":2,"b":{"1":1,"a":2}}'), '{"b":{"1":1,"a":2},"0":2}')
+})
+
+test('what is made anew around parsed values is written with their order', () => {
+  const { a, b } = parseExact('{"b":[1],"a":{"x":1,"0":2},"1":3}') as { a: object; b: object }
+  assert.is(textOf({ b, none: undefined, a }), '{"b":[1],"a":{"x":1,"0":2}}')
+  assert.is(textOf([a, undefined, b]), '[{"x":1,"0":2},null,[1]]')
+})
 
 test('text is made once', () => {
   const value = { a: 1 }

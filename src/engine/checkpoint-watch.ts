@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { cut, hangUp, newClient } from '../postgres/connect.ts'
 import type { Horizon } from './horizon.ts'
-import { readCheckpoint } from './read-models.ts'
+import { noteUse, readCheckpoint } from './read-models.ts'
 
 const BUSY_MS = 10
 const IDLE_MS = 250
@@ -10,7 +10,8 @@ const ANSWER_MS = 3_000
 
 /**
  * Tells a node whose read models are built by another process how far they have come: it looks at the checkpoint
- * as soon as somebody waits and often until nobody does, and now and then otherwise.
+ * as soon as somebody waits and often until nobody does, and now and then otherwise. Its connection also says that this
+ * process uses the schema, so that no newer version drops it.
  */
 export const watchCheckpoint = (options: {
   readonly url: string
@@ -31,21 +32,24 @@ export const watchCheckpoint = (options: {
       if (client === fresh) client = undefined
     })
     await fresh.connect()
+    await noteUse(fresh, schema)
     client = fresh
     return fresh
   }
 
   const look = async () => {
-    if (!isNeeded()) return
     const patience = setTimeout(() => client && cut(client), ANSWER_MS)
     try {
-      const { position, ready } = await readCheckpoint(await connected(), schema)
+      const connection = await connected()
+      if (!isNeeded()) return
+      const { position, ready } = await readCheckpoint(connection, schema)
       if (ready) horizon.advance(position)
     } catch {
       if (client) cut(client)
       client = undefined // the database is away, or this version's schema is not there yet
+    } finally {
+      clearTimeout(patience)
     }
-    clearTimeout(patience)
   }
 
   const rest = (ms: number) =>

@@ -71,3 +71,28 @@ export const finishSchema = async (client: Client, group: Group, schema = schema
     commit;`)
   await client.query(`set search_path = ${schema}; analyze`).catch(() => {})
 }
+
+const useOf = (schema: string) => `hashtext('tracebook uses ${schema}')`
+
+/** Says for as long as the connection lives that a process reads or fills this schema. */
+export const noteUse = (client: Client, schema: string): Promise<unknown> =>
+  client.query(`select pg_advisory_lock_shared(${useOf(schema)})`)
+
+/** Drops the schemas of older versions that no process uses any more, also unfinished rebuilds. Returns their names. */
+export const dropUnused = async (client: Client, group: Group): Promise<string[]> => {
+  const { rows } = await client.query<{ name: string; base: string }>(
+    `select nspname as name, substring(nspname from '^rm_\\d+') as base from pg_namespace
+     where nspname ~ '^rm_\\d{1,9}(_next)?$' and substring(nspname from '\\d+')::int < $1`,
+    [group.version],
+  )
+  const dropped: string[] = []
+  for (const { name, base } of rows) {
+    await client.query(`
+      do $$ begin
+        if pg_try_advisory_xact_lock(${useOf(base)}) then drop schema ${name} cascade; end if;
+      end $$`)
+    const { rows: left } = await client.query(`select to_regnamespace('${name}') is null as gone`)
+    if (left[0].gone) dropped.push(name)
+  }
+  return dropped
+}

@@ -7,12 +7,21 @@ import { metadataOf } from '../log/metadata.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
 import type { Horizon } from './horizon.ts'
 import { type Happened, project } from './projection.ts'
-import { CHECKPOINT_MOVED, type Group, ensureSchema, finishSchema, noteStop, schemaOf } from './read-models.ts'
+import {
+  CHECKPOINT_MOVED,
+  type Group,
+  dropUnused,
+  ensureSchema,
+  finishSchema,
+  noteStop,
+  schemaOf,
+} from './read-models.ts'
 import { idOf } from './stream.ts'
 
 const LOCK_RETRY_MS = 300
 const RECONNECT_MS = 150
 const NOTIFY_GAP_MS = 20
+const TIDY_MS = 60_000
 
 /** What the runner is doing. Once `stopped` it does nothing more: somebody has to look. */
 export type RunnerState =
@@ -121,6 +130,19 @@ export const startRunner = (options: RunnerOptions): Runner => {
     client.query(`select pg_notify('tracebook_projected', '')`).catch(() => {})
   }
 
+  let tidied = Number.NEGATIVE_INFINITY
+  const tidy = async (client: pg.Client) => {
+    const now = performance.now()
+    if (now - tidied < TIDY_MS) return
+    tidied = now
+    try {
+      const dropped = await dropUnused(client, group)
+      if (dropped.length > 0) logger.info({ dropped }, 'dropped read models that no process uses any more')
+    } catch (error) {
+      logger.error({ err: error }, 'read models that no process uses any more cannot be dropped')
+    }
+  }
+
   const lead = async (client: pg.Client, lost: AbortSignal) => {
     const { position, ready } = await ensureSchema(client, group, schema)
     const goal = await log.head()
@@ -135,7 +157,10 @@ export const startRunner = (options: RunnerOptions): Runner => {
     await caughtUp()
     state = finished ? { is: 'running' } : { is: 'rebuilding', position: at, head: goal }
     for await (const { events, through } of log.follow({ after: at, signal: AbortSignal.any([stop.signal, lost]) })) {
-      if (through === at) continue
+      if (through === at) {
+        if (finished) await tidy(client)
+        continue
+      }
       const started = performance.now()
       await applyBatch(
         client,

@@ -1,0 +1,81 @@
+import { setTimeout } from 'node:timers/promises'
+import pg from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { dropUnused, noteUse } from '../../src/engine/read-models.ts'
+import { type Database, freshDatabase } from '../support/database.ts'
+import { openEngine } from '../support/engine.ts'
+import { openApp } from '../support/open-app.ts'
+
+type Scene = { database: Database; sql: pg.Client }
+
+const test = suite<Scene>('engine/unused')
+test.before.each(async (scene) => {
+  scene.database = await freshDatabase()
+  scene.sql = new pg.Client({ connectionString: scene.database.url })
+  await scene.sql.connect()
+})
+test.after.each(async ({ sql, database }) => {
+  await sql.end()
+  await database.drop()
+})
+
+const make = async (sql: pg.Client, ...schemas: string[]) => {
+  for (const schema of schemas) await sql.query(`create schema ${schema}; create table ${schema}.t (a int)`)
+}
+
+const schemas = async (sql: pg.Client): Promise<string[]> =>
+  (await sql.query(`select nspname from pg_namespace where starts_with(nspname, 'rm_') order by 1`)).rows.map(
+    ({ nspname }) => nspname,
+  )
+
+test('read models of an older version go when the last process that uses them has gone', async ({ sql, database }) => {
+  await make(sql, 'rm_9', 'rm_10', 'rm_10_next', 'rm_11', 'rm_12', 'rm_10_mine', 'rm_x')
+  const group = { version: 11, projections: [] }
+  const users = await Promise.all(
+    [1, 2].map(async () => {
+      const user = new pg.Client({ connectionString: database.url })
+      await user.connect()
+      await noteUse(user, 'rm_10')
+      return user
+    }),
+  )
+  assert.equal(await dropUnused(sql, group), ['rm_9'])
+  await users[0]!.end()
+  assert.equal(await dropUnused(sql, group), [])
+  await users[1]!.end()
+  const dropped: string[] = []
+  while (dropped.length < 2) dropped.push(...(await dropUnused(sql, group)))
+  assert.equal(dropped.toSorted(), ['rm_10', 'rm_10_next'])
+  assert.equal(await schemas(sql), ['rm_10_mine', 'rm_11', 'rm_12', 'rm_x'], 'no newer ones, and nothing else')
+})
+
+test('a service drops what the version before it has left behind', async ({ sql, database }) => {
+  await make(sql, 'rm_0')
+  const engine = openEngine(database.url)
+  try {
+    while ((await schemas(sql)).includes('rm_0')) await setTimeout(5)
+    assert.ok((await schemas(sql)).includes('rm_1'))
+  } finally {
+    await engine.close()
+  }
+})
+
+test('a node says that it uses its read models for as long as it runs', async ({ sql, database }) => {
+  const isUsed = async () => {
+    const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses rm_1')) as free`)
+    if (rows[0].free) await sql.query('select pg_advisory_unlock_all()')
+    return !rows[0].free
+  }
+  const app = await openApp(database.url, { env: { ROLES: 'api' } })
+  try {
+    while (!(await isUsed())) await setTimeout(5)
+    await sql.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and mode = 'ShareLock'`)
+    while (!(await isUsed())) await setTimeout(5)
+  } finally {
+    await app.close()
+  }
+  while (await isUsed()) await setTimeout(5)
+})
+
+test.run()

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { command } from '../command.ts'
 import { newApi } from '../sync/client.ts'
 import { logInWithCodehost } from '../sync/codehost-login.ts'
 import { ending, exitOnUsage } from '../sync/command-end.ts'
@@ -41,7 +42,7 @@ const run = async ({ server: given, codehost, namespace, browser }: Options): Pr
   const who = displayName === undefined ? `user ${userId}` : `${displayName} (user ${userId})`
   const address = given === undefined ? '' : ` --server ${server}`
   console.log(`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`)
-  console.log(`Next: upload your sessions with: tracebook sync${address}`)
+  console.log(`Next: upload your sessions with: ${command} sync${address}`)
   return exitCodes.ok
 }
 

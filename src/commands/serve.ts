@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command } from 'commander'
+import { command } from '../command.ts'
 import { readConfig } from '../config.ts'
 import { newLogger } from '../logger.ts'
 import { type Running, serve } from '../serve.ts'
@@ -31,8 +32,8 @@ Tracebook serves at ${url}
   reference  ${url}/docs
 
 Next, in another terminal:
-  npm run tracebook -- login        make this machine known
-  npm run tracebook -- sync         bring in your Claude Code sessions
+  ${command} login    make this machine known
+  ${command} sync     bring in your Claude Code sessions
 `
 
 export const serveCommand = (): Command =>

@@ -20,7 +20,7 @@ import { answerBrokenHead } from './broken-head.ts'
 import { installErrors, invalid, sendError } from './errors.ts'
 import { installHealth } from './health.ts'
 import { installLimits } from './limits.ts'
-import { installMetrics } from './metrics.ts'
+import { installMetrics, metricsRoute } from './metrics.ts'
 import { installOpenApi } from './openapi.ts'
 import { installSecurity, unhookedHeaders } from './security.ts'
 
@@ -68,6 +68,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installLimits(app, service.limits)
   await installOpenApi(app, service)
   installHealth(app, service)
+  metricsRoute(app, service)
   await app.register(async (scope) => {
     for (const routes of [
       sessionRoutes,

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Service } from '../service.ts'
 
-/** Counts every request by its route, never by its path, and shows all metrics as Prometheus text at `/metrics`. */
+/** Counts every request by its route, never by its path. */
 export const installMetrics = (app: FastifyInstance, { metrics, logger }: Service): void => {
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -13,6 +13,10 @@ export const installMetrics = (app: FastifyInstance, { metrics, logger }: Servic
       request.log.debug({ method: request.method, route, status: reply.statusCode, seconds, ...who }, 'answered')
     }
   })
+}
+
+/** All metrics as Prometheus text at `/metrics`. */
+export const metricsRoute = (app: FastifyInstance, { metrics }: Service): void => {
   app.get(
     '/metrics',
     { config: { auth: 'none' }, schema: { summary: 'Prometheus metrics', tags: ['operations'] } },

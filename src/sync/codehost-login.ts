@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { command } from '../command.ts'
 import type { Api } from './client.ts'
 import { RequestFailed, UsageError, hasStatus } from './errors.ts'
 import { type LoggedIn, deviceOf, keepLogin } from './login.ts'
@@ -75,5 +76,5 @@ const withoutCodehost =
   (server: string) =>
   (error: unknown): never => {
     if (!hasStatus(error, 404)) throw error
-    throw new RequestFailed(`${server} has no code host to sign in with: use tracebook login`, { status: 404 })
+    throw new RequestFailed(`${server} has no code host to sign in with: use ${command} login`, { status: 404 })
   }

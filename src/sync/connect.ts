@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { command } from '../command.ts'
 import type { Api } from './client.ts'
 import { type Credentials, knownServers, readCredentials, writeCredentials } from './credentials.ts'
 import { hasStatus, UsageError } from './errors.ts'
@@ -20,7 +21,7 @@ const notLoggedIn = async (config: string, server: string): Promise<UsageError> 
   const others = (await knownServers(config)).filter((other) => other !== server)
   const hint = others.length > 0 ? ` You are logged in to ${others.join(' and ')}: choose with --server.` : ''
   return new UsageError(
-    `Not logged in to ${server}. Run: tracebook login --server ${server}${hint && `\n${hint.trim()}`}`,
+    `Not logged in to ${server}. Run: ${command} login --server ${server}${hint && `\n${hint.trim()}`}`,
   )
 }
 
@@ -30,7 +31,7 @@ export const orLogIn = async <T>(server: string, request: Promise<T>): Promise<T
     return await request
   } catch (error) {
     if (!hasStatus(error, 401)) throw error
-    throw new UsageError(`Your session at ${server} has ended. Log in again: tracebook login --server ${server}`)
+    throw new UsageError(`Your session at ${server} has ended. Log in again: ${command} login --server ${server}`)
   }
 }
 
@@ -41,7 +42,7 @@ const seenFrom = async (api: Api): Promise<Connection> => {
 
 // Who signed in with the code host need not be the user of this device.
 const otherUser = (server: string, slug: string) =>
-  `This device belongs to another user. Run: tracebook login --codehost --namespace ${slug} --server ${server}`
+  `This device belongs to another user. Run: ${command} login --codehost --namespace ${slug} --server ${server}`
 
 /** A session of its own in the namespace: switching the login's would move it under every other program's feet. */
 const joined = async (config: string, stored: Credentials, wanted: { id: string; slug: string }, newApi: NewApi) => {

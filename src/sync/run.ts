@@ -1,3 +1,4 @@
+import { command } from '../command.ts'
 import type { Connection } from './connect.ts'
 import { hasStatus, isTemporary, messageOf } from './errors.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -17,7 +18,7 @@ const failureText = (error: unknown, { namespaceSlug }: Connection): string => {
 
 const stopped = (error: unknown): Pick<Ending, 'stopped'> => {
   if (hasStatus(error, 401))
-    return { stopped: { why: 'your session has ended. Log in again: tracebook login', exitCode: exitCodes.usage } }
+    return { stopped: { why: `your session has ended. Log in again: ${command} login`, exitCode: exitCodes.usage } }
   if (!isTemporary(error)) return {}
   const why = `${messageOf(error)}. Run the command again to go on where it stopped.`
   return { stopped: { why, exitCode: exitCodes.incomplete } }

@@ -40,6 +40,10 @@ test.after(async () => {
 })
 
 // The generator checks the document first, against OpenAPI 3.1.
+test('what the operators ask for is in it, too', () => {
+  for (const one of ['get /health', 'get /health/ready', 'get /metrics']) assert.ok(operations.has(one), one)
+})
+
 test('gives the types of src/sync/api.d.ts: after a change of the API run npm run openapi', async () => {
   const types = astToString(await openapiTS(JSON.parse(text) as OpenAPI3))
   const committed = readFileSync(new URL('../../src/sync/api.d.ts', import.meta.url), 'utf8')

@@ -49,7 +49,7 @@ const documents = (out: string) => out.trimEnd().split('\n').map((one) => JSON.p
 test('sync without a login exits with 2 and says what to do', async (context) => {
   const { code, out, err } = await run(context, 'sync')
   assert.equal([code, out], [2, ''])
-  assert.match(err, /Not logged in to http.* Run: tracebook login/)
+  assert.match(err, /Not logged in to http.* Run: (npx )?tracebook login/)
   const json = await run(context, 'sync', '--json')
   assert.equal(
     documents(json.out).map(({ type, exitCode }) => [type, exitCode]),
@@ -119,7 +119,7 @@ test('a session that has ended exits with 2', async (context) => {
   context.server.sessions.clear()
   const { code, err } = await run(context, 'sync')
   assert.is(code, 2)
-  assert.match(err, /Log in again: tracebook login/)
+  assert.match(err, /Log in again: (npx )?tracebook login/)
 })
 
 test('a server that asks for too long a wait exits with 1 and says so', async (context) => {

@@ -77,13 +77,13 @@ test('a state file that was damaged means a full upload, no failure', async ({ w
 test('without a login the way to log in is said, and where one is logged in', async ({ world }) => {
   const where = { config: world.config, server: 'http://127.0.0.1:1', readOnly: false }
   const message = await refused(connect(where, world.api))
-  assert.match(message, 'Run: tracebook login --server http://127.0.0.1:1')
+  assert.match(message, /Run: (npx )?tracebook login --server http:\/\/127\.0\.0\.1:1/)
   assert.match(message, `You are logged in to ${world.server.url}`)
 })
 
 test('a token that has ended: log in again', async ({ world }) => {
   world.server.sessions.clear()
-  assert.match(await refused(world.sync()), /has ended. Log in again: tracebook login/)
+  assert.match(await refused(world.sync()), /has ended. Log in again: (npx )?tracebook login/)
 })
 
 test('another namespace gets a session of its own, which is kept; the login stays where it is', async ({ world }) => {

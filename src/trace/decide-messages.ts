@@ -2,7 +2,7 @@ import { Rejected } from '../engine/rejected.ts'
 import { classOf, toolsOf } from './classify.ts'
 import { type Counts, type KnownMessage, type Trace, type TraceNeed, knownMessage } from './decide.ts'
 import type { TraceEvent } from './events.ts'
-import { type MessageDocument, type MessageUpsert, difference, digestOf, merge, standingAlone } from './message.ts'
+import { type MessageDocument, type MessageUpsert, difference, digestOf, merge } from './message.ts'
 import type { Part } from './part.ts'
 import { type Member, assertMayWrite } from './policy.ts'
 
@@ -18,7 +18,7 @@ export type UpsertedMessage = {
 
 /** What must be loaded to decide on these upserts: whole documents only where the digest will differ. */
 export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed =>
-  new Map(upserts.map((upsert) => [upsert.externalId, standingAlone(upsert).digest]))
+  new Map(upserts.map(({ externalId, digest }) => [externalId, digest]))
 
 const newTally = (counts: Counts) => {
   const types = { ...counts.messageTypeCounts }
@@ -55,21 +55,19 @@ const newTally = (counts: Counts) => {
 type Seen = { readonly known: KnownMessage; readonly document: MessageDocument | undefined }
 type One = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEvent }
 
-const create = (ordinal: number, upsert: MessageUpsert, at: number): One => {
-  const { document, digest } = standingAlone(upsert)
+const create = (ordinal: number, { externalId, document, digest }: MessageUpsert, at: number): One => {
   const counted = countedAs(document, digest)
   const { parts, ...head } = document
-  const data = { externalId: upsert.externalId, ordinal, ...head, ...counted, parts: parts as Part[] }
+  const data = { externalId, ordinal, ...head, ...counted, parts: parts as Part[] }
   const known = { ordinal, ...counted, createdAt: at, updatedAt: at }
   return { result: 'created', known, document, event: { type: 'MessageAdded', data } }
 }
 
 /** A message as it is after an upsert, and the event that says so; no event when it was like that before. */
 const change = ({ known, document: before }: Seen, upsert: MessageUpsert, at: number): One => {
-  const fresh = standingAlone(upsert)
-  if (known.digest === fresh.digest) return { result: 'unchanged', known, document: fresh.document }
+  if (known.digest === upsert.digest) return { result: 'unchanged', known, document: upsert.document }
   if (!before) throw new Error(`the document of message ${upsert.externalId} was not loaded`)
-  const document = merge(before, upsert)
+  const document = merge(before, upsert.given)
   const counted = countedAs(document)
   if (counted.digest === known.digest) return { result: 'unchanged', known, document }
   const patch = difference(before, document)

@@ -15,9 +15,12 @@ export type MessageDocument = {
 }
 
 /** What a client sends: given fields replace stored ones, absent ones leave them as they are. */
-export type MessageUpsert = Omit<MessageDocument, 'parts'> & {
+export type MessageUpsert = {
   readonly externalId: string
-  readonly parts?: readonly Part[]
+  readonly given: Omit<MessageDocument, 'parts'> & { readonly parts?: readonly Part[] }
+  /** What it makes of no message, and the digest of that. */
+  readonly document: MessageDocument
+  readonly digest: string
 }
 
 const scalars = ['role', 'textContent', 'model', 'order', 'timestamp'] as const
@@ -32,32 +35,22 @@ export type MessageGiven = { readonly [Key in (typeof scalars)[number]]?: Messag
 
 /** Takes the known members of a request's message; the rest is not stored. */
 export const toUpsert = (externalId: string, body: MessageGiven): MessageUpsert => {
-  const upsert: Record<string, unknown> = { externalId }
+  const fields: Record<string, unknown> = {}
   for (const key of scalars) {
-    if (Object.hasOwn(body, key) && body[key] !== undefined) upsert[key] = isNegativeZero(body[key]) ? 0 : body[key]
+    if (Object.hasOwn(body, key) && body[key] !== undefined) fields[key] = isNegativeZero(body[key]) ? 0 : body[key]
   }
-  if (Object.hasOwn(body, 'parts') && body.parts) upsert.parts = body.parts.map(toPart)
-  return upsert as MessageUpsert
+  if (Object.hasOwn(body, 'parts') && body.parts) fields.parts = body.parts.map(toPart)
+  const given = fields as MessageUpsert['given']
+  const document = merge(undefined, given)
+  return { externalId, given, document, digest: digestOf(document) }
 }
 
-const alone = new WeakMap<MessageUpsert, { document: MessageDocument; digest: string }>()
-
-/** What an upsert makes of no message, with its digest; worked out once, for it is asked for more than once. */
-export const standingAlone = (upsert: MessageUpsert): { document: MessageDocument; digest: string } => {
-  let known = alone.get(upsert)
-  if (!known) {
-    const document = merge(undefined, upsert)
-    known = { document, digest: digestOf(document) }
-    alone.set(upsert, known)
-  }
-  return known
-}
-
-/** What an upsert makes of a message, or of none. */
-export const merge = (document: MessageDocument | undefined, upsert: MessageUpsert): MessageDocument => {
-  const { externalId: _, ...given } = upsert
-  return { parts: [], ...document, ...given }
-}
+/** What given fields make of a message, or of none. */
+export const merge = (document: MessageDocument | undefined, given: MessageUpsert['given']): MessageDocument => ({
+  parts: [],
+  ...document,
+  ...given,
+})
 
 /** A fingerprint of a document: equal exactly when every field and every part has the same JSON text. */
 export const digestOf = ({ role, textContent, model, order, timestamp, parts }: MessageDocument): string => {

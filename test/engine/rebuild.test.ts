@@ -4,6 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
+import { toUpsert } from '../../src/trace/message.ts'
 import { step } from '../trace/arbitraries.ts'
 import { take } from '../trace/steps.ts'
 import { dumpSchema } from '../support/compare.ts'
@@ -47,13 +48,8 @@ test('writers and readers go on while read models are rebuilt', async () => {
     ids.map(async (id, writer) => {
       for (let i = 0; !stop; i++) {
         await take(engine, id, namespaceId, { do: 'put', title: `${i}`, visibility: undefined })
-        const upserts = [
-          {
-            externalId: `m${i}`,
-            role: 'user' as const,
-            parts: [{ type: 'text' as const, content: { text: `${writer}/${i}` } }],
-          },
-        ]
+        const parts = [{ type: 'text' as const, content: { text: `${writer}/${i}` } }]
+        const upserts = [toUpsert(`m${i}`, { role: 'user', parts })]
         await take(engine, id, namespaceId, { do: 'write', upserts })
         const [row] = await reads.rows<{ n: bigint }>(
           'count',

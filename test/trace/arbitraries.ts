@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { MessageUpsert } from '../../src/trace/message.ts'
+import { type MessageUpsert, toUpsert } from '../../src/trace/message.ts'
 import type { Part } from '../../src/trace/part.ts'
 
 const odd = fc.constantFrom('', 'plain', 'a\0b', '\ud800', '🙂', '{"x":1}', ' \n', '\\u0000')
@@ -33,10 +33,7 @@ export const upsert: fc.Arbitrary<MessageUpsert> = fc
     timestamp: optional(fc.integer()),
     parts: optional(fc.array(part, { maxLength: 4 })),
   })
-  .map(
-    (value) =>
-      Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as unknown as MessageUpsert,
-  )
+  .map(({ externalId, ...body }) => toUpsert(externalId, body))
 
 export type Step =
   | { readonly do: 'put'; readonly title: string | undefined; readonly visibility: 'private' | 'public' | undefined }

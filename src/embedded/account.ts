@@ -1,9 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { run } from './run.ts'
 import type { Log } from './log.ts'
-
-/** A user of this machine by its numbers, as `spawn` and `chown` take them. */
-export type Account = { readonly uid: number; readonly gid: number }
+import { type Account, run } from './run.ts'
 
 const ownerOf = async (folder: string): Promise<Account | undefined> => {
   const found = await stat(folder).catch(() => undefined)

@@ -1,6 +1,6 @@
 import { chmod, lchown, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Account } from './account.ts'
+import type { Account } from './run.ts'
 import type { Binaries } from './binaries.ts'
 import type { Place } from './place.ts'
 import { run, type RunOptions } from './run.ts'

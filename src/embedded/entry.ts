@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import type { Account } from './account.ts'
+import type { Account } from './run.ts'
 import { run } from './run.ts'
 
 const ancestors = (folder: string): string[] =>

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { once } from 'node:events'
-import type { Account } from './account.ts'
+
+/** A user of this machine by its numbers, as `spawn` and `chown` take them. */
+export type Account = { readonly uid: number; readonly gid: number }
 
 export type RunOptions = {
   /** Another user to run it as; only root can. */

@@ -1,6 +1,7 @@
 import { createIdentity, type Identity } from '../user/decide.ts'
 import type { KnownUser } from './queries.ts'
-import { type NewIdentity, type SignedUp, type Writers, signUp } from './sign-up.ts'
+import type { NewIdentity } from './new-identity.ts'
+import { type SignedUp, type Writers, signUp } from './sign-up.ts'
 
 /**
  * Gives a new identity to the user of a device, who is made when there is none; may be repeated from any point. An

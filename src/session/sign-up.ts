@@ -5,16 +5,8 @@ import type { ActiveNamespace } from '../http/caller.ts'
 import { namespaceId, userId as userIdOf } from '../ids.ts'
 import { claimNamespace } from '../namespace/decide.ts'
 import type { Service } from '../service.ts'
-import { type Identity, type Profile, createIdentity, createUser } from '../user/decide.ts'
-import type { IdentityType } from '../user/events.ts'
-
-/** Who signs up; `key` is the SHA-256 of what identifies them. */
-export type NewIdentity = {
-  readonly id: string
-  readonly type: IdentityType
-  readonly key: string
-  readonly profile: Profile
-}
+import { type Identity, createIdentity, createUser } from '../user/decide.ts'
+import type { NewIdentity } from './new-identity.ts'
 
 /** What a sign-up writes to. */
 export type Writers = Pick<Service, 'namespaces' | 'users' | 'identities'>

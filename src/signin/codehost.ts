@@ -1,7 +1,7 @@
 import * as client from 'openid-client'
 import { Unavailable } from '../engine/rejected.ts'
 import { HttpError } from '../http/errors.ts'
-import type { NewIdentity } from '../session/sign-up.ts'
+import type { NewIdentity } from '../session/new-identity.ts'
 import type { Secrets } from './handshakes.ts'
 import { oauthProvider } from './oauth.ts'
 import { openIdProvider } from './openid.ts'
@@ -16,17 +16,6 @@ export type Codehost = {
    * @throws HttpError invalid_request when the code host does not stand by it
    */
   identify(callback: string, secrets: Secrets): Promise<NewIdentity>
-}
-
-/** A kind of provider: how it is reached, and how it says who somebody is. */
-export type Provider = {
-  readonly scope: string
-  readonly usesNonce: boolean
-  /** What counts of the address that somebody has come back to. */
-  answer(callback: URL): URL
-  configuration(): Promise<client.Configuration>
-  /** `tokens` are checked against the nonce already. */
-  whoIs(tokens: Awaited<ReturnType<typeof client.authorizationCodeGrant>>): Promise<NewIdentity>
 }
 
 /** What the provider says about the request itself; anything else that goes wrong is its own trouble. */

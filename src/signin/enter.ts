@@ -1,7 +1,7 @@
 import { identityId } from '../ids.ts'
 import type { Service } from '../service.ts'
 import { signIn } from '../session/sign-in.ts'
-import type { NewIdentity } from '../session/sign-up.ts'
+import type { NewIdentity } from '../session/new-identity.ts'
 import type { NewSession } from '../session/views.ts'
 import { refresh } from '../user/decide.ts'
 import type { Wish } from './handshakes.ts'

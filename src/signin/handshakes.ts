@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { Unavailable } from '../engine/rejected.ts'
 import { sha256 } from '../ids.ts'
 import { isDiskFull, isTransient } from '../postgres/connect.ts'
-import type { NewIdentity } from '../session/sign-up.ts'
+import type { NewIdentity } from '../session/new-identity.ts'
 
 /** What a sign-in is for, as it was asked for; `deviceKey` is the SHA-256 of the device's id. */
 export type Wish = {

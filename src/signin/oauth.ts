@@ -1,7 +1,7 @@
 import * as client from 'openid-client'
 import { z } from 'zod'
 import { HttpError } from '../http/errors.ts'
-import type { Provider } from './codehost.ts'
+import type { Provider } from './provider.ts'
 import { TIMEOUT_SECONDS, allowLoopback } from './openid.ts'
 import { identityOf } from './profile.ts'
 import type { CodehostSettings } from './settings.ts'

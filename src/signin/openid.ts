@@ -1,6 +1,6 @@
 import * as client from 'openid-client'
 import { z } from 'zod'
-import type { Provider } from './codehost.ts'
+import type { Provider } from './provider.ts'
 import { identityOf } from './profile.ts'
 import type { CodehostSettings } from './settings.ts'
 

@@ -1,5 +1,5 @@
 import { identityId, sha256 } from '../ids.ts'
-import type { NewIdentity } from '../session/sign-up.ts'
+import type { NewIdentity } from '../session/new-identity.ts'
 
 /** What a provider says of somebody; `host` tells its users from those of another provider with the same ids. */
 export type Said = {

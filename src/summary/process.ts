@@ -8,7 +8,7 @@ import { type Jobs, startJobs } from './jobs.ts'
 import { type JobOptions, newJob } from './job.ts'
 import { CheckpointMoved, manage } from './manager.ts'
 import { freeJobsOfTheDead, sayAlive, tryLead } from './presence.ts'
-import { providerOf } from './provider.ts'
+import { providerOf } from './providers.ts'
 import type { SummarySettings } from './settings.ts'
 
 /**

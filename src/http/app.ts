@@ -17,6 +17,7 @@ import { signinRoutes } from '../signin/routes.ts'
 import { installAuth } from './auth.ts'
 import { installBodies, installValidation } from './body.ts'
 import { answerBrokenHead } from './broken-head.ts'
+import { installClosing } from './closing.ts'
 import { installErrors, invalid, sendError } from './errors.ts'
 import { installHealth } from './health.ts'
 import { installLimits } from './limits.ts'
@@ -46,6 +47,7 @@ const newApp = (logger: FastifyBaseLogger, config: Config): FastifyInstance => {
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
     forceCloseConnections: 'idle',
+    return503OnClosing: false, // its answer is not in our envelope
     frameworkErrors: (_error, request, reply) => {
       reply.headers({ ...headers, 'x-request-id': request.id })
       void sendError(invalid(undefined, 'The path is not valid'), request, reply)
@@ -64,6 +66,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   })
   installMetrics(app, service)
   await installSecurity(app, service.config)
+  installClosing(app)
   installAuth(app, service)
   installLimits(app, service.limits)
   await installOpenApi(app, service)

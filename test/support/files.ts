@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { stripVTControlCharacters } from 'node:util'
 
-const LIMIT_MS = 120_000
+const LIMIT_MS = Number(process.env.TEST_LIMIT_SECONDS ?? 120) * 1_000
 
 /** What became of a test file. `problem` says in a few words why it counts as failed. */
 export type Result = {

@@ -52,7 +52,8 @@ const ask = async (url: string, method: string, path: string, { token, body, sig
   return { status: answer.status, headers: answer.headers, data, error }
 }
 
-const start = (dataDir: string, env: Record<string, string>): ChildProcess =>
+/** The process alone, without waiting for anything. */
+export const launch = (dataDir: string, env: Record<string, string>): ChildProcess =>
   spawn(process.execPath, [main, 'serve'], {
     env: {
       ...process.env,
@@ -67,19 +68,23 @@ const start = (dataDir: string, env: Record<string, string>): ChildProcess =>
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 
+/** Resolves to the exit code, or the signal's name, once a process has gone. */
+export const howItEnded = (child: ChildProcess): Promise<number | string> =>
+  once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string)
+
 /** Starts the service on a folder; resolves when it takes requests. */
 export const serveOn = async (dataDir: string, env: Record<string, string> = {}): Promise<Service> => {
-  const child = start(dataDir, env)
+  const child = launch(dataDir, env)
   let output = ''
   for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding('utf8').on('data', (text) => (output += text))
-  const ended = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string)
-  let running: Awaited<ReturnType<typeof readRunning>>
-  await until(async () => {
+  const ended = howItEnded(child)
+  let url = ''
+  await until(() => {
     if (child.exitCode !== null) throw new Error(`the service has ended: ${output}`)
-    running = await readRunning(dataDir)
-    return running?.pid === child.pid
+    url = /Tracebook serves at (\S+)/.exec(output)?.[1] ?? ''
+    return url !== ''
   })
-  const { url, databaseUrl } = running!
+  const databaseUrl = env.DATABASE_URL ?? (await readRunning(dataDir))!.databaseUrl
   const call = (method: string, path: string, asking: Asking = {}) => ask(url, method, path, asking)
   const isReady = () =>
     fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(20_000) }).then(

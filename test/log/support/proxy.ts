@@ -12,6 +12,10 @@ export type Proxy = {
   set(mode: Mode): void
   /** Breaks all connections. */
   cut(): void
+  /** Breaks those that are chosen. */
+  cutSome(choose: () => boolean): void
+  /** The connections that there are stay open and carry nothing any more; new ones work. */
+  forget(): void
   close(): Promise<void>
 }
 
@@ -25,6 +29,7 @@ const targetOf = (url: URL): Socket => {
 export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
   const url = new URL(databaseUrl)
   const pairs = new Set<readonly [client: Socket, server: Socket]>()
+  const forgotten = new Set<Socket>()
   let mode: Mode = 'pass'
 
   const apply = ([client, server]: readonly [Socket, Socket]) => {
@@ -42,6 +47,7 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
       client.destroy()
       server.destroy()
       pairs.delete(pair)
+      for (const socket of pair) forgotten.delete(socket)
     }
     for (const socket of pair) socket.on('close', end).on('error', end)
     pairs.add(pair)
@@ -51,8 +57,19 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
   const listener = createServer(join).listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const { port } = listener.address() as AddressInfo
-  const cut = () => {
-    for (const [client] of [...pairs]) client.destroy()
+  const cutSome = (choose: () => boolean) => {
+    for (const [client] of [...pairs]) if (choose()) client.destroy()
+  }
+  const cut = () => cutSome(() => true)
+  // What is sent into it stays in it: nobody is told that the other end has gone.
+  const forget = () => {
+    for (const pair of [...pairs]) {
+      pairs.delete(pair)
+      for (const socket of pair) {
+        forgotten.add(socket)
+        socket.pause().removeAllListeners('close')
+      }
+    }
   }
   const set = (next: Mode) => {
     mode = next
@@ -61,8 +78,16 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
   const close = async () => {
     listener.close()
     cut()
+    for (const socket of [...forgotten]) socket.destroy()
     await once(listener, 'close')
   }
   const { username, pathname } = url
-  return { url: `postgresql://${username}@127.0.0.1:${port}${pathname}?sslmode=disable`, set, cut, close }
+  return {
+    url: `postgresql://${username}@127.0.0.1:${port}${pathname}?sslmode=disable`,
+    set,
+    cut,
+    cutSome,
+    forget,
+    close,
+  }
 }

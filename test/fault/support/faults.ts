@@ -1,0 +1,104 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Random } from './random.ts'
+import type { World } from './world.ts'
+
+/** Breaks something under load; afterwards the service has to come back, by itself or by a start. */
+export type Fault = (world: World, random: Random) => Promise<void>
+
+const killAll = (pids: readonly number[], signal: NodeJS.Signals) => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // gone already
+    }
+  }
+}
+
+const pausing = async (pids: readonly number[], ms: number) => {
+  killAll(pids, 'SIGSTOP')
+  await setTimeout(ms)
+  killAll(pids, 'SIGCONT')
+}
+
+const some = (random: Random, from: number, to: number) => from + random.int(to - from)
+
+/** What can be done to a service and its database, wherever that runs. */
+const common: Record<string, Fault> = {
+  'kill -9 of the service': async (world) => {
+    await world.service().end('SIGKILL')
+    await world.start()
+  },
+  'kill -9 of the service and its database': async (world) => {
+    killAll([world.service().pid, ...(await world.database.processes())], 'SIGKILL')
+    await world.service().ended
+    await world.start()
+  },
+  'kill -9 of the postmaster': async (world) => killAll([await world.database.postmaster()], 'SIGKILL'),
+  'kill -9 of a backend': async (world, random) => {
+    const postmaster = await world.database.postmaster()
+    const others = (await world.database.processes()).filter((pid) => pid !== postmaster)
+    killAll([random.pick(others)], 'SIGKILL')
+  },
+  'a stopped database': async (world, random) => pausing(await world.database.processes(), some(random, 1_000, 8_000)),
+  'a stopped service': async (world, random) => pausing([world.service().pid], some(random, 500, 4_000)),
+  SIGTERM: async (world) => {
+    const how = await world.service().end('SIGTERM')
+    if (how !== 0) throw new Error(`SIGTERM ended it with ${how}`)
+    await world.start()
+  },
+  'two SIGTERMs': async (world, random) => {
+    const service = world.service()
+    void service.end('SIGTERM')
+    await setTimeout(random.int(300))
+    const how = await service.end('SIGTERM')
+    if (how !== 0) throw new Error(`two SIGTERMs ended it with ${how}`)
+    await world.start()
+  },
+  'SIGTERM during a start': async (world, random) => {
+    await world.service().end('SIGKILL')
+    const how = await world.startInVain(async (child) => {
+      await setTimeout(random.int(2_500))
+      child.kill('SIGTERM')
+    })
+    if (how !== 0 && how !== 'SIGTERM') throw new Error(`SIGTERM during a start ended it with ${how}`)
+    await world.start()
+  },
+}
+
+/** What can be done to a network between the two. */
+const between: Record<string, Fault> = {
+  'cut connections': async (world, random) => {
+    for (let i = some(random, 1, 20); i > 0; i--) {
+      world.proxy!.cut()
+      await setTimeout(random.int(150))
+    }
+  },
+  'a connection cut here and there': async (world, random) => {
+    for (let i = some(random, 10, 60); i > 0; i--) {
+      world.proxy!.cutSome(() => random.chance(0.2))
+      await setTimeout(random.int(60))
+    }
+  },
+  'a network that stalls': async (world, random) => {
+    world.proxy!.set('stall')
+    await setTimeout(some(random, 500, 8_000))
+    world.proxy!.set('pass')
+  },
+  'answers that are lost': async (world, random) => {
+    world.proxy!.set('deaf')
+    await setTimeout(some(random, 100, 4_000))
+    world.proxy!.set('pass')
+    world.proxy!.cut()
+  },
+  'connections that are forgotten': async (world) => world.proxy!.forget(),
+  'a network that refuses': async (world, random) => {
+    world.proxy!.set('refuse')
+    await setTimeout(some(random, 500, 4_000))
+    world.proxy!.set('pass')
+  },
+}
+
+/** The faults that a world can have, by name. */
+export const faultsOf = (world: World): Readonly<Record<string, Fault>> =>
+  world.proxy ? { ...common, ...between } : common

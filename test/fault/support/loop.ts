@@ -1,0 +1,37 @@
+/** Work that is done again and again while it is wanted. */
+export type Loop = {
+  start(): void
+  /** Resolves when the last turn has ended; rejects with what went wrong in one. */
+  stop(): Promise<void>
+  /** How many turns have ended since the first start. */
+  turns(): number
+  /** What went wrong, if anything has. */
+  failure(): Error | undefined
+}
+
+export const newLoop = (turn: () => Promise<unknown>, pauseMs: () => number): Loop => {
+  let [wanted, turns] = [false, 0]
+  let failure: Error | undefined
+  let running = Promise.resolve()
+
+  const run = async () => {
+    while (wanted && !failure) {
+      await turn()
+      turns += 1
+      await new Promise((resolve) => setTimeout(resolve, pauseMs()))
+    }
+  }
+  return {
+    start: () => {
+      wanted = true
+      running = run().catch((error: Error) => void (failure = error))
+    },
+    stop: async () => {
+      wanted = false
+      await running
+      if (failure) throw failure
+    },
+    turns: () => turns,
+    failure: () => failure,
+  }
+}

@@ -1,0 +1,106 @@
+import { type Came, ask } from './asking.ts'
+import { newLoop } from './loop.ts'
+import { newPossible } from './possible.ts'
+import type { Random } from './random.ts'
+import type { Service } from './service.ts'
+
+export type Person = { readonly device: string; readonly token: string; readonly userId: string }
+export type Team = { readonly slug: string; readonly admin: Person }
+
+type Invited = { invite: { code: string } }
+
+const must = (came: Came, words: string): Record<string, never> => {
+  if (came.is === 'answered' && came.status === 200) return came.data as Record<string, never>
+  throw new Error(`${words}: ${JSON.stringify(came)}`)
+}
+
+export const signIn = async (service: Service, device: string): Promise<Person> => {
+  const came = await ask(service, 'POST', '/v1/session', { body: { deviceId: device } })
+  const { token, userId } = must(came, 'sign-in').session as unknown as { token: string; userId: string }
+  return { device, token, userId }
+}
+
+/** A namespace with its admin, and people who work in it, as admins too: each may write every trace of it. */
+export const newTeam = async (service: Service, slug: string, members: readonly Person[]): Promise<Team> => {
+  const admin = await signIn(service, `admin-${slug}`)
+  const { token } = admin
+  const send = async (who: string, method: string, path: string, body: object) =>
+    must(await ask(service, method, path, { token: who, body }), path)
+  await send(token, 'POST', '/v1/namespaces', { slug, displayName: slug })
+  const { invite } = (await send(token, 'POST', `/v1/namespaces/${slug}/invites`, {
+    role: 'admin',
+    maxUses: 0,
+  })) as unknown as Invited
+  for (const member of [admin, ...members]) {
+    await send(member.token, 'POST', `/v1/invites/${invite.code}/accept`, {})
+    await send(member.token, 'POST', '/v1/session/switch', { slug })
+  }
+  return { slug, admin }
+}
+
+type Role = 'admin' | 'member' | null
+
+/** Somebody whose role changes again and again, who is sent away and comes back. */
+const newGuest = (service: () => Service, { slug, admin }: Team, guest: Person, random: Random) => {
+  const possible = newPossible<Role>(null, `the role of a guest of ${slug}`)
+  const path = `/v1/namespaces/${slug}`
+  const asAdmin = (method: string, to: string, body?: object) =>
+    ask(service(), method, to, { token: admin.token, body })
+
+  const note = (came: Came, role: Role) => {
+    if (came.is === 'answered' && came.status === 404) return possible.seen((one) => one === null, 'no member')
+    if (came.is === 'maybe') possible.maybe(() => role)
+    else if (came.is !== 'refused') possible.stored(() => role)
+  }
+
+  const look = async () => {
+    const came = await asAdmin('GET', `${path}/members`)
+    if (came.is !== 'answered') return
+    const { members } = came.data as { members: { user: { id: string }; role: Role }[] }
+    const role = members.find(({ user }) => user.id === guest.userId)?.role ?? null
+    possible.seen((one) => one === role, `${role}`)
+  }
+
+  const invite = async () => {
+    const role = random.pick(['admin', 'member'] as const)
+    const made = await asAdmin('POST', `${path}/invites`, { role })
+    if (made.is !== 'answered' || possible.all().some((one) => one !== null)) return
+    const { code } = (made.data as Invited).invite
+    note(await ask(service(), 'POST', `/v1/invites/${code}/accept`, { token: guest.token, body: {} }), role)
+  }
+
+  const act = async () => {
+    const role = random.pick(['admin', 'member'] as const)
+    const place = `${path}/members/${guest.userId}`
+    if (possible.all().some((one) => one === null)) await invite()
+    else if (random.chance(0.3)) note(await asAdmin('DELETE', place), null)
+    else note(await asAdmin('PATCH', place, { role }), role)
+    await look()
+  }
+  return { act, look }
+}
+
+/** Changes who may do what, and comes and goes itself. */
+export const newClerk = (service: () => Service, team: Team, guest: Person, random: Random) => {
+  const { act, look } = newGuest(service, team, guest, random)
+  let arrivals = 0
+
+  /** The same device is the same user, and a token works from the moment that it is known. */
+  const arrive = async () => {
+    const device = `visitor-${team.slug}-${arrivals++}`
+    const first = await signIn(service(), device).catch(() => undefined)
+    const second = await signIn(service(), device).catch(() => undefined)
+    if (first && second && first.userId !== second.userId) throw new Error(`${device} is two users`)
+    if (!second) return
+    const came = await ask(service(), 'GET', '/v1/session', { token: second.token })
+    if (came.is === 'answered' && came.status !== 200) throw new Error(`a session of ${device} is gone`)
+  }
+
+  const loop = newLoop(
+    () => (random.chance(0.2) ? arrive() : act()),
+    () => random.int(40),
+  )
+  return { loop, look }
+}
+
+export type Clerk = ReturnType<typeof newClerk>

@@ -1,0 +1,87 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startPostgres } from '../../../src/embedded/postgres.ts'
+import { allOf, serversOf } from '../../embedded/support.ts'
+import { type Proxy, newProxy } from '../../log/support/proxy.ts'
+import { type Service, howItEnded, launch, serveOn } from './service.ts'
+
+/** A service with its database, both of which can be broken. */
+export type World = {
+  service(): Service
+  readonly database: {
+    readonly url: () => string
+    postmaster(): Promise<number>
+    processes(): Promise<number[]>
+  }
+  /** Between the service and its database, when that is not the service's own. */
+  readonly proxy?: Proxy
+  /** Starts the service again, after it has ended. */
+  start(): Promise<void>
+  /** Starts it and has something done to it meanwhile; resolves to how it ended. */
+  startInVain(work: (child: ChildProcess) => Promise<void>): Promise<number | string>
+  close(): Promise<void>
+}
+
+const databaseIn = (folder: string, url: () => string) => ({
+  url,
+  postmaster: async () => {
+    const [pid] = await serversOf(folder)
+    if (pid === undefined) throw new Error('there is no postmaster')
+    return pid
+  },
+  processes: async () => (await allOf(folder)).map(({ pid }) => pid),
+})
+
+const worldOf = async (
+  dataDir: string,
+  env: Record<string, string>,
+  rest: Omit<World, 'service' | 'start' | 'startInVain'>,
+): Promise<World> => {
+  let service = await serveOn(dataDir, env)
+  return {
+    ...rest,
+    service: () => service,
+    start: async () => void (service = await serveOn(dataDir, env)),
+    startInVain: async (work) => {
+      const child = launch(dataDir, env)
+      const ended = howItEnded(child)
+      await work(child)
+      return ended
+    },
+    close: async () => {
+      await service.end('SIGKILL')
+      await rest.close()
+    },
+  }
+}
+
+/** A service that brings its own Postgres. */
+export const embeddedWorld = async (folder: string, env: Record<string, string> = {}): Promise<World> => {
+  const world: World = await worldOf(folder, env, {
+    database: databaseIn(folder, () => world.service().databaseUrl),
+    close: async () => {},
+  })
+  return world
+}
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
+/** A service on a Postgres that it only knows by its URL, over a network that can be told to fail. */
+export const remoteWorld = async (folder: string, env: Record<string, string> = {}): Promise<World> => {
+  const [dataDir, serverDir] = [join(folder, 'data'), join(folder, 'server')]
+  for (const each of [dataDir, serverDir]) await mkdir(each)
+  const server = await startPostgres({ dataDir: serverDir, log: quiet })
+  const proxy = await newProxy(server.url)
+  const close = async () => {
+    await proxy.close()
+    await server.stop('immediate')
+  }
+  try {
+    const database = databaseIn(serverDir, () => server.url)
+    return await worldOf(dataDir, { DATABASE_URL: proxy.url, ...env }, { database, proxy, close })
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

@@ -38,8 +38,18 @@ const holderOf = async (lockFile: string) => {
   return Math.abs(Number(line))
 }
 
+/** Whether PostgreSQL takes a process for alive: it does so also when that has ended and nobody has asked how. */
+const seemsAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
 /**
- * Removes the lock files that PostgreSQL would take for held because their process id has been given to another program.
+ * Removes the lock files that PostgreSQL would take for held although their process has ended: it waits to be reaped
+ * (in a container perhaps for ever), or its id has been given to another program.
  * It sees through the other stale ones itself, and in doubt it is left to refuse.
  */
 export const clearStaleLocks = async ({ cluster, socketDir }: Place, log: Log): Promise<void> => {
@@ -47,8 +57,8 @@ export const clearStaleLocks = async ({ cluster, socketDir }: Place, log: Log): 
   for (const file of [join(cluster, 'postmaster.pid'), join(socketDir, `${socketName}.lock`)]) {
     const pid = await holderOf(file)
     const holder = living.get(pid)
-    if (!holder || (await mayServe(holder, cluster))) continue
-    log.warn({ file, pid }, 'removing a stale lock: its process id belongs to another program now')
+    if (holder ? await mayServe(holder, cluster) : pid === 0 || !seemsAlive(pid)) continue
+    log.warn({ file, pid }, 'removing a stale lock: its process has ended')
     await rm(file)
   }
 }

@@ -124,4 +124,33 @@ test('is not confused by lock files whose process id belongs to another program'
     }
   }))
 
+/** A process that has ended, and whose parent never asks how: signals still find it. */
+const zombie = async () => {
+  const parent = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = await once(parent.stdout.setEncoding('utf8'), 'data')
+  const pid = Number(line)
+  await until(async () => !(await isAlive(pid)))
+  return { pid, bury: () => parent.kill('SIGKILL') }
+}
+
+test('starts over the locks of a server that was killed and has not been reaped', () =>
+  inFolder(async (dataDir) => {
+    const serve = serveIn(dataDir)
+    await serve.ready
+    for (const pid of await guardsOf(dataDir)) process.kill(pid, 'SIGKILL')
+    await serve.kill('SIGKILL')
+    for (const { pid } of await allOf(dataDir)) process.kill(pid, 'SIGKILL')
+    await until(async () => (await allOf(dataDir)).length === 0)
+    const { pid, bury } = await zombie()
+    for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
+      const file = join(dataDir, 'postgres', name)
+      await writeFile(file, (await readFile(file, 'utf8')).replace(/^\d+/, `${pid}`))
+    }
+    try {
+      assert.match(await startAndStop(dataDir), 'removing a stale lock')
+    } finally {
+      bury()
+    }
+  }))
+
 test.run()

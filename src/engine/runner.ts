@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { cut, hangUp, isTransient, newApplyingClient, newClient } from '../postgres/connect.ts'
+import { type Session, endSession, sessionOf, untilAnswered } from '../postgres/lost-answer.ts'
 import { type EventLog, LogUnavailable, type RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
@@ -112,9 +113,13 @@ export const startRunner = (options: RunnerOptions): Runner => {
 
   const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
 
+  let session: Session | undefined // of the present connection, or of the last one
+  const answered = <T>(client: pg.Client, work: Promise<T>) => untilAnswered(url, client, session!, work)
+
   const acquire = async (client: pg.Client) => {
+    const lock = `select pg_try_advisory_lock(hashtext('tracebook runner ${schema}')) as mine`
     while (!stop.signal.aborted) {
-      const { rows } = await client.query(`select pg_try_advisory_lock(hashtext('tracebook runner ${schema}')) as mine`)
+      const { rows } = await answered(client, client.query(lock))
       if (rows[0].mine) return true
       state = { is: 'standby' }
       await pause(LOCK_RETRY_MS)
@@ -144,13 +149,13 @@ export const startRunner = (options: RunnerOptions): Runner => {
   }
 
   const lead = async (client: pg.Client, lost: AbortSignal) => {
-    const { position, ready } = await ensureSchema(client, group, schema)
+    const { position, ready } = await answered(client, ensureSchema(client, group, schema))
     const goal = await log.head()
     let [at, finished] = [position, ready]
     horizon.reset(ready ? position : 0n)
     const caughtUp = async () => {
       if (finished || at < goal) return
-      await finishSchema(client, group, schema)
+      await answered(client, finishSchema(client, group, schema))
       finished = true
       horizon.advance(at)
     }
@@ -162,13 +167,8 @@ export const startRunner = (options: RunnerOptions): Runner => {
         continue
       }
       const started = performance.now()
-      await applyBatch(
-        client,
-        group,
-        events.map((event) => happened(codec, event)),
-        at,
-        through,
-      )
+      const batch = events.map((event) => happened(codec, event))
+      await answered(client, applyBatch(client, group, batch, at, through))
       at = through
       observe?.(events.length, performance.now() - started)
       await caughtUp()
@@ -182,10 +182,13 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const once = async () => {
     const client = await connectForApplying(url, schema)
     current = client
+    const earlier = session
+    session = sessionOf(client)
     // A crash takes the last transactions along: they have to be applied again, also when nothing new comes.
     const lost = new AbortController()
     client.once('end', () => lost.abort(new Error('the connection has ended')))
     try {
+      if (earlier) await endSession(client, earlier)
       if (await acquire(client)) await lead(client, lost.signal)
     } finally {
       current = undefined

@@ -16,23 +16,35 @@ const types: pg.CustomTypesConfig = {
  */
 const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
 
+/** A machine that vanishes leaves sessions behind: within half a minute the server ends them, with their locks. */
+const SHORT_LIVED = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
+
+const COMMON = `${BY_KEY} ${SHORT_LIVED}`
+
+/** How much longer than a statement may take its answer is waited for: by then the network has lost it. */
+const GRACE_MS = 1_000
+
+const timeouts = (ms: number) => (ms === 0 ? {} : { statement_timeout: ms, query_timeout: ms + GRACE_MS })
+
+const isLost = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
+
 const settings = (url: string, name: string): pg.ClientConfig => ({
   connectionString: url,
   application_name: `tracebook ${name}`,
   types,
   connectionTimeoutMillis: 5_000,
-  options: BY_KEY,
+  options: COMMON,
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
 })
 
 /** A single connection. Its errors are for the caller: without an `error` listener a lost server ends the process. */
 export const newClient = (url: string, name: string, statementTimeoutMs = 0): pg.Client =>
-  new pg.Client({ ...settings(url, name), statement_timeout: statementTimeoutMs })
+  new pg.Client({ ...settings(url, name), ...timeouts(statementTimeoutMs) })
 
 /** A connection that applies events to the read models of a schema: its statements go out without waiting. */
 export const newApplyingClient = (url: string, schema: string): pg.Client => {
-  const options = `-c search_path=${schema} -c synchronous_commit=off ${BY_KEY}`
+  const options = `-c search_path=${schema} -c synchronous_commit=off ${COMMON}`
   return new pg.Client({ ...settings(url, `projections ${schema}`), pipeline: true, options } as pg.ClientConfig)
 }
 
@@ -49,6 +61,12 @@ export const hangUp = async (client: pg.Client): Promise<void> => {
   clearTimeout(impatient)
 }
 
+/** The pool drops an idle connection that has an error at once; of its end it would learn too late. */
+const discard = (client: pg.PoolClient) => {
+  client.emit('error', new Error('the connection is lost'))
+  cut(client as unknown as pg.Client)
+}
+
 /** A pool of `max` connections that survives the loss of the server, also one that vanishes without a word. */
 export const newPool = (
   url: string,
@@ -57,9 +75,18 @@ export const newPool = (
   statementTimeoutMs = 30_000,
   schema?: string,
 ): pg.Pool => {
-  const path = schema ? { options: `-c search_path=${schema} ${BY_KEY}` } : {}
-  const limits = { statement_timeout: statementTimeoutMs, query_timeout: 2 * statementTimeoutMs, ...path }
+  const path = schema ? { options: `-c search_path=${schema} ${COMMON}` } : {}
+  const limits = { ...timeouts(statementTimeoutMs), ...path }
   const pool = new pg.Pool({ ...settings(url, name), ...limits, max, idleTimeoutMillis: 60_000 })
+  const idle = new Set<pg.PoolClient>()
+  pool.on('acquire', (client) => idle.delete(client))
+  pool.on('remove', (client) => idle.delete(client))
+  pool.on('release', (error, client) => {
+    if (!isLost(error)) return idle.add(client)
+    // Where one connection has been lost without a word, those that are as old are too: each would cost a request.
+    for (const one of [...idle]) discard(one)
+    return cut(client as unknown as pg.Client)
+  })
   pool.on('error', () => {})
   // While a client is lent out, its errors are not the pool's; without a listener they would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))

@@ -1,11 +1,12 @@
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
-import Cursor from 'pg-cursor'
-import type pg from 'pg'
+import pg from 'pg'
 import { Unavailable } from '../engine/rejected.ts'
 import { within } from '../engine/within.ts'
-import { isTransient } from '../postgres/connect.ts'
+import { cut, isTransient } from '../postgres/connect.ts'
 
-const FETCH_ROWS = 50
+const PIECE_LENGTH = 64 * 1024
+const AHEAD_BYTES = 256 * 1024
 const FIRST_MS = 8_000
 const STALL_MS = 30_000
 const STALL_IN_A_CROWD_MS = 1_000
@@ -56,49 +57,68 @@ export const newStreams = (pool: pg.Pool): Streams => {
 
   const stream = async <T>(query: Query, parts: Parts<T>) => {
     const client = await connect()
-    const { cursor, first } = await open(client, query)
-    const readable = Readable.from(pages(cursor, first, parts), { objectMode: false, highWaterMark: 256 * 1024 })
+    const { readable, begun } = read(client as unknown as pg.Client, query, parts)
     const reading = guard(readable, (isWhole) => {
       readings.delete(reading)
-      client.release(!isWhole)
+      giveBack(client, isWhole)
     })
     readings.add(reading)
-    return readable
+    try {
+      await within(FIRST_MS, 'the database does not answer', begun)
+      return readable
+    } catch (error) {
+      reading.cutOff()
+      throw isTransient(error) ? new Unavailable('the database cannot be reached', false, error) : error
+    }
   }
 
   return { stream }
 }
 
-const open = async (client: pg.PoolClient, { text, values }: Query) => {
-  try {
-    const cursor = client.query(new Cursor<Row>(text, values))
-    return { cursor, first: await within(FIRST_MS, 'the database does not answer', cursor.read(FETCH_ROWS)) }
-  } catch (error) {
-    client.release(true)
-    throw isTransient(error) ? new Unavailable('the database cannot be reached', false, error) : error
-  }
-}
-
-async function* pages<T>(cursor: Cursor<Row>, first: Row[], { before, toText, after }: Parts<T>) {
-  let text = before
-  let separator = ''
-  for (let rows = first; rows.length > 0; rows = await cursor.read(FETCH_ROWS)) {
-    for (const row of rows as T[]) {
-      const item = toText(row)
-      if (item === undefined) continue
-      text += separator + item
-      separator = ','
-    }
-    if (text) yield text
-    text = ''
-  }
-  yield text + after()
+/** One whose rows were not all read is cut: its server waits for somebody to take them. */
+const giveBack = (client: pg.PoolClient, isWhole: boolean) => {
+  if (!isWhole) cut(client as unknown as pg.Client)
+  client.release(!isWhole)
 }
 
 /**
- * Gives the connection back once, when the answer has ended or is cut off. One whose rows were not all read is not used
- * again: its server may not answer any more.
+ * Rows become text as they arrive. While the reader takes nothing, nothing more is taken from the database's socket: what
+ * waits here is bounded in bytes, however large the rows are.
  */
+const read = <T>(client: pg.Client, { text, values }: Query, { before, toText, after }: Parts<T>) => {
+  const { stream: socket } = (client as pg.Client & { connection: { stream: Readable } }).connection
+  const rows = client.query(new pg.Query<Row>({ text, values }))
+  const readable = new Readable({ highWaterMark: AHEAD_BYTES, read: () => void socket.resume() })
+  let piece = before
+  let separator = ''
+  const take = (row: Row) => {
+    const item = toText(row as T)
+    if (item === undefined) return
+    piece += separator + item
+    separator = ','
+    if (piece.length < PIECE_LENGTH) return
+    if (!readable.push(piece)) socket.pause()
+    piece = ''
+  }
+  // What is thrown here would be thrown in the driver, where nobody catches it.
+  rows.on('row', (row) => {
+    try {
+      take(row)
+    } catch (error) {
+      readable.destroy(error as Error)
+    }
+  })
+  rows.on('end', () => {
+    readable.push(piece + after())
+    readable.push(null)
+  })
+  rows.on('error', (error) => readable.destroy(error))
+  readable.on('error', () => {}) // it may come before anybody reads
+  const begun = Promise.race([once(rows, 'row'), once(rows, 'end')])
+  return { readable, begun }
+}
+
+/** Gives the connection back once, when the answer has ended or is cut off. */
 const guard = (readable: Readable, giveBack: (isWhole: boolean) => void): Reading => {
   let since = performance.now()
   let isOpen = true

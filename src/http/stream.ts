@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import pg from 'pg'
 import { Unavailable } from '../engine/rejected.ts'
 import { within } from '../engine/within.ts'
-import { cut, isTransient } from '../postgres/connect.ts'
+import { isTransient } from '../postgres/connect.ts'
 
 const PIECE_LENGTH = 64 * 1024
 const AHEAD_BYTES = 256 * 1024
@@ -60,7 +60,7 @@ export const newStreams = (pool: pg.Pool): Streams => {
     const { readable, begun } = read(client as unknown as pg.Client, query, parts)
     const reading = guard(readable, (isWhole) => {
       readings.delete(reading)
-      giveBack(client, isWhole)
+      client.release(!isWhole) // one whose rows were not all read is not used again
     })
     readings.add(reading)
     try {
@@ -73,12 +73,6 @@ export const newStreams = (pool: pg.Pool): Streams => {
   }
 
   return { stream }
-}
-
-/** One whose rows were not all read is cut: its server waits for somebody to take them. */
-const giveBack = (client: pg.PoolClient, isWhole: boolean) => {
-  if (!isWhole) cut(client as unknown as pg.Client)
-  client.release(!isWhole)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Random } from './random.ts'
+import { until } from './service.ts'
 import type { World } from './world.ts'
 
 /** Breaks something under load; afterwards the service has to come back, by itself or by a start. */
@@ -99,6 +100,24 @@ const between: Record<string, Fault> = {
   },
 }
 
+const MiB = 1024 * 1024
+
+const disks: Record<string, Fault> = {
+  /** Until nobody can write any more, whatever that takes: the reserve, a table that cannot grow, or a panic of the WAL. */
+  'a full disk': async ({ disk, service }, random) => {
+    disk!.fill(random.int(6 * MiB))
+    for (let refused = 0; refused < 20; refused++) {
+      await until(
+        async () => (await service().call('POST', '/v1/session', { body: { deviceId: 'full' } })).status === 503,
+      )
+    }
+    disk!.free()
+  },
+}
+
 /** The faults that a world can have, by name. */
-export const faultsOf = (world: World): Readonly<Record<string, Fault>> =>
-  world.proxy ? { ...common, ...between } : common
+export const faultsOf = (world: World): Readonly<Record<string, Fault>> => ({
+  ...common,
+  ...(world.proxy ? between : {}),
+  ...(world.disk ? disks : {}),
+})

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { startPostgres } from '../../../src/embedded/postgres.ts'
 import { allOf, serversOf } from '../../embedded/support.ts'
 import { type Proxy, newProxy } from '../../log/support/proxy.ts'
+import type { Disk } from './disk.ts'
 import { type Service, howItEnded, launch, serveOn } from './service.ts'
 
 /** A service with its database, both of which can be broken. */
@@ -16,6 +17,8 @@ export type World = {
   }
   /** Between the service and its database, when that is not the service's own. */
   readonly proxy?: Proxy
+  /** What the database lies on, when that is a small disk of its own. */
+  readonly disk?: Disk
   /** Starts the service again, after it has ended. */
   start(): Promise<void>
   /** Starts it and has something done to it meanwhile; resolves to how it ended. */
@@ -64,6 +67,12 @@ export const embeddedWorld = async (folder: string, env: Record<string, string> 
   })
   return world
 }
+
+/** The same on a small disk; `reserveMb` of it are not to be written to. */
+export const worldOnDisk = async (disk: Disk, reserveMb: number): Promise<World> => ({
+  ...(await embeddedWorld(disk.folder, { DISK_RESERVE_MB: String(reserveMb) })),
+  disk,
+})
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 

@@ -6,7 +6,7 @@ import { lockDataDir } from './embedded/lock.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import { buildApp } from './http/app.ts'
 import { type OpenService, openService } from './open-service.ts'
-import { hangUp, newClient } from './postgres/connect.ts'
+import { untilAccepting } from './postgres/accepting.ts'
 
 export type Running = {
   readonly url: string
@@ -24,24 +24,21 @@ type Database = {
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
-/** Fails at once, and says which setting is to blame. */
-const assertReachable = async (url: string) => {
-  const client = newClient(url, 'start')
-  client.on('error', () => {})
+/** Fails at once, and says which setting is to blame; only a database that is starting is waited for. */
+const assertReachable = async (url: string, signal: AbortSignal) => {
   try {
-    await client.connect()
+    await untilAccepting(url, signal)
   } catch (error) {
+    signal.throwIfAborted()
     const { message, code } = error as { message?: string; code?: string }
     throw new Error(`DATABASE_URL: the database cannot be reached: ${message || code}`, { cause: error })
-  } finally {
-    await hangUp(client)
   }
 }
 
 /** The PostgreSQL of `DATABASE_URL`, or one of our own under `DATA_DIR`, which only one process may own. */
 const openDatabase = async (config: Config, logger: Logger, signal: AbortSignal): Promise<Database> => {
   if (config.DATABASE_URL) {
-    await assertReachable(config.DATABASE_URL)
+    await assertReachable(config.DATABASE_URL, signal)
     const nothing = async () => {}
     return { url: config.DATABASE_URL, words: 'DATABASE_URL', isDiskLow: () => false, publish: nothing, stop: nothing }
   }

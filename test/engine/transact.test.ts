@@ -5,17 +5,17 @@ import { foldSource } from '../../src/engine/fold.ts'
 import { type Rejected, Unavailable } from '../../src/engine/rejected.ts'
 import { type EventLog, LogUnavailable } from '../../src/log/log.ts'
 import { metadataOf } from '../../src/log/metadata.ts'
-import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { all, errorOf } from '../log/support/events.ts'
 import { dyingAfter } from '../log/support/segments.ts'
 import { freshDatabase } from '../support/database.ts'
+import { openBareLog } from '../support/log-place.ts'
 import { codec, count, counters, newCounters, reach } from './support/counters.ts'
 
 const test = suite('engine/transact')
 
 const database = await freshDatabase()
-const log = openPostgresLog({ url: database.url })
+const log = wholeAppends(openBareLog(database.url))
 test.after(async () => {
   await log.close()
   await database.drop()
@@ -150,7 +150,7 @@ test('a state that was loaded before something was observed is not kept', async 
 })
 
 test('orphans of an append that a crash cut off do not block a stream', async () => {
-  const bare = openPostgresLog({ url: database.url, maxAppendBytes: 40 })
+  const bare = openBareLog(database.url, { maxAppendBytes: 40 })
   const whole = wholeAppends(bare)
   const note = 'x'.repeat(100)
   for (const before of [0, 1]) {

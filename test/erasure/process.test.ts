@@ -3,8 +3,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
+import { all } from '../log/support/events.ts'
 import { dumpSchema } from '../support/compare.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
+import { openBareLog } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
 
 type Scene = { database: Database; app: App; token: string }
@@ -47,8 +49,11 @@ const tell = async ({ call }: App, token: string, trace: string, secret = SECRET
   assert.is(status, 200)
 }
 
-/** Everywhere in the database that a text stands. */
+/** Everywhere in the log and in the database that a text stands. */
 const placesOf = async ({ url }: Database, text: string): Promise<string[]> => {
+  const log = openBareLog(url)
+  const events = await all(log.readAll({ after: 0n })).finally(() => log.close())
+  const told = events.filter(({ data, metadata }) => `${data}${metadata}`.includes(text)).map(({ type }) => type)
   const { rows } = await onServer(
     url,
     `select type from log.events where data::text like $1 or metadata::text like $1`,
@@ -56,7 +61,7 @@ const placesOf = async ({ url }: Database, text: string): Promise<string[]> => {
   )
   const models = Object.entries(await dumpSchema(url, 'rm_1'))
   const tables = models.filter(([, lines]) => lines.some((line) => line.includes(text))).map(([table]) => table)
-  return [...rows.map(({ type }) => String(type)), ...tables]
+  return [...told, ...rows.map(({ type }) => String(type)), ...tables]
 }
 
 const isErased = async (database: Database, text = SECRET) => {

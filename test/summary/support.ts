@@ -1,6 +1,8 @@
 import pg from 'pg'
 import type { NewSession } from '../../src/session/views.ts'
+import { all } from '../log/support/events.ts'
 import { freshDatabase } from '../support/database.ts'
+import { openBareLog } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
 
 /** Asks again and again until there is an answer. */
@@ -27,6 +29,7 @@ export const newScene = async () => {
   const database = await freshDatabase()
   const sql = new pg.Client({ connectionString: database.url })
   await sql.connect()
+  const log = openBareLog(database.url)
   const nodes = new Set<App>()
   let token: string | undefined
 
@@ -70,11 +73,9 @@ export const newScene = async () => {
 
   /** How many messages each summary was about, as the log has them. */
   const summaries = async (id: string): Promise<number[]> => {
-    const { rows } = await sql.query<{ data: { messageCount: number } }>(
-      `select data from log.events where stream = $1 and type = 'TraceSummarised' order by position`,
-      [`trace-${id}`],
-    )
-    return rows.map(({ data }) => data.messageCount)
+    const events = await all(log.read(`trace-${id}`))
+    const written = events.filter(({ type }) => type === 'TraceSummarised')
+    return written.map(({ data }) => (JSON.parse(data) as { messageCount: number }).messageCount)
   }
   /** Undefined while the first worker is still making the table. */
   const count = (what: string): Promise<number | undefined> =>
@@ -88,6 +89,7 @@ export const newScene = async () => {
 
   const close = async () => {
     for (const node of nodes) await node.close()
+    await log.close()
     await sql.end()
     await database.drop()
   }

@@ -6,16 +6,16 @@ import { openReads } from '../../src/engine/reads.ts'
 import { startRunner } from '../../src/engine/runner.ts'
 import { newTransactor } from '../../src/engine/transact.ts'
 import { formats } from '../../src/events.ts'
-import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { traces } from '../../src/trace/decide.ts'
 import { traceSource, trimTrace } from '../../src/trace/source.ts'
+import { openBareLog } from './log-place.ts'
 
 const logger = { info: () => {}, error: () => {} }
 
 /** Log, projections and traces over one database, without HTTP. `close` leaves the database as it is. */
 export const openEngine = (url: string, { keep = 512, now = Date.now }: { keep?: number; now?: () => number } = {}) => {
-  const log = wholeAppends(openPostgresLog({ url }))
+  const log = wholeAppends(openBareLog(url))
   const codec = newCodec(formats)
   const horizon = newHorizon()
   const runner = startRunner({ url, group: readModels, log, codec, horizon, logger })

@@ -2,6 +2,7 @@ import { type Logger, pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { openService } from '../../src/open-service.ts'
+import { logEnvironment } from './log-place.ts'
 
 export type Answer = {
   readonly status: number
@@ -20,7 +21,12 @@ export const openApp = async (
   databaseUrl: string,
   options: { now?: () => number; env?: Record<string, string>; logger?: Logger } = {},
 ) => {
-  const config = readConfig({ RATE_LIMITS: 'off', CATALOGUE_URL: 'none', ...options.env })
+  const config = readConfig({
+    RATE_LIMITS: 'off',
+    CATALOGUE_URL: 'none',
+    ...logEnvironment(databaseUrl),
+    ...options.env,
+  })
   const { now = Date.now, logger = pino({ level: 'silent' }) } = options
   const { service, close: closeService } = await openService({ config, databaseUrl, logger, now })
   const app = await buildApp(service)

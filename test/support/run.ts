@@ -1,25 +1,38 @@
-import { globSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startDouble } from './eventstoredb/server.ts'
 import { type Result, runFile } from './files.ts'
+import { type Job, type LogKind, jobsOf } from './jobs.ts'
 import { type TestServer, startServer } from './server.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-const print = ({ file, passed, problem, output, ms }: Result) => {
-  if (problem) console.log(`\nFAIL ${file}: ${problem}\n${output}`)
-  else console.log(`pass ${file} (${passed}, ${(ms / 1000).toFixed(1)} s)`)
+const print = ({ log }: Job, { file, passed, problem, output, ms }: Result) => {
+  const name = log === 'Postgres' ? file : `${file} on ${log}`
+  if (problem) console.log(`\nFAIL ${name}: ${problem}\n${output}`)
+  else console.log(`pass ${name} (${passed}, ${(ms / 1000).toFixed(1)} s)`)
 }
 
-const runAll = async (files: string[], server: TestServer, folder: string, signal: AbortSignal): Promise<Result[]> => {
+/** The server for a file's logs, when they are not in Postgres: a double, or the one of `TEST_EVENTSTORE_URL`. */
+const openLogServer = async (log: LogKind) => {
+  if (log === 'Postgres') return { url: '', stop: async () => {} }
+  const { TEST_EVENTSTORE_URL: given } = process.env
+  return given ? { url: given, stop: async () => {} } : startDouble()
+}
+
+const runAll = async (jobs: Job[], server: TestServer, folder: string, signal: AbortSignal): Promise<Result[]> => {
   const results: Result[] = []
-  const left = files.entries()
+  const left = jobs.entries()
   const work = async () => {
-    for (const [i, file] of left) {
+    for (const [i, job] of left) {
       if (signal.aborted) return
-      const result = await runFile(file, { root, folder: join(folder, `${i}`), env: server.env, signal })
-      if (!signal.aborted) print(result)
+      const { url, stop } = await openLogServer(job.log)
+      const env = { ...server.env, TEST_LOG_URL: url }
+      const result = await runFile(job.file, { root, folder: join(folder, `${i}`), env, signal })
+      await stop()
+      if (!signal.aborted) print(job, result)
       results.push(result)
     }
   }
@@ -34,18 +47,15 @@ const sum = (results: Result[]) => {
   return results.length > 0 && total('failed') === 0
 }
 
-/** Runs the test files whose paths contain one of the filters, or all of them; gives the exit code. */
-const main = async (filters: string[], signal: AbortSignal): Promise<number> => {
-  const files = globSync('test/**/*.test.ts', { cwd: root })
-    .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
-    .sort()
-  if (files.length === 0) console.log(`no test file matches ${filters.join(' ')}`)
+/** Runs what is asked for; gives the exit code. */
+const main = async (jobs: Job[], signal: AbortSignal): Promise<number> => {
+  if (jobs.length === 0) console.log('no test file matches')
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-test-'))
   let server: TestServer | undefined
   try {
     await chmod(folder, 0o711) // an embedded Postgres may run as somebody else, who has to get in
     server = await startServer(folder, signal)
-    return sum(await runAll(files, server, folder, signal)) ? 0 : 1
+    return sum(await runAll(jobs, server, folder, signal)) ? 0 : 1
   } finally {
     await server?.stop()
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
@@ -60,7 +70,10 @@ for (const [name, number] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP:
     stopping.abort()
   })
 }
-const result = await main(process.argv.slice(2), stopping.signal).catch((error) => {
+const { values, positionals } = parseArgs({ options: { log: { type: 'string' } }, allowPositionals: true })
+const kind = ({ postgres: 'Postgres', eventstore: 'EventStoreDB' } as const)[values.log as 'postgres' | 'eventstore']
+if (values.log && !kind) throw new Error('--log is postgres or eventstore')
+const result = await main(jobsOf(root, positionals, kind), stopping.signal).catch((error) => {
   if (code === undefined) console.error(error)
   return 1
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readRunning } from '../../../src/embedded/lock.ts'
 import { inFolder, until } from '../../embedded/support.ts'
+import { logEnvironment } from '../../support/log-place.ts'
 
 const main = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
 
@@ -45,6 +46,7 @@ const ofService = (dataDir: string): Variables => ({
   PORT: '0',
   LOG_LEVEL: 'warn',
   RATE_LIMITS: 'off',
+  ...logEnvironment(dataDir),
 })
 
 /** `tracebook serve` with these variables, to its end: for starts that must fail. */

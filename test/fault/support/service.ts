@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { readRunning } from '../../../src/embedded/lock.ts'
+import { logEnvironment } from '../../support/log-place.ts'
 
 const main = new URL('../../../src/main.ts', import.meta.url).pathname
 
@@ -63,6 +64,7 @@ export const launch = (dataDir: string, env: Record<string, string>): ChildProce
       LOG_LEVEL: 'info',
       RATE_LIMITS: 'off',
       CATALOGUE_URL: 'none',
+      ...logEnvironment(dataDir),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

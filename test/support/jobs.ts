@@ -1,0 +1,54 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export type LogKind = 'Postgres' | 'EventStoreDB'
+
+/** A test file, and where it has its logs. */
+export type Job = { readonly file: string; readonly log: LogKind }
+
+/** What `npm test` runs over both logs: each kind of write, of read, of process, and two nodes. */
+const OVER_BOTH = [
+  'test/access/races.test.ts',
+  'test/engine/nodes.test.ts',
+  'test/engine/rebuild.test.ts',
+  'test/erasure/process.test.ts',
+  'test/models/routes.test.ts',
+  'test/namespace/routes.test.ts',
+  'test/session/routes.test.ts',
+]
+
+/** The test's own modules that a module stands on. */
+const importsOf = (root: string, file: string): string[] =>
+  [...readFileSync(join(root, file), 'utf8').matchAll(/from '(\.[^']+)'/g)]
+    .map(([, path]) => join(file, '..', path!))
+    .filter((path) => path.startsWith('test/'))
+
+/** Files that open a log, or a service, wherever the run has its logs: they stand on `log-place.ts`. */
+const newTouchesLog = (root: string) => {
+  const known = new Map([['test/support/log-place.ts', true]])
+  const touchesLog = (file: string): boolean => {
+    const found = known.get(file)
+    if (found !== undefined) return found
+    known.set(file, false) // for circles
+    const touches = importsOf(root, file).some(touchesLog)
+    known.set(file, touches)
+    return touches
+  }
+  return touchesLog
+}
+
+/**
+ * The files whose paths contain one of the filters. Without a kind: all of them with logs in Postgres, some in EventStoreDB
+ * too. With EventStoreDB: whatever goes through a service, and the tests of the adapter.
+ */
+export const jobsOf = (root: string, filters: readonly string[], log?: LogKind): Job[] => {
+  const files = globSync('test/**/*.test.ts', { cwd: root })
+    .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
+    .sort()
+  const jobs = (kind: LogKind, wanted: (file: string) => boolean) =>
+    files.filter(wanted).map((file) => ({ file, log: kind }))
+  if (log === 'Postgres') return jobs(log, () => true)
+  const touchesLog = newTouchesLog(root)
+  if (log) return jobs(log, (file) => touchesLog(file) || file.startsWith('test/log/eventstoredb'))
+  return [...jobs('Postgres', () => true), ...jobs('EventStoreDB', (file) => OVER_BOTH.includes(file))]
+}

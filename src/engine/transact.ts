@@ -127,7 +127,8 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     for (const waiting of batch) waiting.reject(reason)
   }
 
-  const work = async (id: string, batch: Asked[]) => {
+  /** Answers a batch; gives the error when the log is away. */
+  const work = async (id: string, batch: Asked[]): Promise<LogUnavailable | undefined> => {
     let actual: Expected | undefined
     let open = batch
     while (open.length > 0) {
@@ -136,17 +137,25 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
         actual = undefined
       } catch (error) {
         memory.delete(id)
-        if (!(error instanceof WrongRevision)) return refuse(open, error)
+        if (!(error instanceof WrongRevision)) {
+          refuse(open, error)
+          return error instanceof LogUnavailable ? error : undefined
+        }
         actual = error.actual
         const isLate = ({ deadline }: Asked) => deadline <= performance.now()
         refuse(open.filter(isLate), new Unavailable('too many writers at once'))
         open = open.filter((waiting) => !isLate(waiting))
       }
     }
+    return undefined
   }
 
   const drain = async (id: string, queue: Asked[]) => {
-    while (queue.length > 0) await work(id, queue.splice(0, MAX_COMMANDS))
+    while (queue.length > 0) {
+      const away = await work(id, queue.splice(0, MAX_COMMANDS))
+      // The log has not answered for seconds: who has waited behind that does not wait as long again.
+      if (away) refuse(queue.splice(0), new Unavailable(away.message, false, away))
+    }
     queues.delete(id)
     heard.delete(id)
   }

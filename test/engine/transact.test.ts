@@ -181,12 +181,13 @@ test('nobody waits for ever for a stream that others keep changing', async () =>
 test('a log that is away refuses everything that waits, and nothing is kept of it', async () => {
   const id = randomUUID()
   let isAway = true
-  const { log: shaky } = watched(() => {
+  const { log: shaky, appends } = watched(() => {
     if (isAway) throw new LogUnavailable(false)
   })
   const node = newCounters(shaky)
   const failed = await Promise.allSettled([1, 2, 3].map((by) => node.transact(id, count(by), {})))
   assert.ok(failed.every((one) => one.status === 'rejected' && one.reason instanceof Unavailable))
+  assert.is(appends(), 1, 'who waits behind that does not wait as long again')
   isAway = false
   assert.is((await node.transact(id, count(1), {})).answer, 1)
 })

@@ -100,7 +100,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     isNeeded: () => runner?.state().is !== 'running',
   })
 
-  const reads = openReads<ReadTables>({ url: databaseUrl, schema, head: () => log.head() })
+  const reads = openReads<ReadTables>({ url: databaseUrl, schema, head: () => log.head(), heard: caches.position })
   const streamPool = newPool(databaseUrl, 'long lists', STREAM_CONNECTIONS, 0, schema)
   const operations = newPool(databaseUrl, 'operations', 3, OPERATION_MS)
 

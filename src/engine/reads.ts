@@ -25,20 +25,24 @@ export type ReadsOptions = {
   readonly size?: number
   /** The log's head, which the read models must have reached after a reconnect. */
   readonly head: () => Promise<bigint>
+  /** The last position that this node has heard of: what counts instead while the log is away. */
+  readonly heard: () => bigint
 }
 
 const STATEMENT_MS = 4_000 // a server that does not answer at all is given up after twice that
 const SETTLE_MS = 5_000
 const LOOK_AGAIN_MS = 15
+const HEAD_MS = 1_000
+const HEAD_AWAY_MS = 100 // once it has not answered
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
  * Queries over the read models. Their last transactions may be lost in a crash of Postgres and come back by a replay:
  * so after every new connection reads wait until the checkpoint has reached the log's head of that moment
- * (architecture: Projections).
+ * (architecture: Projections). Reads go on while the log is away: it cannot grow then beyond what was heard of it.
  */
-export const openReads = <Tables>({ url, schema, size = 12, head }: ReadsOptions): Reads<Tables> => {
+export const openReads = <Tables>({ url, schema, size = 12, head, heard }: ReadsOptions): Reads<Tables> => {
   const pool = newPool(url, 'reads', size, STATEMENT_MS, schema)
   let settling: Promise<void> | undefined
   let unsettled = true
@@ -52,11 +56,23 @@ export const openReads = <Tables>({ url, schema, size = 12, head }: ReadsOptions
   })
   pool.on('error', unsettle)
 
+  let patience = HEAD_MS
+  const goalNow = async () => {
+    try {
+      const goal = await within(patience, 'the log does not answer', head())
+      patience = HEAD_MS
+      return goal
+    } catch {
+      patience = HEAD_AWAY_MS
+      return heard()
+    }
+  }
+
   const settle = async () => {
     const until = performance.now() + SETTLE_MS
     unsettled = false
     try {
-      const goal = await within(SETTLE_MS, 'the log does not answer', head())
+      const goal = await goalNow()
       for (;;) {
         const { position, ready, stopped } = await readCheckpoint(pool, schema).catch(ifMissing)
         if (ready && (position >= goal || stopped)) return

@@ -1,70 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { allOf, inFolder } from '../embedded/support.ts'
-import { type Service, postgresPid, serveOn, until } from './support/service.ts'
+import { postgresPid, serveOn, until } from './support/service.ts'
+import { assertWhole, isBusy, newWriter, path } from './support/writers.ts'
 import { eventStoreUrlOf } from '../support/log-place.ts'
 
 const test = suite('fault/service')
-
-const BATCH = 5
-const path = (trace: string) => `/v1/traces/${trace}`
-const messagesOf = (batch: number) =>
-  Array.from({ length: BATCH }, (_, i) => ({
-    externalId: `m${batch * BATCH + i}`,
-    role: 'user',
-    textContent: `${batch}`,
-  }))
-
-/** One writer of one trace: sends batch after batch until told to stop, a failed one again, and knows what was answered. */
-const newWriter = (service: () => Service, token: string) => {
-  const trace = randomUUID()
-  const statuses = new Set<number>()
-  let [acknowledged, stopped, wrong] = [0, false, '']
-  const send = async () => {
-    const { status, error } = await service().call('POST', `${path(trace)}/messages/batch`, {
-      token,
-      body: { messages: messagesOf(acknowledged) },
-    })
-    statuses.add(status)
-    if (status === 200) acknowledged += 1
-    else if (status !== 503) wrong = `${status} ${JSON.stringify(error)}`
-  }
-  const run = async () => {
-    await service().call('PUT', path(trace), { token, body: {} })
-    while (!stopped) await send().catch(() => new Promise((resolve) => setTimeout(resolve, 20)))
-  }
-  const running = run()
-  const stop = () => {
-    stopped = true
-    return running
-  }
-  return { trace, stop, acknowledged: () => acknowledged, wrong: () => wrong, statuses }
-}
-
-type Writer = ReturnType<typeof newWriter>
-
-/** Every acknowledged batch is there once and in order, and at most the one that was under way besides. */
-const assertWhole = async (service: Service, token: string, { trace, acknowledged, wrong }: Writer) => {
-  assert.is(wrong(), '')
-  const { data } = await service.call('GET', `${path(trace)}/messages`, { token })
-  const names = (data as { messages: { externalId: string }[] }).messages.map(({ externalId }) => externalId)
-  const batches = names.length / BATCH
-  assert.ok(batches === acknowledged() || batches === acknowledged() + 1, `${batches} of ${acknowledged()}`)
-  assert.equal(
-    names,
-    names.map((_, i) => `m${i}`),
-  )
-  const { trace: detail } = (await service.call('GET', path(trace), { token })).data as {
-    trace: { messageCount: number }
-  }
-  assert.is(detail.messageCount, names.length)
-}
-
-const isBusy = (writers: readonly Writer[], more: number) => {
-  const goals = writers.map((writer) => writer.acknowledged() + more)
-  return until(() => writers.every((writer, i) => writer.acknowledged() >= goals[i]!))
-}
 
 test('a killed Postgres loses nothing that was acknowledged, and the service is ready again by itself', () =>
   inFolder(async (dataDir) => {
@@ -77,7 +18,7 @@ test('a killed Postgres loses nothing that was acknowledged, and the service is 
       await isBusy(writers, 10)
       await until(() => service.isReady())
       for (const writer of writers) {
-        const before = writer.acknowledged() * BATCH
+        const before = writer.stored()
         const { data } = await service.call('GET', path(writer.trace), { token })
         assert.ok((data as { trace: { messageCount: number } }).trace.messageCount >= before)
       }

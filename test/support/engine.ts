@@ -19,7 +19,12 @@ export const openEngine = (url: string, { keep = 512, now = Date.now }: { keep?:
   const codec = newCodec(formats)
   const horizon = newHorizon()
   const runner = startRunner({ url, group: readModels, log, codec, horizon, logger })
-  const reads = openReads<ReadTables>({ url, schema: schemaOf(readModels), head: () => log.head() })
+  const reads = openReads<ReadTables>({
+    url,
+    schema: schemaOf(readModels),
+    head: () => log.head(),
+    heard: horizon.position,
+  })
   const source = traceSource(reads, (position) => horizon.passed(position, 5_000))
   const transactor = newTransactor({ kind: traces, source, log, codec, now, keep, trim: trimTrace })
   const close = async () => {

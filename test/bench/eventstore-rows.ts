@@ -2,10 +2,13 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { EventStoreDBClient, type EventData, NO_STREAM } from '@eventstore/db-client'
 import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
 import type { Expected, NewEvent } from '../../src/log/log.ts'
+import { withPrefix } from '../support/log-place.ts'
 import { messages } from './corpus.ts'
 import { rate } from './http.ts'
+import { ingest } from './ingest.ts'
+import type { Measure, Measured } from './rows.ts'
+import { openWorld } from './world.ts'
 
-type Measured = { value: number; yardstick: number }
 type Load = (ms: number) => Promise<number>
 
 const credentials = { username: 'admin', password: 'changeit' }
@@ -76,7 +79,7 @@ const between = async (bare: Load, ours: Load, ms: number): Promise<Measured> =>
   return { value, yardstick: (before + (await bare(ms / 2))) / 2 }
 }
 
-const appends = (writers: number, size: number) => (url: string, ms: number) =>
+const appends = (url: string, writers: number, size: number, ms: number) =>
   between(
     (each) => bareAppends(url, writers, size, each),
     (each) => ourAppends(url, writers, size, each),
@@ -107,9 +110,24 @@ const read = async (url: string, ms: number): Promise<Measured> => {
   return measured
 }
 
-/** The log alone on the server of TEST_EVENTSTORE_URL, each beside the bare client; it leaves its streams there. */
-export const eventStoreRows = [
-  { name: 'eventstore-append', unit: 'events/s', measure: appends(64, 1) },
-  { name: 'eventstore-append-200', unit: 'events/s', measure: appends(8, 200) },
-  { name: 'eventstore-read', unit: 'events/s', measure: read },
-] as const
+/** Batches all the way through a service with its log there, beside what the bare client writes of such appends. */
+const ingested = async (url: string, ms: number): Promise<Measured> => {
+  const world = await openWorld(withPrefix(url, `bench-${randomUUID()}.`))
+  try {
+    return await between(
+      (each) => bareAppends(url, 8, 200, each),
+      (each) => ingest(world, each),
+      ms,
+    )
+  } finally {
+    await world.close()
+  }
+}
+
+/** The log alone on a server, and a service on it, each beside the bare client; they leave their streams there. */
+export const eventStoreRows = (url: string): readonly Measure[] => [
+  { name: 'eventstore-append', unit: 'events/s', measure: ({ ms }) => appends(url, 64, 1, ms) },
+  { name: 'eventstore-append-200', unit: 'events/s', measure: ({ ms }) => appends(url, 8, 200, ms) },
+  { name: 'eventstore-read', unit: 'events/s', measure: ({ ms }) => read(url, ms) },
+  { name: 'eventstore-ingest', unit: 'messages/s', measure: ({ ms }) => ingested(url, ms) },
+]

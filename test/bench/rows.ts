@@ -13,13 +13,14 @@ import { migrate } from '../../src/postgres/migrate.ts'
 import { databaseUrl, onServer } from '../support/database.ts'
 import { messages } from './corpus.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
+import { ingest } from './ingest.ts'
 import { bareBatches, bareCommits, bareCopy, hello } from './yardsticks.ts'
 import type { World } from './world.ts'
 
 export type Row = { name: string; value: number; unit: string; yardstick: number; ratio: number }
 export type Setting = { readonly world: World; readonly helloUrl: string; readonly ms: number }
-type Measured = { value: number; yardstick: number }
-type Measure = { name: string; unit: string; measure(setting: Setting): Promise<Measured> }
+export type Measured = { value: number; yardstick: number }
+export type Measure = { name: string; unit: string; measure(setting: Setting): Promise<Measured> }
 
 const FEED_TRACES = 200_000
 
@@ -86,41 +87,7 @@ const logAppend = ({ world, ms }: Setting) =>
 const batchIngest = ({ world, ms }: Setting) =>
   between(
     () => bareBatches(world.databaseUrl, bodies, ms / 2),
-    async () => {
-      const { authorization } = await world.signIn('batch-ingest')
-      const workers = await Promise.all(
-        Array.from({ length: 8 }, async (_, i) => {
-          const trace = `batch-${randomUUID()}-${i}`
-          await world.call('PUT', `/v1/traces/${trace}`, authorization, {})
-          const batches = Array.from({ length: 60 }, (_, k) =>
-            requestBytes(
-              'POST',
-              `/v1/traces/${trace}/messages/batch`,
-              { authorization },
-              JSON.stringify({ messages: messages(200, k * 200, i) }),
-            ),
-          )
-          return { connection: await openConnection(world.url), batches, next: 0 }
-        }),
-      )
-      const result = await rate(8, ms, async (i) => {
-        const worker = workers[i]!
-        if (worker.next === worker.batches.length) {
-          const trace = `batch-${randomUUID()}`
-          await world.call('PUT', `/v1/traces/${trace}`, authorization, {})
-          const path = Buffer.from(`/v1/traces/${trace}/`)
-          worker.batches = worker.batches.map((bytes) =>
-            Buffer.concat([Buffer.from('POST '), path, bytes.subarray(bytes.indexOf('messages/batch'))]),
-          )
-          worker.next = 0
-        }
-        const { status, body } = await worker.connection.send(worker.batches[worker.next++]!)
-        if (status !== 200) throw new Error(`batch: ${status} ${body}`)
-        return 200
-      })
-      for (const { connection } of workers) connection.close()
-      return result
-    },
+    () => ingest(world, ms),
   )
 
 const put =

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
+import { eventStoreRows } from './eventstore-rows.ts'
 import { type Row, type Setting, rows } from './rows.ts'
 import { openWorld } from './world.ts'
 
@@ -13,16 +14,19 @@ const { values: options } = parseArgs({
 })
 
 const wanted = options.only?.split(',')
-const chosen = rows.filter(({ name }) => !wanted || wanted.includes(name))
+const { TEST_EVENTSTORE_URL: eventStoreUrl } = process.env
+const known = [...rows, ...(eventStoreUrl ? eventStoreRows(eventStoreUrl) : [])]
+const chosen = known.filter(({ name }) => !wanted || wanted.includes(name))
 if (chosen.length === 0) {
-  console.error(`no such row; there are ${rows.map(({ name }) => name).join(', ')}`)
+  const names = known.map(({ name }) => name).join(', ')
+  console.error(`no such row; there are ${names}${eventStoreUrl ? '' : ', and more with TEST_EVENTSTORE_URL'}`)
   process.exit(2)
 }
 
 const format = (row: Row): string => {
   const { name, value, yardstick, unit, ratio } = row
   return [
-    name.padEnd(18),
+    name.padEnd(22),
     Math.round(value).toLocaleString('en').padStart(9),
     Math.round(yardstick).toLocaleString('en').padStart(9),
     unit.padEnd(11),
@@ -36,7 +40,7 @@ const world = await openWorld()
 const greeter = fork(new URL('hello.ts', import.meta.url))
 const [helloUrl] = (await once(greeter, 'message')) as [string]
 try {
-  say(`${'row'.padEnd(18)}  ${'reached'.padStart(9)}  ${'yardstick'.padStart(9)}  ${'unit'.padEnd(11)}  ratio`)
+  say(`${'row'.padEnd(22)}  ${'reached'.padStart(9)}  ${'yardstick'.padStart(9)}  ${'unit'.padEnd(11)}  ratio`)
   const setting: Setting = { world, helloUrl, ms: Number(options.seconds) * 1_000 }
   for (const { name, unit, measure } of chosen) {
     const { value, yardstick } = await measure(setting)

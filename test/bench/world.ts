@@ -44,7 +44,8 @@ const stop = async (child: ChildProcess) => {
   await once(child, 'exit')
 }
 
-export const openWorld = async (): Promise<World> => {
+/** `eventStoreUrl`: where the log is, when it is not in the embedded Postgres. */
+export const openWorld = async (eventStoreUrl = ''): Promise<World> => {
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-bench-'))
   await chmod(folder, 0o755)
   const dataDir = join(folder, 'data')
@@ -53,6 +54,7 @@ export const openWorld = async (): Promise<World> => {
       ...process.env,
       DATA_DIR: dataDir,
       DATABASE_URL: '',
+      EVENTSTORE_URL: eventStoreUrl,
       PORT: '0',
       HOST: '127.0.0.1',
       LOG_LEVEL: 'warn',

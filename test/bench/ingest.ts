@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto'
+import { messages } from './corpus.ts'
+import { openConnection, rate, requestBytes } from './http.ts'
+import type { World } from './world.ts'
+
+/** Messages a second into a service, from 8 clients, each with a trace of its own, in batches of 200. */
+export const ingest = async (world: World, ms: number): Promise<number> => {
+  const { authorization } = await world.signIn('batch-ingest')
+  const workers = await Promise.all(
+    Array.from({ length: 8 }, async (_, i) => {
+      const trace = `batch-${randomUUID()}-${i}`
+      await world.call('PUT', `/v1/traces/${trace}`, authorization, {})
+      const batches = Array.from({ length: 60 }, (_, k) =>
+        requestBytes(
+          'POST',
+          `/v1/traces/${trace}/messages/batch`,
+          { authorization },
+          JSON.stringify({ messages: messages(200, k * 200, i) }),
+        ),
+      )
+      return { connection: await openConnection(world.url), batches, next: 0 }
+    }),
+  )
+  const result = await rate(8, ms, async (i) => {
+    const worker = workers[i]!
+    if (worker.next === worker.batches.length) {
+      const trace = `batch-${randomUUID()}`
+      await world.call('PUT', `/v1/traces/${trace}`, authorization, {})
+      const path = Buffer.from(`/v1/traces/${trace}/`)
+      worker.batches = worker.batches.map((bytes) =>
+        Buffer.concat([Buffer.from('POST '), path, bytes.subarray(bytes.indexOf('messages/batch'))]),
+      )
+      worker.next = 0
+    }
+    const { status, body } = await worker.connection.send(worker.batches[worker.next++]!)
+    if (status !== 200) throw new Error(`batch: ${status} ${body}`)
+    return 200
+  })
+  for (const { connection } of workers) connection.close()
+  return result
+}

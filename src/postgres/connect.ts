@@ -61,6 +61,9 @@ export const hangUp = async (client: pg.Client): Promise<void> => {
   clearTimeout(impatient)
 }
 
+/** Where no statement is ever given up, a connection that was lost while it was idle costs too much: few wait there. */
+const idleMs = (statementTimeoutMs: number) => (statementTimeoutMs === 0 ? 1_000 : 60_000)
+
 /** The pool drops an idle connection that has an error at once; of its end it would learn too late. */
 const discard = (client: pg.PoolClient) => {
   client.emit('error', new Error('the connection is lost'))
@@ -77,7 +80,7 @@ export const newPool = (
 ): pg.Pool => {
   const path = schema ? { options: `-c search_path=${schema} ${COMMON}` } : {}
   const limits = { ...timeouts(statementTimeoutMs), ...path }
-  const pool = new pg.Pool({ ...settings(url, name), ...limits, max, idleTimeoutMillis: 60_000 })
+  const pool = new pg.Pool({ ...settings(url, name), ...limits, max, idleTimeoutMillis: idleMs(statementTimeoutMs) })
   const idle = new Set<pg.PoolClient>()
   pool.on('acquire', (client) => idle.delete(client))
   pool.on('remove', (client) => idle.delete(client))

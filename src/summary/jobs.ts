@@ -62,6 +62,8 @@ export const startJobs = async ({ url, concurrency, run, logger }: JobsOptions):
     concurrency,
     noHandleSignals: true,
     forbiddenFlags: () => opened, // asked for before every look for a job
+    // Only in batches are outcomes noted with retries; one by one, a lost connection would be nobody's rejection.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     logger: new Logger(() => (level, message, meta) => logger.debug({ level, ...metaOf(meta) }, message)),
   }
   let runner: WorkerPool

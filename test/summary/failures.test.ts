@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { newProxy } from '../log/support/proxy.ts'
 import { newScene, until } from './support.ts'
 
 type Context = Awaited<ReturnType<typeof newScene>>
@@ -85,6 +86,25 @@ test('a stop does not wait for an endpoint that hangs, and costs no attempt', as
   await stop(node)
   mode = 'answer'
   await summarised(await start(env), 't', 1)
+})
+
+test('a database that goes away while a summary is made ends nothing', async (context) => {
+  const { start, stop, write, url, summarised, summaries } = context
+  const proxy = await newProxy(url)
+  const api = await start({ ROLES: 'api,projector' })
+  const worker = await start({ ...env, ROLES: 'worker' }, proxy.url)
+  mode = 'hang'
+  await write(api, 't', 0, 1)
+  await asking(1)
+  proxy.set('refuse')
+  mode = 'answer'
+  endpoint.closeAllConnections()
+  await until(async () => (await worker.service.readiness()).length > 0 || undefined)
+  proxy.set('pass')
+  const { id } = await summarised(api, 't', 1)
+  assert.equal(await summaries(id), [1])
+  await stop(worker)
+  await proxy.close()
 })
 
 const startWorker = async (url: string): Promise<ChildProcess> => {

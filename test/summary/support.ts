@@ -33,8 +33,8 @@ export const newScene = async () => {
   const nodes = new Set<App>()
   let token: string | undefined
 
-  const start = async (env: Record<string, string> = {}): Promise<App> => {
-    const node = await openApp(database.url, { env: { ...settings, ...env } })
+  const start = async (env: Record<string, string> = {}, url = database.url): Promise<App> => {
+    const node = await openApp(url, { env: { ...settings, ...env } })
     nodes.add(node)
     return node
   }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { invalid } from '../http/errors.ts'
+import { isUnstorable } from '../json/exact.ts'
 import { decodeCursor, encodeCursor } from '../http/keys.ts'
 
 type ModelReads = Reads<ReadTables>
@@ -26,7 +27,8 @@ export const providerIds = async (reads: ModelReads): Promise<string[]> =>
 export type ModelRow = { provider_id: string; model_id: string; body: string }
 type After = { readonly providerId: string; readonly modelId: string }
 
-const Keys = z.tuple([z.string(), z.string()])
+const KeyText = z.string().refine((text) => !isUnstorable(text))
+const Keys = z.tuple([KeyText, KeyText])
 
 /** @throws 400 for a cursor that is none of ours */
 export const afterModel = (cursor: string | undefined): After => {

@@ -72,7 +72,7 @@ const slugStatement = 'select slug from namespaces where id = $1'
 export const slugOf = async (reads: TraceReads, namespaceId: string): Promise<string> =>
   (await reads.rows<{ slug: string }>('namespace-slug', slugStatement, [namespaceId]))[0]?.slug ?? ''
 
-const Keys = z.tuple([z.number(), z.uuid()])
+const Keys = z.tuple([z.int(), z.uuid()])
 
 /** Where a list goes on: behind the trace that was created at this time and has this id. */
 export type After = { readonly createdAt: number; readonly id: string }

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import type { NewSession } from '../../src/session/views.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
-import { bodies, parameterTexts } from './support/arbitrary.ts'
+import { bodies, cursors, limits, parameterTexts } from './support/arbitrary.ts'
 import { type Operation, readDocument } from './support/document.ts'
 
 const test = suite('whatever is sent')
@@ -34,6 +34,17 @@ const furnish = async () => {
   const { token } = session
   await call('POST', '/v1/namespaces', { token, body: { slug: 'team', displayName: 'Team' } })
   await call('PUT', '/v1/traces/trace', { token, body: { visibility: 'public' } })
+}
+
+/** The last key of the cursors of a trace's messages, so that others can be made that are taken for its own. */
+const listKey = async () => {
+  const { token } = session
+  for (const name of ['one', 'two']) {
+    await call('PUT', `/v1/traces/trace/messages/${name}`, { token, body: { role: 'user' } })
+  }
+  const { data } = await call('GET', '/v1/traces/trace/messages?limit=1', { token })
+  const { nextCursor } = data as { nextCursor: string }
+  return (JSON.parse(Buffer.from(nextCursor, 'base64url').toString()) as string[]).at(-1)!
 }
 
 const requestOf = ({ path, parameters, body }: Operation) => {
@@ -85,6 +96,26 @@ for (const operation of operations) {
   })
 }
 
+for (const { method, path, parameters } of operations) {
+  if (!parameters.some(({ name }) => name === 'cursor')) continue
+  test(`${method} ${path} takes any cursor and limit for what it is`, async () => {
+    await furnish()
+    const { token } = session
+    const filled = path.replace('{externalId}', 'trace').replace('{slug}', 'team')
+    const key = await listKey()
+    const asked = fc.record({ cursor: cursors, limit: fc.option(limits, { nil: undefined }) })
+    const property = fc.asyncProperty(asked, async ({ cursor, limit }) => {
+      const text = Buffer.from(cursor, 'base64url').toString().replaceAll('00000000-0000-4000-8000-000000000000/0', key)
+      for (const each of [cursor, Buffer.from(text).toString('base64url')]) {
+        const url = `${filled}?cursor=${each}${limit === undefined ? '' : `&limit=${limit}`}`
+        const { statusCode, body } = await app.inject({ method, url, headers: { authorization: `Bearer ${token}` } })
+        assert.ok(statusCode === 200 || statusCode === 400, `${statusCode} ${url} ${text} ${body}`)
+      }
+    })
+    await fc.assert(property, { numRuns: 10 * RUNS })
+  })
+}
+
 test('an answer that is not what the document says would be noticed', () => {
   const user = operations.find(({ method, path }) => `${method} ${path}` === 'GET /v1/user')!
   assert.is(user.problemOf(200, { ok: true, data: { user: { id: 'x' } } }), undefined)
@@ -101,6 +132,14 @@ test('an answer that is not what the document says would be noticed', () => {
 test('and everything has been taken into the read models', async () => {
   const { statusCode, body } = await app.inject('/health/ready')
   assert.is(statusCode, 200, body)
+  const [{ token }, path] = [await start(), '/v1/traces/after/messages']
+  await call('PUT', '/v1/traces/after', { token, body: {} })
+  assert.is((await call('PUT', `${path}/m`, { token, body: { role: 'user' } })).status, 200)
+  const { data } = await call('GET', path, { token })
+  assert.equal(
+    (data as { messages: { externalId: string }[] }).messages.map(({ externalId }) => externalId),
+    ['m'],
+  )
 })
 
 test.run()

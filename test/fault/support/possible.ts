@@ -1,6 +1,7 @@
 /**
  * What one writer's thing may look like: several states as long as an answer is missing. A write that was answered holds
- * in each of them, one whose answer was lost may hold; what is read tells which of them it is.
+ * in each of them. One whose answer was lost may hold, and as it may still be under way, it may do so later than what is
+ * read, or answered without a change; a change that was answered ends that, as it was decided on what was there.
  */
 export type Possible<State> = {
   /** The write was answered: it holds. */
@@ -12,20 +13,27 @@ export type Possible<State> = {
   all(): readonly State[]
 }
 
+const textOf = (state: unknown) => JSON.stringify(state) ?? 'nothing'
+
 export const newPossible = <State>(initial: State, name: string): Possible<State> => {
-  let states = new Map([[JSON.stringify(initial), initial]])
-  const put = (list: readonly State[]) => {
-    states = new Map(list.map((state) => [JSON.stringify(state), state]))
+  let base: readonly State[] = [initial]
+  let pending: ((state: State) => State)[] = []
+
+  const distinct = (states: readonly State[]) => [...new Map(states.map((state) => [textOf(state), state])).values()]
+  const all = () =>
+    pending.reduce<readonly State[]>((states, step) => distinct([...states, ...states.map(step)]), distinct(base))
+
+  const stored = (step: (state: State) => State) => {
+    const before = all()
+    base = before.map(step)
+    if (before.every((state, i) => textOf(state) !== textOf(base[i]))) pending = []
   }
-  const all = () => [...states.values()]
-  return {
-    stored: (step) => put(all().map(step)),
-    maybe: (step) => put([...all(), ...all().map(step)]),
-    seen: (fits, what) => {
-      const left = all().filter(fits)
-      if (left.length === 0) throw new Error(`${name} is ${what}, not ${[...states.keys()].join(' or ')}`)
-      put(left)
-    },
-    all,
+
+  const seen = (fits: (state: State) => boolean, what: string) => {
+    const left = all().filter(fits)
+    if (left.length === 0) throw new Error(`${name} is ${what}, not ${all().map(textOf).join(' or ')}`)
+    base = left
   }
+
+  return { stored, maybe: (step) => void pending.push(step), seen, all }
 }

@@ -113,3 +113,40 @@ export const parameterTexts = (known: string): fc.Arbitrary<string> =>
     fc.constantFrom('%00', '%ED%A0%80', '%', '..', '__proto__', 'x'.repeat(1_025), '-1', '1e9', '99999999999999999999'),
     fc.string({ minLength: 1, maxLength: 12 }).map(encodeURIComponent),
   )
+
+const uuid = '00000000-0000-4000-8000-000000000000'
+
+/** What may stand in a cursor in the place of a sort key. */
+const keys = fc.oneof(
+  fc.constantFrom<unknown>(uuid, `${uuid}/0`, 0, -1, null, raw('9007199254740993'), raw('1e300'), raw('99999999999')),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  hostile,
+)
+
+const toCursor = (list: readonly unknown[]) => Buffer.from(textOf(list)).toString('base64url')
+
+/** Cursors: keys as ours have them, something else here and there, and what is no cursor at all. */
+export const cursors: fc.Arbitrary<string> = fc.oneof(
+  fc.tuple(keys, fc.constant(uuid)).map(toCursor),
+  fc.tuple(keys, keys).map(toCursor),
+  fc.tuple(keys, keys, keys, fc.constant(`${uuid}/0`)).map(toCursor),
+  fc.array(keys, { maxLength: 5 }).map(toCursor),
+  fc.constantFrom('', 'x', '%00', 'W10', 'bnVsbA'),
+)
+
+/** Values of `limit`: digits, many of them, and none. */
+export const limits = fc.constantFrom(
+  '0',
+  '1',
+  '1000',
+  '1001',
+  '9'.repeat(400),
+  '-1',
+  '1.5',
+  '1e3',
+  '%D9%A1',
+  '',
+  '+1',
+  'NaN',
+)

@@ -106,7 +106,7 @@ const disks: Record<string, Fault> = {
   /** Until nobody can write any more, whatever that takes: the reserve, a table that cannot grow, or a panic of the WAL. */
   'a full disk': async ({ disk, service }, random) => {
     disk!.fill(random.int(6 * MiB))
-    for (let refused = 0; refused < 20; refused++) {
+    for (let refused = 0; refused < 5; refused++) {
       await until(
         async () => (await service().call('POST', '/v1/session', { body: { deviceId: 'full' } })).status === 503,
       )

@@ -42,8 +42,7 @@ const keep = (_key: string, value: unknown, context: { source?: string }): unkno
 type Reviver = (this: unknown, key: string, value: unknown) => unknown
 
 /**
- * Parses JSON text; what doubles cannot hold comes back as raw JSON, which `JSON.stringify` writes as it came. An order
- * of keys that objects cannot hold is known to `textOf` only.
+ * Parses JSON text; what doubles cannot hold comes back as raw JSON, which `JSON.stringify` writes as it came.
  * @throws SyntaxError when it is no JSON
  * @throws NumberOutOfRange for a number such as 1e400
  * @throws RangeError when it is nested deeper than the stack
@@ -54,8 +53,7 @@ export const parseExact = (text: string): unknown => {
   suspect(plain, found)
   // A reviver drops nothing, but assigning to `__proto__` would: define it as the own property that it is.
   const value: unknown = found.number ? JSON.parse(text, keep as Reviver) : plain
-  if (found.order) keepKeyOrder(text, value)
-  return value
+  return found.order ? keepKeyOrder(text, value) : value
 }
 
 /** Whether a value stands for a number that only its text can hold. */

@@ -5,10 +5,7 @@ import { NumberOutOfRange, isDeeperThan, isUnstorable, parseExact } from '../../
 import { textOf } from '../../src/json/text.ts'
 
 const test = suite('json/exact')
-const again = (text: string) => {
-  const value = parseExact(text)
-  return typeof value === 'object' && value !== null ? textOf(value) : JSON.stringify(value)
-}
+const again = (text: string) => JSON.stringify(parseExact(text))
 
 for (const text of [
   '9007199254740993',
@@ -77,10 +74,28 @@ test('a key that stands twice counts where it came first, as it was last', () =>
   assert.is(again('{"b":1,"0":2,"b":{"1":1,"a":2}}'), '{"b":{"1":1,"a":2},"0":2}')
 })
 
-test('what is made anew around parsed values is written with their order', () => {
-  const { a, b } = parseExact('{"b":[1],"a":{"x":1,"0":2},"1":3}') as { a: object; b: object }
-  assert.is(textOf({ b, none: undefined, a }), '{"b":[1],"a":{"x":1,"0":2}}')
-  assert.is(textOf([a, undefined, b]), '[{"x":1,"0":2},null,[1]]')
+test('keys count as what they say, however they are written', () => {
+  assert.is(
+    again('{ "b\\\\" :1,\r\n\t"\\u0031"\n:"\\\\\\":", "\\"":{"\u2028":[] ,"0" : ":" } }'),
+    '{"b\\\\":1,"1":"\\\\\\":","\\"":{"\u2028":[],"0":":"}}',
+  )
+  assert.is(again('{"b":1,"0":2,"\\u0062":{"1":1,"a":2},"\\u0030":3}'), '{"b":{"1":1,"a":2},"0":3}')
+})
+
+test('what is made anew around and of parsed values has their order, at any depth', () => {
+  const { a, b } = parseExact('{"b":[1],"a":[{"y":{"x":1,"0":2}}],"1":3}') as { a: object; b: object }
+  assert.is(textOf({ b, none: undefined, a: { a } }), '{"b":[1],"a":{"a":[{"y":{"x":1,"0":2}}]}}')
+  const object = parseExact('{"b":1,"0":2,"a":3}') as object
+  assert.equal(
+    [Object.keys(object), Object.values(object), Object.hasOwn(object, '0')],
+    [['b', '0', 'a'], [1, 2, 3], true],
+  )
+})
+
+test('depth does not multiply what a body takes in memory', () => {
+  const [depth, length] = [450, 12_000_000]
+  const text = `${'{"x":0,"y":'.repeat(depth)}{"b":1,"0":"${'x'.repeat(length)}"}${'}'.repeat(depth)}`
+  assert.ok(again(text) === text)
 })
 
 test('text is made once', () => {

@@ -39,6 +39,34 @@ test('args come back to the letter, from the answer and from the list, when they
   }
 })
 
+test('members that nobody knows may be called anything, anywhere', async () => {
+  const url = `/v1/traces/${randomUUID()}`
+  const trace = await node.app.inject({ method: 'PUT', url, headers, payload: '{"title":"t","0":{"b":1,"2":2}}' })
+  assert.is(trace.statusCode, 200, trace.body)
+  const part = '{"order":0,"1":1,"type":"text","content":{"text":"x","0":[]},"7":{}}'
+  const payload = `{"role":"user","3":3,"parts":[${part}],"2":2}`
+  const put = await node.app.inject({ method: 'PUT', url: `${url}/messages/m`, headers, payload })
+  assert.is(put.statusCode, 200, put.body)
+  assert.is(put.json().data.message['3'], undefined)
+  assert.ok(put.body.includes('"type":"text","content":{"text":"x"'), put.body)
+})
+
+test('args that are nested too deep are refused, whatever their keys', async () => {
+  const url = `/v1/traces/${randomUUID()}`
+  await node.app.inject({ method: 'PUT', url, headers, payload: '{}' })
+  const statusOf = async (depth: number) => {
+    const payload = bodyOf(`${'{"b":1,"0":'.repeat(depth)}{}${'}'.repeat(depth)}`)
+    return (await node.app.inject({ method: 'PUT', url: `${url}/messages/m`, headers, payload })).statusCode
+  }
+  for (const [depth, status] of [
+    [499, 200],
+    [500, 400],
+    [5_000, 400],
+    [50_000, 400],
+  ] as const)
+    assert.is(await statusOf(depth), status, `${depth} levels`)
+})
+
 test('keys in another order are a change, the same again is none', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.app.inject({ method: 'PUT', url, headers, payload: '{}' })

@@ -55,6 +55,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
         if (end.aborted) return
         if (events === undefined) await pause(RETRY_MS, end)
         else if (events.length === 0) {
+          reader.reachedEnd(seen)
           yield { events, through: at } // nothing new, but heard of
           woken = await tail.changed(seen, POLL_MS, end)
         } else {

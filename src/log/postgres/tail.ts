@@ -7,6 +7,8 @@ export type Reader = {
    * log itself can tell.
    */
   after(position: Position): readonly RecordedEvent[] | undefined
+  /** Says that a look into the log, begun at this version, has found nothing more. */
+  reachedEnd(version: number): void
   leave(): void
 }
 
@@ -35,7 +37,8 @@ export const newTail = (maxBytes: number): Tail => {
   let batches: { events: readonly RecordedEvent[]; bytes: number }[] = []
   let bytes = 0
   let count = 0
-  let end: Position | undefined // of the log, unless somebody else has written since
+  let end: Position | undefined // of the log, unless somebody else has written
+  let foreign = 0 // the version at the last word of somebody else
   const waiting = new Set<() => void>()
   const readers = new Map<Reader, Position>()
 
@@ -45,7 +48,7 @@ export const newTail = (maxBytes: number): Tail => {
   }
 
   const wake = () => {
-    end = undefined
+    foreign = count + 1
     rouse()
   }
 
@@ -72,7 +75,6 @@ export const newTail = (maxBytes: number): Tail => {
   }
 
   const after = (position: Position) => {
-    if (position === end) return []
     const first = batches[0]?.events[0]
     if (!first || first.position > position + 1n) return undefined
     const start = batches.findIndex(({ events }) => events.at(-1)!.position > position)
@@ -87,12 +89,15 @@ export const newTail = (maxBytes: number): Tail => {
   }
 
   const read = (): Reader => {
+    let looked = -1
     const reader: Reader = {
       after: (position) => {
         readers.set(reader, position)
         while (batches.length > 0 && isPassed(batches[0]!)) bytes -= batches.shift()!.bytes
-        return after(position)
+        // Somebody's word may come before the answer to an older append of ours: only a look after it is proof.
+        return position === end && looked >= foreign ? [] : after(position)
       },
+      reachedEnd: (version) => void (looked = version),
       leave: () => void readers.delete(reader),
     }
     return reader

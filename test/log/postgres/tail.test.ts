@@ -40,10 +40,25 @@ test('the end of the log is known until another process may have written', () =>
   const tail = newTail(1_000_000)
   const reader = tail.read()
   assert.equal(positions(reader.after(0n)), undefined)
+  reader.reachedEnd(tail.version())
   tail.publish(events(1, 2))
   assert.equal(positions(reader.after(2n)), [])
   tail.wake()
   assert.equal(positions(reader.after(2n)), undefined)
+})
+
+test('the end is not known when another process’ word overtakes the answer to an append of ours', () => {
+  const tail = newTail(1_000_000)
+  const reader = tail.read()
+  reader.reachedEnd(tail.version())
+  const before = tail.version()
+  tail.wake() // it has written 3
+  tail.publish(events(1, 2))
+  assert.equal(positions(reader.after(2n)), undefined)
+  reader.reachedEnd(before)
+  assert.equal(positions(reader.after(2n)), undefined, 'that look began too early')
+  reader.reachedEnd(tail.version())
+  assert.equal(positions(reader.after(2n)), [])
 })
 
 test('a reader that has left holds nothing', () => {

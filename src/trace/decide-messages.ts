@@ -16,9 +16,17 @@ export type UpsertedMessage = {
   readonly document: MessageDocument
 }
 
+const NO_DIGEST = ''
+
 /** What must be loaded to decide on these upserts: whole documents only where the digest will differ. */
-export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed =>
-  new Map(upserts.map(({ externalId, digest }) => [externalId, digest]))
+export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed => {
+  const need = new Map<string, string>()
+  for (const { externalId, digest } of upserts) {
+    const isTwice = need.has(externalId) && need.get(externalId) !== digest
+    need.set(externalId, isTwice ? NO_DIGEST : digest) // one of the two will differ, whatever is stored
+  }
+  return need
+}
 
 const newTally = (counts: Counts) => {
   const types = { ...counts.messageTypeCounts }

@@ -58,11 +58,12 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
     const time = Math.max(now(), at)
     try {
       const events = command.decide(state, time)
-      for (const event of events) {
-        const { data, schema } = codec.encode(event)
-        state = kind.evolve(state, event, { at: time, actor: context.actor })
-        drafts.push({ event, context, at: time, data, schema })
-        length += data.length
+      // All are written before the first counts: of a command either every event is stored or none.
+      const decided = events.map((event) => ({ event, context, at: time, ...codec.encode(event) }))
+      for (const draft of decided) {
+        state = kind.evolve(state, draft.event, { at: time, actor: context.actor })
+        drafts.push(draft)
+        length += draft.data.length
         at = time
       }
       verdicts.push({ answer: command.answer(state, events) })

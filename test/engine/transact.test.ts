@@ -10,7 +10,7 @@ import { all, errorOf } from '../log/support/events.ts'
 import { dyingAfter } from '../log/support/segments.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openBareLog } from '../support/log-place.ts'
-import { codec, count, counters, newCounters, reach } from './support/counters.ts'
+import { type Counter, type CounterEvent, codec, count, counters, newCounters, reach } from './support/counters.ts'
 
 const test = suite('engine/transact')
 
@@ -55,6 +55,19 @@ test('a refused command leaves its neighbours alone', async () => {
     settled.map((one) => (one.status === 'fulfilled' ? one.value.answer : (one.reason as Rejected).code)),
     [1, 'forbidden', 2, 'forbidden', 3],
   )
+})
+
+test('a command one of whose events cannot be written stores none of them', async () => {
+  const id = randomUUID()
+  const node = newCounters(log)
+  const unknown = { type: 'Miscounted', data: { by: 1, note: '' } } as unknown as CounterEvent
+  const broken = { ...count(), decide: (state: Counter) => [...count(10).decide(state), unknown] }
+  const settled = await Promise.allSettled([count(1), broken, count(1)].map((one) => node.transact(id, one, {})))
+  assert.equal(
+    settled.map((one) => (one.status === 'fulfilled' ? one.value.answer : (one.reason as Error).name)),
+    [1, 'UnknownEvent', 2],
+  )
+  assert.is((await eventsOf(id)).length, 2)
 })
 
 test('each event says who asked for it, and in which request', async () => {

@@ -1,11 +1,9 @@
 import type { Happened } from '../engine/projection.ts'
-import type { FeedEntry, FeedRow } from './queries.ts'
+import { type FeedPage, type Filled, newPages } from './pages.ts'
+import type { FeedRow } from './queries.ts'
 
 /** Which first page: the public one, or that of a namespace with all its traces. */
 export type PageKey = { readonly limit: number; readonly namespaceId?: string }
-
-/** The first page of a feed: its entries, and for the public one the anonymous answer as ready bytes. */
-export type FeedPage = { readonly entries: readonly FeedEntry[]; readonly body?: Buffer }
 
 /** A page with the rows that it was made of. */
 export type FilledPage = FeedPage & { readonly rows: readonly FeedRow[] }
@@ -19,7 +17,6 @@ export type FeedCache = {
   clear(): void
 }
 
-const MAX_ENTRIES = 15_000
 const REMEMBERED = 1_000
 
 const PUBLIC = 'public'
@@ -47,62 +44,9 @@ const topicsOfPage = ({ namespaceId }: PageKey, rows: readonly FeedRow[]): Set<s
 
 type Seen = { readonly position: bigint; readonly topics: readonly string[] }
 
-/** A page, the checkpoint of the snapshot that it was read from, and what it is about. */
-type Filled = { readonly page: FeedPage; readonly position: bigint; readonly topics: ReadonlySet<string> }
-
 const toFilled = (key: PageKey, { rows, ...page }: FilledPage): Filled => {
   const position = (rows[0] as { position?: bigint } | undefined)?.position ?? -1n
   return { page, position, topics: topicsOfPage(key, rows) }
-}
-
-/** Pages by name and by what they are about. */
-const newPages = () => {
-  const pages = new Map<string, Filled>()
-  const byTopic = new Map<string, Set<string>>()
-  let entries = 0
-
-  const remove = (name: string) => {
-    const filled = pages.get(name)
-    if (!filled) return
-    entries -= filled.page.entries.length
-    for (const topic of filled.topics) {
-      const about = byTopic.get(topic)!
-      about.delete(name)
-      if (about.size === 0) byTopic.delete(topic)
-    }
-    pages.delete(name)
-  }
-
-  const set = (name: string, filled: Filled) => {
-    remove(name)
-    entries += filled.page.entries.length
-    while (entries > MAX_ENTRIES && pages.size > 0) remove(pages.keys().next().value!)
-    pages.set(name, filled)
-    for (const topic of filled.topics) {
-      const about = byTopic.get(topic)
-      if (about) about.add(name)
-      else byTopic.set(topic, new Set([name]))
-    }
-  }
-
-  /** Moves the page behind all others that wait to be dropped. */
-  const get = (name: string): Filled | undefined => {
-    const filled = pages.get(name)
-    if (filled && pages.delete(name)) pages.set(name, filled)
-    return filled
-  }
-
-  const drop = (topic: string) => {
-    for (const name of byTopic.get(topic) ?? []) remove(name)
-  }
-
-  const clear = () => {
-    pages.clear()
-    byTopic.clear()
-    entries = 0
-  }
-
-  return { get, set, drop, clear }
 }
 
 /**

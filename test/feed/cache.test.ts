@@ -1,0 +1,66 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Happened } from '../../src/engine/projection.ts'
+import { newFeedCache } from '../../src/feed/cache.ts'
+import type { FeedRow } from '../../src/feed/queries.ts'
+
+/** A page of one trace, read at a position. */
+const page = (id: string, { position = 1n, length = 10 } = {}) => ({
+  rows: [{ id, namespace_id: 'n1', author_id: 'u1', position } as unknown as FeedRow],
+  entries: [{ created_at: 1n, id, text: 'x'.repeat(length) }],
+})
+
+const happened = (type: string, of: string, position: bigint, data: object = {}) =>
+  ({ type, of, position, data }) as unknown as Happened
+
+/** A cache that says which pages it had to ask for. */
+const watched = () => {
+  const cache = newFeedCache(() => true)
+  const asked: string[] = []
+  const get = async (namespaceId: string, filled = page(namespaceId)) => {
+    await cache.get({ limit: 1, namespaceId }, async () => {
+      asked.push(namespaceId)
+      return filled
+    })
+    return asked.splice(0)
+  }
+  return { cache, get }
+}
+
+test('pages go when they grow too heavy, those that were asked for longest ago first', async () => {
+  const { get } = watched()
+  for (const id of ['a', 'b']) assert.equal(await get(id, page(id, { length: 5_000_000 })), [id])
+  assert.equal(await get('a'), [])
+  assert.equal(await get('c', page('c', { length: 5_000_000 })), ['c'])
+  assert.equal([await get('a'), await get('b'), await get('c')], [[], ['b'], []])
+})
+
+test('a page that is too heavy by itself is not kept and drives out no other', async () => {
+  const { get } = watched()
+  await get('a')
+  const heavy = page('b', { length: 12_000_000 })
+  assert.equal([await get('b', heavy), await get('b', heavy), await get('a')], [['b'], ['b'], []])
+})
+
+test('an event drops the pages that it is about, and no others', async () => {
+  const { cache, get } = watched()
+  for (const id of ['n1', 'n2']) await get(id)
+  cache.observe(happened('TraceCreated', 't9', 2n, { namespaceId: 'n2', visibility: 'private' }))
+  assert.equal([await get('n1'), await get('n2', page('n2', { position: 2n }))], [[], ['n2']])
+  for (const [i, about] of ['n1', 'u1'].entries()) {
+    cache.observe(happened('Renamed', about, BigInt(3 + i)))
+    for (const id of ['n1', 'n2']) assert.equal(await get(id, page(id, { position: BigInt(3 + i) })), [id], about)
+  }
+})
+
+test('a page is not kept when an event about it came while it was read', async () => {
+  const { cache, get } = watched()
+  cache.observe(happened('TraceDeleted', 'n1', 7n))
+  assert.equal(
+    [await get('n1', page('n1', { position: 6n })), await get('n1', page('n1', { position: 7n }))],
+    [['n1'], ['n1']],
+  )
+  assert.equal(await get('n1'), [])
+})
+
+test.run()

@@ -32,8 +32,8 @@ export const watchCheckpoint = (options: {
       if (client === fresh) client = undefined
     })
     await fresh.connect()
+    client = fresh // from here on it is cut when it does not answer
     await noteUse(fresh, schema)
-    client = fresh
     return fresh
   }
 

@@ -72,13 +72,18 @@ export const finishSchema = async (client: Client, group: Group, schema = schema
   await client.query(`set search_path = ${schema}; analyze`).catch(() => {})
 }
 
+const DROP_LOCK_MS = 500
+
 const useOf = (schema: string) => `hashtext('tracebook uses ${schema}')`
 
 /** Says for as long as the connection lives that a process reads or fills this schema. */
 export const noteUse = (client: Client, schema: string): Promise<unknown> =>
   client.query(`select pg_advisory_lock_shared(${useOf(schema)})`)
 
-/** Drops the schemas of older versions that no process uses any more, also unfinished rebuilds. Returns their names. */
+/**
+ * Drops the schemas of older versions that no process uses any more, also unfinished rebuilds. Returns their names.
+ * Whoever still reads one (a backup, a slow list) is not waited for: the next time will do.
+ */
 export const dropUnused = async (client: Client, group: Group): Promise<string[]> => {
   const { rows } = await client.query<{ name: string; base: string }>(
     `select nspname as name, substring(nspname from '^rm_\\d+') as base from pg_namespace
@@ -89,6 +94,7 @@ export const dropUnused = async (client: Client, group: Group): Promise<string[]
   for (const { name, base } of rows) {
     await client.query(`
       do $$ begin
+        perform set_config('lock_timeout', '${DROP_LOCK_MS}', true);
         if pg_try_advisory_xact_lock(${useOf(base)}) then drop schema ${name} cascade; end if;
       end $$`)
     const { rows: left } = await client.query(`select to_regnamespace('${name}') is null as gone`)

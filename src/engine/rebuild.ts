@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { hangUp } from '../postgres/connect.ts'
 import type { Codec } from './codec.ts'
-import { type Group, ensureSchema, finishSchema, readCheckpoint, schemaOf } from './read-models.ts'
+import { type Group, ensureSchema, finishSchema, noteUse, readCheckpoint, schemaOf } from './read-models.ts'
 import { applyBatch, connectForApplying, happened } from './runner.ts'
 
 const BATCH_EVENTS = 1_000
@@ -72,6 +72,7 @@ export const rebuild = async (options: RebuildOptions): Promise<void> => {
   try {
     const { rows } = await client.query(`select pg_try_advisory_lock(hashtext('tracebook rebuild ${schema}')) as mine`)
     if (!rows[0].mine) throw new Error('another rebuild is running')
+    await noteUse(client, schema)
     await client.query(`drop schema if exists ${side} cascade`)
     await ensureSchema(client, group, side)
     const served = async () => (await readCheckpoint(client, schema)).position

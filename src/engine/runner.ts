@@ -8,21 +8,13 @@ import { metadataOf } from '../log/metadata.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
 import type { Horizon } from './horizon.ts'
 import { type Happened, project } from './projection.ts'
-import {
-  CHECKPOINT_MOVED,
-  type Group,
-  dropUnused,
-  ensureSchema,
-  finishSchema,
-  noteStop,
-  schemaOf,
-} from './read-models.ts'
+import { CHECKPOINT_MOVED, type Group, ensureSchema, finishSchema, noteStop, noteUse, schemaOf } from './read-models.ts'
 import { idOf } from './stream.ts'
+import { newTidy } from './tidy.ts'
 
 const LOCK_RETRY_MS = 300
 const RECONNECT_MS = 150
 const NOTIFY_GAP_MS = 20
-const TIDY_MS = 60_000
 
 /** What the runner is doing. Once `stopped` it does nothing more: somebody has to look. */
 export type RunnerState =
@@ -108,6 +100,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const { url, group, log, codec, horizon, logger, observe } = options
   const schema = schemaOf(group)
   const stop = new AbortController()
+  const tidy = newTidy({ url, group, logger })
   let state: RunnerState = { is: 'starting' }
   let current: pg.Client | undefined
 
@@ -135,19 +128,6 @@ export const startRunner = (options: RunnerOptions): Runner => {
     client.query(`select pg_notify('tracebook_projected', '')`).catch(() => {})
   }
 
-  let tidied = Number.NEGATIVE_INFINITY
-  const tidy = async (client: pg.Client) => {
-    const now = performance.now()
-    if (now - tidied < TIDY_MS) return
-    tidied = now
-    try {
-      const dropped = await dropUnused(client, group)
-      if (dropped.length > 0) logger.info({ dropped }, 'dropped read models that no process uses any more')
-    } catch (error) {
-      logger.error({ err: error }, 'read models that no process uses any more cannot be dropped')
-    }
-  }
-
   const lead = async (client: pg.Client, lost: AbortSignal) => {
     const { position, ready } = await answered(client, ensureSchema(client, group, schema))
     const goal = await log.head()
@@ -163,7 +143,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     state = finished ? { is: 'running' } : { is: 'rebuilding', position: at, head: goal }
     for await (const { events, through } of log.follow({ after: at, signal: AbortSignal.any([stop.signal, lost]) })) {
       if (through === at) {
-        if (finished) await tidy(client)
+        if (finished) tidy.now()
         continue
       }
       const started = performance.now()
@@ -189,6 +169,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     client.once('end', () => lost.abort(new Error('the connection has ended')))
     try {
       if (earlier) await endSession(client, earlier)
+      await answered(client, noteUse(client, schema))
       if (await acquire(client)) await lead(client, lost.signal)
     } finally {
       current = undefined
@@ -211,6 +192,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
           return tellStop(url, schema)
         }
         state = { is: 'disconnected' }
+        tidy.later()
         logger.info({ err: error }, 'projections lost their database and try again')
         await pause(RECONNECT_MS)
       }
@@ -221,7 +203,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const close = async () => {
     stop.abort()
     const patience = setTimeout(() => current && cut(current), 2_000)
-    await running
+    await Promise.all([running, tidy.close()])
     clearTimeout(patience)
   }
   return { state: () => state, close }

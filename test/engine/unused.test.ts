@@ -61,6 +61,29 @@ test('a service drops what the version before it has left behind', async ({ sql,
   }
 })
 
+test('a reader of an older version is not waited for', async ({ sql, database }) => {
+  await make(sql, 'rm_0')
+  const reader = new pg.Client({ connectionString: database.url })
+  await reader.connect()
+  await reader.query('begin; select * from rm_0.t')
+  const error = await dropUnused(sql, { version: 1, projections: [] }).catch((error: unknown) => error)
+  assert.is((error as { code?: string }).code, '55P03')
+  await reader.query('commit')
+  await reader.end()
+  assert.equal(await dropUnused(sql, { version: 1, projections: [] }), ['rm_0'])
+})
+
+test('a projector says itself that it uses its read models', async ({ sql, database }) => {
+  const engine = openEngine(database.url)
+  try {
+    while (engine.runner.state().is !== 'running') await setTimeout(5)
+    const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses rm_1')) as free`)
+    assert.is(rows[0].free, false)
+  } finally {
+    await engine.close()
+  }
+})
+
 test('a node says that it uses its read models for as long as it runs', async ({ sql, database }) => {
   const isUsed = async () => {
     const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses rm_1')) as free`)

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..')
 
 /** What events and decisions may stand on: values in, values out. Of `node:crypto` only the hash function. */
 const pure = new Set(["import { hash } from 'node:crypto'"])
-const purePackages = new Set(['zod', 'fast-json-patch', 'jsonc-parser'])
+const purePackages = new Set(['zod', 'fast-json-patch'])
 
 const IMPORT = /^import (?!type )[^;]*?from '([^']+)'/gm
 

@@ -147,7 +147,7 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
       update(row, event)
     },
     TraceDeleted: ({ added, updated, deleted }, { of: id }) => {
-      added.remove(({ traceId }) => traceId === id)
+      added.removeAll(({ traceId }) => traceId === id)
       forget(updated, id)
       deleted.add(id)
     },

@@ -85,11 +85,11 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
         const part = operation.op === 'remove' ? undefined : (operation.value as Part)
         if (!row) replaced.set(keyOf(place), { ...place, part })
         else if (part) row.part = part
-        else inserted.remove((other) => other === row)
+        else inserted.remove(row)
       }
     },
     TraceDeleted: ({ inserted, replaced, deleted }, { of: id }) => {
-      inserted.remove(({ traceId }) => traceId === id)
+      inserted.removeAll(({ traceId }) => traceId === id)
       forget(replaced, id)
       deleted.add(id)
     },

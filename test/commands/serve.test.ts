@@ -60,10 +60,16 @@ test('a variable that cannot be used is named, and nothing is started', () =>
 
 test('a database that cannot be reached is said to be that of DATABASE_URL, without its password', () =>
   inTemporary(async (folder) => {
-    const { how, out, err } = await serveInVain(folder, { DATABASE_URL: 'postgres://ann:secret@127.0.0.1:1/x' })
-    assert.equal([how, out], [1, ''])
-    assert.match(err, /^tracebook: DATABASE_URL: the database cannot be reached: .*ECONNREFUSED.*\n$/)
-    assert.not.match(err, 'secret')
+    const url = 'postgres://ann:secret@127.0.0.1:1/x'
+    for (const [given, reason] of [
+      [url, 'ECONNREFUSED'],
+      [`${url}?sslrootcert=${join(folder, 'none')}`, 'ENOENT'],
+    ] as const) {
+      const { how, out, err } = await serveInVain(folder, { DATABASE_URL: given })
+      assert.equal([how, out], [1, ''])
+      assert.match(err, new RegExp(`^tracebook: DATABASE_URL: the database cannot be reached: .*${reason}.*\\n$`))
+      assert.not.match(err, 'secret')
+    }
   }))
 
 test('openapi prints what a running service gives', () =>

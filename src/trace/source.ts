@@ -238,8 +238,16 @@ const lighten = (documents: Map<string, MessageDocument>) => {
   }
 }
 
-/** About what a state takes in memory, in messages. */
-export const weighTrace = (state: Trace): number => 20 + (state.is === 'present' ? state.messages.size : 0)
+const TRACE_WEIGHT = 20
+const MESSAGE_LENGTH = 250
+
+/** About what a state takes in memory, in messages. Fields are weighed, too: a title may be as long as a body. */
+export const weighTrace = (state: Trace): number => {
+  if (state.is === 'absent') return TRACE_WEIGHT
+  const { fields, summary, messages } = state
+  const length = Object.values(fields).reduce((sum, text) => sum + text.length, summary?.summary.length ?? 0)
+  return TRACE_WEIGHT + messages.size + Math.floor(length / MESSAGE_LENGTH)
+}
 
 /** Keeps what the next command is likely to need: what is known of the newest messages, and the last documents if short. */
 export const trimTrace = (state: Trace): Trace => {

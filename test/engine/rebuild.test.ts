@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
-import { toUpsert } from '../../src/trace/message.ts'
+import { type MessageUpsert, toUpsert } from '../../src/trace/message.ts'
 import { step } from '../trace/arbitraries.ts'
 import { take } from '../trace/steps.ts'
 import { dumpSchema } from '../support/compare.ts'
@@ -32,6 +32,34 @@ test('a rebuild ends in the same rows as the live read models, to the letter', a
     await engine.close()
     await database.drop()
   })
+})
+
+test('a batch that adds, changes, takes away and adds again ends in the same rows as appends one by one', async () => {
+  const database = await freshDatabase()
+  const { url } = database
+  const engine = openEngine(url)
+  const [kept, made, namespaceId] = [randomUUID(), randomUUID(), randomUUID()]
+  const put = { do: 'put', title: 't', visibility: undefined } as const
+  const message = (name: string, ...texts: string[]) =>
+    toUpsert(name, { role: 'user', parts: texts.map((text) => ({ type: 'text', content: { text } })) })
+  const write = (...upserts: MessageUpsert[]) => ({ do: 'write', upserts }) as const
+  const rewritten = [
+    write(message('m', 'a', 'b', 'c'), message('n', 'a')),
+    write(message('m', 'a', 'x', 'c')),
+    write(message('m', 'y')),
+    write(message('m', 'y', 'z'), message('o', 'a')),
+  ]
+  try {
+    for (const wanted of [put, ...rewritten]) await take(engine, kept, namespaceId, wanted)
+    for (const wanted of [put, ...rewritten, { do: 'delete' } as const, put, ...rewritten.slice(0, 3)])
+      await take(engine, made, namespaceId, wanted)
+    const live = await dumpSchema(url, 'rm_1')
+    await rebuild({ url, group: readModels, log: engine.log, codec: engine.codec })
+    assert.equal(await dumpSchema(url, 'rm_1'), live)
+  } finally {
+    await engine.close()
+    await database.drop()
+  }
 })
 
 test('writers and readers go on while read models are rebuilt', async () => {

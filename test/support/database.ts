@@ -26,6 +26,20 @@ export const databaseUrl = (server: string, name: string): string => {
   return url.href
 }
 
+const NOT_ALLOWED = '42501'
+
+/** Removes a database, with the connections that are left. Not even the owner may end an autovacuum that is at it. */
+const dropDatabase = async (server: string, name: string): Promise<void> => {
+  for (;;) {
+    try {
+      await onServer(server, `drop database if exists "${name}" with (force)`)
+      return
+    } catch (error) {
+      if ((error as { code?: string }).code !== NOT_ALLOWED) throw error
+    }
+  }
+}
+
 /**
  * A migrated database of one's own, cloned from the run's template. A file that is run by hand, with
  * `TEST_DATABASE_URL` set, has no template: then it is migrated here.
@@ -37,5 +51,5 @@ export const freshDatabase = async (): Promise<Database> => {
   await onServer(server, `create database "${name}"${template ? ` template "${template}"` : ''}`)
   const url = databaseUrl(server, name)
   if (!template) await migrate(url)
-  return { url, drop: async () => void (await onServer(server, `drop database if exists "${name}" with (force)`)) }
+  return { url, drop: () => dropDatabase(server, name) }
 }

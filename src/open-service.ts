@@ -11,6 +11,7 @@ import { openReads } from './engine/reads.ts'
 import { Unavailable } from './engine/rejected.ts'
 import { type Runner, startRunner } from './engine/runner.ts'
 import { type DomainEvent, type StreamKind } from './engine/stream.ts'
+import { assertSameLog } from './engine/same-log.ts'
 import { type Transactor, newTransactor } from './engine/transact.ts'
 import { startWatch } from './engine/watch.ts'
 import { within } from './engine/within.ts'
@@ -76,9 +77,14 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     },
   })
 
+  const schema = schemaOf(readModels)
+  await assertSameLog(databaseUrl, schema, log).catch(async (error: unknown) => {
+    await log.close()
+    throw error
+  })
+
   const models = newHorizon()
   const caches = newHorizon()
-  const schema = schemaOf(readModels)
   const runner: Runner | undefined = has('projector')
     ? startRunner({
         url: databaseUrl,

@@ -4,6 +4,7 @@ import { hangUp } from '../postgres/connect.ts'
 import type { Codec } from './codec.ts'
 import { type Group, ensureSchema, finishSchema, noteUse, readCheckpoint, schemaOf } from './read-models.ts'
 import { applyBatch, connectForApplying, happened } from './runner.ts'
+import { assertSameLog } from './same-log.ts'
 
 const BATCH_EVENTS = 1_000
 const BATCH_LENGTH = 8 * 1024 * 1024
@@ -65,8 +66,9 @@ const swap = async (client: pg.Client, schema: string, side: string) => {
  * open readers pass, prepared statements plan anew (architecture: Projections). Only the last batch holds up the runner.
  */
 export const rebuild = async (options: RebuildOptions): Promise<void> => {
-  const { url, group } = options
+  const { url, group, log } = options
   const schema = schemaOf(group)
+  await assertSameLog(url, schema, log)
   const side = `${schema}_next`
   const client = await connectForApplying(url, side)
   try {

@@ -14,7 +14,9 @@ export const withPrefix = (server: string, prefix: string): string =>
 export const eventStoreUrlOf = (place: string): string | undefined => {
   const { TEST_LOG_URL: server, TEST_RUN: run = 'test' } = process.env
   if (!server) return undefined
-  const digest = createHash('sha256').update(place).digest('hex').slice(0, 16)
+  // A database has one log, by whatever way it is reached.
+  const name = URL.canParse(place) ? new URL(place).pathname : place
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 16)
   return withPrefix(server, `${run}-${digest}.`)
 }
 

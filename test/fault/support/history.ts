@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
 import { isDeepStrictEqual, promisify } from 'node:util'
+import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
+import { openPostgresLog } from '../../../src/log/postgres/postgres-log.ts'
 import { dumpSchema } from '../../support/compare.ts'
-import { onServer } from '../../support/database.ts'
+import { eventStoreUrlOf, logEnvironment } from '../../support/log-place.ts'
 import { ask } from './asking.ts'
 import { type Fault, faultsOf } from './faults.ts'
 import { type Whole, type Writer, newWriter, readWhole } from './load.ts'
@@ -101,17 +103,21 @@ const checkAll = async (world: World, { teams, writers, clerks }: Cast) => {
   assertSame(picked((await read(world, '/v1/feed?limit=1000')).traces), picked(all.filter(isPublic)), 'the feed')
 }
 
-const headOf = async (url: string) => (await onServer(url, 'select position from log.head')).rows[0]!.position
+const headOf = async ({ dataDir }: World, url: string): Promise<bigint> => {
+  const eventStoreUrl = eventStoreUrlOf(dataDir)
+  const log = eventStoreUrl ? openEventStoreLog({ url: eventStoreUrl }) : openPostgresLog({ url })
+  return log.head().finally(() => log.close())
+}
 
 /** The read models that serve are what a replay of the log makes, byte for byte. */
 const checkRebuild = async (world: World): Promise<void> => {
   const [url, { databaseUrl }] = [world.database.url(), world.service()]
-  const head = await headOf(url)
+  const head = await headOf(world, url)
   const live = await dumpSchema(url, 'rm_1')
-  const env = { ...process.env, DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn' }
+  const env = { ...process.env, ...logEnvironment(world.dataDir), DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn' }
   await promisify(execFile)(process.execPath, [main, 'rebuild'], { env })
   const rebuilt = await dumpSchema(url, 'rm_1')
-  if ((await headOf(url)) !== head) return checkRebuild(world) // a summary has come in between
+  if ((await headOf(world, url)) !== head) return checkRebuild(world) // a summary has come in between
   for (const table of new Set([...Object.keys(live), ...Object.keys(rebuilt)])) {
     const [before, after] = [live[table] ?? [], rebuilt[table] ?? []]
     const only = (lines: string[], others: string[]) => lines.filter((line) => !others.includes(line))

@@ -9,6 +9,8 @@ import { type Service, howItEnded, launch, serveOn } from './service.ts'
 
 /** A service with its database, both of which can be broken. */
 export type World = {
+  /** The service's own folder, which its log goes by, too. */
+  readonly dataDir: string
   service(): Service
   readonly database: {
     readonly url: () => string
@@ -39,11 +41,12 @@ const databaseIn = (folder: string, url: () => string) => ({
 const worldOf = async (
   dataDir: string,
   env: Record<string, string>,
-  rest: Omit<World, 'service' | 'start' | 'startInVain'>,
+  rest: Omit<World, 'dataDir' | 'service' | 'start' | 'startInVain'>,
 ): Promise<World> => {
   let service = await serveOn(dataDir, env)
   return {
     ...rest,
+    dataDir,
     service: () => service,
     start: async () => void (service = await serveOn(dataDir, env)),
     startInVain: async (work) => {

@@ -3,6 +3,7 @@ import type { Batch, EventLog, Expected, NewEvent, Revision } from '../log.ts'
 import { parseAddress } from './address.ts'
 import { newAsk } from './asker.ts'
 import { newConnection } from './connection.ts'
+import { type Look, newLooks } from './looks.ts'
 import { proposed } from './proposed.ts'
 import { newReader } from './reader.ts'
 import { truncateStream } from './truncate.ts'
@@ -50,31 +51,38 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
     return answer
   }
 
+  const looks = newLooks(wakeUps.version, reader.page)
+
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
-    const look = (at: bigint) => ({
-      seen: wakeUps.version(), // before the look: what comes after it is not missed
-      page: reader.page(at, end).catch(() => undefined),
-    })
+    const ended = new Promise<undefined>((resolve) => end.addEventListener('abort', () => resolve(undefined)))
     let at = after
     let woken = true
-    let next: ReturnType<typeof look> | undefined
-    while (!end.aborted) {
-      const { seen, page: looking } = next ?? look(at)
-      const page = await looking
-      if (end.aborted) return
-      next = page && !page.isLast ? look(page.through) : undefined // while the follower has this one
-      if (page) {
-        if (!woken && page.events.length > 0) wakeUps.missed()
-        at = page.through
-        yield { events: page.events, through: at } // perhaps nothing new, but heard of
+    let next: Look | undefined
+    try {
+      while (!end.aborted) {
+        const look = next ?? looks.at(at)
+        next = undefined
+        const page = await Promise.race([look.page, ended])
+        if (end.aborted) return look.leave()
+        next = page && !page.isLast ? looks.at(page.through) : undefined // while the follower has this one
+        if (page) {
+          if (!woken && page.events.length > 0) wakeUps.missed()
+          at = page.through
+          yield { events: page.events, through: at } // perhaps nothing new, but heard of
+        }
+        if (!page) await pause(RETRY_MS, end)
+        woken = page?.isLast ? await wakeUps.changed(look.seen, POLL_MS, end) : true
       }
-      if (!page) await pause(RETRY_MS, end)
-      woken = page?.isLast ? await wakeUps.changed(seen, POLL_MS, end) : true
+    } finally {
+      next?.leave()
     }
   }
 
-  const truncate = (stream: string, before: Revision) => truncateStream(reader, writer, address.prefix + stream, before)
+  const truncate = async (stream: string, before: Revision) => {
+    await truncateStream(reader, writer, address.prefix + stream, before)
+    looks.forget()
+  }
 
   let closed: Promise<void> | undefined
   const close = () => (closed ??= shut())

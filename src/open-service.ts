@@ -38,7 +38,8 @@ import { newUses } from './session/uses.ts'
 import { newHandshakes } from './signin/handshakes.ts'
 import { startSummaries } from './summary/process.ts'
 import { traces } from './trace/decide.ts'
-import { traceSource, trimTrace, weighTrace } from './trace/source.ts'
+import { trimTrace, weighTrace } from './trace/kept.ts'
+import { traceSource } from './trace/source.ts'
 import { identities, users } from './user/decide.ts'
 
 export type OpenOptions = {

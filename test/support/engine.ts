@@ -8,7 +8,8 @@ import { newTransactor } from '../../src/engine/transact.ts'
 import { formats } from '../../src/events.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { traces } from '../../src/trace/decide.ts'
-import { traceSource, trimTrace } from '../../src/trace/source.ts'
+import { trimTrace } from '../../src/trace/kept.ts'
+import { traceSource } from '../../src/trace/source.ts'
 import { openBareLog } from './log-place.ts'
 
 const logger = { info: () => {}, error: () => {} }

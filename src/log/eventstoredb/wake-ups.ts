@@ -1,6 +1,7 @@
 import { type AllStreamSubscription, END, streamNameFilter } from '@eventstore/db-client'
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { Address } from './address.ts'
+import { newVersion } from '../version.ts'
 import type { Connection } from './connection.ts'
 
 const PAUSE_MS = 200
@@ -25,14 +26,9 @@ export type WakeUps = {
  */
 export const newWakeUps = (connection: Connection, { prefix, credentials }: Address): WakeUps => {
   const filter = streamNameFilter({ prefixes: [prefix, `$$${prefix}`], checkpointInterval: 1_000 })
-  const waiting = new Set<() => void>()
+  const { now: version, move: wake, isAwaited, changed: moved } = newVersion()
   let subscription: AllStreamSubscription | undefined
-  let [count, unheard, notBefore, closed] = [0, 0, 0, false]
-
-  const wake = () => {
-    count += 1
-    for (const resolve of [...waiting]) resolve()
-  }
+  let [unheard, notBefore, closed] = [0, 0, false]
 
   const stop = () => {
     const ended = subscription
@@ -42,7 +38,7 @@ export const newWakeUps = (connection: Connection, { prefix, credentials }: Addr
   }
 
   const heard = () => {
-    if (waiting.size === 0) unheard += 1
+    if (!isAwaited()) unheard += 1
     if (unheard >= UNHEARD) stop()
     wake()
   }
@@ -64,26 +60,19 @@ export const newWakeUps = (connection: Connection, { prefix, credentials }: Addr
     subscription = fresh
   }
 
-  const changed = (since: number, timeoutMs: number, signal: AbortSignal) =>
-    new Promise<boolean>((resolve) => {
-      if (count !== since || signal.aborted) return resolve(count !== since)
-      const done = () => {
-        waiting.delete(done)
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        resolve(count !== since)
-      }
-      const timer = setTimeout(done, timeoutMs)
-      signal.addEventListener('abort', done)
-      waiting.add(done)
+  const changed = (since: number, timeoutMs: number, signal: AbortSignal) => {
+    const change = moved(since, timeoutMs, signal)
+    if (version() === since && !signal.aborted) {
       unheard = 0
       listen()
-    })
+    }
+    return change
+  }
 
   const close = () => {
     closed = true
     stop()
   }
 
-  return { version: () => count, wake, changed, missed: stop, close }
+  return { version, wake, changed, missed: stop, close }
 }

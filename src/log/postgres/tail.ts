@@ -1,4 +1,5 @@
 import type { Position, RecordedEvent } from '../log.ts'
+import { newVersion } from '../version.ts'
 
 /** A follower's place in the log. */
 export type Reader = {
@@ -36,20 +37,14 @@ const weight = (event: RecordedEvent) => event.data.length + event.metadata.leng
 export const newTail = (maxBytes: number): Tail => {
   let batches: { events: readonly RecordedEvent[]; bytes: number }[] = []
   let bytes = 0
-  let count = 0
   let end: Position | undefined // of the log, unless somebody else has written
   let foreign = 0 // the version at the last word of somebody else
-  const waiting = new Set<() => void>()
+  const { now: version, move, changed } = newVersion()
   const readers = new Map<Reader, Position>()
 
-  const rouse = () => {
-    count += 1
-    for (const resolve of [...waiting]) resolve()
-  }
-
   const wake = () => {
-    foreign = count + 1
-    rouse()
+    foreign = version() + 1
+    move()
   }
 
   const forget = () => {
@@ -66,7 +61,7 @@ export const newTail = (maxBytes: number): Tail => {
     bytes += size
     while (bytes > maxBytes && batches.length > 1) bytes -= batches.shift()!.bytes
     end = events.at(-1)!.position
-    rouse()
+    move()
   }
 
   const isPassed = ({ events }: { events: readonly RecordedEvent[] }) => {
@@ -103,19 +98,5 @@ export const newTail = (maxBytes: number): Tail => {
     return reader
   }
 
-  const changed = (since: number, timeoutMs: number, signal: AbortSignal) =>
-    new Promise<boolean>((resolve) => {
-      const done = () => {
-        waiting.delete(done)
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        resolve(count !== since)
-      }
-      const timer = setTimeout(done, timeoutMs)
-      signal.addEventListener('abort', done)
-      waiting.add(done)
-      if (count !== since || signal.aborted) done()
-    })
-
-  return { publish, read, forget, wake, version: () => count, changed }
+  return { publish, read, forget, wake, version, changed }
 }

@@ -79,7 +79,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   }
 
   const head = async () => {
-    const query = { name: 'log-head', text: 'select position from log.head' }
+    const query = { name: 'log-head', text: 'select coalesce(max(position), 0) as position from log.events' }
     return (await ask<{ position: bigint }>(pool, query)).rows[0]!.position
   }
 

@@ -79,7 +79,7 @@ test('a full disk refuses, and says that nothing was stored', async ({ open, sql
 
 test('appends that wait for somebody else leave no queue of backends behind', async ({ open, sql }) => {
   const log = open({ deadlineMs: 150 })
-  await sql.query('begin; select from log.head for update')
+  await sql.query(`begin; select pg_advisory_xact_lock(hashtext('tracebook log append'))`)
   const errors: unknown[] = []
   const wave = async (name: number) => {
     for (let i = 0; i < 4; i++) errors.push(await errorOf(log.append(`s-${name}-${i}`, 'none', numbered(1))))

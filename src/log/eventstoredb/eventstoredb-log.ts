@@ -40,7 +40,8 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
   const [forWriting, forReading] = [newConnection(address), newConnection(address)]
   const reader = newReader({ ask: newAsk(forReading, deadlineMs), address, patienceMs: deadlineMs })
   const wakeUps = newWakeUps(forReading, address)
-  const writer = newWriter({ connection: forWriting, address, deadlineMs, head: reader.head, observe })
+  const { head, sees } = reader
+  const writer = newWriter({ connection: forWriting, address, deadlineMs, head, sees, observe })
   const closing = new AbortController()
 
   const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
@@ -93,6 +94,6 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
     await Promise.all([forWriting.close(), forReading.close()])
   }
 
-  const { read, readAll, head } = reader
+  const { read, readAll } = reader
   return { append, read, readAll, follow, truncate, head, maxAppendBytes, close }
 }

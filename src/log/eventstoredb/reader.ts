@@ -18,6 +18,8 @@ export type Reader = {
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
   /** The last event of a stream by its full name. */
   last(stream: string): Promise<RecordedEvent | undefined>
+  /** Whether all of a stream up to a revision can be read, or is gone for good. `stream` is the full name. */
+  sees(stream: string, revision: bigint): Promise<boolean>
   head(): Promise<Position>
 }
 
@@ -48,6 +50,14 @@ export const newReader = ({ ask, address, patienceMs }: ReaderOptions): Reader =
     })
 
   const last = async (stream: string) => (await streamPage(stream, 'end', true, 1)).events[0]
+
+  const sees = async (stream: string, revision: bigint) => {
+    const end = await last(stream)
+    if (end) return end.revision >= revision
+    // The last event stays in a stream, unless the stream was deleted by hand: that is written as a truncation.
+    const metadata = await last(metadataStream(stream))
+    return metadata !== undefined && truncationPoint(metadata.data) > revision
+  }
 
   /**
    * What is truncated stays in the log until the scavenge. Streams are truncated behind their events: whoever has read
@@ -110,5 +120,5 @@ export const newReader = ({ ask, address, patienceMs }: ReaderOptions): Reader =
 
   const head = async () => (await allPage({ count: 1 }, 'end')).through ?? 0n
 
-  return { page, readAll, read, last, head }
+  return { page, readAll, read, last, sees, head }
 }

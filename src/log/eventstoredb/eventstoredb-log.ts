@@ -3,6 +3,7 @@ import type { Batch, EventLog, Expected, NewEvent, Revision } from '../log.ts'
 import { parseAddress } from './address.ts'
 import { newAsk } from './asker.ts'
 import { newConnection } from './connection.ts'
+import { type Identified, newIdentified } from './identity.ts'
 import { type Look, newLooks } from './looks.ts'
 import { proposed } from './proposed.ts'
 import { newReader } from './reader.ts'
@@ -32,7 +33,7 @@ const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { s
  * The log in an EventStoreDB or KurrentDB cluster (architecture: The log). Positions are commit positions.
  * @throws BadAddress
  */
-export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
+export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Identified => {
   const { url, deadlineMs = 5_000, observe } = options
   const parsed = parseAddress(url)
   const address = { ...parsed, prefix: options.prefix ?? parsed.prefix }
@@ -95,5 +96,6 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
   }
 
   const { read, readAll } = reader
-  return { append, read, readAll, follow, truncate, head, maxAppendBytes, close }
+  const identified = newIdentified(reader, writer, address.prefix)
+  return { append, read, readAll, follow, truncate, head, ...identified, maxAppendBytes, close }
 }

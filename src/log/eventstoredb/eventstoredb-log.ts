@@ -5,6 +5,7 @@ import { newAsk } from './asker.ts'
 import { newConnection } from './connection.ts'
 import { type Identified, newIdentified } from './identity.ts'
 import { type Look, newLooks } from './looks.ts'
+import { orAborted } from './or-aborted.ts'
 import { proposed } from './proposed.ts'
 import { newReader } from './reader.ts'
 import { truncateStream } from './truncate.ts'
@@ -53,11 +54,10 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     return answer
   }
 
-  const looks = newLooks(wakeUps.version, reader.page)
+  const looks = newLooks({ version: wakeUps.version, read: reader.page })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
-    const ended = new Promise<undefined>((resolve) => end.addEventListener('abort', () => resolve(undefined)))
     let at = after
     let woken = true
     let next: Look | undefined
@@ -65,7 +65,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
       while (!end.aborted) {
         const look = next ?? looks.at(at)
         next = undefined
-        const page = await Promise.race([look.page, ended])
+        const page = await orAborted(look.page, end)
         if (end.aborted) return look.leave()
         next = page && !page.isLast ? looks.at(page.through) : undefined // while the follower has this one
         if (page) {

@@ -40,7 +40,7 @@ export type EventLog = {
   /**
    * Stores the events as one append: all or none, for every reader.
    * The same ids at the same expected revision again answer as the first time; only the ids count.
-   * @throws WrongRevision when the stream has another revision
+   * @throws WrongRevision when the stream has another revision; reads of the stream see all up to it from then on
    * @throws LogUnavailable when the log did not answer in time; `stored` says what is known
    */
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
@@ -65,7 +65,10 @@ export type EventLog = {
 
 export type ReadOptions = { readonly from?: Revision; readonly backwards?: boolean; readonly limit?: number }
 
-/** Somebody else appended first. `actual` is the revision that the stream has. */
+/**
+ * Another writer appended first. `actual` is the revision that the stream has: a read of the stream that begins after
+ * this error, through the same log, sees everything up to there, so that what it does not find is not in the stream.
+ */
 export class WrongRevision extends Error {
   override readonly name = 'WrongRevision'
   readonly stream: string

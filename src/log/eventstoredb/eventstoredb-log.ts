@@ -3,7 +3,9 @@ import type { Batch, EventLog, Expected, NewEvent, Revision } from '../log.ts'
 import { parseAddress } from './address.ts'
 import { newAsk } from './asker.ts'
 import { newConnection } from './connection.ts'
+import { type Identified, newIdentified } from './identity.ts'
 import { type Look, newLooks } from './looks.ts'
+import { orAborted } from './or-aborted.ts'
 import { proposed } from './proposed.ts'
 import { newReader } from './reader.ts'
 import { truncateStream } from './truncate.ts'
@@ -32,7 +34,7 @@ const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { s
  * The log in an EventStoreDB or KurrentDB cluster (architecture: The log). Positions are commit positions.
  * @throws BadAddress
  */
-export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
+export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Identified => {
   const { url, deadlineMs = 5_000, observe } = options
   const parsed = parseAddress(url)
   const address = { ...parsed, prefix: options.prefix ?? parsed.prefix }
@@ -40,7 +42,8 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
   const [forWriting, forReading] = [newConnection(address), newConnection(address)]
   const reader = newReader({ ask: newAsk(forReading, deadlineMs), address, patienceMs: deadlineMs })
   const wakeUps = newWakeUps(forReading, address)
-  const writer = newWriter({ connection: forWriting, address, deadlineMs, head: reader.head, observe })
+  const { head, sees } = reader
+  const writer = newWriter({ connection: forWriting, address, deadlineMs, head, sees, observe })
   const closing = new AbortController()
 
   const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
@@ -51,11 +54,10 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
     return answer
   }
 
-  const looks = newLooks(wakeUps.version, reader.page)
+  const looks = newLooks({ version: wakeUps.version, read: reader.page })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
-    const ended = new Promise<undefined>((resolve) => end.addEventListener('abort', () => resolve(undefined)))
     let at = after
     let woken = true
     let next: Look | undefined
@@ -63,7 +65,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
       while (!end.aborted) {
         const look = next ?? looks.at(at)
         next = undefined
-        const page = await Promise.race([look.page, ended])
+        const page = await orAborted(look.page, end)
         if (end.aborted) return look.leave()
         next = page && !page.isLast ? looks.at(page.through) : undefined // while the follower has this one
         if (page) {
@@ -93,6 +95,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
     await Promise.all([forWriting.close(), forReading.close()])
   }
 
-  const { read, readAll, head } = reader
-  return { append, read, readAll, follow, truncate, head, maxAppendBytes, close }
+  const { read, readAll } = reader
+  const identified = newIdentified(reader, writer, address.prefix)
+  return { append, read, readAll, follow, truncate, head, ...identified, maxAppendBytes, close }
 }

@@ -1,15 +1,13 @@
 import type { Logger } from 'pino'
 import { readModels, type ReadTables } from '../projections/index.ts'
 import type { Config, ServiceRole } from './config.ts'
-import { watchCheckpoint } from './engine/checkpoint-watch.ts'
 import { newCodec } from './engine/codec.ts'
 import { foldSource } from './engine/fold.ts'
+import { openGroup } from './engine/group-node.ts'
 import { newHorizon } from './engine/horizon.ts'
 import type { Happened } from './engine/projection.ts'
-import { schemaOf } from './engine/read-models.ts'
 import { openReads } from './engine/reads.ts'
 import { Unavailable } from './engine/rejected.ts'
-import { type Runner, startRunner } from './engine/runner.ts'
 import { type DomainEvent, type StreamKind } from './engine/stream.ts'
 import { assertSameLog } from './engine/same-log.ts'
 import { type Transactor, newTransactor } from './engine/transact.ts'
@@ -78,34 +76,25 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     },
   })
 
-  const schema = schemaOf(readModels)
-  await assertSameLog(databaseUrl, schema, log).catch(async (error: unknown) => {
+  await assertSameLog(databaseUrl, log).catch(async (error: unknown) => {
     await log.close()
     throw error
   })
 
-  const models = newHorizon()
   const caches = newHorizon()
-  const runner: Runner | undefined = has('projector')
-    ? startRunner({
-        url: databaseUrl,
-        group: readModels,
-        log,
-        codec,
-        horizon: models,
-        logger,
-        observe: (events, ms) => {
-          metrics.projectedEvents.inc(events)
-          metrics.projectionSeconds.observe(ms / 1_000)
-        },
-      })
-    : undefined
-  const checkpoints = watchCheckpoint({
+  const main = openGroup({
     url: databaseUrl,
-    schema,
-    horizon: models,
-    isNeeded: () => runner?.state().is !== 'running',
+    group: readModels,
+    log,
+    codec,
+    runs: has('projector'),
+    logger,
+    observe: (events, ms) => {
+      metrics.projectedEvents.inc(events)
+      metrics.projectionSeconds.observe(ms / 1_000)
+    },
   })
+  const { schema, horizon: models } = main
 
   const reads = openReads<ReadTables>({ url: databaseUrl, schema, head: () => log.head(), heard: caches.position })
   const streamPool = newPool(databaseUrl, 'long lists', STREAM_CONNECTIONS, 0, schema)
@@ -160,7 +149,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     feedCache.clear()
     registry.clear()
   }
-  const watch = await startWatch({ log, codec, horizon: caches, models, observe, forget })
+  const watch = startWatch({ log, codec, horizon: caches, models, observe, forget })
   const erasure = has('worker') ? startErasure({ pool: operations, log, models, logger }) : undefined
 
   const refresh = newRefresh({ transactor: providers, known: () => providerIds(reads) })
@@ -171,7 +160,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const assertWritable = () => {
     if (isDiskLow()) throw new Unavailable('the disk is nearly full')
-    const state = runner?.state()
+    const state = main.state()
     if (state?.is === 'stopped') throw new Unavailable(`projections have stopped: ${state.reason}`)
     if (watch.lagMs() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
   }
@@ -195,7 +184,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   /** What keeps the service from serving, in words; empty when nothing does. */
   const readiness = async (): Promise<string[]> => {
     const missing: string[] = []
-    const state = runner?.state()
+    const state = main.state()
     if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
     if (state?.is === 'rebuilding') missing.push(`read models are being built: ${state.position} of ${state.head}`)
     const [readable, writable] = await Promise.all([
@@ -220,7 +209,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     () => watch.lagMs() / 1_000,
   )
   metrics.gauge('tracebook_projection_stopped', '1 when an event could not be applied', () =>
-    runner?.state().is === 'stopped' ? 1 : 0,
+    main.state()?.is === 'stopped' ? 1 : 0,
   )
   metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.pool.totalCount)
   metrics.gauge('tracebook_pool_idle', 'Idle connections of the pool for reads', () => reads.pool.idleCount)
@@ -255,7 +244,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const end = async () => {
     await Promise.all([uses.close(), limits?.close(), catalogue.close(), summaries?.close(), erasure?.close()])
-    await Promise.all([watch.close(), runner?.close(), checkpoints.close()])
+    await Promise.all([watch.close(), main.close()])
     await log.close()
     await Promise.all([reads.close(), streamPool.end(), operations.end()])
   }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Codec } from '../engine/codec.ts'
-import { happened } from '../engine/runner.ts'
+import { happened } from '../engine/apply.ts'
 import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { type Rule, type SummaryEvent, type TimerChange, isRelevant, react } from './react.ts'
 import { type Schedule, advance, endFold, load, progress, save, setTimers } from './rows.ts'

@@ -1,8 +1,17 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Batch, EventLog, Expected, NewEvent, Revision } from '../log.ts'
+import {
+  type Batch,
+  type EventLog,
+  type Expected,
+  LogChanged,
+  type LogIdentity,
+  type NewEvent,
+  type Revision,
+} from '../log.ts'
 import { parseAddress } from './address.ts'
 import { newAsk } from './asker.ts'
 import { newConnection } from './connection.ts'
+import { newGuard } from './guard.ts'
 import { type Identified, newIdentified } from './identity.ts'
 import { type Look, newLooks } from './looks.ts'
 import { orAborted } from './or-aborted.ts'
@@ -45,19 +54,39 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   const { head, sees } = reader
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, sees, observe })
   const closing = new AbortController()
+  const identified = newIdentified(reader, writer, address.prefix)
+  const listeners: ((identity: LogIdentity) => void)[] = []
+  const guard = newGuard([forReading, forWriting], identified, (identity) => {
+    looks.forget()
+    for (const listener of listeners) listener(identity)
+  })
 
   const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
     // The server would take it, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs an event')
-    const answer = await writer.append(address.prefix + stream, expected, events.map(proposed))
+    const generation = guard.generation()
+    const assertSame = () => guard.assertSame(generation)
+    const answer = await writer.append(address.prefix + stream, expected, events.map(proposed), assertSame)
     wakeUps.wake()
     return answer
+  }
+
+  /** False when that cannot be known now. @throws LogChanged */
+  const isSame = async (generation: number): Promise<boolean> => {
+    try {
+      await guard.assertSame(generation)
+      return true
+    } catch (error) {
+      if (error instanceof LogChanged) throw error
+      return false
+    }
   }
 
   const looks = newLooks({ version: wakeUps.version, read: reader.page })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
+    const generation = guard.generation()
     let at = after
     let woken = true
     let next: Look | undefined
@@ -65,8 +94,10 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
       while (!end.aborted) {
         const look = next ?? looks.at(at)
         next = undefined
-        const page = await orAborted(look.page, end)
+        const read = await orAborted(look.page, end)
         if (end.aborted) return look.leave()
+        const page = read && (await isSame(generation)) ? read : undefined
+        guard.saw(page?.events.at(-1))
         next = page && !page.isLast ? looks.at(page.through) : undefined // while the follower has this one
         if (page) {
           if (!woken && page.events.length > 0) wakeUps.missed()
@@ -96,6 +127,18 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   }
 
   const { read, readAll } = reader
-  const identified = newIdentified(reader, writer, address.prefix)
-  return { append, read, readAll, follow, truncate, head, ...identified, maxAppendBytes, close }
+  const onChange = (listener: (identity: LogIdentity) => void) => void listeners.push(listener)
+  return {
+    append,
+    read,
+    readAll,
+    follow,
+    truncate,
+    head,
+    ...identified,
+    identity: guard.identity,
+    onChange,
+    maxAppendBytes,
+    close,
+  }
 }

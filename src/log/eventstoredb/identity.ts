@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import type { Position } from '../log.ts'
+import type { LogIdentity, Position } from '../log.ts'
 import { changeMetadata } from './change-metadata.ts'
 import type { Reader } from './reader.ts'
-import type { Metadata } from './truncation-point.ts'
+import { type Metadata, metadataStream, parseMetadata } from './truncation-point.ts'
 import type { Writer } from './writer.ts'
-
-/** Which log this is, and since when its end has not been lost. Both are UUIDs. */
-export type Identity = { readonly id: string; readonly epoch: string }
 
 export type Identified = {
   /** Who the log is; made at the first call. @throws LogUnavailable */
-  identity(): Promise<Identity>
+  identity(): Promise<LogIdentity>
+  /** The same, but undefined where it has not been made. @throws LogUnavailable */
+  known(): Promise<LogIdentity | undefined>
   /** Gives the log a new epoch, unless it has another one than `seen` already; who the log is then. @throws LogUnavailable */
-  renewEpoch(seen: string): Promise<Identity>
+  renewEpoch(seen: string): Promise<LogIdentity>
   /**
    * Whether this very event stands at a position. `undefined` when nothing stands there any more, because it was erased
    * and scavenged: that proves nothing. `false` beyond the end of the log, too, which a node that has just begun to lead
@@ -25,8 +24,8 @@ export type Identified = {
 const STREAM = 'identity'
 const KEY = 'tracebookLog'
 
-const identityOf = ({ [KEY]: value }: Metadata): Identity | undefined => {
-  const { id, epoch } = (value ?? {}) as Partial<Identity>
+const identityOf = ({ [KEY]: value }: Metadata): LogIdentity | undefined => {
+  const { id, epoch } = (value ?? {}) as Partial<LogIdentity>
   return typeof id === 'string' && typeof epoch === 'string' ? { id, epoch } : undefined
 }
 
@@ -39,7 +38,7 @@ export const newIdentified = (
   writer: Pick<Writer, 'append'>,
   prefix: string,
 ): Identified => {
-  const change = async (next: (known: Identity | undefined) => Identity | undefined) => {
+  const change = async (next: (known: LogIdentity | undefined) => LogIdentity | undefined) => {
     const metadata = await changeMetadata(reader, writer, prefix + STREAM, (metadata) => {
       const identity = next(identityOf(metadata))
       return identity && { ...metadata, [KEY]: identity }
@@ -49,6 +48,8 @@ export const newIdentified = (
   const created = () => ({ id: randomUUID(), epoch: randomUUID() })
 
   const identity = () => change((known) => (known ? undefined : created()))
+
+  const known = async () => identityOf(parseMetadata((await reader.last(metadataStream(prefix + STREAM)))?.data ?? ''))
 
   const renewEpoch = (seen: string) =>
     change((known) => {
@@ -62,5 +63,5 @@ export const newIdentified = (
     return found.position === position ? found.id === id : undefined
   }
 
-  return { identity, renewEpoch, holds }
+  return { identity, known, renewEpoch, holds }
 }

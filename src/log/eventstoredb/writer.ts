@@ -1,5 +1,5 @@
 import { type EventData, type EventStoreDBClient, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client'
-import { type Appended, type Expected, LogUnavailable, WrongRevision } from '../log.ts'
+import { type Appended, type Expected, LogChanged, LogUnavailable, WrongRevision } from '../log.ts'
 import type { Address } from './address.ts'
 import type { Connection } from './connection.ts'
 import { hopeless, isNeverSent, isNotLeader } from './errors.ts'
@@ -12,8 +12,13 @@ const RETRY_MS = 50
 const UNSEEN_MS = 4
 
 export type Writer = {
-  /** `stream` is the full name. */
-  append(stream: string, expected: Expected, events: readonly EventData[]): Promise<Appended>
+  /** `stream` is the full name. `assertSame` is asked before each attempt whether the log is still the same. */
+  append(
+    stream: string,
+    expected: Expected,
+    events: readonly EventData[],
+    assertSame?: () => Promise<void>,
+  ): Promise<Appended>
   /** Takes no more appends and resolves when all are answered. */
   close(): Promise<void>
 }
@@ -89,14 +94,20 @@ export const newWriter = ({ connection, address, deadlineMs, head, sees, observe
       if (final) return final
       append.trouble = error
       if (!isNeverSent(error)) append.unsure = true
-      if (!isNotLeader(error)) connection.renew(client)
+      if (isNotLeader(error)) connection.fault()
+      else connection.renew(client)
       return undefined
     } finally {
       append.inFlight = undefined
     }
   }
 
-  const append = (stream: string, expected: Expected, events: readonly EventData[]) =>
+  const append = (
+    stream: string,
+    expected: Expected,
+    events: readonly EventData[],
+    assertSame: () => Promise<void> = async () => {},
+  ) =>
     new Promise<Appended>((resolve, reject) => {
       if (closed) throw new LogUnavailable(false)
       const end = performance.now() + deadlineMs
@@ -117,9 +128,25 @@ export const newWriter = ({ connection, address, deadlineMs, head, sees, observe
       }
       const deadline = setTimeout(refuse, deadlineMs)
 
+      const sameLog = async (): Promise<boolean> => {
+        try {
+          await assertSame()
+          return true
+        } catch (error) {
+          const stored = append.unsure ? 'unknown' : false
+          if (error instanceof LogChanged) settle(new LogUnavailable(stored, error, error.message))
+          const final = hopeless((error as Error).cause, stored)
+          if (final) settle(final)
+          append.trouble = error
+          return false
+        }
+      }
+
       const persist = async () => {
         while (!append.settled) {
-          const outcome = await attempt(append)
+          const isSame = await sameLog()
+          if (append.settled) return // what has been refused must not be stored after all
+          const outcome = isSame ? await attempt(append) : undefined
           if (outcome instanceof WrongRevision) await untilSeen(append, outcome)
           if (outcome) settle(outcome)
           else await new Promise((resume) => setTimeout(resume, RETRY_MS))

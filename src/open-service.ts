@@ -11,7 +11,7 @@ import { openReads } from './engine/reads.ts'
 import { Unavailable } from './engine/rejected.ts'
 import { type Runner, startRunner } from './engine/runner.ts'
 import { type DomainEvent, type StreamKind } from './engine/stream.ts'
-import { assertSameLog } from './engine/same-log.ts'
+import { OtherLog, assertSameLog } from './engine/same-log.ts'
 import { type Transactor, newTransactor } from './engine/transact.ts'
 import { startWatch } from './engine/watch.ts'
 import { within } from './engine/within.ts'
@@ -21,6 +21,7 @@ import { newFeedCache } from './feed/cache.ts'
 import { openLimits } from './http/limits.ts'
 import { newStreams } from './http/stream.ts'
 import { openLog } from './log/open-log.ts'
+import { provenLog } from './log/proven-log.ts'
 import { newMetrics } from './metrics.ts'
 import { registry as registryKind } from './models/decide.ts'
 import { startCatalogue } from './models/process.ts'
@@ -60,6 +61,10 @@ const STREAM_CONNECTIONS = 6
 const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
 const UNREACHABLE = 'the log cannot be reached'
+/** What a start waits for a log that does not answer. */
+const START_MS = 3_000
+
+const briefly = (work: Promise<void>) => within(START_MS, UNREACHABLE, work).catch(() => {})
 
 /** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
@@ -68,7 +73,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   await migrate(databaseUrl)
   const metrics = newMetrics()
   const codec = newCodec(formats)
-  const log = await openLog({
+  const bare = await openLog({
     databaseUrl,
     eventStoreUrl: config.EVENTSTORE_URL,
     observe: (appends, events, ms) => {
@@ -79,10 +84,28 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   })
 
   const schema = schemaOf(readModels)
-  await assertSameLog(databaseUrl, schema, log).catch(async (error: unknown) => {
-    await log.close()
-    throw error
+  /** The reason, when it is not the log of the read models. */
+  const prove = () =>
+    assertSameLog(databaseUrl, schema, bare).then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof OtherLog) return error
+        throw error
+      },
+    )
+  const log = provenLog({
+    log: bare,
+    prove,
+    refused: (reason) =>
+      logger.fatal({ reason: reason.message }, 'the log is refused: nothing is written or projected'),
   })
+  // A log that is away is not waited for: reads need none.
+  await briefly(log.tried)
+  const problem = log.problem()
+  if (problem instanceof OtherLog) {
+    await log.close()
+    throw problem
+  }
 
   const models = newHorizon()
   const caches = newHorizon()
@@ -160,7 +183,12 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     feedCache.clear()
     registry.clear()
   }
-  const watch = await startWatch({ log, codec, horizon: caches, models, observe, forget })
+  const watch = startWatch({ log, codec, horizon: caches, models, observe, forget })
+  let hasBegun = false
+  const beginning = watch.begun.then(() => void (hasBegun = true))
+  if (!log.problem()) await briefly(beginning)
+  /** Why the log is not used, in words. */
+  const logProblem = () => log.problem()?.message ?? (hasBegun ? undefined : UNREACHABLE)
   const erasure = has('worker') ? startErasure({ pool: operations, log, models, logger }) : undefined
 
   const refresh = newRefresh({ transactor: providers, known: () => providerIds(reads) })
@@ -170,6 +198,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   )
 
   const assertWritable = () => {
+    const missing = logProblem()
+    if (missing) throw new Unavailable(missing)
     if (isDiskLow()) throw new Unavailable('the disk is nearly full')
     const state = runner?.state()
     if (state?.is === 'stopped') throw new Unavailable(`projections have stopped: ${state.reason}`)
@@ -200,10 +230,11 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     if (state?.is === 'rebuilding') missing.push(`read models are being built: ${state.position} of ${state.head}`)
     const [readable, writable] = await Promise.all([
       reads.check(),
-      within(VISIBLE_MS, UNREACHABLE, log.head()).then(
-        () => undefined,
-        () => UNREACHABLE,
-      ),
+      logProblem() ??
+        within(VISIBLE_MS, UNREACHABLE, log.head()).then(
+          () => undefined,
+          () => UNREACHABLE,
+        ),
     ])
     for (const reason of [readable, writable]) if (reason) missing.push(reason)
     if (isDiskLow()) missing.push('the disk is nearly full: writes are refused')
@@ -212,7 +243,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   }
 
   metrics.gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', () =>
-    Number(caches.position() - models.position()),
+    Math.max(0, Number(caches.position() - models.position())),
   )
   metrics.gauge(
     'tracebook_projection_lag_seconds',

@@ -9,6 +9,8 @@ import { happened } from './runner.ts'
 export type Watch = {
   /** Whether all that the log held within the last second has been seen: caches may be trusted. */
   isAlive(): boolean
+  /** Resolves once the log has said where it stands: before, no cache may be trusted. */
+  readonly begun: Promise<void>
   /** For how long the read models have been missing something that was seen here, in milliseconds. */
   lagMs(): number
   close(): Promise<void>
@@ -21,7 +23,7 @@ export type WatchOptions = {
   readonly horizon: Horizon
   readonly models: Horizon
   readonly observe: (event: Happened) => void
-  /** Called when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
+  /** Called at the beginning, and when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
   readonly forget: () => void
 }
 
@@ -29,11 +31,12 @@ const SILENCE_MS = 1_000
 const HEARTBEAT_MS = 200
 const RETRY_MS = 200
 
-export const startWatch = async ({ log, codec, horizon, models, observe, forget }: WatchOptions): Promise<Watch> => {
+/** Waits for nothing: while the log is away it is silent. */
+export const startWatch = ({ log, codec, horizon, models, observe, forget }: WatchOptions): Watch => {
   const stop = new AbortController()
-  const start = await log.head()
+  let start: bigint | undefined
   let heard = performance.now()
-  let goal = { position: start, since: heard }
+  let goal = { position: 0n, since: heard }
 
   const pause = (ms: number) => setTimeout(ms, undefined, { signal: stop.signal }).catch(() => {})
 
@@ -81,15 +84,27 @@ export const startWatch = async ({ log, codec, horizon, models, observe, forget 
     return models.position() >= goal.position ? 0 : now - goal.since
   }
 
-  horizon.advance(start)
-  const running = Promise.all([run(), listen()])
+  const begin = async () => {
+    while (start === undefined && !stop.signal.aborted) {
+      start = await log.head().catch(() => undefined)
+      if (start === undefined) await pause(RETRY_MS)
+    }
+    if (start === undefined) return
+    forget() // what was read meanwhile was not watched
+    heard = performance.now()
+    goal = { position: start, since: heard }
+    horizon.advance(start)
+  }
+
+  const begun = begin()
+  const running = begun.then(() => Promise.all([run(), listen()]))
   const close = async () => {
     stop.abort()
     await running
   }
 
   /** What the read models had not shown when this began has not been seen here either. */
-  const isAlive = () => models.position() >= start && performance.now() - heard < SILENCE_MS
+  const isAlive = () => start !== undefined && models.position() >= start && performance.now() - heard < SILENCE_MS
 
-  return { isAlive, lagMs, close }
+  return { isAlive, begun, lagMs, close }
 }

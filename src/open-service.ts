@@ -30,6 +30,7 @@ import { newRefresh } from './models/refresh.ts'
 import { newRegistry } from './models/registry.ts'
 import { newAvatars } from './namespace/avatars.ts'
 import { namespaces } from './namespace/decide.ts'
+import { percentDone } from './percent.ts'
 import { newPool } from './postgres/connect.ts'
 import { migrate } from './postgres/migrate.ts'
 import type { Service } from './service.ts'
@@ -227,7 +228,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     const missing: string[] = []
     const state = runner?.state()
     if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
-    if (state?.is === 'rebuilding') missing.push(`read models are being built: ${state.position} of ${state.head}`)
+    if (state?.is === 'rebuilding')
+      missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
     const [readable, writable] = await Promise.all([
       reads.check(),
       logProblem() ??

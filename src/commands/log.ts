@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { type CopyProgress, copyLog } from '../log/copy.ts'
 import { startScavenge } from '../log/eventstoredb/scavenge.ts'
 import { openAnyLog } from '../log/open-any.ts'
+import { percentDone } from '../percent.ts'
 import { ending, exitOnUsage } from '../sync/command-end.ts'
 import { exitCodes } from '../sync/exit-codes.ts'
 
@@ -37,8 +38,7 @@ const newProgress = () => {
   return ({ events, position, head }: CopyProgress) => {
     if (performance.now() - said < SAY_EVERY_MS) return
     said = performance.now()
-    const percent = head > 0n ? Number((position * 100n) / head) : 100
-    console.error(`${events} events, ${Math.min(percent, 100)} %`)
+    console.error(`${events} events, ${percentDone(0n, position, head)} %`)
   }
 }
 

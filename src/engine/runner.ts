@@ -19,7 +19,7 @@ const NOTIFY_GAP_MS = 20
 /** What the runner is doing. Once `stopped` it does nothing more: somebody has to look. */
 export type RunnerState =
   | { readonly is: 'starting' | 'standby' | 'running' | 'disconnected' }
-  | { readonly is: 'rebuilding'; readonly position: bigint; readonly head: bigint }
+  | { readonly is: 'rebuilding'; readonly from: bigint; readonly position: bigint; readonly head: bigint }
   | { readonly is: 'stopped'; readonly reason: string }
 
 type Log = { info(data: object, message: string): void; error(data: object, message: string): void }
@@ -140,7 +140,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
       horizon.advance(at)
     }
     await caughtUp()
-    state = finished ? { is: 'running' } : { is: 'rebuilding', position: at, head: goal }
+    state = finished ? { is: 'running' } : { is: 'rebuilding', from: position, position: at, head: goal }
     for await (const { events, through } of log.follow({ after: at, signal: AbortSignal.any([stop.signal, lost]) })) {
       if (through === at) {
         if (finished) tidy.now()
@@ -152,7 +152,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
       at = through
       observe?.(events.length, performance.now() - started)
       await caughtUp()
-      state = finished ? { is: 'running' } : { is: 'rebuilding', position: at, head: goal }
+      state = finished ? { is: 'running' } : { is: 'rebuilding', from: position, position: at, head: goal }
       if (finished) horizon.advance(at)
       announce(client)
     }

@@ -9,7 +9,7 @@ import type { Happened } from './engine/projection.ts'
 import { openReads } from './engine/reads.ts'
 import { Unavailable } from './engine/rejected.ts'
 import { type DomainEvent, type StreamKind } from './engine/stream.ts'
-import { assertSameLog } from './engine/same-log.ts'
+import { OtherLog, assertSameLog } from './engine/same-log.ts'
 import { type Transactor, newTransactor } from './engine/transact.ts'
 import { startWatch } from './engine/watch.ts'
 import { within } from './engine/within.ts'
@@ -19,6 +19,7 @@ import { newFeedCache } from './feed/cache.ts'
 import { openLimits } from './http/limits.ts'
 import { newStreams } from './http/stream.ts'
 import { openLog } from './log/open-log.ts'
+import { provenLog } from './log/proven-log.ts'
 import { newMetrics } from './metrics.ts'
 import { registry as registryKind } from './models/decide.ts'
 import { startCatalogue } from './models/process.ts'
@@ -27,6 +28,7 @@ import { newRefresh } from './models/refresh.ts'
 import { newRegistry } from './models/registry.ts'
 import { newAvatars } from './namespace/avatars.ts'
 import { namespaces } from './namespace/decide.ts'
+import { percentDone } from './percent.ts'
 import { newPool } from './postgres/connect.ts'
 import { migrate } from './postgres/migrate.ts'
 import type { Service } from './service.ts'
@@ -58,6 +60,10 @@ const STREAM_CONNECTIONS = 6
 const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
 const UNREACHABLE = 'the log cannot be reached'
+/** What a start waits for a log that does not answer. */
+const START_MS = 3_000
+
+const briefly = (work: Promise<void>) => within(START_MS, UNREACHABLE, work).catch(() => {})
 
 /** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
@@ -66,7 +72,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   await migrate(databaseUrl)
   const metrics = newMetrics()
   const codec = newCodec(formats)
-  const log = await openLog({
+  const bare = await openLog({
     databaseUrl,
     eventStoreUrl: config.EVENTSTORE_URL,
     observe: (appends, events, ms) => {
@@ -76,10 +82,28 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     },
   })
 
-  await assertSameLog(databaseUrl, log).catch(async (error: unknown) => {
-    await log.close()
-    throw error
+  /** The reason, when it is not the log of the read models. */
+  const prove = () =>
+    assertSameLog(databaseUrl, bare).then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof OtherLog) return error
+        throw error
+      },
+    )
+  const log = provenLog({
+    log: bare,
+    prove,
+    refused: (reason) =>
+      logger.fatal({ reason: reason.message }, 'the log is refused: nothing is written or projected'),
   })
+  // A log that is away is not waited for: reads need none.
+  await briefly(log.tried)
+  const problem = log.problem()
+  if (problem instanceof OtherLog) {
+    await log.close()
+    throw problem
+  }
 
   const caches = newHorizon()
   const main = openGroup({
@@ -150,6 +174,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     registry.clear()
   }
   const watch = startWatch({ log, codec, horizon: caches, models, observe, forget })
+  if (!log.problem()) await briefly(watch.begun)
+  /** Why the log is not used, in words. */
+  const logProblem = () => log.problem()?.message ?? (watch.hasBegun() ? undefined : UNREACHABLE)
   const erasure = has('worker') ? startErasure({ pool: operations, log, models, logger }) : undefined
 
   const refresh = newRefresh({ transactor: providers, known: () => providerIds(reads) })
@@ -159,6 +186,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   )
 
   const assertWritable = () => {
+    const missing = logProblem()
+    if (missing) throw new Unavailable(missing)
     if (isDiskLow()) throw new Unavailable('the disk is nearly full')
     const state = main.state()
     if (state?.is === 'stopped') throw new Unavailable(`projections have stopped: ${state.reason}`)
@@ -186,13 +215,15 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     const missing: string[] = []
     const state = main.state()
     if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
-    if (state?.is === 'rebuilding') missing.push(`read models are being built: ${state.position} of ${state.head}`)
+    if (state?.is === 'rebuilding')
+      missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
     const [readable, writable] = await Promise.all([
       reads.check(),
-      within(VISIBLE_MS, UNREACHABLE, log.head()).then(
-        () => undefined,
-        () => UNREACHABLE,
-      ),
+      logProblem() ??
+        within(VISIBLE_MS, UNREACHABLE, log.head()).then(
+          () => undefined,
+          () => UNREACHABLE,
+        ),
     ])
     for (const reason of [readable, writable]) if (reason) missing.push(reason)
     if (isDiskLow()) missing.push('the disk is nearly full: writes are refused')
@@ -201,7 +232,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   }
 
   metrics.gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', () =>
-    Number(caches.position() - models.position()),
+    Math.max(0, Number(caches.position() - models.position())),
   )
   metrics.gauge(
     'tracebook_projection_lag_seconds',

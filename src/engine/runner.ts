@@ -22,7 +22,7 @@ const PRUNE_EVERY = 500
 /** What the runner is doing. Once `stopped` it does nothing more: an operator has to look. */
 export type RunnerState =
   | { readonly is: 'starting' | 'standby' | 'running' | 'disconnected' }
-  | { readonly is: 'rebuilding'; readonly position: bigint; readonly head: bigint }
+  | { readonly is: 'rebuilding'; readonly from: bigint; readonly position: bigint; readonly head: bigint }
   | { readonly is: 'stopped'; readonly reason: string }
 
 type Log = { info(data: object, message: string): void; error(data: object, message: string): void }
@@ -42,7 +42,14 @@ export type RunnerOptions = {
 export type Runner = { state(): RunnerState; close(): Promise<void> }
 
 /** What a runner that leads knows: where it stands and where the log ended when it began. */
-type Progress = { at: bigint; finished: boolean; readonly goal: bigint; batches: number; pruned: bigint }
+type Progress = {
+  readonly from: bigint
+  at: bigint
+  finished: boolean
+  readonly goal: bigint
+  batches: number
+  pruned: bigint
+}
 
 /**
  * The runner of one group: leads on the session that runs its transactions, so that another process takes over when it
@@ -70,19 +77,19 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const startOver = async () => {
     logger.error({ schema }, 'the log has lost its end: read models that have seen more are built anew')
     const progress = (position: bigint, head: bigint) => {
-      state = { is: 'rebuilding', position, head }
+      state = { is: 'rebuilding', from: 0n, position, head }
     }
     await rebuild({ url, group, log, codec, progress, upTo: 'head', signal: stop.signal })
   }
 
   const newProgress = async ({ position: at, ready }: Checkpoint): Promise<Progress> => {
     horizon.reset(ready ? at : 0n)
-    return { at, finished: ready, goal: await log.head(), batches: 0, pruned: -1n }
+    return { from: at, at, finished: ready, goal: await log.head(), batches: 0, pruned: -1n }
   }
 
   const show = (progress: Progress) => {
-    const { at, finished, goal } = progress
-    state = finished ? { is: 'running' } : { is: 'rebuilding', position: at, head: goal }
+    const { from, at, finished, goal } = progress
+    state = finished ? { is: 'running' } : { is: 'rebuilding', from, position: at, head: goal }
     if (finished) horizon.advance(at)
   }
 

@@ -9,6 +9,10 @@ import type { Happened } from './projection.ts'
 export type Watch = {
   /** Whether all that the log held within the last second has been seen: caches may be trusted. */
   isAlive(): boolean
+  /** Whether the log has said where it stands: before that nothing is written, and no cache may be trusted. */
+  hasBegun(): boolean
+  /** Resolves when it has begun for the first time. */
+  readonly begun: Promise<void>
   /** For how long the read models have been missing something that was seen here, in milliseconds. */
   lagMs(): number
   close(): Promise<void>
@@ -21,7 +25,7 @@ export type WatchOptions = {
   readonly horizon: Horizon
   readonly models: Horizon
   readonly observe: (event: Happened) => void
-  /** Called when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
+  /** Called at the beginning, and when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
   readonly forget: () => void
 }
 
@@ -46,10 +50,14 @@ export const startWatch = ({ log, codec, horizon, models, observe, forget }: Wat
     }
   }
 
+  const { promise: begun, resolve: sayBegun } = Promise.withResolvers<void>()
   const begin = async (): Promise<bigint> => {
     const head = await log.head()
-    goal = { position: head, since: performance.now() }
+    forget() // what was read meanwhile was not watched
+    heard = performance.now()
+    goal = { position: head, since: heard }
     horizon.advance(head)
+    sayBegun()
     return head
   }
 
@@ -108,5 +116,5 @@ export const startWatch = ({ log, codec, horizon, models, observe, forget }: Wat
   /** What the read models had not shown when this began has not been seen here either. */
   const isAlive = () => start !== undefined && models.position() >= start && performance.now() - heard < SILENCE_MS
 
-  return { isAlive, lagMs, close }
+  return { isAlive, hasBegun: () => start !== undefined, begun, lagMs, close }
 }

@@ -3,7 +3,7 @@ import { type JobHelpers, Logger, type WorkerPool, runMigrations, runTaskList } 
 import type pg from 'pg'
 import { within } from '../engine/within.ts'
 import { newJobPool } from './job-pool.ts'
-import { AGAIN } from './presence.ts'
+import { AGAIN, indexLockedJobs } from './presence.ts'
 import { type Payload, TASK } from './rows.ts'
 
 /** What a job's run is told: whether it is the last one that it gets. */
@@ -29,6 +29,8 @@ export type Jobs = {
 const POLL_MS = 500
 const PATIENCE_MS = 1_000
 const GIVE_BACK_MS = 20
+/** The job store's own look at jobs that were locked for hours reads all jobs; ours finds them within seconds. */
+const STALE_LOOK_MS = 60 * 60_000
 
 /** Runs that the stop has cut short do not count; the runner may still be noting down that they failed. */
 const giveBack = async (pool: pg.Pool, ids: readonly string[]) => {
@@ -64,11 +66,16 @@ export const startJobs = async ({ url, concurrency, run, logger }: JobsOptions):
     forbiddenFlags: () => opened, // asked for before every look for a job
     // Only in batches are outcomes noted with retries; one by one, a lost connection would be nobody's rejection.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    minResetLockedInterval: STALE_LOOK_MS,
+    maxResetLockedInterval: 2 * STALE_LOOK_MS,
     logger: new Logger(() => (level, message, meta) => logger.debug({ level, ...metaOf(meta) }, message)),
   }
   let runner: WorkerPool
   try {
     await runMigrations({ pgPool: pool, logger: options.logger })
+    await indexLockedJobs(pool).catch((error: Error) =>
+      logger.debug({ reason: error.message }, 'locked jobs lack an index'),
+    )
     runner = runTaskList(options, { [TASK]: task }, pool)
   } catch (error) {
     await closePool()

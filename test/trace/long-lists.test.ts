@@ -39,7 +39,7 @@ const send = async (method: 'POST' | 'PUT' | 'DELETE', url: string, token: strin
 type Listed = { externalId: string; textContent: string; parts?: { content: { text: string } }[] }
 type Answer = { messages: Listed[]; nextCursor?: string }
 
-const COUNT = 600
+const COUNT = 300
 const KiB = 1024
 
 /** A message of about 50 KiB, half of it a part, with a place of its own in the order of the list. */
@@ -110,12 +110,12 @@ test('show all messages in their order, with or without parts', async () => {
 
 test('go on behind a cursor', async () => {
   const seen: string[] = []
-  let query = '?limit=250&includeParts=true'
+  let query = '?limit=120&includeParts=true'
   for (;;) {
     const { messages, nextCursor } = await list(query)
     seen.push(...messages.map(({ externalId }) => externalId))
     if (nextCursor === undefined) break
-    query = `?limit=250&includeParts=true&cursor=${nextCursor}`
+    query = `?limit=120&includeParts=true&cursor=${nextCursor}`
   }
   assert.equal(seen, expectedOrder)
   const { nextCursor } = await list('?limit=10')
@@ -179,7 +179,7 @@ test('never show half of a change: they are what they were when they began, or a
   for (let round = 0; round < 8; round++) {
     const before = await list('?includeParts=true')
     const reader = await openSlowReader(port, `${url}/messages?includeParts=true`, token)
-    await reader.take(round * 3_000 * KiB)
+    await reader.take(round * 1_500 * KiB)
     // A batch over the first and the last of the list: there and back in some rounds.
     const [first, last] = [expectedOrder[round], expectedOrder.at(-1 - round)].map((id) => Number(id!.slice(1)))
     const batch = round < 2 ? [first!] : [first!, last!]

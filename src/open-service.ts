@@ -56,7 +56,6 @@ export type OpenService = { readonly service: Service; close(): Promise<void> }
 const VISIBLE_MS = 5_000
 const MAX_LAG_MS = 5_000
 const KEPT_MESSAGES = 20_000
-const STREAM_CONNECTIONS = 6
 const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
 const UNREACHABLE = 'the log cannot be reached'
@@ -121,7 +120,6 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const { schema, horizon: models } = main
 
   const reads = openReads<ReadTables>({ url: databaseUrl, schema, head: () => log.head(), heard: caches.position })
-  const streamPool = newPool(databaseUrl, 'long lists', STREAM_CONNECTIONS, 0, schema)
   const operations = newPool(databaseUrl, 'operations', 3, OPERATION_MS)
 
   const common = { log, codec, now }
@@ -160,17 +158,20 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const uses = newUses({ pool: operations, now })
   const limits = openLimits({ config, databaseUrl, logger })
   const feedCache = newFeedCache(() => watch.isAlive())
+  const streams = newStreams({ now, isAlive: () => watch.isAlive() })
   const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS))
   const observe = (event: Happened) => {
     byCategory[event.stream.slice(0, event.stream.indexOf('-'))]?.observe(event.stream, event.revision)
     tokens.observe([event])
     feedCache.observe(event)
+    streams.observe(event)
     registry.observe(event)
   }
   const forget = () => {
     for (const transactor of Object.values(byCategory)) transactor.forget()
     tokens.clear()
     feedCache.clear()
+    streams.clear()
     registry.clear()
   }
   const watch = startWatch({ log, codec, horizon: caches, models, observe, forget })
@@ -258,7 +259,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     log,
     codec,
     reads,
-    streams: newStreams(streamPool),
+    streams,
     ...transactors,
     tokens,
     uses,
@@ -277,7 +278,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     await Promise.all([uses.close(), limits?.close(), catalogue.close(), summaries?.close(), erasure?.close()])
     await Promise.all([watch.close(), main.close()])
     await log.close()
-    await Promise.all([reads.close(), streamPool.end(), operations.end()])
+    await Promise.all([reads.close(), operations.end()])
   }
 
   /** A database that does not answer is not waited for. */

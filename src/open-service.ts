@@ -111,7 +111,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const streamPool = newPool(databaseUrl, 'long lists', STREAM_CONNECTIONS, 0, schema)
   const operations = newPool(databaseUrl, 'operations', 3, OPERATION_MS)
 
-  const common = { log, codec, now }
+  const common = { log, codec, now, isCurrent: () => watch.isAlive() }
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>): Transactor<State, Event> =>
     newTransactor({ kind, source: foldSource(kind, log, codec), ...common })
   const transactors = {

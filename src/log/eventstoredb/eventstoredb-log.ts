@@ -51,6 +51,8 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
     return answer
   }
 
+  const lastRevision = async (stream: string) => (await reader.last(address.prefix + stream))?.revision ?? 'none'
+
   const looks = newLooks(wakeUps.version, reader.page)
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
@@ -94,5 +96,5 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
   }
 
   const { read, readAll, head } = reader
-  return { append, read, readAll, follow, truncate, head, maxAppendBytes, close }
+  return { append, read, lastRevision, readAll, follow, truncate, head, maxAppendBytes, close }
 }

@@ -55,9 +55,10 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
   const verdicts: Verdict[] = []
   for (const { command, context } of asks) {
     if (length > APPEND_LENGTH) break
-    const time = Math.max(now(), at)
+    const real = now()
+    const time = Math.max(real, at)
     try {
-      const events = command.decide(state, time)
+      const events = command.decide(state, real, time)
       // All are written before the first counts: of a command either every event is stored or none.
       const decided = events.map((event) => ({ event, context, at: time, ...codec.encode(event) }))
       for (const draft of decided) {

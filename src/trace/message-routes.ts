@@ -61,7 +61,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     const { id, writer } = await locate(service, requireCaller(request), externalId)
     const upsert = upsertMessages(writer, upserts)
     let messages: UpsertedMessage[] = []
-    const decide = (state: Trace, at: number) => {
+    const decide = (state: Trace, _now: number, at: number) => {
       const decided = upsert(state, at)
       messages = decided.messages
       return decided.events

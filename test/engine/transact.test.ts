@@ -205,6 +205,27 @@ test('time never runs backwards in a stream', async () => {
   )
 })
 
+test('a decision knows the real time, and the one that its events will have', async () => {
+  const id = randomUUID()
+  const clock = [5_000, 4_000, 3_000]
+  const node = newCounters(log, { now: () => clock.shift()! })
+  const told: number[][] = []
+  const { decide, answer } = count()
+  const command = {
+    decide: (state: Counter, now: number, at: number) => {
+      told.push([now, at])
+      return decide(state)
+    },
+    answer,
+  }
+  for (let i = 0; i < 3; i++) await node.transact(id, command, {})
+  assert.equal(told, [
+    [5_000, 5_000],
+    [4_000, 5_000],
+    [3_000, 5_000],
+  ])
+})
+
 test('what is observed of other nodes drops a state that is gone', async () => {
   const id = randomUUID()
   const [node, other] = [newCounters(log), newCounters(log)]

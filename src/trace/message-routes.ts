@@ -10,7 +10,7 @@ import type { Service } from '../service.ts'
 import { BatchBody, MessageBody } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
 import type { Trace } from './decide.ts'
-import { locate } from './locate.ts'
+import { type Located, writeLocated } from './locate.ts'
 import { type MessageUpsert, toUpsert } from './message.ts'
 import { type MessageListRow, listMessages, messageCursor, messageStatement, messageValues } from './message-queries.ts'
 import { assertMayRead } from './policy.ts'
@@ -58,7 +58,10 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     upserts: readonly MessageUpsert[],
   ): Promise<Written> => {
     assertWritable()
-    const { id, writer } = await locate(service, requireCaller(request), externalId)
+    return writeLocated(service, requireCaller(request), externalId, (located) => writeTo(request, located, upserts))
+  }
+
+  const writeTo = async (request: FastifyRequest, { id, writer }: Located, upserts: readonly MessageUpsert[]) => {
     const upsert = upsertMessages(writer, upserts)
     let messages: UpsertedMessage[] = []
     const decide = (state: Trace, _now: number, at: number) => {

@@ -29,9 +29,10 @@ import { newRefresh } from './models/refresh.ts'
 import { newRegistry } from './models/registry.ts'
 import { newAvatars } from './namespace/avatars.ts'
 import { namespaces } from './namespace/decide.ts'
+import { newClockCheck } from './postgres/clock.ts'
 import { newPool } from './postgres/connect.ts'
 import { migrate } from './postgres/migrate.ts'
-import type { Service } from './service.ts'
+import type { Readiness, Service } from './service.ts'
 import { sessions } from './session/decide.ts'
 import { newTokens } from './session/tokens.ts'
 import { newUses } from './session/uses.ts'
@@ -192,13 +193,14 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       })
     : undefined
 
-  /** What keeps the service from serving, in words; empty when nothing does. */
-  const readiness = async (): Promise<string[]> => {
-    const missing: string[] = []
+  const clock = newClockCheck({ pool: operations, now })
+  const readiness = async (): Promise<Readiness> => {
+    const [missing, degraded]: [string[], string[]] = [[], []]
     const state = runner?.state()
     if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
     if (state?.is === 'rebuilding') missing.push(`read models are being built: ${state.position} of ${state.head}`)
-    const [readable, writable] = await Promise.all([
+    const [complaint, readable, writable] = await Promise.all([
+      clock.complaint(),
       reads.check(),
       within(VISIBLE_MS, UNREACHABLE, log.head()).then(
         () => undefined,
@@ -208,7 +210,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     for (const reason of [readable, writable]) if (reason) missing.push(reason)
     if (isDiskLow()) missing.push('the disk is nearly full: writes are refused')
     if (watch.lagMs() > MAX_LAG_MS) missing.push('the read models are too far behind')
-    return missing
+    if (complaint) degraded.push(complaint)
+    return { missing, degraded }
   }
 
   metrics.gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', () =>

@@ -40,7 +40,7 @@ const signIn = async ({ call }: App) => {
   return (data as { session: { token: string } }).session.token
 }
 
-const isReady = async ({ service }: App) => (await service.readiness()).length === 0
+const isReady = async ({ service }: App) => (await service.readiness()).missing.length === 0
 
 /** Ends connections of the service, as an administrator would; all that are for something, or one at random. */
 const terminate = (sql: pg.Client, name = '', all = true) =>
@@ -135,7 +135,7 @@ for (const [what, events] of Object.entries(poisons)) {
     await call('PUT', '/v1/traces/before', { token, body: {} })
     await service.log.append(`trace-${randomUUID()}`, 'none', events)
     await until(async () => !(await isReady(app)))
-    assert.match((await service.readiness()).join(), 'projections have stopped')
+    assert.match((await service.readiness()).missing.join(), 'projections have stopped')
     assert.match(await service.metrics.registry.metrics(), /tracebook_projection_stopped 1/)
     for (const [method, url] of [
       ['PUT', '/v1/traces/after'],

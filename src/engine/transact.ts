@@ -128,7 +128,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const append = async (id: string, loaded: Loaded<State>, decided: Decided<State, Event>) => {
     if (decided.drafts.length === 0) return decided.after
     memory.delete(id) // `evolve` has changed the state: nobody may load it until the append is answered
-    underWay.set(id, decided.after.state)
+    if (!decided.isSpoilt) underWay.set(id, decided.after.state)
     try {
       const events = stamp(kind, decided.drafts)
       return { ...decided.after, ...(await log.append(streamOf(kind, id), loaded.revision, events)) }
@@ -141,9 +141,10 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const attempt = async (id: string, batch: readonly Asked[], reached: Expected) => {
     const { loaded, isNewest } = await loadAt(id, batch, reached)
     const decided = decideAll(kind, codec, loaded, batch, now)
+    if (decided.isSpoilt) memory.delete(id)
     if (decided.drafts.length === 0 && !isNewest) await assertNewest(id, loaded)
     const after = await append(id, loaded, decided)
-    remember(id, after)
+    if (!decided.isSpoilt) remember(id, after)
     for (const [i, verdict] of decided.verdicts.entries()) {
       if ('error' in verdict) batch[i]!.reject(verdict.error)
       else batch[i]!.resolve({ answer: verdict.answer, position: after.position })

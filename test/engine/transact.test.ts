@@ -11,7 +11,16 @@ import { all, errorOf } from '../log/support/events.ts'
 import { dyingAfter } from '../log/support/segments.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openBareLog } from '../support/log-place.ts'
-import { type Counter, type CounterEvent, codec, count, counters, newCounters, reach } from './support/counters.ts'
+import {
+  type Counter,
+  type CounterEvent,
+  codec,
+  count,
+  counters,
+  newCounters,
+  newTotals,
+  reach,
+} from './support/counters.ts'
 
 const test = suite('engine/transact')
 
@@ -70,6 +79,31 @@ test('a command one of whose events cannot be written stores none of them', asyn
   )
   assert.is((await eventsOf(id)).length, 2)
 })
+
+for (const [what, broken] of Object.entries({
+  'changing the state': { note: 'bad' },
+  'being answered': { note: '', answer: () => assert.unreachable() },
+})) {
+  test(`a command that fails while ${what} stores nothing, and leaves nothing of itself to the others`, async () => {
+    const id = randomUUID()
+    const node = newTotals(log)
+    const add = (by: number, more: object = {}) => ({ ...count(by), ...more })
+    await node.transact(id, add(1), {})
+    const two = (state: Counter) => [...count(10).decide(state), ...count(100, { note: broken.note }).decide(state)]
+    const asked = [add(2), add(0, { ...broken, decide: two }), add(4), add(0, { ...broken, decide: two }), add(8)]
+    const settled = await Promise.allSettled(asked.map((command) => node.transact(id, command, {})))
+    assert.equal(
+      settled.map((one) => (one.status === 'fulfilled' ? one.value.answer : one.status)),
+      [3, 'rejected', 7, 'rejected', 15],
+    )
+    await errorOf(node.transact(id, add(0, { ...broken, decide: two }), {}))
+    assert.is((await node.transact(id, reach(0), {})).answer, 15, 'what was in memory is not used any more')
+    assert.equal(
+      (await eventsOf(id)).map(({ data }) => JSON.parse(data).by),
+      [1, 2, 4, 8],
+    )
+  })
+}
 
 test('each event says who asked for it, and in which request', async () => {
   const id = randomUUID()

@@ -29,9 +29,10 @@ import { newRegistry } from './models/registry.ts'
 import { newAvatars } from './namespace/avatars.ts'
 import { namespaces } from './namespace/decide.ts'
 import { percentDone } from './percent.ts'
+import { newClockCheck } from './postgres/clock.ts'
 import { newPool } from './postgres/connect.ts'
 import { migrate } from './postgres/migrate.ts'
-import type { Service } from './service.ts'
+import type { Readiness, Service } from './service.ts'
 import { sessions } from './session/decide.ts'
 import { newTokens } from './session/tokens.ts'
 import { newUses } from './session/uses.ts'
@@ -122,7 +123,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const reads = openReads<ReadTables>({ url: databaseUrl, schema, head: () => log.head(), heard: caches.position })
   const operations = newPool(databaseUrl, 'operations', 3, OPERATION_MS)
 
-  const common = { log, codec, now }
+  const common = { log, codec, now, isCurrent: () => watch.isAlive() }
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>): Transactor<State, Event> =>
     newTransactor({ kind, source: foldSource(kind, log, codec), ...common })
   const transactors = {
@@ -211,14 +212,15 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       })
     : undefined
 
-  /** What keeps the service from serving, in words; empty when nothing does. */
-  const readiness = async (): Promise<string[]> => {
-    const missing: string[] = []
+  const clock = newClockCheck({ pool: operations, now })
+  const readiness = async (): Promise<Readiness> => {
+    const [missing, degraded]: [string[], string[]] = [[], []]
     const state = main.state()
     if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
     if (state?.is === 'rebuilding')
       missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
-    const [readable, writable] = await Promise.all([
+    const [complaint, readable, writable] = await Promise.all([
+      clock.complaint(),
       reads.check(),
       logProblem() ??
         within(VISIBLE_MS, UNREACHABLE, log.head()).then(
@@ -229,7 +231,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     for (const reason of [readable, writable]) if (reason) missing.push(reason)
     if (isDiskLow()) missing.push('the disk is nearly full: writes are refused')
     if (watch.lagMs() > MAX_LAG_MS) missing.push('the read models are too far behind')
-    return missing
+    if (complaint) degraded.push(complaint)
+    return { missing, degraded }
   }
 
   metrics.gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', () =>

@@ -5,7 +5,7 @@ export type Horizon = {
   position(): bigint
   /** Notes that the read models, and this node's caches, have passed a position. Never moves backwards. */
   advance(position: bigint): void
-  /** Forgets how far they came: after a crash of Postgres the last transactions may be gone. */
+  /** Sets how far they are: after a crash of Postgres the last transactions may be gone. May go back, or forward. */
   reset(position: bigint): void
   /** The log is in another epoch: waiters learn that their writes may be lost, and positions begin anew. */
   restart(): void
@@ -28,8 +28,7 @@ export const newHorizon = (): Horizon => {
   let waiters: Waiter[] = []
   let callback = () => {}
 
-  const advance = (position: bigint) => {
-    if (position <= reached) return
+  const reset = (position: bigint) => {
     reached = position
     const later: Waiter[] = []
     for (const waiter of waiters) {
@@ -37,6 +36,10 @@ export const newHorizon = (): Horizon => {
       else later.push(waiter)
     }
     waiters = later
+  }
+
+  const advance = (position: bigint) => {
+    if (position > reached) reset(position)
   }
 
   const passed = (position: bigint, timeoutMs: number, stored = true) => {
@@ -60,10 +63,6 @@ export const newHorizon = (): Horizon => {
       waiters.push(waiter)
       callback()
     })
-  }
-
-  const reset = (position: bigint) => {
-    reached = position
   }
 
   const restart = () => {

@@ -57,6 +57,11 @@ export type EventLog = {
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
   /** Events of a stream from `from` on, inclusive (default: the first, or the last when backwards). */
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
+  /**
+   * The revision of a stream's last record, also of one that readers do not see because its append was never finished.
+   * A read of the stream that starts after this has seen everything up to there.
+   */
+  lastRevision(stream: string): Promise<Expected>
   /** Events after a position, in log order, until the present end. */
   readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
   /**

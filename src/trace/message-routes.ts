@@ -11,7 +11,7 @@ import { BatchBody, MessageBody } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
 import type { Trace } from './decide.ts'
 import type { Reader } from './lost-rights.ts'
-import { locate } from './locate.ts'
+import { type Located, writeLocated } from './locate.ts'
 import { type MessageUpsert, toUpsert } from './message.ts'
 import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
 import { type MessageListRow, listMessages, messageCursor, messageValues } from './message-queries.ts'
@@ -61,10 +61,13 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     upserts: readonly MessageUpsert[],
   ): Promise<Written> => {
     assertWritable()
-    const { id, writer } = await locate(service, requireCaller(request), externalId)
+    return writeLocated(service, requireCaller(request), externalId, (located) => writeTo(request, located, upserts))
+  }
+
+  const writeTo = async (request: FastifyRequest, { id, writer }: Located, upserts: readonly MessageUpsert[]) => {
     const upsert = upsertMessages(writer, upserts)
     let messages: UpsertedMessage[] = []
-    const decide = (state: Trace, at: number) => {
+    const decide = (state: Trace, _now: number, at: number) => {
       const decided = upsert(state, at)
       messages = decided.messages
       return decided.events

@@ -20,7 +20,8 @@ test('gives the progress in percent', async () => {
   const app = await openApp(database.url, { env: { ROLES: 'api,projector' } })
   try {
     let built: string | undefined
-    while (built === undefined) built = (await app.service.readiness()).find((reason) => reason.includes('being built'))
+    while (built === undefined)
+      built = (await app.service.readiness()).missing.find((reason) => reason.includes('being built'))
     assert.is(built, 'read models are being built: 0 %')
   } finally {
     await blocker.end()

@@ -40,7 +40,7 @@ const signIn = async ({ call }: App) => {
   return (data as { session: { token: string } }).session.token
 }
 
-const isReady = async ({ service }: App) => (await service.readiness()).length === 0
+const isReady = async ({ service }: App) => (await service.readiness()).missing.length === 0
 
 /** Ends connections of the service, as an administrator would; all that are for something, or one at random. */
 const terminate = (sql: pg.Client, name = '', all = true) =>

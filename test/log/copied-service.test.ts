@@ -68,7 +68,7 @@ const copied = async (direction: 'to EventStoreDB' | 'to Postgres') => {
   )
   assert.match(stdout, 'Verified')
   const target = await open(second.url, { env: { ...historySettings(folder), CATALOGUE_URL: 'none', ...to } })
-  await until(async () => (await target.service.readiness()).length === 0)
+  await until(async () => (await target.service.readiness()).missing.length === 0)
   await target.service.visible(await target.service.log.head())
   return { first, second, told, answers, target }
 }

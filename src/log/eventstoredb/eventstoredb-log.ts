@@ -82,6 +82,8 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     }
   }
 
+  const lastRevision = async (stream: string) => (await reader.last(address.prefix + stream))?.revision ?? 'none'
+
   const looks = newLooks({ version: wakeUps.version, read: reader.page })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
@@ -131,6 +133,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   return {
     append,
     read,
+    lastRevision,
     readAll,
     follow,
     truncate,

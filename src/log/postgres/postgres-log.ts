@@ -21,6 +21,8 @@ const truncateStep = `
     select position from log.events where stream = $1 and revision < least($2::int8,
       (select max(revision) from log.events where stream = $1)) order by revision limit ${TRUNCATE_STEP})`
 
+const lastStatement = 'select revision from log.events where stream = $1 order by revision desc limit 1'
+
 export type PostgresLogOptions = {
   readonly url: string
   readonly deadlineMs?: number
@@ -92,6 +94,11 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
     await others.tellTruncated()
   }
 
+  const lastRevision = async (stream: string) => {
+    const query = { name: 'log-last', text: lastStatement, values: [stream] }
+    return (await ask<{ revision: bigint }>(pool, query)).rows[0]?.revision ?? 'none'
+  }
+
   const head = async () => {
     const query = { name: 'log-head', text: 'select coalesce(max(position), 0) as position from log.events' }
     return (await ask<{ position: bigint }>(pool, query)).rows[0]!.position
@@ -111,6 +118,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   return {
     append: writer.append,
     read,
+    lastRevision,
     readAll,
     follow,
     truncate,

@@ -175,6 +175,7 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
     },
     ...ignoredButTraces,
   },
+  passOver: (changes, event) => void rowOf(changes, event),
   write: ({ rows, deleted }, write) => {
     if (deleted.size > 0) writeDeleted([...deleted.values()], write)
     const all = [...rows.values()]

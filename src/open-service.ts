@@ -120,10 +120,16 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   })
   const { schema, horizon: models } = main
 
-  const reads = openReads<ReadTables>({ url: databaseUrl, schema, head: () => log.head(), heard: caches.position })
+  const reads = openReads<ReadTables>({
+    url: databaseUrl,
+    schema,
+    quarantine: main.quarantine,
+    head: () => log.head(),
+    heard: caches.position,
+  })
   const operations = newPool(databaseUrl, 'operations', 3, OPERATION_MS)
 
-  const common = { log, codec, now, isCurrent: () => watch.isAlive() }
+  const common = { log, codec, now, isCurrent: () => watch.isAlive(), assertClear: main.quarantine.assertClear }
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>): Transactor<State, Event> =>
     newTransactor({ kind, source: foldSource(kind, log, codec), ...common })
   const transactors = {
@@ -175,6 +181,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     streams.clear()
     registry.clear()
   }
+  main.quarantine.onChange(forget)
   const watch = startWatch({ log, codec, horizon: caches, models, observe, forget })
   if (!log.problem()) await briefly(watch.begun)
   /** Why the log is not used, in words. */
@@ -232,6 +239,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     if (isDiskLow()) missing.push('the disk is nearly full: writes are refused')
     if (watch.lagMs() > MAX_LAG_MS) missing.push('the read models are too far behind')
     if (complaint) degraded.push(complaint)
+    degraded.push(...main.quarantine.list().map(({ stream, reason }) => `${stream} is in quarantine: ${reason}`))
     return { missing, degraded }
   }
 
@@ -245,6 +253,11 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   )
   metrics.gauge('tracebook_projection_stopped', '1 when an event could not be applied', () =>
     main.state()?.is === 'stopped' ? 1 : 0,
+  )
+  metrics.gauge(
+    'tracebook_quarantined_streams',
+    'Streams that are left aside since an event of theirs could not be applied',
+    () => main.quarantine.list().length,
   )
   metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.pool.totalCount)
   metrics.gauge('tracebook_pool_idle', 'Idle connections of the pool for reads', () => reads.pool.idleCount)

@@ -6,6 +6,7 @@ import { percentDone } from '../percent.ts'
 import { ending, exitOnUsage } from '../sync/command-end.ts'
 import { exitCodes } from '../sync/exit-codes.ts'
 import { openPlace } from './log-place.ts'
+import { quarantineCommand, replayCommand, skipCommand } from './quarantine.ts'
 
 const copyHelp = `
 A log is postgres://… or esdb://… (esdb+discover://, kurrentdb://, kurrentdb+discover://), or the
@@ -109,7 +110,10 @@ const scavengeCommand = () =>
 /** `tracebook log`: what is done to a log as a whole. */
 export const logCommand = (): Command =>
   new Command('log')
-    .description('Copy a log, or scavenge it')
+    .description('Copy a log, scavenge it, or mend what its read models cannot apply')
     .exitOverride(exitOnUsage)
     .addCommand(copyCommand())
     .addCommand(scavengeCommand())
+    .addCommand(quarantineCommand())
+    .addCommand(replayCommand())
+    .addCommand(skipCommand())

@@ -7,7 +7,7 @@ import { type Anchor, type Step, advance } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { mayPass } from './faults.ts'
 import type { Group } from './group.ts'
-import { type Happened, project } from './projection.ts'
+import { type Happened, PASSED_OVER, project } from './projection.ts'
 import { type Quarantined, isDecision, note, quarantined } from './quarantine.ts'
 import { locks } from './schema.ts'
 import { idOf } from './stream.ts'
@@ -90,13 +90,24 @@ export const applyBatch = async (target: Target, events: readonly Happened[], st
   if (failed) throw failed.error
 }
 
+/** Ids of events that were passed over for good. */
+export type Skipped = ReadonlySet<string>
+
+const NONE: Skipped = new Set()
+
+const passedOver = (event: RecordedEvent): Happened => {
+  const { stream, revision, position } = event
+  const place = { of: idOf(event), stream, revision, position, at: metadataOf(event).at }
+  return { type: PASSED_OVER, data: {}, ...place, actor: undefined, bytes: 0 }
+}
+
 /** Applies events within an open transaction; nothing of them stays when one of them cannot be applied. */
-const attempt = async ({ client, group }: Target, codec: Codec, events: readonly RecordedEvent[]) => {
+const attempt = async ({ client, group }: Target, codec: Codec, events: readonly RecordedEvent[], skipped: Skipped) => {
   const { send, settled } = newSender(client)
   send('savepoint append')
   let thrown: { error: unknown } | undefined
   try {
-    const facts = events.map((event) => happened(codec, event))
+    const facts = events.map((event) => (skipped.has(event.id) ? passedOver(event) : happened(codec, event)))
     for (const projection of group.projections)
       project(projection, facts, (name, text, values) => send({ name, text, values: [...values] }))
   } catch (error) {
@@ -110,11 +121,17 @@ const attempt = async ({ client, group }: Target, codec: Codec, events: readonly
 }
 
 /** Of an append that cannot be applied the first event with which it fails, found by halves; nothing of it stays. */
-const culpritOf = async (target: Target, codec: Codec, append: readonly RecordedEvent[], first: { error: unknown }) => {
+const culpritOf = async (
+  target: Target,
+  codec: Codec,
+  append: readonly RecordedEvent[],
+  skipped: Skipped,
+  first: { error: unknown },
+) => {
   let [good, bad, failed] = [0, append.length, first] // how many events of the beginning pass, how many do not
   while (bad - good > 1) {
     const middle = (good + bad) >> 1
-    const outcome = await attempt(target, codec, append.slice(0, middle))
+    const outcome = await attempt(target, codec, append.slice(0, middle), skipped)
     if (outcome) [bad, failed] = [middle, outcome]
     else {
       await target.client.query('rollback to savepoint append')
@@ -129,9 +146,10 @@ export const applyAppend = async (
   target: Target,
   codec: Codec,
   append: readonly RecordedEvent[],
+  skipped: Skipped = NONE,
 ): Promise<Quarantined | undefined> => {
-  const failed = await attempt(target, codec, append)
-  const culprit = failed && (await culpritOf(target, codec, append, failed))
+  const failed = await attempt(target, codec, append, skipped)
+  const culprit = failed && (await culpritOf(target, codec, append, skipped, failed))
   await target.client.query('release savepoint append')
   return culprit
 }

@@ -37,7 +37,12 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
   readonly start: () => Changes
   readonly on: Handlers<Event, Changes>
   readonly write: (changes: Changes, write: Write) => void
+  /** An event of a stream was passed over for good: nothing of it counts, but the stream's revision has moved on. */
+  readonly passOver?: (changes: Changes, event: Happened) => void
 }
+
+/** The type under which projections meet an event that was passed over. */
+export const PASSED_OVER = 'passed over'
 
 /** Types a projection over a union of events, and forgets the type of its changes. */
 export const projectionOf =
@@ -50,6 +55,10 @@ export const project = (projection: Projection, events: readonly Happened[], wri
   const changes = projection.start()
   const handlers = projection.on as Readonly<Record<string, 'ignored' | ((changes: unknown, event: Happened) => void)>>
   for (const event of events) {
+    if (event.type === PASSED_OVER) {
+      projection.passOver?.(changes, event)
+      continue
+    }
     const handler = handlers[event.type]
     if (handler === undefined) throw new Error(`${projection.name} does not know ${event.type}`)
     if (handler !== 'ignored') handler(changes, event)

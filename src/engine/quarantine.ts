@@ -5,8 +5,7 @@ import { metadataOf } from '../log/metadata.ts'
 import type { Client } from './checkpoint.ts'
 import { UnknownEvent } from './codec.ts'
 import { QUARANTINE } from './quarantine-events.ts'
-import { Unavailable } from './rejected.ts'
-import { idOf } from './stream.ts'
+import { InQuarantine } from './rejected.ts'
 
 /**
  * An event that a projection cannot apply costs its own stream only: the stream is noted here, in the transaction of the
@@ -33,8 +32,9 @@ export const quarantineTables = `
 
 const ROOT = '3c0a7f52-7d1c-5a0c-9a5e-2f6f2f0a6c11'
 
-/** The stream that holds the decisions about another one. */
-export const skipStreamOf = (stream: string): string => `${QUARANTINE}-${v5(stream, ROOT)}`
+/** The stream that holds the decisions about another one: its id, and its name. */
+export const skipIdOf = (stream: string): string => v5(stream, ROOT)
+export const skipStreamOf = (stream: string): string => `${QUARANTINE}-${skipIdOf(stream)}`
 
 /** Whether an event is such a decision: the engine's own business, no projection's. */
 export const isDecision = ({ stream }: Pick<RecordedEvent, 'stream'>): boolean => stream.startsWith(`${QUARANTINE}-`)
@@ -76,9 +76,10 @@ export const readQuarantine = async (client: Client, schema: string): Promise<Qu
 /** What a node knows of the streams that are in quarantine: their rows may be wrong, so they are not answered from. */
 export type Quarantine = {
   list(): readonly Quarantined[]
-  has(stream: string): boolean
-  /** @throws Unavailable when one of these streams is in quarantine */
-  assertNone(...streams: string[]): void
+  /** Whether none of these streams is in quarantine. */
+  isClear(...streams: string[]): boolean
+  /** @throws InQuarantine when one of these streams is */
+  assertClear(...streams: string[]): void
   /** Takes over what the read models say. */
   set(list: readonly Quarantined[]): void
   /** Calls back, before anything else happens, when the list has changed. */
@@ -89,33 +90,27 @@ const keysOf = (list: readonly Quarantined[]) => list.map(({ stream, position })
 
 export const newQuarantine = (): Quarantine => {
   let current: readonly Quarantined[] = []
-  let streams = new Map<string, Quarantined>()
+  let streams = new Set<string>()
   const listeners: (() => void)[] = []
 
-  const assertNone = (...names: string[]) => {
-    if (streams.size === 0) return
-    const found = names.map((name) => streams.get(name)).find((one) => one !== undefined)
-    if (found)
-      throw new Unavailable(
-        `${nameOf(found)} is in quarantine since an event of it could not be applied: ${found.reason}`,
-      )
+  const isClear = (...names: string[]) => streams.size === 0 || !names.some((name) => streams.has(name))
+
+  const assertClear = (...names: string[]) => {
+    for (const name of names) if (streams.has(name)) throw new InQuarantine(name.slice(0, name.indexOf('-')))
   }
 
   const set = (list: readonly Quarantined[]) => {
     if (keysOf(list) === keysOf(current)) return
     current = list
-    streams = new Map(list.map((one) => [one.stream, one]))
+    streams = new Set(list.map(({ stream }) => stream))
     for (const listener of listeners) listener()
   }
 
   return {
     list: () => current,
-    has: (stream) => streams.has(stream),
-    assertNone,
+    isClear,
+    assertClear,
     set,
     onChange: (listener) => void listeners.push(listener),
   }
 }
-
-/** What a stream is about, in words that a client may read. */
-const nameOf = ({ stream }: Quarantined) => `${stream.slice(0, stream.indexOf('-'))} ${idOf({ stream })}`

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { isDiskFull, isTransient, kyselyOver, newPool } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { incarnationOf } from './incarnation.ts'
+import type { Quarantine } from './quarantine.ts'
 import { Unavailable } from './rejected.ts'
 import { within } from './within.ts'
 
@@ -14,6 +15,10 @@ export type Reads<Tables> = {
   rows<T extends Row>(name: string, text: string, values?: readonly unknown[]): Promise<T[]>
   /** Runs a query made with Kysely: for what is not a hot path. */
   ask<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  /** Whether rows of these streams may be shown: none of them is in quarantine. */
+  isClear: Quarantine['isClear']
+  /** @throws InQuarantine when rows of one of these streams may be wrong */
+  assertClear: Quarantine['assertClear']
   /** Whether the read models can be asked now, with what is missing when they cannot. */
   check(): Promise<string | undefined>
   readonly pool: pg.Pool
@@ -24,6 +29,7 @@ export type ReadsOptions = {
   readonly url: string
   readonly schema: string
   readonly size?: number
+  readonly quarantine: Pick<Quarantine, 'isClear' | 'assertClear'>
   /** The log's head, which the read models should have reached after a crash of the server. */
   readonly head: () => Promise<bigint>
   /** The last position that this node has heard of: what counts instead while the log is away. */
@@ -43,7 +49,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
  * so in each life of the server reads wait until the checkpoint has reached the log's head of that moment. They do not
  * wait longer than 5 s: whatever became of the projections and of the log, reads go on as long as Postgres answers.
  */
-export const openReads = <Tables>({ url, schema, size = 12, head, heard }: ReadsOptions): Reads<Tables> => {
+export const openReads = <Tables>({ url, schema, size = 12, quarantine, head, heard }: ReadsOptions): Reads<Tables> => {
   let settling: Promise<void> | undefined
   let incarnation: string | undefined
   let isSettled = false
@@ -129,7 +135,8 @@ export const openReads = <Tables>({ url, schema, size = 12, head, heard }: Reads
 
   const kysely = kyselyOver<Tables>(pool)
   const ask = <T>(query: (db: Kysely<Tables>) => Promise<T>) => guarded(() => query(kysely))
-  return { rows, ask, check, pool, close: () => pool.end() }
+  const { isClear, assertClear } = quarantine
+  return { rows, ask, isClear, assertClear, check, pool, close: () => pool.end() }
 }
 
 const ifMissing = (error: unknown): Checkpoint => {

@@ -74,6 +74,16 @@ const keepAlive = (url: string, client: pg.Client, backend: Backend): (() => voi
   return () => clearInterval(timer)
 }
 
+/** Ends the session that leads under this name, if there is one; what leads next begins from what is stored. */
+export const endLeader = (client: Pick<pg.ClientBase, 'query'>, lock: string): Promise<unknown> =>
+  client.query(
+    `select pg_terminate_backend(pid) from pg_locks
+     where locktype = 'advisory' and objsubid = 1 and granted
+       and database = (select oid from pg_database where datname = current_database())
+       and ((classid::int8 << 32) | objid::int8) = hashtext($1)::int8`,
+    [lock],
+  )
+
 /** Connects `client` and keeps its session alive until it is closed. @throws what connecting throws */
 export const openLeader = async (url: string, client: pg.Client): Promise<Leader> => {
   const end = new AbortController()

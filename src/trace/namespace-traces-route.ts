@@ -39,18 +39,19 @@ export const namespaceTracesRoute = (app: FastifyInstance, { reads, streams }: S
       const values = [namespaceId(params.slug.trim().toLowerCase()), caller?.userId ?? null]
       const [found] = await reads.rows<{ id: string; role: string | null }>('namespace-role', roleStatement, values)
       if (!found) throw notFound()
+      reads.assertClear(`namespace-${found.id}`)
       const isMember = found.role !== null
       if (given === 0) return ok(reply, { traces: [] })
       if (isMember && given === undefined && !after) return listAll(reply, { caller, namespaceId: found.id })
       const limit = given ?? DEFAULT_LIMIT
       const rows = await listTraces(reads, { namespaceId: found.id, publicOnly: !isMember, limit: limit + 1, after })
-      return okText(reply, pageText(rows, limit))
+      return okText(reply, pageText(reads, rows, limit))
     },
   )
 
   const listAll = async (reply: FastifyReply, { caller, namespaceId }: Pick<Reader, 'caller' | 'namespaceId'>) => {
     const first = await namespacePage(reads, namespaceId)
-    if (!first.next) return okText(reply, pageText(first.rows, first.rows.length))
+    if (!first.next) return okText(reply, pageText(reads, first.rows, first.rows.length))
     const reader = { caller, namespaceId, traceId: undefined, isMember: true }
     return streams.send(reply, {
       reader,
@@ -58,7 +59,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, { reads, streams }: S
       pageWeight: PAGE_WEIGHT,
       pages: () => namespacePages(reads, namespaceId),
       before: '{"ok":true,"data":{"traces":[',
-      toText: summaryText,
+      toText: (row) => (reads.isClear(`trace-${row.id}`) ? summaryText(row) : undefined),
       traceIdOf: ({ id }) => id,
       after: () => ']}}',
     })

@@ -25,6 +25,7 @@ export const openEngine = (url: string, { keep = 512, now = Date.now }: { keep?:
   const reads = openReads<ReadTables>({
     url,
     schema: schemaOf(readModels),
+    quarantine,
     head: () => log.head(),
     heard: horizon.position,
   })

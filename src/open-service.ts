@@ -33,6 +33,7 @@ import { namespaces } from './namespace/decide.ts'
 import { percentDone } from './percent.ts'
 import { newPool } from './postgres/connect.ts'
 import { migrate } from './postgres/migrate.ts'
+import { poolSizes } from './postgres/pool-sizes.ts'
 import type { Service } from './service.ts'
 import { sessions } from './session/decide.ts'
 import { newTokens } from './session/tokens.ts'
@@ -58,7 +59,6 @@ export type OpenService = { readonly service: Service; close(): Promise<void> }
 const VISIBLE_MS = 5_000
 const MAX_LAG_MS = 5_000
 const KEPT_MESSAGES = 20_000
-const STREAM_CONNECTIONS = 6
 const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
 const UNREACHABLE = 'the log cannot be reached'
@@ -70,12 +70,14 @@ const briefly = (work: Promise<void>) => within(START_MS, UNREACHABLE, work).cat
 /** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
   const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
+  const sizes = poolSizes(config.DATABASE_CONNECTIONS)
   const has = (role: ServiceRole) => config.ROLES.includes(role)
   await migrate(databaseUrl)
   const metrics = newMetrics()
   const codec = newCodec(formats)
   const bare = await openLog({
     databaseUrl,
+    connections: sizes.log,
     eventStoreUrl: config.EVENTSTORE_URL,
     observe: (appends, events, ms) => {
       metrics.appendBatches.observe(appends)
@@ -131,9 +133,15 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     isNeeded: () => runner?.state().is !== 'running',
   })
 
-  const reads = openReads<ReadTables>({ url: databaseUrl, schema, head: () => log.head(), heard: caches.position })
-  const streamPool = newPool(databaseUrl, 'long lists', STREAM_CONNECTIONS, 0, schema)
-  const operations = newPool(databaseUrl, 'operations', 3, OPERATION_MS)
+  const reads = openReads<ReadTables>({
+    url: databaseUrl,
+    schema,
+    size: sizes.reads,
+    head: () => log.head(),
+    heard: caches.position,
+  })
+  const streamPool = newPool(databaseUrl, 'long lists', sizes.lists, 0, schema)
+  const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
 
   const common = { log, codec, now }
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>): Transactor<State, Event> =>
@@ -169,7 +177,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const tokens = newTokens({ reads, now, isAlive: () => watch.isAlive() })
   const uses = newUses({ pool: operations, now })
-  const limits = openLimits({ config, databaseUrl, logger })
+  const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const feedCache = newFeedCache(() => watch.isAlive())
   const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS))
   const observe = (event: Happened) => {
@@ -210,6 +218,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const summaries = has('worker')
     ? startSummaries({
         url: databaseUrl,
+        jobConnections: sizes.jobs,
         pool: operations,
         log,
         codec,

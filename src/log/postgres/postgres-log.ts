@@ -21,6 +21,8 @@ const truncateStep = `
 export type PostgresLogOptions = {
   readonly url: string
   readonly deadlineMs?: number
+  /** Of the pool for reads; appends and wake-ups take one each besides. */
+  readonly connections?: number
   /** Default 32 MiB. */
   readonly maxAppendBytes?: number
   readonly observe?: (appends: number, events: number, ms: number) => void
@@ -30,8 +32,8 @@ const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { s
 
 /** The log in Postgres (architecture: The log). Needs a direct connection: LISTEN does not survive a pooler. */
 export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
-  const { url, deadlineMs = 5_000, maxAppendBytes = 32 * 1024 * 1024, observe } = options
-  const pool = newPool(url, 'log', 6, STATEMENT_MS)
+  const { url, deadlineMs = 5_000, connections = 6, maxAppendBytes = 32 * 1024 * 1024, observe } = options
+  const pool = newPool(url, 'log', connections, STATEMENT_MS)
   const { page, read, readAll } = newReader(pool)
   const tail = newTail(TAIL_BYTES)
   const closing = new AbortController()

@@ -63,7 +63,7 @@ const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
 const UNREACHABLE = 'the log cannot be reached'
 /** What a start waits for a log that does not answer. */
-const START_MS = 3_000
+const START_MS = 5_000
 
 const briefly = (work: Promise<void>) => within(START_MS, UNREACHABLE, work).catch(() => {})
 

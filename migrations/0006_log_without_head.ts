@@ -79,6 +79,11 @@ export const up = async (db: Kysely<unknown>): Promise<void> => {
     )`.execute(db)
   await sql`insert into log.identity (id, epoch) values (gen_random_uuid(), gen_random_uuid())`.execute(db)
 
+  // The log that read models and processes of this database follow.
+  await sql`create table tracebook.followed_log (one bool primary key default true check (one), id uuid not null)`.execute(
+    db,
+  )
+
   // Emptied when PostgreSQL recovers from a crash, which may take the last transactions of the read models along.
   await sql`create unlogged table tracebook.incarnation (one bool primary key default true check (one), id uuid not null)`.execute(
     db,

@@ -1,15 +1,13 @@
 import type { Logger } from 'pino'
 import { readModels, type ReadTables } from '../projections/index.ts'
 import type { Config, ServiceRole } from './config.ts'
-import { watchCheckpoint } from './engine/checkpoint-watch.ts'
 import { newCodec } from './engine/codec.ts'
 import { foldSource } from './engine/fold.ts'
+import { openGroup } from './engine/group-node.ts'
 import { newHorizon } from './engine/horizon.ts'
 import type { Happened } from './engine/projection.ts'
-import { schemaOf } from './engine/read-models.ts'
 import { openReads } from './engine/reads.ts'
 import { Unavailable } from './engine/rejected.ts'
-import { type Runner, startRunner } from './engine/runner.ts'
 import { type DomainEvent, type StreamKind } from './engine/stream.ts'
 import { OtherLog, assertSameLog } from './engine/same-log.ts'
 import { type Transactor, newTransactor } from './engine/transact.ts'
@@ -31,10 +29,11 @@ import { newRegistry } from './models/registry.ts'
 import { newAvatars } from './namespace/avatars.ts'
 import { namespaces } from './namespace/decide.ts'
 import { percentDone } from './percent.ts'
+import { newClockCheck } from './postgres/clock.ts'
 import { newPool } from './postgres/connect.ts'
 import { migrate } from './postgres/migrate.ts'
 import { poolSizes } from './postgres/pool-sizes.ts'
-import type { Service } from './service.ts'
+import type { Readiness, Service } from './service.ts'
 import { sessions } from './session/decide.ts'
 import { newTokens } from './session/tokens.ts'
 import { newUses } from './session/uses.ts'
@@ -86,10 +85,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     },
   })
 
-  const schema = schemaOf(readModels)
   /** The reason, when it is not the log of the read models. */
   const prove = () =>
-    assertSameLog(databaseUrl, schema, bare).then(
+    assertSameLog(databaseUrl, bare).then(
       () => undefined,
       (error: unknown) => {
         if (error instanceof OtherLog) return error
@@ -110,28 +108,20 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     throw problem
   }
 
-  const models = newHorizon()
   const caches = newHorizon()
-  const runner: Runner | undefined = has('projector')
-    ? startRunner({
-        url: databaseUrl,
-        group: readModels,
-        log,
-        codec,
-        horizon: models,
-        logger,
-        observe: (events, ms) => {
-          metrics.projectedEvents.inc(events)
-          metrics.projectionSeconds.observe(ms / 1_000)
-        },
-      })
-    : undefined
-  const checkpoints = watchCheckpoint({
+  const main = openGroup({
     url: databaseUrl,
-    schema,
-    horizon: models,
-    isNeeded: () => runner?.state().is !== 'running',
+    group: readModels,
+    log,
+    codec,
+    runs: has('projector'),
+    logger,
+    observe: (events, ms) => {
+      metrics.projectedEvents.inc(events)
+      metrics.projectionSeconds.observe(ms / 1_000)
+    },
   })
+  const { schema, horizon: models } = main
 
   const reads = openReads<ReadTables>({
     url: databaseUrl,
@@ -140,10 +130,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     head: () => log.head(),
     heard: caches.position,
   })
-  const streamPool = newPool(databaseUrl, 'long lists', sizes.lists, 0, schema)
   const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
 
-  const common = { log, codec, now }
+  const common = { log, codec, now, isCurrent: () => watch.isAlive() }
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>): Transactor<State, Event> =>
     newTransactor({ kind, source: foldSource(kind, log, codec), ...common })
   const transactors = {
@@ -179,25 +168,26 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const uses = newUses({ pool: operations, now })
   const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const feedCache = newFeedCache(() => watch.isAlive())
+  const streams = newStreams({ now, isAlive: () => watch.isAlive() })
   const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS))
   const observe = (event: Happened) => {
     byCategory[event.stream.slice(0, event.stream.indexOf('-'))]?.observe(event.stream, event.revision)
     tokens.observe([event])
     feedCache.observe(event)
+    streams.observe(event)
     registry.observe(event)
   }
   const forget = () => {
     for (const transactor of Object.values(byCategory)) transactor.forget()
     tokens.clear()
     feedCache.clear()
+    streams.clear()
     registry.clear()
   }
   const watch = startWatch({ log, codec, horizon: caches, models, observe, forget })
-  let hasBegun = false
-  const beginning = watch.begun.then(() => void (hasBegun = true))
-  if (!log.problem()) await briefly(beginning)
+  if (!log.problem()) await briefly(watch.begun)
   /** Why the log is not used, in words. */
-  const logProblem = () => log.problem()?.message ?? (hasBegun ? undefined : UNREACHABLE)
+  const logProblem = () => log.problem()?.message ?? (watch.hasBegun() ? undefined : UNREACHABLE)
   const erasure = has('worker') ? startErasure({ pool: operations, log, models, logger }) : undefined
 
   const refresh = newRefresh({ transactor: providers, known: () => providerIds(reads) })
@@ -210,7 +200,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     const missing = logProblem()
     if (missing) throw new Unavailable(missing)
     if (isDiskLow()) throw new Unavailable('the disk is nearly full')
-    const state = runner?.state()
+    const state = main.state()
     if (state?.is === 'stopped') throw new Unavailable(`projections have stopped: ${state.reason}`)
     if (watch.lagMs() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
   }
@@ -232,14 +222,15 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       })
     : undefined
 
-  /** What keeps the service from serving, in words; empty when nothing does. */
-  const readiness = async (): Promise<string[]> => {
-    const missing: string[] = []
-    const state = runner?.state()
+  const clock = newClockCheck({ pool: operations, now })
+  const readiness = async (): Promise<Readiness> => {
+    const [missing, degraded]: [string[], string[]] = [[], []]
+    const state = main.state()
     if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
     if (state?.is === 'rebuilding')
       missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
-    const [readable, writable] = await Promise.all([
+    const [complaint, readable, writable] = await Promise.all([
+      clock.complaint(),
       reads.check(),
       logProblem() ??
         within(VISIBLE_MS, UNREACHABLE, log.head()).then(
@@ -250,7 +241,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     for (const reason of [readable, writable]) if (reason) missing.push(reason)
     if (isDiskLow()) missing.push('the disk is nearly full: writes are refused')
     if (watch.lagMs() > MAX_LAG_MS) missing.push('the read models are too far behind')
-    return missing
+    if (complaint) degraded.push(complaint)
+    return { missing, degraded }
   }
 
   metrics.gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', () =>
@@ -262,7 +254,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     () => watch.lagMs() / 1_000,
   )
   metrics.gauge('tracebook_projection_stopped', '1 when an event could not be applied', () =>
-    runner?.state().is === 'stopped' ? 1 : 0,
+    main.state()?.is === 'stopped' ? 1 : 0,
   )
   metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.pool.totalCount)
   metrics.gauge('tracebook_pool_idle', 'Idle connections of the pool for reads', () => reads.pool.idleCount)
@@ -280,7 +272,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     log,
     codec,
     reads,
-    streams: newStreams(streamPool),
+    streams,
     ...transactors,
     tokens,
     uses,
@@ -297,9 +289,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const end = async () => {
     await Promise.all([uses.close(), limits?.close(), catalogue.close(), summaries?.close(), erasure?.close()])
-    await Promise.all([watch.close(), runner?.close(), checkpoints.close()])
+    await Promise.all([watch.close(), main.close()])
     await log.close()
-    await Promise.all([reads.close(), streamPool.end(), operations.end()])
+    await Promise.all([reads.close(), operations.end()])
   }
 
   /** A database that does not answer is not waited for. */

@@ -24,6 +24,9 @@ import type { TraceEvent } from './trace/events.ts'
 import type { Identity, User } from './user/decide.ts'
 import type { IdentityEvent, UserEvent } from './user/events.ts'
 
+/** What keeps the service from serving, and what does not but should be seen to; in words, empty when nothing does. */
+export type Readiness = { readonly missing: readonly string[]; readonly degraded: readonly string[] }
+
 /** Everything that routes may touch, wired once in `open-service.ts`. */
 export type Service = {
   readonly config: Config
@@ -60,6 +63,5 @@ export type Service = {
   readonly handshakes: Handshakes
   /** The bytes of avatars. */
   readonly avatars: Avatars
-  /** What keeps the service from serving, in words; empty when nothing does. */
-  readonly readiness: () => Promise<string[]>
+  readonly readiness: () => Promise<Readiness>
 }

@@ -2,6 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { readModels } from '../projections/index.ts'
+import { schemaOf } from '../src/engine/group.ts'
+import { locks } from '../src/engine/schema.ts'
 import { LEAST_CONNECTIONS, poolSizes } from '../src/postgres/pool-sizes.ts'
 import { freshDatabase } from './support/database.ts'
 import { type App, openApp } from './support/open-app.ts'
@@ -42,11 +45,7 @@ const many = <T>(ask: (i: number) => Promise<T>) => Promise.allSettled(Array.fro
 
 /** More of everything at once than any pool has connections. */
 const load = async ({ call, service }: App, token: string) => {
-  const { log, reads, limits, avatars, streams } = service
-  const list = { text: 'select pg_sleep(0.05)', values: [] }
-  const drained = async () => {
-    for await (const _ of await streams.stream(list, { before: '', toText: () => 'x', after: () => '' }));
-  }
+  const { log, reads, limits, avatars } = service
   await Promise.all([
     many((i) => call('PUT', `/v1/traces/t${i}/messages/m${Math.random()}`, { token, body: { role: 'user' } })),
     many((i) => call('PUT', `/v1/traces/t${i}`, { token, body: {} })),
@@ -54,7 +53,6 @@ const load = async ({ call, service }: App, token: string) => {
     many((i) => Array.fromAsync(log.read(`thing-${i}`))),
     many((i) => limits!.perAddress['invite-look-up'].take(`${i} ${Math.random()}`)),
     many(() => avatars.get('00000000-0000-0000-0000-000000000000', 'none')),
-    many(drained),
   ])
 }
 
@@ -73,14 +71,12 @@ for (const connections of [LEAST_CONNECTIONS, 28]) {
     try {
       const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
       const { token } = (data as { session: { token: string } }).session
-      const { reads, log, operations, lists, jobs, limits } = poolSizes(connections)
-      const wanted = { reads, log, operations, 'long lists': lists, jobs, limits }
-      const isFull = () => Object.entries(wanted).every(([pool, size]) => counted.most(pool) >= size)
+      const isFull = () => Object.entries(poolSizes(connections)).every(([pool, size]) => counted.most(pool) >= size)
       while (!isFull()) await load(app, token)
       for (let i = 0; i < 40; i++) await app.call('DELETE', `/v1/traces/t${i}`, { token })
 
       // Projections that take long are looked after on another connection.
-      await counted.client.query(`select pg_advisory_lock(hashtext('tracebook swap'))`)
+      await counted.client.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(readModels))])
       const stuck = app.call('PUT', '/v1/traces/stuck', { token, body: {} })
       while (counted.most('lost answers') === 0) await load(app, token)
       await counted.client.query('select pg_advisory_unlock_all()')

@@ -36,12 +36,45 @@ export type Decided<State, Event> = {
   readonly after: Loaded<State>
   readonly drafts: readonly Draft<Event>[]
   readonly verdicts: readonly Verdict[]
+  /** The last command failed while it was changing the state, which is good for nothing now. The drafts are. */
+  readonly isSpoilt: boolean
 }
 
 /** About how much data, in characters, one append takes before the commands that are left have to wait for the next. */
 const APPEND_LENGTH = 4 * 1024 * 1024
 
-/** Decides commands one after the other on one evolving state, as many as belong into one append. */
+const outcomeOf = <T>(work: () => T): { readonly value: T } | { readonly error: unknown } => {
+  try {
+    return { value: work() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+/** The events that a command leads to, written down; `at` is when they happen. */
+const draft = <State, Event extends DomainEvent, Need>(
+  codec: Codec,
+  { command, context }: Ask<State, Event, Need>,
+  state: State,
+  { now, at }: { readonly now: number; readonly at: number },
+): Draft<Event>[] => command.decide(state, now, at).map((event) => ({ event, context, at, ...codec.encode(event) }))
+
+/** The state that a command's events lead to, and its answer. */
+const carryOut = <State, Event extends DomainEvent, Need>(
+  kind: StreamKind<State, Event>,
+  { command, context: { actor } }: Ask<State, Event, Need>,
+  state: State,
+  drafts: readonly Draft<Event>[],
+) => {
+  const after = drafts.reduce((before, { event, at }) => kind.evolve(before, event, { at, actor }), state)
+  const events = drafts.map(({ event }) => event)
+  return { after, answer: command.answer(after, events) }
+}
+
+/**
+ * Decides commands one after the other on one evolving state, as many as belong into one append. Of a command either
+ * every event is kept or none: when it fails while the state changes, nothing more is decided on that state.
+ */
 export const decideAll = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
   codec: Codec,
@@ -51,27 +84,27 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
 ): Decided<State, Event> => {
   let { state, at } = loaded
   let length = 0
+  let isSpoilt = false
   const drafts: Draft<Event>[] = []
   const verdicts: Verdict[] = []
-  for (const { command, context } of asks) {
-    if (length > APPEND_LENGTH) break
-    const time = Math.max(now(), at)
-    try {
-      const events = command.decide(state, time)
-      // All are written before the first counts: of a command either every event is stored or none.
-      const decided = events.map((event) => ({ event, context, at: time, ...codec.encode(event) }))
-      for (const draft of decided) {
-        state = kind.evolve(state, draft.event, { at: time, actor: context.actor })
-        drafts.push(draft)
-        length += draft.data.length
-        at = time
-      }
-      verdicts.push({ answer: command.answer(state, events) })
-    } catch (error) {
-      verdicts.push({ error })
+  for (const ask of asks) {
+    if (isSpoilt || length > APPEND_LENGTH) break
+    const real = now()
+    const drafted = outcomeOf(() => draft(codec, ask, state, { now: real, at: Math.max(real, at) }))
+    const own = 'value' in drafted ? drafted.value : []
+    const done = 'value' in drafted ? outcomeOf(() => carryOut(kind, ask, state, own)) : drafted
+    if ('error' in done) {
+      verdicts.push(done)
+      isSpoilt = own.length > 0
+    } else {
+      verdicts.push({ answer: done.value.answer })
+      state = done.value.after
+      at = own.at(-1)?.at ?? at
+      length += own.reduce((sum, { data }) => sum + data.length, 0)
+      drafts.push(...own)
     }
   }
-  return { after: { ...loaded, state, at }, drafts, verdicts }
+  return { after: { ...loaded, state, at }, drafts, verdicts, isSpoilt }
 }
 
 /** Gives drafts their ids and metadata, as the events of one append. */

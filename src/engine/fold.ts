@@ -25,4 +25,4 @@ export const foldSource = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
   log: EventLog,
   codec: Codec,
-): Source<State, void> => ({ load: (id) => foldStream(kind, log, codec, id) })
+): Source<State, void> => ({ load: (id) => foldStream(kind, log, codec, id), readsLog: true })

@@ -5,8 +5,10 @@ export type Horizon = {
   position(): bigint
   /** Notes that the read models, and this node's caches, have passed a position. Never moves backwards. */
   advance(position: bigint): void
-  /** Forgets how far they came: after a crash of Postgres the last transactions may be gone. */
+  /** Sets how far they are: after a crash of Postgres the last transactions may be gone. May go back, or forward. */
   reset(position: bigint): void
+  /** The log is in another epoch: waiters learn that their writes may be lost, and positions begin anew. */
+  restart(): void
   /** Resolves once a position has been passed. @throws Unavailable after `timeoutMs` */
   passed(position: bigint, timeoutMs: number, stored?: boolean): Promise<void>
   /** Whether anybody waits, so that a poller knows when to look often. */
@@ -15,15 +17,18 @@ export type Horizon = {
   onWait(callback: () => void): void
 }
 
-type Waiter = { readonly position: bigint; readonly resolve: () => void }
+type Waiter = {
+  readonly position: bigint
+  readonly resolve: () => void
+  readonly reject: (error: Unavailable) => void
+}
 
 export const newHorizon = (): Horizon => {
   let reached = 0n
   let waiters: Waiter[] = []
   let callback = () => {}
 
-  const advance = (position: bigint) => {
-    if (position <= reached) return
+  const reset = (position: bigint) => {
     reached = position
     const later: Waiter[] = []
     for (const waiter of waiters) {
@@ -31,6 +36,10 @@ export const newHorizon = (): Horizon => {
       else later.push(waiter)
     }
     waiters = later
+  }
+
+  const advance = (position: bigint) => {
+    if (position > reached) reset(position)
   }
 
   const passed = (position: bigint, timeoutMs: number, stored = true) => {
@@ -46,19 +55,26 @@ export const newHorizon = (): Horizon => {
           clearTimeout(timer)
           resolve()
         },
+        reject: (error) => {
+          clearTimeout(timer)
+          reject(error)
+        },
       }
       waiters.push(waiter)
       callback()
     })
   }
 
-  const reset = (position: bigint) => {
-    reached = position
+  const restart = () => {
+    const lost = waiters
+    waiters = []
+    reached = 0n
+    for (const waiter of lost) waiter.reject(new Unavailable('the log has lost its end', 'unknown'))
   }
 
   const onWait = (listener: () => void) => {
     callback = listener
   }
 
-  return { position: () => reached, advance, reset, passed, waiting: () => waiters.length > 0, onWait }
+  return { position: () => reached, advance, reset, restart, passed, waiting: () => waiters.length > 0, onWait }
 }

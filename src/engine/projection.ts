@@ -30,6 +30,8 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
   readonly name: string
   /** Tables with their primary keys, as SQL without a schema name. */
   readonly tables: string
+  /** Whose rows a table holds: by a stream's category the column that holds the id of the stream. */
+  readonly rows: { readonly [table: string]: { readonly [category: string]: string } }
   /** Secondary indexes, made once a rebuild has copied everything. */
   readonly indexes: string
   readonly start: () => Changes

@@ -32,8 +32,12 @@ export type StreamKind<State, Event extends DomainEvent> = {
   readonly condense?: (events: readonly Event[]) => readonly Event[]
 }
 
-/** Looks at the state and returns the events that follow; none when it already holds. May throw `Rejected`. */
-export type Decision<State, Event> = (state: State, now: number) => readonly Event[]
+/**
+ * Looks at the state and returns the events that follow; none when it already holds. May throw `Rejected`. `now` is the
+ * real time, for whatever expires; `at` is when the events will be said to have happened. Both in milliseconds: `at` is
+ * later when the stream has an event of a clock that was ahead, because times never go back within a stream.
+ */
+export type Decision<State, Event> = (state: State, now: number, at: number) => readonly Event[]
 
 export const streamOf = (kind: { readonly category: string }, id: string): string => `${kind.category}-${id}`
 

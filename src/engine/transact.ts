@@ -11,6 +11,8 @@ export type Source<State, Need> = {
   load(id: string, needs: readonly Need[], known: Loaded<State> | undefined): Promise<Loaded<State>>
   /** Whether a state already has what a command needs. */
   covers?(state: State, need: Need): boolean
+  /** Whether states come from the log itself: what such a one does not hold had not happened when it was loaded. */
+  readonly readsLog?: boolean
 }
 
 /** What a command led to, and the position that the read models must pass before it can be read. */
@@ -23,6 +25,8 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   readonly codec: Codec
   /** The clock, in milliseconds. */
   readonly now: () => number
+  /** False while this node hears nothing of the log: then states in memory may be long gone. Default true. */
+  readonly isCurrent?: () => boolean
   readonly deadlineMs?: number
   /** How many streams stay in memory with their state, or what these may weigh in all. */
   readonly keep?: number
@@ -34,7 +38,8 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
 
 export type Transactor<State, Event, Need = void> = {
   /**
-   * Loads, decides, appends; on a conflict decides again until the deadline.
+   * Loads, decides, appends; on a conflict decides again until the deadline. What appends nothing, or is refused, rests
+   * on a state that was the stream's newest after the command came, like everything else.
    * @throws Rejected when the decision refuses
    * @throws Unavailable when the log is away; `stored` says what is known
    */
@@ -52,8 +57,18 @@ type Waiting<State, Event, Need> = Ask<State, Event, Need> & {
   readonly reject: (error: unknown) => void
 }
 
+/** A state to decide on. */
+type Found<State> = {
+  readonly loaded: Loaded<State>
+  /** Whether it was the newest when it was loaded: it stands on a read of the log, not on memory or a read model. */
+  readonly isNewest: boolean
+}
+
 const MAX_COMMANDS = 256
 const UNKNOWN_FUTURE = 2n ** 63n
+const PAUSE_MS = 5
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
  * Commands of one stream queue here and are decided together: 50 writers to one trace cost a few appends, not 50
@@ -62,7 +77,8 @@ const UNKNOWN_FUTURE = 2n ** 63n
 export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   options: TransactorOptions<State, Event, Need>,
 ): Transactor<State, Event, Need> => {
-  const { kind, source, log, codec, now, deadlineMs = 5_000, keep = 512, weigh = () => 1, trim } = options
+  const { kind, source, log, codec, now, isCurrent = () => true, deadlineMs = 5_000 } = options
+  const { keep = 512, weigh = () => 1, trim } = options
   type Asked = Waiting<State, Event, Need>
   const queues = new Map<string, Asked[]>()
   const memory = newMemory<Loaded<State>>(keep, ({ state }) => weigh(state))
@@ -75,32 +91,44 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     memory.set(id, trim ? { ...loaded, state: trim(loaded.state) } : loaded)
   }
 
-  const load = async (id: string, batch: readonly Asked[]): Promise<Loaded<State>> => {
-    const known = memory.get(id)
+  const load = async (id: string, batch: readonly Asked[]): Promise<Found<State>> => {
+    const known = isCurrent() ? memory.get(id) : undefined
     const needs = batch.flatMap(({ command }) => (command.need === undefined ? [] : [command.need]))
     const missing = known ? needs.filter((need) => !source.covers?.(known.state, need)) : needs
-    return known && missing.length === 0 ? known : source.load(id, missing, known)
+    if (known && missing.length === 0) return { loaded: known, isNewest: false }
+    return { loaded: await source.load(id, missing, known), isNewest: source.readsLog ?? false }
   }
 
-  /** What a stream holds beyond a revision may be nothing that counts: the orphans of a crash. */
-  const onlyOrphansAfter = async (id: string, revision: Expected) => {
-    for await (const _ of log.read(streamOf(kind, id), { from: revisionNumber(revision) + 1n, limit: 1 })) return false
-    return true
+  const hasEventsAfter = async (stream: string, revision: Expected) => {
+    for await (const _ of log.read(stream, { from: revisionNumber(revision) + 1n, limit: 1 })) return true
+    return false
   }
 
-  const loadAt = async (id: string, batch: readonly Asked[], actual: Expected | undefined) => {
-    const loaded = await load(id, batch)
-    const behind = actual !== undefined && revisionNumber(loaded.revision) < revisionNumber(actual)
-    if (!behind) return loaded
-    if (await onlyOrphansAfter(id, loaded.revision)) return { ...loaded, revision: actual }
-    await new Promise((resolve) => setTimeout(resolve, 5)) // a read model that has not seen the winner yet
-    return loaded
+  /** A state at a revision that the stream is known to have reached. @throws WrongRevision while there is none to be had */
+  const loadAt = async (id: string, batch: readonly Asked[], reached: Expected): Promise<Found<State>> => {
+    const found = await load(id, batch)
+    const { loaded } = found
+    if (revisionNumber(loaded.revision) >= revisionNumber(reached)) return found
+    const stream = streamOf(kind, id)
+    const last = await log.lastRevision(stream)
+    const isReadable = revisionNumber(last) >= revisionNumber(reached)
+    // What stands behind the state may be nothing that counts, the orphans of a crash: only a read up to there can tell.
+    if (isReadable && !(await hasEventsAfter(stream, loaded.revision)))
+      return { ...found, loaded: { ...loaded, revision: last } }
+    throw new WrongRevision(stream, reached)
+  }
+
+  /** What was decided without appending anything holds if the stream has not moved. @throws WrongRevision when it has */
+  const assertNewest = async (id: string, { revision }: Loaded<State>) => {
+    const stream = streamOf(kind, id)
+    const last = await log.lastRevision(stream)
+    if (last !== revision) throw new WrongRevision(stream, last)
   }
 
   const append = async (id: string, loaded: Loaded<State>, decided: Decided<State, Event>) => {
     if (decided.drafts.length === 0) return decided.after
     memory.delete(id) // `evolve` has changed the state: nobody may load it until the append is answered
-    underWay.set(id, decided.after.state)
+    if (!decided.isSpoilt) underWay.set(id, decided.after.state)
     try {
       const events = stamp(kind, decided.drafts)
       return { ...decided.after, ...(await log.append(streamOf(kind, id), loaded.revision, events)) }
@@ -109,17 +137,19 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     }
   }
 
-  /** Decides and appends once; returns how many of the commands were answered. */
-  const attempt = async (id: string, batch: readonly Asked[], actual: Expected | undefined): Promise<number> => {
-    const loaded = await loadAt(id, batch, actual)
+  /** Decides and appends once; gives how many of the commands were answered, and the stream's revision after them. */
+  const attempt = async (id: string, batch: readonly Asked[], reached: Expected) => {
+    const { loaded, isNewest } = await loadAt(id, batch, reached)
     const decided = decideAll(kind, codec, loaded, batch, now)
+    if (decided.isSpoilt) memory.delete(id)
+    if (decided.drafts.length === 0 && !isNewest) await assertNewest(id, loaded)
     const after = await append(id, loaded, decided)
-    remember(id, after)
+    if (!decided.isSpoilt) remember(id, after)
     for (const [i, verdict] of decided.verdicts.entries()) {
       if ('error' in verdict) batch[i]!.reject(verdict.error)
       else batch[i]!.resolve({ answer: verdict.answer, position: after.position })
     }
-    return decided.verdicts.length
+    return { answered: decided.verdicts.length, revision: after.revision }
   }
 
   const refuse = (batch: readonly Asked[], error: unknown) => {
@@ -127,24 +157,32 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     for (const waiting of batch) waiting.reject(reason)
   }
 
+  /** After a conflict: the commands that may be decided again. */
+  const inTime = (batch: Asked[]) => {
+    const isLate = ({ deadline }: Asked) => deadline <= performance.now()
+    refuse(batch.filter(isLate), new Unavailable('too many writers at once'))
+    return batch.filter((waiting) => !isLate(waiting))
+  }
+
   /** Answers a batch; gives the error when the log is away. */
   const work = async (id: string, batch: Asked[]): Promise<LogUnavailable | undefined> => {
-    let actual: Expected | undefined
+    let reached: Expected = 'none'
     let open = batch
     while (open.length > 0) {
       try {
-        open = open.slice(await attempt(id, open, actual))
-        actual = undefined
+        const { answered, revision } = await attempt(id, open, reached)
+        open = open.slice(answered)
+        reached = revision
       } catch (error) {
         memory.delete(id)
         if (!(error instanceof WrongRevision)) {
           refuse(open, error)
           return error instanceof LogUnavailable ? error : undefined
         }
-        actual = error.actual
-        const isLate = ({ deadline }: Asked) => deadline <= performance.now()
-        refuse(open.filter(isLate), new Unavailable('too many writers at once'))
-        open = open.filter((waiting) => !isLate(waiting))
+        // The same again: what has moved the stream cannot be seen yet.
+        if (error.actual === reached) await pause(PAUSE_MS)
+        reached = error.actual
+        open = inTime(open)
       }
     }
     return undefined
@@ -177,7 +215,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     if (known && revisionNumber(known.revision) < revision) memory.delete(id)
   }
 
-  const peek = (id: string) => underWay.get(id) ?? memory.get(id)?.state
+  const peek = (id: string) => underWay.get(id) ?? (isCurrent() ? memory.get(id)?.state : undefined)
 
   const forget = () => {
     memory.clear()

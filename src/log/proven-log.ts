@@ -56,7 +56,7 @@ export const provenLog = ({ log, prove, refused }: ProvenLogOptions): ProvenLog 
     assertProven()
   }
 
-  const { append, read, readAll, truncate, head } = log
+  const { append, read, readAll, truncate, head, identity, holds } = log
   async function* follow(options: Parameters<EventLog['follow']>[0]) {
     const end = AbortSignal.any([options.signal, closing.signal])
     while (problem && !end.aborted) await pause(LOOK_MS, end)
@@ -69,6 +69,8 @@ export const provenLog = ({ log, prove, refused }: ProvenLogOptions): ProvenLog 
     readAll: (...given) => (assertProven(), readAll(...given)),
     truncate: async (...given) => (await proven(), truncate(...given)),
     head: async () => (await proven(), head()),
+    identity: async () => (await proven(), identity()),
+    holds: async (...given) => (await proven(), holds(...given)),
     follow,
     close: () => (closing.abort(), log.close()),
     tried,

@@ -26,6 +26,9 @@ export const stateOf = ({ revokedAt, expiresAt, maxUses = 1, useCount }: Uses, n
   return maxUses !== 0 && useCount >= maxUses ? 'accepted' : 'pending'
 }
 
+/** Only ASCII letters: by Unicode's rules the Kelvin sign is a `k`, too, and another mailbox the same address. */
+const lowerCase = (address: string) => address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+
 /** Whether one of the addresses is the one that an invite is for; upper and lower case are the same. */
 export const isFor = ({ email }: Pick<Invite, 'email'>, addresses: readonly string[]): boolean =>
-  email === undefined || addresses.some((address) => address.toLowerCase() === email.toLowerCase())
+  email === undefined || addresses.some((address) => lowerCase(address) === lowerCase(email))

@@ -3,7 +3,6 @@ export type PoolSizes = {
   readonly reads: number
   readonly log: number
   readonly operations: number
-  readonly lists: number
   readonly jobs: number
   readonly limits: number
 }
@@ -20,11 +19,11 @@ export const SINGLE_CONNECTIONS = [
 ] as const
 
 /** What everything works with; the job runner keeps one of its connections for listening. */
-const LEAST: PoolSizes = { reads: 3, log: 2, operations: 2, lists: 1, jobs: 2, limits: 1 }
+const LEAST: PoolSizes = { reads: 3, log: 2, operations: 2, jobs: 2, limits: 1 }
 
 /** Who gets one more, in this order; then the second list again and again. */
-const FIRST = ['reads', 'log', 'reads', 'operations', 'lists', 'reads', 'jobs', 'limits', 'reads', 'log'] as const
-const THEN = ['reads', 'log', 'reads', 'lists', 'reads', 'operations'] as const
+const FIRST = ['reads', 'log', 'reads', 'operations', 'reads', 'jobs', 'limits', 'reads', 'log'] as const
+const THEN = ['reads', 'reads', 'log', 'reads', 'reads', 'operations'] as const
 
 const sum = (sizes: PoolSizes) => Object.values(sizes).reduce((total, size) => total + size, 0)
 

@@ -961,6 +961,7 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         status: "ready";
+                        degraded?: string[];
                         timestamp: number;
                     };
                 };

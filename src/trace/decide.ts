@@ -165,21 +165,22 @@ const update = (state: PresentTrace, given: GivenFields): TraceEvent[] => {
   return [{ type: 'TraceUpdated', data: { patch: jsonpatch.compare(state.fields, after) as never } }]
 }
 
+const shown = (given: GivenFields) => ({ visibility: 'private' as const, ...given })
+
 /**
  * Creates the trace, or updates it after the write policy; without `visibility` it becomes private.
  * An update is an event also when nothing changes: it moves `updatedAt` (readings: Traces).
  */
 export const upsert =
   (writer: Member, origin: { externalId: string; namespaceId: string }, given: GivenFields): Decide =>
-  (state) => {
-    const fields = { visibility: 'private' as const, ...given }
-    if (state.is === 'absent') {
-      const created = { ...origin, createdBy: writer.userId, agentId: 'unknown', ...fields }
-      return [{ type: 'TraceCreated', data: created }]
-    }
-    assertMayWrite(state, writer)
-    return update(state, fields)
+  (state, now, at) => {
+    if (state.is === 'present') return replace(writer, given)(state, now, at)
+    const created = { ...origin, createdBy: writer.userId, agentId: 'unknown', ...shown(given) }
+    return [{ type: 'TraceCreated', data: created }]
   }
+
+/** The same for a trace that exists. @throws Rejected not_found for one that does not */
+export const replace = (writer: Member, given: GivenFields): Decide => patch(writer, shown(given))
 
 /** Changes the given fields of a trace that exists; the rest stays, `visibility` too. */
 export const patch =

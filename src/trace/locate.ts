@@ -1,4 +1,4 @@
-import { hidden } from '../engine/rejected.ts'
+import { Rejected, hidden } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { traceId } from '../ids.ts'
@@ -9,18 +9,44 @@ import { memberOf, resolveTrace } from './queries.ts'
 /** Where a write to an existing trace goes, and as whom: the decision itself checks the write policy. */
 export type Located = { readonly id: string; readonly writer: Member }
 
-/**
- * Resolves an externalId for a write. A trace of the session's namespace that is in memory needs no query.
- * @throws 404 when there is no such trace, and when its namespace is not the caller's
- */
-export const locate = async ({ traces, reads }: Service, caller: Caller, externalId: string): Promise<Located> => {
-  if (caller.namespace) {
-    const id = traceId(caller.namespace.id, externalId)
-    if (traces.peek(id)?.is === 'present') return { id, writer: { userId: caller.userId, role: caller.namespace.role } }
-  }
+/** A trace of the session's namespace that this node remembers: it may have been deleted on another one. */
+export const remembered = ({ traces }: Service, caller: Caller, externalId: string): Located | undefined => {
+  if (!caller.namespace) return undefined
+  const id = traceId(caller.namespace.id, externalId)
+  const { userId, namespace } = caller
+  return traces.peek(id)?.is === 'present' ? { id, writer: { userId, role: namespace.role } } : undefined
+}
+
+const resolved = async ({ reads }: Service, caller: Caller, externalId: string): Promise<Located> => {
   const hit = await resolveTrace(reads, externalId, caller)
   if (!hit) throw notFound()
   // Not left to the decision, which would load the trace first: how long a refusal takes must not tell what is there.
   if (hit.role === undefined) throw hidden()
   return { id: hit.id, writer: memberOf(caller, hit)! }
+}
+
+/** What a write came to, or undefined when the trace that it was for is gone. */
+export const unlessGone = async <T>(written: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await written
+  } catch (error) {
+    if (error instanceof Rejected && error.code === 'not_found' && !error.hides) return undefined
+    throw error
+  }
+}
+
+/**
+ * Writes to the existing trace that an externalId names. One that is remembered needs no query; when that turns out to
+ * be gone, the externalId may name another one.
+ * @throws 404 when there is no such trace, and when its namespace is not the caller's
+ */
+export const writeLocated = async <T extends object>(
+  service: Service,
+  caller: Caller,
+  externalId: string,
+  write: (located: Located) => Promise<T>,
+): Promise<T> => {
+  const known = remembered(service, caller, externalId)
+  const written = known && (await unlessGone(write(known)))
+  return written ?? write(await resolved(service, caller, externalId))
 }

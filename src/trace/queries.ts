@@ -91,7 +91,8 @@ export const cursorAfter = (row: { created_at: bigint; id: string }): string =>
 export const summaryColumns = `t.id, t.external_id, t.title, t.agent_id, t.model, t.model_name, t.ai_title, t.visibility,
   t.created_at, t.updated_at, c.message_count`
 
-const FAR_FUTURE: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+/** Before all traces of a list. */
+export const FAR_FUTURE: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
 const listStatement = (condition: string) => `
   select ${summaryColumns} from (

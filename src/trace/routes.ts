@@ -8,11 +8,11 @@ import { answers, jsonArray, ok, okText } from '../http/reply.ts'
 import { traceId } from '../ids.ts'
 import type { Service } from '../service.ts'
 import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
-import { type GivenFields, type Trace, patch, remove, upsert } from './decide.ts'
+import { type GivenFields, type Trace, patch, remove, replace, upsert } from './decide.ts'
 import type { TraceEvent } from './events.ts'
 import { type Member, assertMayRead, assertMayWrite } from './policy.ts'
 import { afterOf, cursorAfter, listTraces, memberOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
-import { locate } from './locate.ts'
+import { remembered, unlessGone, writeLocated } from './locate.ts'
 import { named } from './named.ts'
 import { TraceDetail, TraceSummary, detailText, stateText, summaryText } from './views.ts'
 
@@ -55,17 +55,18 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
     const caller = requireCaller(request)
     const namespace = requireNamespace(caller)
     const id = traceId(namespace.id, externalId)
-    if (traces.peek(id)?.is !== 'present') {
+    const fields = await named(service.models, given)
+    const updateRemembered = async () => {
+      const known = remembered(service, caller, externalId)
+      return known && unlessGone(write(request, id, replace(known.writer, fields)))
+    }
+    const updateOrInsert = async () => {
       const hit = await resolveTrace(reads, externalId, caller)
       if (hit && hit.id !== id) assertMayWrite(hit, memberOf(caller, hit)!)
+      const writer: Member = { userId: caller.userId, role: namespace.role }
+      return write(request, id, upsert(writer, { externalId, namespaceId: namespace.id }, fields))
     }
-    const writer: Member = { userId: caller.userId, role: namespace.role }
-    const state = await write(
-      request,
-      id,
-      upsert(writer, { externalId, namespaceId: namespace.id }, await named(service.models, given)),
-    )
-    return answerDetail(caller, id, state)
+    return answerDetail(caller, id, (await updateRemembered()) ?? (await updateOrInsert()))
   }
 
   app.post<{ Body: TraceCreate }>(
@@ -111,8 +112,11 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
     },
     async (request, reply) => {
       const caller = requireCaller(request)
-      const { id, writer } = await locate(service, caller, request.params.externalId)
-      const state = await write(request, id, patch(writer, await named(service.models, givenFields(request.body))))
+      const fields = await named(service.models, givenFields(request.body))
+      const { id, state } = await writeLocated(service, caller, request.params.externalId, async ({ id, writer }) => ({
+        id,
+        state: await write(request, id, patch(writer, fields)),
+      }))
       return okText(reply, await answerDetail(caller, id, state))
     },
   )
@@ -129,8 +133,9 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       },
     },
     async (request, reply) => {
-      const { id, writer } = await locate(service, requireCaller(request), request.params.externalId)
-      await write(request, id, remove(writer))
+      await writeLocated(service, requireCaller(request), request.params.externalId, ({ id, writer }) =>
+        write(request, id, remove(writer)),
+      )
       return ok(reply, { deleted: true })
     },
   )

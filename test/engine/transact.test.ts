@@ -3,6 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { foldSource } from '../../src/engine/fold.ts'
 import { type Rejected, Unavailable } from '../../src/engine/rejected.ts'
+import type { Source } from '../../src/engine/transact.ts'
 import { type EventLog, LogUnavailable } from '../../src/log/log.ts'
 import { metadataOf } from '../../src/log/metadata.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
@@ -10,7 +11,16 @@ import { all, errorOf } from '../log/support/events.ts'
 import { dyingAfter } from '../log/support/segments.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openBareLog } from '../support/log-place.ts'
-import { type Counter, type CounterEvent, codec, count, counters, newCounters, reach } from './support/counters.ts'
+import {
+  type Counter,
+  type CounterEvent,
+  codec,
+  count,
+  counters,
+  newCounters,
+  newTotals,
+  reach,
+} from './support/counters.ts'
 
 const test = suite('engine/transact')
 
@@ -70,6 +80,31 @@ test('a command one of whose events cannot be written stores none of them', asyn
   assert.is((await eventsOf(id)).length, 2)
 })
 
+for (const [what, broken] of Object.entries({
+  'changing the state': { note: 'bad' },
+  'being answered': { note: '', answer: () => assert.unreachable() },
+})) {
+  test(`a command that fails while ${what} stores nothing, and leaves nothing of itself to the others`, async () => {
+    const id = randomUUID()
+    const node = newTotals(log)
+    const add = (by: number, more: object = {}) => ({ ...count(by), ...more })
+    await node.transact(id, add(1), {})
+    const two = (state: Counter) => [...count(10).decide(state), ...count(100, { note: broken.note }).decide(state)]
+    const asked = [add(2), add(0, { ...broken, decide: two }), add(4), add(0, { ...broken, decide: two }), add(8)]
+    const settled = await Promise.allSettled(asked.map((command) => node.transact(id, command, {})))
+    assert.equal(
+      settled.map((one) => (one.status === 'fulfilled' ? one.value.answer : one.status)),
+      [3, 'rejected', 7, 'rejected', 15],
+    )
+    await errorOf(node.transact(id, add(0, { ...broken, decide: two }), {}))
+    assert.is((await node.transact(id, reach(0), {})).answer, 15, 'what was in memory is not used any more')
+    assert.equal(
+      (await eventsOf(id)).map(({ data }) => JSON.parse(data).by),
+      [1, 2, 4, 8],
+    )
+  })
+}
+
 test('each event says who asked for it, and in which request', async () => {
   const id = randomUUID()
   const node = newCounters(log)
@@ -120,6 +155,78 @@ test('a command that changes nothing waits for what it has looked at', async () 
   assert.is((await eventsOf(id)).length, 1)
 })
 
+/** A log that counts how often it is asked for the end of a stream. */
+const asked = () => {
+  let times = 0
+  const lastRevision = (stream: string) => {
+    times += 1
+    return log.lastRevision(stream)
+  }
+  return { log: { ...log, lastRevision }, times: () => times }
+}
+
+/** What read models show that have stopped: no more than the first so many events. */
+const stale = (most: bigint): Source<Counter, void> => ({
+  load: async (id) => {
+    async function* read(stream: string) {
+      for await (const event of log.read(stream)) if (event.revision < most) yield event
+    }
+    return foldSource(counters, { ...log, read }, codec).load(id, [], undefined)
+  },
+})
+
+test('what another node has done is seen also by a command that then changes nothing, or is refused', async () => {
+  const id = randomUUID()
+  const [node, other] = [newCounters(log), newCounters(log)]
+  await node.transact(id, count(3), {})
+  await other.transact(id, count(-1), {})
+  assert.is((await node.transact(id, reach(3), {})).answer, 3, 'memory says that there is nothing to do')
+  await other.transact(id, count(-1), {})
+  assert.is((await node.transact(id, count(1, { most: 3 }), {})).answer, 3, 'memory says that it is too much')
+  assert.is((await eventsOf(id)).length, 5)
+})
+
+test('the state of a read model is compared with the log before it refuses anything', async () => {
+  const id = randomUUID()
+  const other = newCounters(log)
+  await other.transact(id, count(3), {})
+  await other.transact(id, count(-1), {})
+  let most = 1n
+  const behind = { load: (...asked: Parameters<ReturnType<typeof stale>['load']>) => stale(most++).load(...asked) }
+  const node = () => newCounters(log, { source: behind })
+  assert.is((await node().transact(id, reach(3), {})).answer, 3)
+  await other.transact(id, count(-1), {})
+  most = 3n
+  assert.is((await node().transact(id, count(1, { most: 3 }), {})).answer, 3)
+  const error = await errorOf(newCounters(log, { source: stale(1n), deadlineMs: 50 }).transact(id, reach(1), {}))
+  assert.instance(error, Unavailable, 'it never caught up')
+})
+
+test('to be sure costs one question to the log, and none when the log has just been read', async () => {
+  const id = randomUUID()
+  const { log, times } = asked()
+  const node = newCounters(log)
+  await node.transact(id, reach(0), {})
+  assert.is(times(), 0)
+  await node.transact(id, count(3), {})
+  await Promise.all(Array.from({ length: 10 }, () => node.transact(id, reach(3), {})))
+  assert.ok(times() >= 1 && times() <= 2, `${times()} questions`)
+})
+
+test('a node that hears nothing of the log does not use its memory', async () => {
+  const id = randomUUID()
+  let isCurrent = true
+  const { log: counted, times } = asked()
+  const node = newCounters(counted, { isCurrent: () => isCurrent })
+  await node.transact(id, count(3), {})
+  isCurrent = false
+  assert.is(node.peek(id), undefined)
+  assert.is((await node.transact(id, reach(3), {})).answer, 3)
+  assert.is(times(), 0, 'it has read the stream')
+  isCurrent = true
+  assert.is(node.peek(id)?.total, 3)
+})
+
 test('time never runs backwards in a stream', async () => {
   const id = randomUUID()
   const clock = [5_000, 4_000, 6_000, 1_000]
@@ -130,6 +237,27 @@ test('time never runs backwards in a stream', async () => {
     (await eventsOf(id)).map((event) => metadataOf(event).at),
     [5_000, 5_000, 6_000, 6_000],
   )
+})
+
+test('a decision knows the real time, and the one that its events will have', async () => {
+  const id = randomUUID()
+  const clock = [5_000, 4_000, 3_000]
+  const node = newCounters(log, { now: () => clock.shift()! })
+  const told: number[][] = []
+  const { decide, answer } = count()
+  const command = {
+    decide: (state: Counter, now: number, at: number) => {
+      told.push([now, at])
+      return decide(state)
+    },
+    answer,
+  }
+  for (let i = 0; i < 3; i++) await node.transact(id, command, {})
+  assert.equal(told, [
+    [5_000, 5_000],
+    [4_000, 5_000],
+    [3_000, 5_000],
+  ])
 })
 
 test('what is observed of other nodes drops a state that is gone', async () => {
@@ -148,8 +276,9 @@ test('a state that was loaded before something was observed is not kept', async 
   const id = randomUUID()
   const other = newCounters(log)
   await other.transact(id, count(1), {})
-  const { load } = foldSource(counters, log, codec)
+  const { load, ...rest } = foldSource(counters, log, codec)
   const source = {
+    ...rest,
     load: async (...asked: Parameters<typeof load>) => {
       const loaded = await load(...asked)
       await other.transact(id, count(1), {})
@@ -179,6 +308,37 @@ test('orphans of an append that a crash cut off do not block a stream', async ()
     assert.is((await eventsOf(id, whole)).length, before + 2)
   }
   await bare.close()
+})
+
+test('orphans stand in the way of no command that changes nothing', async () => {
+  const bare = openBareLog(database.url, { maxAppendBytes: 40 })
+  const whole = wholeAppends(bare)
+  const id = randomUUID()
+  await newCounters(whole).transact(id, count(3), {})
+  await errorOf(newCounters(dyingAfter(2, bare)).transact(id, count(1, { note: 'x'.repeat(100) }), {}))
+  const node = newCounters(whole, { source: stale(1n) })
+  for (let i = 0; i < 2; i++) assert.is((await node.transact(id, reach(3), {})).answer, 3)
+  assert.is((await node.transact(id, count(), {})).answer, 4)
+  await bare.close()
+})
+
+test('a conflict with what cannot be read yet is no conflict with nothing', async () => {
+  const id = randomUUID()
+  let looks = 0
+  const isSeen = (revision: bigint) => revision === 0n || --looks < 0
+  const late: EventLog = {
+    ...log,
+    lastRevision: async (stream) => (isSeen(1n) ? log.lastRevision(stream) : 0n),
+    async *read(...asked) {
+      for await (const event of log.read(...asked)) if (isSeen(event.revision)) yield event
+    },
+  }
+  const [node, other] = [newCounters(late), newCounters(log)]
+  await node.transact(id, count(), {})
+  await other.transact(id, count(), {})
+  looks = 7
+  assert.is((await node.transact(id, count(), {})).answer, 3)
+  assert.is((await eventsOf(id)).length, 3)
 })
 
 test('nobody waits for ever for a stream that others keep changing', async () => {

@@ -108,6 +108,13 @@ test('and nobody else', () =>
     .when(acceptInvite(user('flo', 'flo@example.org'), 'abc'), NOW)
     .rejects('forbidden'))
 
+test('nor who has one that only looks the same in lower case', () => {
+  const forKevin = given(...founded, invited({ email: 'Kevin@kraken.example' }))
+  forKevin.when(acceptInvite(user('kevin', 'KEVIN@KRAKEN.EXAMPLE'), 'abc'), NOW).emits(accepted('kevin'))
+  for (const address of ['\u212Aevin@kraken.example', 'kevin@\u212Araken.example'])
+    forKevin.when(acceptInvite(user('eve', address), 'abc'), NOW).rejects('forbidden')
+})
+
 test('its state follows from what happened and from the time', () => {
   const open = { expiresAt: SOON, maxUses: undefined, useCount: 0, revokedAt: undefined }
   assert.is(stateOf(open, NOW), 'pending')

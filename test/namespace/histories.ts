@@ -48,7 +48,7 @@ const found = createNamespace({ slug: 'acme', displayName: 'Acme', type: 'org', 
 
 const attempt = (decide: DecideNamespace, state: Parameters<DecideNamespace>[0], now: number) => {
   try {
-    return decide(state, now)
+    return decide(state, now, now)
   } catch (error) {
     if (error instanceof Rejected) return []
     throw error

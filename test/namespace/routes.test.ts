@@ -1,9 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { identityId, sha256 } from '../../src/ids.ts'
+import { metadataOf } from '../../src/log/metadata.ts'
 import type { InviteView, MemberView, NamespaceInfo, PublicInvite } from '../../src/namespace/views.ts'
 import type { NewSession } from '../../src/session/views.ts'
 import { refresh } from '../../src/user/decide.ts'
+import { all } from '../log/support/events.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 
@@ -121,6 +123,22 @@ test('an invite dies after a day', async () => {
   const { status, error } = await accept(bob, code)
   assert.equal([status, error.code], [410, 'invite_expired'])
   assert.is((await listed(slug))[0]!.state, 'expired')
+})
+
+test('a clock that was ahead for a moment makes no invite live longer', async () => {
+  const { id, slug } = await found('ahead')
+  const [real, ahead] = [clock.now, clock.now + 366 * 24 * HOUR]
+  clock.now = ahead
+  await call('PATCH', `/v1/namespaces/${slug}`, { token: (await device('ada')).token, body: { displayName: 'Ahead' } })
+  clock.now = real
+  const { code, expiresAt, createdAt } = await invite(slug)
+  assert.equal([createdAt, expiresAt], [ahead, real + 24 * HOUR])
+  const other = await invite(slug, { maxUses: 0 })
+  assert.is((await accept(bob, other.code)).status, 200)
+  clock.now += 24 * HOUR
+  assert.equal([(await accept(eve, code)).error.code, (await listed(slug))[0]!.state], ['invite_expired', 'expired'])
+  const times = (await all(service.log.read(`namespace-${id}`))).map((event) => metadataOf(event).at)
+  assert.equal(times, [real, real, ahead, ahead, ahead, ahead])
 })
 
 test('an invite for an address takes only who has it, verified', async () => {

@@ -44,7 +44,7 @@ const play = (history: readonly (readonly [string, Provider | null])[]) => {
   const told: Told[] = []
   for (const [id, given] of history) {
     let state = states.get(id) ?? registry.initial()
-    for (const event of (given ? put(given) : remove())(state, 0)) {
+    for (const event of (given ? put(given) : remove())(state, 0, 0)) {
       told.push({ stream: `models-${id}`, event })
       state = registry.evolve(state, event, { at: 0 })
     }

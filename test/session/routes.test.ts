@@ -1,7 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { identityId, namespaceId, sha256, userId } from '../../src/ids.ts'
+import { identityId, namespaceId, newId, sha256, userId } from '../../src/ids.ts'
 import { claimNamespace } from '../../src/namespace/decide.ts'
+import { start as startSession, switchTo } from '../../src/session/decide.ts'
 import { signUp } from '../../src/session/sign-up.ts'
 import type { CurrentSession, NewSession, SessionView } from '../../src/session/views.ts'
 import { createIdentity, createUser } from '../../src/user/decide.ts'
@@ -138,6 +139,21 @@ test('sessions are listed, with the one that asks, and ended', async () => {
   )
   assert.equal((await call('DELETE', '/v1/session', { token: a.token })).data, { revoked: true })
   assert.is((await call('GET', '/v1/session', { token: a.token })).status, 401)
+})
+
+test('a session that a clock far ahead has written to can be switched and ended', async () => {
+  const { token, userId, namespaceId } = await start('ahead')
+  const [id, real] = [newId(), clock.now]
+  const terms = { userId, identityId: userId, tokenHash: 'hash of none', expiresAt: real + DAY }
+  clock.now += 366 * DAY
+  await service.sessions.transact(id, { decide: startSession(terms), answer: () => {} }, {})
+  clock.now = real
+  await service.sessions.transact(id, { decide: switchTo(userId, namespaceId!), answer: () => {} }, {})
+  const end = async () => (await call('DELETE', `/v1/sessions/${id}`, { token })).status
+  assert.is(await end(), 200)
+  assert.is(await end(), 404)
+  const { data } = await call('GET', '/v1/sessions', { token })
+  assert.not.ok((data as { sessions: SessionView[] }).sessions.some((session) => session.id === id))
 })
 
 test('a session switches by id and by slug, to where its user is a member', async () => {

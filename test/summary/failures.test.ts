@@ -99,7 +99,7 @@ test('a database that goes away while a summary is made ends nothing', async (co
   proxy.set('refuse')
   mode = 'answer'
   endpoint.closeAllConnections()
-  await until(async () => (await worker.service.readiness()).length > 0 || undefined)
+  await until(async () => (await worker.service.readiness()).missing.length > 0 || undefined)
   proxy.set('pass')
   const { id } = await summarised(api, 't', 1)
   assert.equal(await summaries(id), [1])

@@ -91,7 +91,7 @@ export const newWorld = (rule: Rule) => {
   }
 
   const finish = ({ id, messageCount, deletions }: Started) => {
-    const events = summarise({ summary: 's', messageCount, deletions }, rule.threshold)(stateOf(id).state, now)
+    const events = summarise({ summary: 's', messageCount, deletions }, rule.threshold)(stateOf(id).state, now, now)
     append(id, events)
     if (events.length > 0) written.push({ id, at: now, messageCount })
   }

@@ -23,22 +23,25 @@ type Expectation<Event> = {
 const assertRejects = (work: () => unknown, code: Rejection) =>
   assert.throws(work, (error: unknown) => error instanceof Rejected && error.code === code)
 
-/** Reads as: given these events, when this is decided, it emits or rejects. */
+/** Reads as: given these events, when this is decided, it emits or rejects. The clock runs as that of the log. */
 export const specify =
   <State, Event extends DomainEvent>(kind: StreamKind<State, Event>) =>
   (...past: Event[]) => ({
-    when: (decide: Decision<State, Event>, now = NOON + 1_000_000): Expectation<Event> => ({
-      emits: (...expected) => {
-        assert.equal(decide(foldAll(kind, past), now), expected)
-        assert.equal(decide(foldAll(kind, [...past, ...expected]), now), [], 'a retry must emit nothing')
-      },
-      emitsEachTime: (...expected) => {
-        assert.equal(decide(foldAll(kind, past), now), expected)
-      },
-      emitsOnce: (code, ...expected) => {
-        assert.equal(decide(foldAll(kind, past), now), expected)
-        assertRejects(() => decide(foldAll(kind, [...past, ...expected]), now), code)
-      },
-      rejects: (code) => assertRejects(() => decide(foldAll(kind, past), now), code),
-    }),
+    when: (decide: Decision<State, Event>, now = NOON + 1_000_000): Expectation<Event> => {
+      const after = (...events: Event[]) => decide(foldAll(kind, events), now, now)
+      return {
+        emits: (...expected) => {
+          assert.equal(after(...past), expected)
+          assert.equal(after(...past, ...expected), [], 'a retry must emit nothing')
+        },
+        emitsEachTime: (...expected) => {
+          assert.equal(after(...past), expected)
+        },
+        emitsOnce: (code, ...expected) => {
+          assert.equal(after(...past), expected)
+          assertRejects(() => after(...past, ...expected), code)
+        },
+        rejects: (code) => assertRejects(() => after(...past), code),
+      }
+    },
   })

@@ -18,7 +18,8 @@ export const take = async ({ traces: transactor, horizon }: Engine, id: string, 
       : wanted.do === 'delete'
         ? { decide: remove(writer), answer }
         : {
-            decide: (state: Trace, at: number) => upsertMessages(writer, wanted.upserts)(state, at).events,
+            decide: (state: Trace, _now: number, at: number) =>
+              upsertMessages(writer, wanted.upserts)(state, at).events,
             answer,
             need: needOf(wanted.upserts),
           }

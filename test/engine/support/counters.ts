@@ -40,6 +40,21 @@ export const reach = (goal: number) => ({
   answer,
 })
 
+/** The same sum, kept in place as `evolve` may; an event with the note `bad` breaks it after it has been added. */
+const totals: StreamKind<Counter, CounterEvent> = {
+  ...counters,
+  initial: () => ({ total: 0, at: 0 }),
+  evolve: (state, { data }, { at }) => {
+    Object.assign(state, { total: state.total + data.by, at })
+    if (data.note === 'bad') throw new Error('bad')
+    return state
+  },
+}
+
+/** A node's transactor of sums kept in place. */
+export const newTotals = (log: EventLog) =>
+  newTransactor({ kind: totals, source: foldSource(totals, log, codec), log, codec, now: Date.now })
+
 type Options = Partial<TransactorOptions<Counter, CounterEvent, void>>
 
 /** A node's transactor of counters over a log. */

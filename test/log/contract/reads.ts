@@ -23,6 +23,18 @@ export const reads = (test: Test<World>): void => {
         }
   })
 
+  test('the last revision of a stream is known at once, to every process', async ({ log, other }) => {
+    const stream = aStream()
+    assert.is(await log.lastRevision(stream), 'none')
+    await log.append(stream, 'none', numbered(3))
+    for (let at = 2n; at < 12n; at++) {
+      for (const each of [log, other]) assert.is(await each.lastRevision(stream), at)
+      await log.append(stream, at, numbered(1))
+    }
+    await log.truncate(stream, 100n)
+    for (const each of [log, other]) assert.is(await each.lastRevision(stream), 12n)
+  })
+
   test('a stream without events is read as empty', async ({ log }) => {
     assert.equal(await all(log.read(aStream())), [])
     assert.equal(await all(log.read(aStream(), { backwards: true })), [])

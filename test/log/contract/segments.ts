@@ -96,6 +96,7 @@ export const segments = (test: Test<World>): void => {
     const conflict = (await errorOf(log.append(prefix, 'none', numbered(1)))) as WrongRevision
     assert.instance(conflict, WrongRevision)
     assert.is(conflict.actual, orphans.at(-1)!.revision)
+    assert.is(await log.lastRevision(prefix), conflict.actual)
     const events = numbered(2)
     await log.append(prefix, conflict.actual, events)
     for (const seen of [await all(log.read(prefix)), await readPrefix(log, prefix), await following])

@@ -16,8 +16,13 @@ test('what an append reads does not grow with the appends since a backup began',
     const [{ Plan: plan }] = rows[0]['QUERY PLAN'] as [{ Plan: Record<string, number> }]
     return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!
   }
-  await pagesOfAnAppend() // plans are made at the first call
-  const before = await pagesOfAnAppend()
+  /** The least of some: now and then an append makes its table larger, too. */
+  const pages = async () => {
+    const counts: number[] = []
+    while (counts.length < 8) counts.push(await pagesOfAnAppend())
+    return Math.min(...counts)
+  }
+  const before = await pages()
   const backup = new pg.Client({ connectionString: database.url })
   await backup.connect()
   await backup.query('begin isolation level repeatable read; select from log.events limit 1')
@@ -25,7 +30,7 @@ test('what an append reads does not grow with the appends since a backup began',
     const stream = aStream()
     for (let i = 0n; i < 100n; i++) await log.append(stream, i === 0n ? 'none' : i - 1n, numbered(1))
   }
-  const after = await pagesOfAnAppend()
+  const after = await pages()
   await backup.end()
   assert.ok(after <= before + 8, `${before} pages before, ${after} after 1,500 appends`)
 })

@@ -32,6 +32,7 @@ import { percentDone } from './percent.ts'
 import { newClockCheck } from './postgres/clock.ts'
 import { newPool } from './postgres/connect.ts'
 import { migrate } from './postgres/migrate.ts'
+import { poolSizes } from './postgres/pool-sizes.ts'
 import type { Readiness, Service } from './service.ts'
 import { sessions } from './session/decide.ts'
 import { newTokens } from './session/tokens.ts'
@@ -61,19 +62,21 @@ const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
 const UNREACHABLE = 'the log cannot be reached'
 /** What a start waits for a log that does not answer. */
-const START_MS = 3_000
+const START_MS = 5_000
 
 const briefly = (work: Promise<void>) => within(START_MS, UNREACHABLE, work).catch(() => {})
 
 /** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
   const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
+  const sizes = poolSizes(config.DATABASE_CONNECTIONS)
   const has = (role: ServiceRole) => config.ROLES.includes(role)
   await migrate(databaseUrl)
   const metrics = newMetrics()
   const codec = newCodec(formats)
   const bare = await openLog({
     databaseUrl,
+    connections: sizes.log,
     eventStoreUrl: config.EVENTSTORE_URL,
     observe: (appends, events, ms) => {
       metrics.appendBatches.observe(appends)
@@ -123,11 +126,12 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const reads = openReads<ReadTables>({
     url: databaseUrl,
     schema,
+    size: sizes.reads,
     quarantine: main.quarantine,
     head: () => log.head(),
     heard: caches.position,
   })
-  const operations = newPool(databaseUrl, 'operations', 3, OPERATION_MS)
+  const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
 
   const common = { log, codec, now, isCurrent: () => watch.isAlive(), assertClear: main.quarantine.assertClear }
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>): Transactor<State, Event> =>
@@ -163,7 +167,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const tokens = newTokens({ reads, now, isAlive: () => watch.isAlive() })
   const uses = newUses({ pool: operations, now })
-  const limits = openLimits({ config, databaseUrl, logger })
+  const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const feedCache = newFeedCache(() => watch.isAlive())
   const streams = newStreams({ now, isAlive: () => watch.isAlive() })
   const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS))
@@ -206,6 +210,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const summaries = has('worker')
     ? startSummaries({
         url: databaseUrl,
+        jobConnections: sizes.jobs,
         pool: operations,
         log,
         codec,

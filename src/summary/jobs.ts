@@ -11,6 +11,8 @@ export type Attempt = { readonly isLast: boolean; readonly signal: AbortSignal }
 
 export type JobsOptions = {
   readonly url: string
+  /** One of them only listens. */
+  readonly connections: number
   readonly concurrency: number
   readonly run: (payload: Payload, attempt: Attempt) => Promise<void>
   readonly logger: { debug(data: object, message: string): void }
@@ -45,8 +47,8 @@ const briefly = (work: PromiseLike<unknown> | unknown) =>
   within(PATIENCE_MS, SLOW, Promise.resolve(work)).catch(() => {})
 
 /** Starts the job runner on a small pool of its own; it takes no job before it is opened. */
-export const startJobs = async ({ url, concurrency, run, logger }: JobsOptions): Promise<Jobs> => {
-  const { pool, close: closePool } = newJobPool(url)
+export const startJobs = async ({ url, connections, concurrency, run, logger }: JobsOptions): Promise<Jobs> => {
+  const { pool, close: closePool } = newJobPool(url, connections)
   const stop = new AbortController()
   let open = () => {}
   const opened = new Promise<null>((resolve) => (open = () => resolve(null)))

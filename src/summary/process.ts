@@ -19,6 +19,7 @@ import { newUnreadable } from './unreadable.ts'
  */
 export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logger'> & {
   readonly url: string
+  readonly jobConnections: number
   readonly log: EventLog
   readonly codec: Codec
   readonly now: () => number
@@ -46,7 +47,7 @@ const mayPass = (error: unknown) =>
 
 /** Starts the process; nothing at all when summaries are switched off. */
 export const startSummaries = (options: SummariesOptions): { close(): Promise<void> } => {
-  const { url, log, codec, now, config, logger } = options
+  const { url, jobConnections: connections, log, codec, now, config, logger } = options
   const provider = providerOf(config)
   if (!provider) return { close: async () => {} }
   const rule = { threshold: config.SUMMARY_THRESHOLD, debounceMs: config.SUMMARY_DEBOUNCE_MS }
@@ -87,7 +88,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   const once = async () => {
     const client = await connect(url)
     try {
-      const jobs = await startJobs({ url, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
+      const jobs = await startJobs({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
       await work(client, jobs).finally(() => jobs.close())
     } finally {
       await hangUp(client)

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
 import { allOf } from '../embedded/support.ts'
+import { numbered } from '../log/support/events.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
 import { ask } from './support/api.ts'
 import { inTemporary, run, startService } from './support/processes.ts'
@@ -58,9 +60,9 @@ test('makes no DATA_DIR to read from, and leaves its reserve of the disk free', 
     assert.match(missing.err, `${nowhere} holds no PostgreSQL`)
     assert.match((await copy(nowhere, 'embedded', 'embedded')).err, 'source and target are the same')
 
-    const { service } = await startWithTrace(join(folder, 'source'))
-    await service.end('SIGTERM')
-    assert.is((await copy(join(folder, 'source'), 'embedded', double.url)).how, 0)
+    const log = openEventStoreLog({ url: double.url })
+    await log.append('thing-1', 'none', numbered(1))
+    await log.close()
     const full = await copy(target, double.url, 'embedded', { DISK_RESERVE_MB: `${2 ** 40}` })
     assert.is(full.how, 1)
     assert.match(full.err, 'is nearly full')

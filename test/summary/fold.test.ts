@@ -22,7 +22,9 @@ test.before.each(async () => {
   sql = new pg.Client({ connectionString: database.url })
   await sql.connect()
   const { url } = database
-  await (await startJobs({ url, concurrency: 1, run: async () => {}, logger: { debug: () => {} } })).close()
+  await (
+    await startJobs({ url, connections: 3, concurrency: 1, run: async () => {}, logger: { debug: () => {} } })
+  ).close()
   await fold()
 })
 test.after.each(async () => {

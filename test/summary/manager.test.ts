@@ -49,7 +49,13 @@ test('leaves out an event that it cannot read, says so once of a stream, and goe
 
   const client = newClient(database.url, 'summaries')
   await client.connect()
-  const jobs = await startJobs({ url: database.url, concurrency: 1, run: async () => {}, logger: { debug: () => {} } })
+  const jobs = await startJobs({
+    url: database.url,
+    connections: 3,
+    concurrency: 1,
+    run: async () => {},
+    logger: { debug: () => {} },
+  })
   const said: object[] = []
   const unreadable = newUnreadable({
     warn: ({ stream, revision }: Record<string, unknown>) => said.push({ stream, revision }),

@@ -24,6 +24,7 @@ test.after(async () => {
 const fill = async () => {
   const { close } = await startJobs({
     url: database.url,
+    connections: 3,
     concurrency: 1,
     run: async () => {},
     logger: { debug: () => {} },

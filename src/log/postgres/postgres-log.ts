@@ -26,6 +26,8 @@ const lastStatement = 'select revision from log.events where stream = $1 order b
 export type PostgresLogOptions = {
   readonly url: string
   readonly deadlineMs?: number
+  /** Of the pool for reads; appends and wake-ups take one each besides. */
+  readonly connections?: number
   /** Default 32 MiB. */
   readonly maxAppendBytes?: number
   readonly observe?: (appends: number, events: number, ms: number) => void
@@ -35,7 +37,7 @@ const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { s
 
 /** The log in Postgres (architecture: The log). Needs a direct connection: LISTEN does not survive a pooler. */
 export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
-  const { url, deadlineMs = 5_000, maxAppendBytes = 32 * 1024 * 1024, observe } = options
+  const { url, deadlineMs = 5_000, connections = 6, maxAppendBytes = 32 * 1024 * 1024, observe } = options
   const listeners: ((identity: LogIdentity) => void)[] = []
   const watchman = newWatchman(0, (identity) => {
     writer.abandon(new LogChanged())
@@ -43,7 +45,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
     for (const listener of listeners) listener(identity)
   })
   const verify = (client: pg.ClientBase) => watchman.verify(lookAt(client))
-  const pool = newPool(url, 'log', 6, STATEMENT_MS, undefined, verify)
+  const pool = newPool(url, 'log', connections, STATEMENT_MS, undefined, verify)
   const { page, read, readAll } = newReader(pool)
   const tail = newTail(TAIL_BYTES)
   const closing = new AbortController()

@@ -40,7 +40,7 @@ import { newUses } from './session/uses.ts'
 import { newHandshakes } from './signin/handshakes.ts'
 import { startSummaries } from './summary/process.ts'
 import { traces } from './trace/decide.ts'
-import { trimTrace, weighTrace } from './trace/kept.ts'
+import { trimTrace } from './trace/kept.ts'
 import { traceSource } from './trace/source.ts'
 import { identities, users } from './user/decide.ts'
 
@@ -57,7 +57,8 @@ export type OpenService = { readonly service: Service; close(): Promise<void> }
 
 const VISIBLE_MS = 5_000
 const MAX_LAG_MS = 5_000
-const KEPT_MESSAGES = 20_000
+const TRACES_BYTES = 16 * 1024 * 1024
+const NAMESPACES_BYTES = 16 * 1024 * 1024
 const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
 const UNREACHABLE = 'the log cannot be reached'
@@ -134,28 +135,22 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
 
   const common = { log, codec, now, isCurrent: () => watch.isAlive(), assertClear: main.quarantine.assertClear }
-  const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>): Transactor<State, Event> =>
-    newTransactor({ kind, source: foldSource(kind, log, codec), ...common })
+  const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>, own: { budget?: number } = {}) =>
+    newTransactor({ kind, source: foldSource(kind, log, codec), ...common, ...own })
   const transactors = {
     users: folded(users),
     identities: folded(identities),
     sessions: folded(sessions),
-    namespaces: folded(namespaces),
+    namespaces: folded(namespaces, { budget: NAMESPACES_BYTES }),
     traces: newTransactor({
       kind: traces,
       source: traceSource(reads, (position) => models.passed(position, VISIBLE_MS, false)),
       trim: trimTrace,
-      weigh: weighTrace,
-      keep: KEPT_MESSAGES,
+      budget: TRACES_BYTES,
       ...common,
     }),
   }
-  const providers = newTransactor({
-    kind: registryKind,
-    source: foldSource(registryKind, log, codec),
-    keep: 1,
-    ...common,
-  })
+  const providers = folded(registryKind, { budget: 0 }) // a refresh asks once for each
   const byCategory: Record<string, Pick<Transactor<unknown, DomainEvent>, 'observe' | 'forget'>> = {
     user: transactors.users,
     identity: transactors.identities,

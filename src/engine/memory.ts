@@ -5,7 +5,11 @@ export type Memory<Value> = {
   clear(): void
 }
 
-/** Holds values up to a total weight; those set longest ago go first, the newest always stays. */
+/** About how many bytes texts take: a character may need two. */
+export const textBytes = (texts: readonly (string | undefined)[]): number =>
+  texts.reduce((sum, text) => sum + 2 * (text?.length ?? 0), 0)
+
+/** Holds values up to a total weight: those set longest ago go first. What is too heavy by itself is not held at all. */
 export const newMemory = <Value>(most: number, weigh: (value: Value) => number): Memory<Value> => {
   const held = new Map<string, { readonly value: Value; readonly weight: number }>()
   let total = 0
@@ -18,9 +22,10 @@ export const newMemory = <Value>(most: number, weigh: (value: Value) => number):
   const set = (key: string, value: Value) => {
     remove(key)
     const weight = weigh(value)
+    if (weight > most) return
     held.set(key, { value, weight })
     total += weight
-    while (total > most && held.size > 1) remove(held.keys().next().value!)
+    while (total > most) remove(held.keys().next().value!)
   }
 
   const clear = () => {

@@ -28,6 +28,8 @@ export type StreamKind<State, Event extends DomainEvent> = {
   readonly events: z.ZodType<Event>
   readonly initial: () => State
   readonly evolve: (state: State, event: Event, occasion: Occasion) => State
+  /** About how many bytes a state takes in memory, rather more than less. */
+  readonly weigh: (state: State) => number
   /** Leaves out what a later event of the same append makes superfluous. */
   readonly condense?: (events: readonly Event[]) => readonly Event[]
 }

@@ -28,10 +28,8 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   /** False while this node hears nothing of the log: then states in memory may be long gone. Default true. */
   readonly isCurrent?: () => boolean
   readonly deadlineMs?: number
-  /** How many streams stay in memory with their state, or what these may weigh in all. */
-  readonly keep?: number
-  /** Default 1 for each state. */
-  readonly weigh?: (state: State) => number
+  /** How many bytes the states in memory may weigh in all. Default 2 MiB. */
+  readonly budget?: number
   /** @throws InQuarantine when the stream may not be written to. Default: all may. */
   readonly assertClear?: (stream: string) => void
   /** Makes a state small enough to be kept. */
@@ -80,10 +78,10 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   options: TransactorOptions<State, Event, Need>,
 ): Transactor<State, Event, Need> => {
   const { kind, source, log, codec, now, isCurrent = () => true, deadlineMs = 5_000 } = options
-  const { keep = 512, weigh = () => 1, trim, assertClear = () => {} } = options
+  const { budget = 2 * 1024 * 1024, trim, assertClear = () => {} } = options
   type Asked = Waiting<State, Event, Need>
   const queues = new Map<string, Asked[]>()
-  const memory = newMemory<Loaded<State>>(keep, ({ state }) => weigh(state))
+  const memory = newMemory<Loaded<State>>(budget, ({ state }) => kind.weigh(state))
   const underWay = new Map<string, State>()
   let era = 0 // goes up when nothing that was known or loaded before counts any more
   const heard = new Map<string, bigint>() // of streams with a queue: the newest revision that was observed meanwhile

@@ -19,12 +19,17 @@ const evolve = (state: Registered, event: ModelsEvent): Registered => {
   }
 }
 
+const PROVIDER_BYTES = 2_000
+const MODEL_BYTES = 2_500
+
 /** Streams `models-<provider>`, the id as the catalogue has it. */
 export const registry: StreamKind<Registered, ModelsEvent> = {
   category: 'models',
   events: ModelsEvent,
   initial: () => ({ is: 'absent' }),
   evolve,
+  weigh: (state) =>
+    PROVIDER_BYTES + (state.is === 'present' ? MODEL_BYTES * Object.keys(state.provider.models).length : 0),
 }
 
 /** The part of a path that stands for a whole value: a field of the provider, or one of its models. */

@@ -1,3 +1,4 @@
+import { textBytes } from '../engine/memory.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, Occasion, StreamKind } from '../engine/stream.ts'
 import { type ClaimedBy, NamespaceEvent, type NamespaceType, type Role } from './events.ts'
@@ -82,12 +83,25 @@ const evolve = (before: Namespace, event: NamespaceEvent, { at }: Occasion): Nam
   }
 }
 
+const STATE_BYTES = 1_000
+const MEMBER_BYTES = 300
+const INVITE_BYTES = 400
+
+const weigh = (state: Namespace): number => {
+  if (state.is === 'absent') return STATE_BYTES
+  const { slug, displayName, description, members, invites } = state
+  let bytes = STATE_BYTES + textBytes([slug, displayName, description]) + members.size * MEMBER_BYTES
+  for (const { email } of invites.values()) bytes += INVITE_BYTES + textBytes([email])
+  return bytes
+}
+
 /** Streams `namespace-<id>`, the id made of the slug: members and invites stand inside, so that races are decided. */
 export const namespaces: StreamKind<Namespace, NamespaceEvent> = {
   category: 'namespace',
   events: NamespaceEvent,
   initial: () => ({ is: 'absent' }),
   evolve,
+  weigh,
 }
 
 export type DecideNamespace = Decision<Namespace, NamespaceEvent>

@@ -30,12 +30,15 @@ const evolve = (session: Session, event: SessionEvent): Session => {
   }
 }
 
+const SESSION_BYTES = 800
+
 /** Streams `session-<id>`. */
 export const sessions: StreamKind<Session, SessionEvent> = {
   category: 'session',
   events: SessionEvent,
   initial: () => ({ is: 'absent' }),
   evolve,
+  weigh: () => SESSION_BYTES,
 }
 
 type Decide = Decision<Session, SessionEvent>

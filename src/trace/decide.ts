@@ -2,6 +2,8 @@ import jsonpatch from 'fast-json-patch'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, Occasion, StreamKind } from '../engine/stream.ts'
 import { type MessageClass, type MessageTypeCounts, TraceEvent, type Visibility } from './events.ts'
+import { weighTrace } from './kept.ts'
+import { KnownMessages } from './known-messages.ts'
 import { type MessageDocument, applyPatch } from './message.ts'
 import { type Member, assertMayWrite } from './policy.ts'
 
@@ -52,7 +54,7 @@ export type PresentTrace = {
   readonly summary?: { readonly title?: string; readonly summary: string; readonly messageCount: number }
   readonly earlier: readonly Deletion[]
   /** Messages by externalId, as far as they are loaded. */
-  readonly messages: Map<string, KnownMessage>
+  readonly messages: KnownMessages
   /** externalIds that were looked up and stand for no message. */
   readonly missing: Set<string>
   /** The documents of some of them: of those that were needed, or written just now. */
@@ -102,7 +104,7 @@ const evolve = (state: Trace, event: TraceEvent, { at, actor }: Occasion): Trace
       const { externalId, namespaceId, createdBy, ...fields } = event.data
       const { earlier } = state
       const origin = { externalId, namespaceId, createdBy, createdAt: at, updatedAt: at }
-      const loaded = { messages: new Map(), missing: new Set<string>(), documents: new Map() }
+      const loaded = { messages: new KnownMessages(), missing: new Set<string>(), documents: new Map() }
       return { is: 'present', ...origin, fields: fields as TraceFields, counts: noCounts, earlier, ...loaded }
     }
     case 'TraceUpdated': {
@@ -151,6 +153,7 @@ export const traces: StreamKind<Trace, TraceEvent> = {
   events: TraceEvent,
   initial: () => ({ is: 'absent', earlier: [] }),
   evolve,
+  weigh: weighTrace,
   condense,
 }
 

@@ -1,5 +1,6 @@
 /** What stays in memory of traces that have been written to, beside the read models. */
 
+import { textBytes } from '../engine/memory.ts'
 import { textOf } from '../json/text.ts'
 import type { Trace } from './decide.ts'
 import type { MessageDocument } from './message.ts'
@@ -16,8 +17,10 @@ const shorten = (map: Map<string, unknown>, most: number) => {
   }
 }
 
-const lengthOf = ({ parts, textContent }: MessageDocument) =>
-  parts.reduce((sum, part) => sum + textOf(part).length, textContent?.length ?? 0)
+const partsLength = ({ parts }: MessageDocument) => parts.reduce((sum, part) => sum + textOf(part).length, 0)
+
+const lengthOf = (document: MessageDocument) =>
+  partsLength(document) + (document.textContent?.length ?? 0) + (document.model?.length ?? 0)
 
 /** Lets go of the oldest documents until the rest is short enough. */
 const lighten = (documents: Map<string, MessageDocument>) => {
@@ -31,15 +34,29 @@ const lighten = (documents: Map<string, MessageDocument>) => {
   }
 }
 
-const TRACE_WEIGHT = 20
-const MESSAGE_LENGTH = 250
+const TRACE_BYTES = 1_500
+const DELETION_BYTES = 200
+const COUNT_BYTES = 150
+const DOCUMENT_BYTES = 400
+const PART_BYTES = 300
 
-/** About what a state takes in memory, in messages. Fields are weighed, too: a title may be as long as a body. */
+const weighDeletions = ({ earlier }: Trace) => earlier.length * DELETION_BYTES
+
+const weighDocument = (document: MessageDocument) => {
+  const { parts, textContent, model } = document
+  const partBytes = 2 * 2 * partsLength(document) // a part's text is kept beside it
+  return DOCUMENT_BYTES + textBytes([textContent, model]) + parts.length * PART_BYTES + partBytes
+}
+
+/** About how many bytes a trace takes in memory. */
 export const weighTrace = (state: Trace): number => {
-  if (state.is === 'absent') return TRACE_WEIGHT
-  const { fields, summary, messages } = state
-  const length = Object.values(fields).reduce((sum, text) => sum + text.length, summary?.summary.length ?? 0)
-  return TRACE_WEIGHT + messages.size + Math.floor(length / MESSAGE_LENGTH)
+  if (state.is === 'absent') return TRACE_BYTES + weighDeletions(state)
+  const { externalId, fields, summary, counts, messages, documents } = state
+  const tools = Object.keys(counts.toolTypeCounts)
+  const texts = [externalId, ...Object.values(fields), summary?.title, summary?.summary, ...tools]
+  let bytes = TRACE_BYTES + weighDeletions(state) + textBytes(texts) + tools.length * COUNT_BYTES + messages.bytes
+  for (const [key, document] of documents) bytes += textBytes([key]) + weighDocument(document)
+  return bytes
 }
 
 /** Keeps what the next command is likely to need: what is known of the newest messages, and the last documents if short. */

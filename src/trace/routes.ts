@@ -12,6 +12,7 @@ import { type GivenFields, type Trace, patch, remove, replace, upsert } from './
 import type { TraceEvent } from './events.ts'
 import { type Member, assertMayRead, assertMayWrite } from './policy.ts'
 import { afterOf, cursorAfter, listTraces, memberOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
+import { KnownMessages } from './known-messages.ts'
 import { remembered, unlessGone, writeLocated } from './locate.ts'
 import { named } from './named.ts'
 import { TraceDetail, TraceSummary, detailText, stateText, summaryText } from './views.ts'
@@ -33,7 +34,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
         decide,
         answer: (state) =>
           state.is === 'present'
-            ? { ...state, messages: new Map(), missing: new Set<string>(), documents: new Map() }
+            ? { ...state, messages: new KnownMessages(), missing: new Set<string>(), documents: new Map() }
             : state,
       },
       contextOf(request),

@@ -15,6 +15,7 @@ import {
   knownMessage,
   noCounts,
 } from './decide.ts'
+import { KnownMessages } from './known-messages.ts'
 import type { MessageDocument } from './message.ts'
 import { type TraceRow, fieldsOf } from './rows.ts'
 
@@ -115,7 +116,7 @@ const toPresent = (row: HeaderRow, earlier: readonly Deletion[]): PresentTrace =
         },
       }),
   earlier,
-  messages: new Map(),
+  messages: new KnownMessages(),
   missing: new Set(),
   documents: new Map(),
 })

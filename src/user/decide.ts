@@ -1,6 +1,9 @@
 import { Rejected } from '../engine/rejected.ts'
+import { textBytes } from '../engine/memory.ts'
 import type { Decision, StreamKind } from '../engine/stream.ts'
 import { IdentityEvent, type IdentityType, type ProviderData, UserEvent } from './events.ts'
+
+const STATE_BYTES = 600
 
 export type User = { readonly is: 'absent' } | { readonly is: 'present'; readonly displayName: string | undefined }
 
@@ -18,6 +21,7 @@ export const users: StreamKind<User, UserEvent> = {
   events: UserEvent,
   initial: () => ({ is: 'absent' }),
   evolve: evolveUser,
+  weigh: (user) => STATE_BYTES + (user.is === 'present' ? textBytes([user.displayName]) : 0),
 }
 
 /** The user of a new identity; one that is there already stays as it is. */
@@ -81,6 +85,11 @@ export const identities: StreamKind<Identity, IdentityEvent> = {
   events: IdentityEvent,
   initial: () => ({ is: 'absent' }),
   evolve: evolveIdentity,
+  weigh: (identity) => {
+    if (identity.is === 'absent') return STATE_BYTES
+    const { email, providerData } = identity.profile
+    return STATE_BYTES + textBytes([identity.userId, email, providerData?.login, providerData?.avatarUrl])
+  },
 }
 
 /** `key` is the SHA-256 of the externalId, which is a credential for a device. */

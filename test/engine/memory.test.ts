@@ -15,11 +15,14 @@ test('what was set longest ago goes when it grows too heavy', () => {
   assert.equal(held(memory), ['a', 'c'], 'a was set again after b')
 })
 
-test('the newest stays, however heavy', () => {
+test('what is too heavy by itself is not held, and takes nothing else with it', () => {
   const memory = newMemory<number>(10, (weight) => weight)
   memory.set('a', 4)
+  memory.set('b', 5)
   memory.set('b', 11)
-  assert.equal(held(memory), ['b'])
+  assert.equal(held(memory), ['a'])
+  memory.set('c', 6)
+  assert.equal(held(memory), ['a', 'c'])
 })
 
 test('what has been deleted weighs nothing any more', () => {

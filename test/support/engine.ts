@@ -16,7 +16,10 @@ import { openBareLog } from './log-place.ts'
 const logger = { info: () => {}, error: () => {} }
 
 /** Log, projections and traces over one database, without HTTP. `close` leaves the database as it is. */
-export const openEngine = (url: string, { keep = 512, now = Date.now }: { keep?: number; now?: () => number } = {}) => {
+export const openEngine = (
+  url: string,
+  { budget = 16 * 1024 * 1024, now = Date.now }: { budget?: number; now?: () => number } = {},
+) => {
   const log = wholeAppends(openBareLog(url))
   const codec = newCodec(formats)
   const horizon = newHorizon()
@@ -30,7 +33,7 @@ export const openEngine = (url: string, { keep = 512, now = Date.now }: { keep?:
     heard: horizon.position,
   })
   const source = traceSource(reads, (position) => horizon.passed(position, 5_000))
-  const transactor = newTransactor({ kind: traces, source, log, codec, now, keep, trim: trimTrace })
+  const transactor = newTransactor({ kind: traces, source, log, codec, now, budget, trim: trimTrace })
   const close = async () => {
     await runner.close()
     await log.close()

@@ -4,7 +4,6 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { foldStream } from '../../src/engine/fold.ts'
 import { type Trace, traces } from '../../src/trace/decide.ts'
-import { weighTrace } from '../../src/trace/kept.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { step } from './arbitraries.ts'
@@ -22,7 +21,7 @@ const essence = (state: Trace) => {
 
 test('the state loaded from the read models equals the fold of the log', async () => {
   const database = await freshDatabase()
-  const engine = openEngine(database.url, { keep: 1 })
+  const engine = openEngine(database.url, { budget: 0 })
   const law = fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
       const id = randomUUID()
@@ -50,16 +49,6 @@ test('the state loaded from the read models equals the fold of the log', async (
     await engine.close()
     await database.drop()
   })
-})
-
-test('a trace weighs what its messages and its fields take in memory', () => {
-  const at = { at: 1, actor: undefined }
-  const data = { externalId: 'x', namespaceId: 'n', createdBy: 'u', agentId: 'a', visibility: 'private' as const }
-  const weightOf = (title: string) =>
-    weighTrace(traces.evolve(traces.initial(), { type: 'TraceCreated', data: { ...data, title } }, at))
-  assert.is(weightOf('t'), 20)
-  assert.is(weightOf('t'.repeat(1_000_000)), 4_020)
-  assert.is(weighTrace(traces.initial()), 20)
 })
 
 test.run()

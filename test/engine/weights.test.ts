@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import v8 from 'node:v8'
+import vm from 'node:vm'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newCodec } from '../../src/engine/codec.ts'
+import type { DomainEvent, Loaded, StreamKind } from '../../src/engine/stream.ts'
+import { newTransactor } from '../../src/engine/transact.ts'
+import { formats } from '../../src/events.ts'
+import type { EventLog } from '../../src/log/log.ts'
+import { namespaces } from '../../src/namespace/decide.ts'
+import type { NamespaceEvent } from '../../src/namespace/events.ts'
+import { sessions } from '../../src/session/decide.ts'
+import { upsertMessages } from '../../src/trace/decide-messages.ts'
+import { traces } from '../../src/trace/decide.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
+import { trimTrace } from '../../src/trace/kept.ts'
+import { toUpsert } from '../../src/trace/message.ts'
+import { identities, users } from '../../src/user/decide.ts'
+
+const test = suite('engine: what states weigh')
+
+/** A state as one that came out of the log: with texts of its own. */
+const fold = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>, events: readonly Event[]): State =>
+  (JSON.parse(JSON.stringify(events)) as Event[]).reduce(
+    (state, event, i) => kind.evolve(state, event, { at: 1_767_225_600_000 + i, actor: { userId: 'u' } }),
+    kind.initial(),
+  )
+
+const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
+
+const namespace = (more: (i: number) => NamespaceEvent, count: number) => () => {
+  const data = { slug: randomUUID(), displayName: 'Team', type: 'org', claimedBy: 'user', createdBy: randomUUID() }
+  return fold(namespaces, [{ type: 'NamespaceCreated', data } as NamespaceEvent, ...times(count, more)])
+}
+
+const member = (): NamespaceEvent => ({
+  type: 'MemberJoined',
+  data: { userId: randomUUID(), role: 'member', invitedBy: randomUUID(), code: 'abcdefghi' },
+})
+
+const invite = (): NamespaceEvent => ({
+  type: 'InviteCreated',
+  data: { code: randomUUID(), invitedBy: randomUUID(), role: 'member', expiresAt: Date.now(), email: randomUUID() },
+})
+
+const fields = () => ({ externalId: randomUUID(), namespaceId: randomUUID(), createdBy: randomUUID(), agentId: 'a' })
+const trace = (more: object = {}) =>
+  fold(traces, [{ type: 'TraceCreated', data: { ...fields(), visibility: 'private', ...more } }])
+
+type Body = Parameters<typeof toUpsert>[1]
+
+/** A trace with messages, as memory keeps it. */
+const written = (count: number, body: (i: number) => Body) => () => {
+  const upserts = times(count, (i) => toUpsert(randomUUID(), JSON.parse(JSON.stringify(body(i))) as Body))
+  const state = trace()
+  const { events } = upsertMessages({ userId: 'u', role: 'admin' }, upserts)(state, 1)
+  const all = events.reduce((before, event) => traces.evolve(before, event, { at: 1_767_225_600_000 }), state)
+  return trimTrace(all)
+}
+
+const calls = (count: number): Body => ({
+  role: 'assistant',
+  parts: times(count, () => ({
+    type: 'tool_call',
+    content: { callId: 'c', toolName: `${randomUUID()}${randomUUID()}`, args: {} },
+  })),
+})
+
+const deletions = (count: number) => () => {
+  const earlier = times(count, () => ({ createdAt: Date.now(), deletedAt: Date.now(), deletedBy: randomUUID() }))
+  const data = { ...fields(), createdAt: 1, messageCount: 0, earlier }
+  return fold(traces, [{ type: 'TraceDeleted', data } as TraceEvent])
+}
+
+const identity = () => ({
+  ...{ userId: randomUUID(), type: 'codehost' as const, key: randomUUID(), email: randomUUID(), emailVerified: true },
+  providerData: { login: randomUUID(), avatarUrl: `https://example.org/${randomUUID()}` },
+})
+
+type Kind = { readonly weigh: (state: never) => number }
+
+const states: Readonly<Record<string, readonly [Kind, number, () => unknown]>> = {
+  'a user': [users, 5_000, () => fold(users, [{ type: 'UserCreated', data: { displayName: randomUUID() } }])],
+  'a user with a long name': [
+    users,
+    100,
+    () => fold(users, [{ type: 'UserCreated', data: { displayName: `${randomUUID()}ä€`.repeat(1_000) } }]),
+  ],
+  'an identity': [identities, 5_000, () => fold(identities, [{ type: 'IdentityCreated', data: identity() }])],
+  'a session': [
+    sessions,
+    5_000,
+    () =>
+      fold(sessions, [
+        {
+          type: 'SessionCreated',
+          data: {
+            userId: randomUUID(),
+            identityId: 'i',
+            tokenHash: 't',
+            namespaceId: randomUUID(),
+            expiresAt: Date.now(),
+          },
+        },
+      ]),
+  ],
+  'a namespace': [namespaces, 5_000, namespace(member, 1)],
+  'a namespace with many members': [namespaces, 3, namespace(member, 10_000)],
+  'a namespace with many invites': [namespaces, 3, namespace(invite, 10_000)],
+  'a trace': [traces, 5_000, () => trace()],
+  'a trace with a long title': [traces, 100, () => trace({ title: randomUUID().repeat(1_000) })],
+  'a trace that was often deleted': [traces, 100, deletions(500)],
+  'a trace with many messages': [traces, 4, written(3_000, (i) => ({ role: 'user', textContent: `${i}` }))],
+  'a trace with many tool names': [traces, 4, written(500, () => calls(10))],
+  'a trace with long messages': [
+    traces,
+    50,
+    written(8, () => ({ role: 'user', textContent: randomUUID().repeat(110) })),
+  ],
+  'a trace with messages of many parts': [traces, 50, written(8, () => calls(25))],
+}
+
+v8.setFlagsFromString('--expose-gc')
+const collect = vm.runInNewContext('gc') as () => void
+
+const used = () => {
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+for (const [what, [kind, count, make]] of Object.entries(states)) {
+  test(`${what} weighs about what it takes in memory`, () => {
+    const before = used()
+    const held = new Map(times(count, () => [randomUUID(), { state: make() }]))
+    const taken = (used() - before) / count
+    const weight = [...held.values()].reduce((sum, { state }) => sum + kind.weigh(state as never), 0) / count
+    assert.ok(weight > taken * 0.8 && weight < taken * 3, `takes ${Math.round(taken)}, weighs ${Math.round(weight)}`)
+  })
+}
+
+test('memory holds no more large states than its budget allows', async () => {
+  const budget = 8 * 1024 * 1024
+  const transactor = newTransactor({
+    kind: namespaces,
+    source: {
+      load: async (): Promise<Loaded<ReturnType<typeof namespaces.initial>>> => ({
+        state: namespace(member, 10_000)(),
+        revision: 10_000n,
+        at: 1,
+        position: 1n,
+      }),
+      readsLog: true,
+    },
+    log: {} as EventLog,
+    codec: newCodec(formats),
+    now: Date.now,
+    budget,
+  })
+  const ids = times(20, () => randomUUID())
+  for (const id of ids) await transactor.transact(id, { decide: () => [], answer: () => {} }, {})
+  const held = ids.flatMap((id) => transactor.peek(id) ?? [])
+  assert.ok(held.length > 0)
+  assert.ok(held.reduce((sum, state) => sum + namespaces.weigh(state), 0) <= budget, `${held.length} are held`)
+})
+
+test.run()

@@ -19,7 +19,8 @@ export type Checkpoint = {
 
 /**
  * Each step is a row of its own, so that nothing is rewritten: while a backup holds a snapshot the dead versions of one
- * row would make each step slower. A step from where another process has gone on already fails: its row is there.
+ * row would make each step slower. A step from where another process has gone on already fails: its row is there. Queries
+ * ask `reached` how far their snapshot is.
  */
 export const checkpointTables = `
   create table checkpoint (
@@ -27,6 +28,7 @@ export const checkpointTables = `
     epoch uuid, event_position int8, event_id uuid
   );
   insert into checkpoint (seen, position, ready) values (-1, 0, false);
+  create view reached as select position from checkpoint order by seen desc limit 1;
   create function advance(came_from int8, next int8, in_epoch uuid, event_at int8, event uuid)
   returns void language plpgsql as $$
   declare

@@ -32,7 +32,7 @@ const sessionPage = `
 const feedStatement = (page: string) => `
   select ${summaryColumns}, t.namespace_id, n.slug, n.display_name as namespace_name,
     u.id as author_id, u.display_name as author_name,
-    (select position from checkpoint) as position
+    (select position from reached) as position
   from (${page}) f join traces t on t.id = f.id join namespaces n on n.id = t.namespace_id
   left join counts c on c.trace_id = f.id left join users u on u.id = t.created_by
   order by f.created_at desc, f.id desc`

@@ -19,7 +19,7 @@ const statement = `
     select r.*, sum(r.weight) over (order by r.created_at desc, r.id desc rows unbounded preceding) - r.weight as before,
       count(*) over () as found
     from (
-      select ${summaryColumns}, (select position from checkpoint) as position,
+      select ${summaryColumns}, (select position from reached) as position,
         500 + octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)
           + coalesce(octet_length(t.ai_title::text), 0) as weight
       from (

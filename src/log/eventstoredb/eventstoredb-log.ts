@@ -7,6 +7,7 @@ import { type Identified, newIdentified } from './identity.ts'
 import { type Look, newLooks } from './looks.ts'
 import { orAborted } from './or-aborted.ts'
 import { proposed } from './proposed.ts'
+import { newQuestions } from './questions.ts'
 import { newReader } from './reader.ts'
 import { truncateStream } from './truncate.ts'
 import { newWakeUps } from './wake-ups.ts'
@@ -40,9 +41,11 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   const address = { ...parsed, prefix: options.prefix ?? parsed.prefix }
   const maxAppendBytes = options.maxAppendBytes ?? parsed.maxAppendBytes ?? MAX_APPEND_BYTES
   const [forWriting, forReading] = [newConnection(address), newConnection(address)]
-  const reader = newReader({ ask: newAsk(forReading, deadlineMs), address, patienceMs: deadlineMs })
+  const ask = newAsk(forReading, deadlineMs)
+  const questions = newQuestions(ask, address, deadlineMs)
+  const { page, read, readAll } = newReader({ ask, address, questions })
   const wakeUps = newWakeUps(forReading, address)
-  const { head, sees } = reader
+  const { head, sees } = questions
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, sees, observe })
   const closing = new AbortController()
 
@@ -54,7 +57,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     return answer
   }
 
-  const looks = newLooks({ version: wakeUps.version, read: reader.page })
+  const looks = newLooks({ version: wakeUps.version, read: page })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
@@ -67,7 +70,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
         next = undefined
         const page = await orAborted(look.page, end)
         if (end.aborted) return look.leave()
-        next = page && !page.isLast ? looks.at(page.through) : undefined // while the follower has this one
+        next = page && !page.isLast ? looks.at(page.through, page.isSparse) : undefined // while the follower has this one
         if (page) {
           if (!woken && page.events.length > 0) wakeUps.missed()
           at = page.through
@@ -82,7 +85,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   }
 
   const truncate = async (stream: string, before: Revision) => {
-    await truncateStream(reader, writer, address.prefix + stream, before)
+    await truncateStream(questions, writer, address.prefix + stream, before)
     looks.forget()
   }
 
@@ -95,7 +98,6 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     await Promise.all([forWriting.close(), forReading.close()])
   }
 
-  const { read, readAll } = reader
-  const identified = newIdentified(reader, writer, address.prefix)
+  const identified = newIdentified(questions, writer, address.prefix)
   return { append, read, readAll, follow, truncate, head, ...identified, maxAppendBytes, close }
 }

@@ -6,6 +6,7 @@ import { newConnection } from './connection.ts'
 import { type Identified, newIdentified } from './identity.ts'
 import { type Look, newLooks } from './looks.ts'
 import { orAborted } from './or-aborted.ts'
+import { newOwnEvents } from './own-events.ts'
 import { proposed } from './proposed.ts'
 import { newQuestions } from './questions.ts'
 import { newReader } from './reader.ts'
@@ -15,6 +16,7 @@ import { newWriter } from './writer.ts'
 
 const POLL_MS = 400
 const RETRY_MS = 200
+const BATCH_EVENTS = 1_000
 /** Below the server's own default of 1 MiB. */
 const MAX_APPEND_BYTES = 1024 * 1024 - 4096
 
@@ -31,6 +33,14 @@ export type EventStoreLogOptions = {
 
 const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
+/** A page as followers get it: they need not take more at once than they would from elsewhere. */
+function* batchesOf({ events, through }: Batch): Generator<Batch> {
+  for (let start = 0; start === 0 || start < events.length; start += BATCH_EVENTS) {
+    const some = events.slice(start, start + BATCH_EVENTS)
+    yield { events: some, through: start + BATCH_EVENTS < events.length ? some.at(-1)!.position : through }
+  }
+}
+
 /**
  * The log in an EventStoreDB or KurrentDB cluster (architecture: The log). Positions are commit positions.
  * @throws BadAddress
@@ -43,7 +53,8 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   const [forWriting, forReading] = [newConnection(address), newConnection(address)]
   const ask = newAsk(forReading, deadlineMs)
   const questions = newQuestions(ask, address, deadlineMs)
-  const { page, read, readAll } = newReader({ ask, address, questions })
+  const own = newOwnEvents()
+  const { page, read, readAll } = newReader({ ask, address, questions, own })
   const wakeUps = newWakeUps(forReading, address)
   const { head, sees } = questions
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, sees, observe })
@@ -52,7 +63,9 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
     // The server would take it, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs an event')
-    const answer = await writer.append(address.prefix + stream, expected, events.map(proposed))
+    const written = events.map(proposed)
+    own.sent(events)
+    const answer = await writer.append(address.prefix + stream, expected, written)
     wakeUps.wake()
     return answer
   }
@@ -74,7 +87,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
         if (page) {
           if (!woken && page.events.length > 0) wakeUps.missed()
           at = page.through
-          yield { events: page.events, through: at } // perhaps nothing new, but heard of
+          yield* batchesOf(page) // perhaps nothing new, but heard of
         }
         if (!page) await pause(RETRY_MS, end)
         woken = page?.isLast ? await wakeUps.changed(look.seen, POLL_MS, end) : true

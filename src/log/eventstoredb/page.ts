@@ -27,7 +27,7 @@ export type PageOptions = {
 /** A read of the client. */
 export type Source = ReturnType<EventStoreDBClient['readAll']> | ReturnType<EventStoreDBClient['readStream']>
 
-const PAGE_BYTES = 8 * 1024 * 1024
+const PAGE_BYTES = 4 * 1024 * 1024
 
 /**
  * For a read: hands on what the server sent. The client itself parses metadata and so loses its very text. It is a
@@ -74,7 +74,7 @@ export const newTaker = (maxEvents: number) => {
   return { events, take }
 }
 
-/** Reads to the end, or to 8 MiB. */
+/** Reads to the end, or to 4 MiB. */
 export const readPage = async (source: Source, options: PageOptions): Promise<Page> => {
   const { count, wanted } = options
   const { events, take } = newTaker(Number.POSITIVE_INFINITY)

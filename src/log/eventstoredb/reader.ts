@@ -2,13 +2,17 @@ import type { Position, ReadOptions, RecordedEvent } from '../log.ts'
 import type { Address } from './address.ts'
 import type { Ask } from './asker.ts'
 import { newMask } from './mask.ts'
+import type { OwnEvents } from './own-events.ts'
 import type { Stored } from './page.ts'
 import type { Questions } from './questions.ts'
 import { newSweep } from './sweep.ts'
 import { metadataStream } from './truncation-point.ts'
 
 const FIRST_PAGE = 64
-const PAGE_EVENTS = 1_000
+/** Much, because whoever reads to the end need not ask each stream for its truncation. */
+const PAGE_EVENTS = 4_000
+/** Less than this says nothing of what the log holds. */
+const SAMPLE_EVENTS = 1_000
 const LAST_REVISION = 2n ** 63n - 1n
 
 export type Batch = {
@@ -34,26 +38,31 @@ export type Reader = {
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
 }
 
-export type ReaderOptions = { readonly ask: Ask; readonly address: Address; readonly questions: Questions }
+export type ReaderOptions = {
+  readonly ask: Ask
+  readonly address: Address
+  readonly questions: Questions
+  readonly own: Pick<OwnEvents, 'recognised'>
+}
 
 /** Reads pages to their end: nothing stays open between them, so a reader may take its time, or stop. */
-export const newReader = ({ ask, address, questions }: ReaderOptions): Reader => {
+export const newReader = ({ ask, address, questions, own }: ReaderOptions): Reader => {
   const { credentials, prefix } = address
   const mask = newMask(questions, prefix)
 
   const ours = async (events: readonly Stored[], isToEnd: boolean): Promise<RecordedEvent[]> =>
     (await mask(events, isToEnd))
       .filter((event) => event.stream.startsWith(prefix))
-      .map((event) => ({ ...event, stream: event.stream.slice(prefix.length) }))
+      .map((event) => own.recognised({ ...event, stream: event.stream.slice(prefix.length) }))
 
   const prefixes = [prefix, metadataStream(prefix)]
   const sweep = newSweep(ask, questions, { credentials, prefixes })
 
   const page = async (
     after: Position,
-    { signal, count = PAGE_EVENTS, isSparse }: BatchOptions = {},
+    { signal, count = PAGE_EVENTS, ...before }: BatchOptions = {},
   ): Promise<Batch> => {
-    const swept = isSparse ? await sweep(after, signal) : undefined
+    const swept = before.isSparse ? await sweep(after, signal) : undefined
     if (swept) {
       const { events, through, isComplete } = swept
       return { events: await ours(events, isComplete), through, isLast: false, isSparse: !isComplete }
@@ -62,8 +71,8 @@ export const newReader = ({ ask, address, questions }: ReaderOptions): Reader =>
       position > after && prefixes.some((prefix) => stream.startsWith(prefix))
     // One more, because the first may be the one at `after` itself.
     const { events, through = after, isLast, seen } = await questions.ofAll(after, { count: count + 1, wanted, signal })
-    const isFull = !isLast && seen >= PAGE_EVENTS
-    return { events: await ours(events, isLast), through, isLast, isSparse: isFull && events.length * 2 < seen }
+    const isSparse = !isLast && seen >= SAMPLE_EVENTS && events.length * 2 < seen
+    return { events: await ours(events, isLast), through, isLast, isSparse }
   }
 
   async function* readAll({ after, limit = Number.POSITIVE_INFINITY }: { after: Position; limit?: number }) {

@@ -13,10 +13,8 @@ const test = suite('projections: messages and parts')
 const { model, close } = await openModels(traces, messages, parts, leftovers)
 test.after(close)
 
-const created: AnyEvent = {
-  type: 'TraceCreated',
-  data: { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID(), agentId: 'a', visibility: 'private' },
-}
+const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }
+const created: AnyEvent = { type: 'TraceCreated', data: { ...owner, agentId: 'a', visibility: 'private' } }
 const added: AnyEvent = {
   type: 'MessageAdded',
   data: {
@@ -29,7 +27,7 @@ const added: AnyEvent = {
     digest: 'd',
   },
 }
-const deleted: AnyEvent = { type: 'TraceDeleted', data: { createdAt: 1, earlier: [] } }
+const deleted: AnyEvent = { type: 'TraceDeleted', data: { ...owner, createdAt: 1, messageCount: 1, earlier: [] } }
 
 test('each life of a trace has rows of its own, however its events are cut into batches', async () => {
   const stream = `trace-${randomUUID()}`

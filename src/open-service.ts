@@ -186,7 +186,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   if (!log.problem()) await briefly(watch.begun)
   /** Why the log is not used, in words. */
   const logProblem = () => log.problem()?.message ?? (watch.hasBegun() ? undefined : UNREACHABLE)
-  const erasure = has('worker') ? startErasure({ pool: operations, log, models, logger }) : undefined
+  const erasure = has('worker') ? startErasure({ url: databaseUrl, log, groups: [main], logger }) : undefined
 
   const refresh = newRefresh({ transactor: providers, known: () => providerIds(reads) })
   const catalogue = startCatalogue(

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
 import { feedOf, insist } from '../fault/support/answers.ts'
 import { until } from '../fault/support/service.ts'
 import { dumpSchema } from '../support/compare.ts'
@@ -68,6 +69,14 @@ const loseTail = async ({ app, double, lines }: Scene, count: number): Promise<S
   return said
 }
 
+const eventsOf = async ({ double }: Scene, stream: string): Promise<string[]> => {
+  const log = openEventStoreLog({ url: double.url })
+  const types: string[] = []
+  for await (const { type } of log.read(stream)) types.push(type)
+  await log.close()
+  return types
+}
+
 const lose = async (scene: Scene): Promise<string[]> => {
   for (const trace of ['hidden', 'gone', 'kept']) await write(scene, 'PUT', path(trace), shared)
   const count = scene.double.store.all().length
@@ -100,6 +109,14 @@ test('goes on to be summarised', async (scene) => {
   await lose(scene)
   await write(scene, 'PUT', `${path('kept')}/messages/m`, { role: 'user', textContent: 'x' })
   await until(async () => (await read(scene, 'kept')).summaryMessageCount === 1)
+})
+
+test('has erased what is deleted from then on', async (scene) => {
+  await lose(scene)
+  const { id } = await read(scene, 'gone')
+  await write(scene, 'PUT', `${path('gone')}/messages/m`, { role: 'user', textContent: 'secret' })
+  await write(scene, 'DELETE', path('gone'))
+  await until(async () => `${await eventsOf(scene, `trace-${id}`)}` === 'TraceDeleted')
 })
 
 test.run()

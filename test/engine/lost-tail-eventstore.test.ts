@@ -38,30 +38,34 @@ type Trace = { id: string; messageCount: number; summaryMessageCount?: number }
 const read = async ({ app, token }: Scene, trace: string): Promise<Trace> =>
   ((await app.call('GET', path(trace), { token })).data as { trace: Trace }).trace
 
+const write = ({ app, token }: Scene, method: 'PUT' | 'DELETE', to: string, body?: object) =>
+  insist(app, method, to, token, body)
+
 /** Takes two traces out of the feed, and puts another in; its messages are summarised. */
 const writeWhatIsLost = async (scene: Scene) => {
-  const { app, token } = scene
-  await insist(app, 'PUT', path('hidden'), token, { visibility: 'private' })
-  await insist(app, 'DELETE', path('gone'), token)
-  await insist(app, 'PUT', path('vanished'), token, shared)
+  await write(scene, 'PUT', path('hidden'), { visibility: 'private' })
+  await write(scene, 'DELETE', path('gone'))
+  await write(scene, 'PUT', path('vanished'), shared)
   for (let i = 0; i < 20; i++)
-    await insist(app, 'PUT', `${path('vanished')}/messages/m${i}`, token, { role: 'user', textContent: 'x' })
+    await write(scene, 'PUT', `${path('vanished')}/messages/m${i}`, { role: 'user', textContent: 'x' })
   await until(async () => (await read(scene, 'vanished')).summaryMessageCount === 20)
-  assert.equal(await feedOf(app), ['kept', 'vanished'])
+  assert.equal(await feedOf(scene.app), ['kept', 'vanished'])
 }
 
 /** Stops the server, puts it back to what it held, and starts it; gives what readiness says until all is well again. */
-const loseTail = async ({ app, double }: Scene, count: number): Promise<Set<string>> => {
+const loseTail = async ({ app, double, lines }: Scene, count: number): Promise<Set<string>> => {
   await double.stop()
   await until(async () => (await app.service.readiness()).missing.length > 0)
   double.store.keepFirst(count)
   await double.start()
   const said = new Set<string>()
-  await until(async () => {
+  const isReady = async () => {
     const { missing } = await app.service.readiness()
     for (const reason of missing) said.add(reason)
     return missing.length === 0
-  })
+  }
+  await until(async () => (await isReady()) && lines.some((line) => line.includes('built anew')))
+  await until(isReady)
   return said
 }
 
@@ -73,36 +77,46 @@ const eventsOf = async ({ double }: Scene, stream: string): Promise<string[]> =>
   return types
 }
 
-test('has its read models built anew, empties memory, and is followed on by all processes', async (scene) => {
-  const { app, double, database, lines, token } = scene
-  const write = (method: 'PUT' | 'DELETE', to: string, body?: object) => insist(app, method, to, token, body)
-  for (const trace of ['hidden', 'gone', 'kept']) await write('PUT', path(trace), shared)
-  const epoch = (await app.service.log.identity()).epoch
-  const count = double.store.all().length
+const lose = async (scene: Scene): Promise<string[]> => {
+  for (const trace of ['hidden', 'gone', 'kept']) await write(scene, 'PUT', path(trace), shared)
+  const count = scene.double.store.all().length
   await writeWhatIsLost(scene)
+  return [...(await loseTail(scene, count))]
+}
 
-  const said = [...(await loseTail(scene, count))].join('\n')
-  assert.match(said, /being built/)
+test('has its read models built anew, and memory emptied', async (scene) => {
+  const { app, database, lines } = scene
+  const { epoch } = await app.service.log.identity()
+  const said = await lose(scene)
+  assert.match(said.join('\n'), /being built/)
   assert.match(lines.join('\n'), /"level":50[^\n]*the log has lost its end[^\n]*built anew/)
   assert.not.equal((await app.service.log.identity()).epoch, epoch)
   assert.equal(await feedOf(app), ['gone', 'hidden', 'kept'])
 
-  const { id } = await read(scene, 'gone')
-  await write('PUT', `${path('gone')}/messages/m`, { role: 'user', textContent: 'secret' })
-  await write('PUT', path('hidden'), { visibility: 'private' })
-  await write('DELETE', path('gone'))
-  await write('PUT', path('fresh'), shared)
+  await write(scene, 'PUT', path('hidden'), { visibility: 'private' })
+  await write(scene, 'DELETE', path('gone'))
+  await write(scene, 'PUT', path('fresh'), shared)
   assert.equal(await feedOf(app), ['fresh', 'kept'])
-  await until(async () => `${await eventsOf(scene, `trace-${id}`)}` === 'TraceDeleted')
-
-  await write('PUT', `${path('kept')}/messages/m`, { role: 'user', textContent: 'x' })
-  await until(async () => (await read(scene, 'kept')).summaryMessageCount === 1)
 
   const schema = schemaOf(readModels)
   const live = await dumpSchema(database.url, schema)
   const { log, codec } = app.service
   await rebuild({ url: database.url, group: readModels, log, codec })
   assert.equal(await dumpSchema(database.url, schema), live)
+})
+
+test('goes on to be summarised', async (scene) => {
+  await lose(scene)
+  await write(scene, 'PUT', `${path('kept')}/messages/m`, { role: 'user', textContent: 'x' })
+  await until(async () => (await read(scene, 'kept')).summaryMessageCount === 1)
+})
+
+test('has erased what is deleted from then on', async (scene) => {
+  await lose(scene)
+  const { id } = await read(scene, 'gone')
+  await write(scene, 'PUT', `${path('gone')}/messages/m`, { role: 'user', textContent: 'secret' })
+  await write(scene, 'DELETE', path('gone'))
+  await until(async () => `${await eventsOf(scene, `trace-${id}`)}` === 'TraceDeleted')
 })
 
 test.run()

@@ -17,6 +17,7 @@ export const counts = projectionOf<AnyEvent>()<Changes>({
     create table counts (
       trace_id uuid primary key, message_count int8 not null, message_types json not null, tool_types json not null
     ) with (fillfactor = 70);`,
+  rows: { counts: { trace: 'trace_id' } },
   indexes: '',
   start: () => ({ counted: new Map(), deleted: new Set() }),
   on: {

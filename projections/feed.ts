@@ -31,6 +31,7 @@ export const feed = projectionOf<AnyEvent>()<Changes>({
     create table feed (
       id uuid primary key, namespace_id uuid not null, created_at int8 not null, visibility text collate "C" not null
     );`,
+  rows: { feed: { trace: 'id' } },
   indexes: `
     create index feed_public on feed (created_at desc, id desc) include (namespace_id) where visibility = 'public';
     create index feed_namespace on feed (namespace_id, created_at desc, id desc) include (visibility);`,

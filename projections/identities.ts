@@ -67,6 +67,7 @@ export const identities = projectionOf<AnyEvent>()<ChangedRows<Row>>({
       id uuid primary key, user_id uuid not null, type text collate "C" not null, provider_data json, email json,
       email_verified bool, created_at int8 not null
     );`,
+  rows: { identities: { identity: 'id' } },
   indexes: 'create index identities_user on identities (user_id);',
   start: changedRows,
   on: {

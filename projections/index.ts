@@ -1,4 +1,5 @@
-import type { Group } from '../src/engine/read-models.ts'
+import { type Group, MAIN } from '../src/engine/group.ts'
+import type { AnyEvent } from '../src/events.ts'
 import { type CountsTable, counts } from './counts.ts'
 import { type FeedTable, feed } from './feed.ts'
 import { type IdentitiesTable, identities } from './identities.ts'
@@ -12,12 +13,27 @@ import { type SessionsTable, sessions } from './sessions.ts'
 import { type TombstonesTable, type TracesTable, traces } from './traces.ts'
 import { type UsersTable, users } from './users.ts'
 
+/** All others may take rights away: a batch that holds one of them must survive a crash of PostgreSQL at once. */
+const harmless: ReadonlySet<AnyEvent['type']> = new Set([
+  'UserCreated',
+  'IdentityCreated',
+  'SessionCreated',
+  'NamespaceCreated',
+  'TraceCreated',
+  'MessageAdded',
+  'MessageUpdated',
+  'MessagesCounted',
+  'TraceSummarised',
+])
+
 /**
  * All read models that decisions and answers combine. Another version means another schema, built from the log: it
  * goes up whenever a table or a handler changes.
  */
 export const readModels: Group = {
-  version: 1,
+  name: MAIN,
+  version: 2,
+  harmless,
   projections: [
     users,
     identities,

@@ -90,6 +90,7 @@ export const invites = projectionOf<AnyEvent>()<Changes>({
       email json, max_uses int8, use_count int8 not null default 0, created_at int8 not null, expires_at int8 not null,
       revoked_at int8, accepted_at int8, accepted_by uuid, primary key (namespace_id, code)
     );`,
+  rows: { invites: { namespace: 'namespace_id' } },
   indexes: 'create index invites_code on invites (code);',
   start: () => ({ created: [], happened: new Map() }),
   on: {

@@ -68,6 +68,7 @@ export const members = projectionOf<AnyEvent>()<Changes>({
       namespace_id uuid not null, user_id uuid not null, role text collate "C" not null, invited_by uuid,
       joined_at int8 not null, primary key (namespace_id, user_id)
     );`,
+  rows: { members: { namespace: 'namespace_id' } },
   indexes: 'create index members_user on members (user_id);',
   start: () => ({ joined: new Map(), changed: new Map(), removed: new Map() }),
   on: {

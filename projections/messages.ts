@@ -128,6 +128,7 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
       primary key (trace_id, ordinal)
     ) with (fillfactor = 90);
     alter table messages alter text_content set storage external;`,
+  rows: { messages: { trace: 'trace_id' } },
   indexes: 'create unique index messages_id on messages (trace_id, id);',
   start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map(), deleted: new Set() }),
   on: {

@@ -129,6 +129,7 @@ export const models = projectionOf<AnyEvent>()<Changes>({
       provider_id text collate "C" not null, model_id text collate "C" not null, normalized_id text collate "C" not null,
       name json not null, search text collate "C" not null, body json not null, primary key (provider_id, model_id)
     );`,
+  rows: { model_providers: { models: 'id' }, models: { models: 'provider_id' } },
   indexes: '',
   start: () => ({ cleared: new Set(), added: new Map(), set: new Map(), models: new Map() }),
   on: {

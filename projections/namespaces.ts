@@ -76,6 +76,7 @@ export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
       type text collate "C" not null, claimed_by text collate "C" not null, avatar_storage_id text collate "C",
       created_by uuid not null, created_at int8 not null
     );`,
+  rows: { namespaces: { namespace: 'id' } },
   indexes: '',
   start: changedRows,
   on: {

@@ -69,6 +69,7 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
       body json not null, primary key (trace_id, ordinal, position)
     );
     alter table parts alter body set storage external;`,
+  rows: { parts: { trace: 'trace_id' } },
   indexes: '',
   start: () => ({ inserted: newRows<Row>(keyOf), replaced: new Map(), deleted: new Set() }),
   on: {

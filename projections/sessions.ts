@@ -75,6 +75,7 @@ export const sessions = projectionOf<AnyEvent>()<ChangedRows<Row>>({
       namespace_id uuid, parent_session_id uuid, device_name json, created_at int8 not null, expires_at int8,
       revoked_at int8
     );`,
+  rows: { sessions: { session: 'id' } },
   indexes: `
     create unique index sessions_token on sessions (token_hash);
     create index sessions_user on sessions (user_id);`,

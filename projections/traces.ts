@@ -140,6 +140,7 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
     comment on column traces.bytes is 'length of its message events so far: an upper bound of what its messages weigh';
     comment on column traces.incarnation is 'revision of its first event: tells one life of an externalId from the next';
     create table trace_tombstones (id uuid primary key, revision int8 not null, at int8 not null, deletions json not null);`,
+  rows: { traces: { trace: 'id' }, trace_tombstones: { trace: 'id' } },
   indexes: 'create index traces_key on traces (key);',
   start: () => ({ rows: new Map(), deleted: new Map() }),
   on: {
@@ -174,6 +175,7 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
     },
     ...ignoredButTraces,
   },
+  passOver: (changes, event) => void rowOf(changes, event),
   write: ({ rows, deleted }, write) => {
     if (deleted.size > 0) writeDeleted([...deleted.values()], write)
     const all = [...rows.values()]

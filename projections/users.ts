@@ -23,6 +23,7 @@ const columns = (rows: readonly Row[]) => [
 export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'users',
   tables: 'create table users (id uuid primary key, display_name json);',
+  rows: { users: { user: 'id' } },
   indexes: '',
   start: changedRows,
   on: {

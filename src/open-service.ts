@@ -1,17 +1,15 @@
 import type { Logger } from 'pino'
 import { readModels, type ReadTables } from '../projections/index.ts'
 import type { Config, ServiceRole } from './config.ts'
-import { watchCheckpoint } from './engine/checkpoint-watch.ts'
 import { newCodec } from './engine/codec.ts'
 import { foldSource } from './engine/fold.ts'
+import { openGroup } from './engine/group-node.ts'
 import { newHorizon } from './engine/horizon.ts'
 import type { Happened } from './engine/projection.ts'
-import { schemaOf } from './engine/read-models.ts'
 import { openReads } from './engine/reads.ts'
 import { Unavailable } from './engine/rejected.ts'
-import { type Runner, startRunner } from './engine/runner.ts'
 import { type DomainEvent, type StreamKind } from './engine/stream.ts'
-import { assertSameLog } from './engine/same-log.ts'
+import { OtherLog, assertSameLog } from './engine/same-log.ts'
 import { type Transactor, newTransactor } from './engine/transact.ts'
 import { startWatch } from './engine/watch.ts'
 import { within } from './engine/within.ts'
@@ -21,6 +19,7 @@ import { newFeedCache } from './feed/cache.ts'
 import { openLimits } from './http/limits.ts'
 import { newStreams } from './http/stream.ts'
 import { openLog } from './log/open-log.ts'
+import { provenLog } from './log/proven-log.ts'
 import { newMetrics } from './metrics.ts'
 import { registry as registryKind } from './models/decide.ts'
 import { startCatalogue } from './models/process.ts'
@@ -29,9 +28,11 @@ import { newRefresh } from './models/refresh.ts'
 import { newRegistry } from './models/registry.ts'
 import { newAvatars } from './namespace/avatars.ts'
 import { namespaces } from './namespace/decide.ts'
+import { percentDone } from './percent.ts'
 import { newClockCheck } from './postgres/clock.ts'
 import { newPool } from './postgres/connect.ts'
 import { migrate } from './postgres/migrate.ts'
+import { poolSizes } from './postgres/pool-sizes.ts'
 import type { Readiness, Service } from './service.ts'
 import { sessions } from './session/decide.ts'
 import { newTokens } from './session/tokens.ts'
@@ -58,20 +59,25 @@ const VISIBLE_MS = 5_000
 const MAX_LAG_MS = 5_000
 const TRACES_BYTES = 16 * 1024 * 1024
 const NAMESPACES_BYTES = 16 * 1024 * 1024
-const STREAM_CONNECTIONS = 6
 const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
 const UNREACHABLE = 'the log cannot be reached'
+/** What a start waits for a log that does not answer. */
+const START_MS = 5_000
+
+const briefly = (work: Promise<void>) => within(START_MS, UNREACHABLE, work).catch(() => {})
 
 /** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
   const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
+  const sizes = poolSizes(config.DATABASE_CONNECTIONS)
   const has = (role: ServiceRole) => config.ROLES.includes(role)
   await migrate(databaseUrl)
   const metrics = newMetrics()
   const codec = newCodec(formats)
-  const log = await openLog({
+  const bare = await openLog({
     databaseUrl,
+    connections: sizes.log,
     eventStoreUrl: config.EVENTSTORE_URL,
     observe: (appends, events, ms) => {
       metrics.appendBatches.observe(appends)
@@ -80,40 +86,55 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     },
   })
 
-  const schema = schemaOf(readModels)
-  await assertSameLog(databaseUrl, schema, log).catch(async (error: unknown) => {
-    await log.close()
-    throw error
+  /** The reason, when it is not the log of the read models. */
+  const prove = () =>
+    assertSameLog(databaseUrl, bare).then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof OtherLog) return error
+        throw error
+      },
+    )
+  const log = provenLog({
+    log: bare,
+    prove,
+    refused: (reason) =>
+      logger.fatal({ reason: reason.message }, 'the log is refused: nothing is written or projected'),
   })
+  // A log that is away is not waited for: reads need none.
+  await briefly(log.tried)
+  const problem = log.problem()
+  if (problem instanceof OtherLog) {
+    await log.close()
+    throw problem
+  }
 
-  const models = newHorizon()
   const caches = newHorizon()
-  const runner: Runner | undefined = has('projector')
-    ? startRunner({
-        url: databaseUrl,
-        group: readModels,
-        log,
-        codec,
-        horizon: models,
-        logger,
-        observe: (events, ms) => {
-          metrics.projectedEvents.inc(events)
-          metrics.projectionSeconds.observe(ms / 1_000)
-        },
-      })
-    : undefined
-  const checkpoints = watchCheckpoint({
+  const main = openGroup({
+    url: databaseUrl,
+    group: readModels,
+    log,
+    codec,
+    runs: has('projector'),
+    logger,
+    observe: (events, ms) => {
+      metrics.projectedEvents.inc(events)
+      metrics.projectionSeconds.observe(ms / 1_000)
+    },
+  })
+  const { schema, horizon: models } = main
+
+  const reads = openReads<ReadTables>({
     url: databaseUrl,
     schema,
-    horizon: models,
-    isNeeded: () => runner?.state().is !== 'running',
+    size: sizes.reads,
+    quarantine: main.quarantine,
+    head: () => log.head(),
+    heard: caches.position,
   })
+  const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
 
-  const reads = openReads<ReadTables>({ url: databaseUrl, schema, head: () => log.head(), heard: caches.position })
-  const streamPool = newPool(databaseUrl, 'long lists', STREAM_CONNECTIONS, 0, schema)
-  const operations = newPool(databaseUrl, 'operations', 3, OPERATION_MS)
-
-  const common = { log, codec, now, isCurrent: () => watch.isAlive() }
+  const common = { log, codec, now, isCurrent: () => watch.isAlive(), assertClear: main.quarantine.assertClear }
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>, own: { budget?: number } = {}) =>
     newTransactor({ kind, source: foldSource(kind, log, codec), ...common, ...own })
   const transactors = {
@@ -141,22 +162,29 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const tokens = newTokens({ reads, now, isAlive: () => watch.isAlive() })
   const uses = newUses({ pool: operations, now })
-  const limits = openLimits({ config, databaseUrl, logger })
+  const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const feedCache = newFeedCache(() => watch.isAlive())
+  const streams = newStreams({ now, isAlive: () => watch.isAlive() })
   const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS))
   const observe = (event: Happened) => {
     byCategory[event.stream.slice(0, event.stream.indexOf('-'))]?.observe(event.stream, event.revision)
     tokens.observe([event])
     feedCache.observe(event)
+    streams.observe(event)
     registry.observe(event)
   }
   const forget = () => {
     for (const transactor of Object.values(byCategory)) transactor.forget()
     tokens.clear()
     feedCache.clear()
+    streams.clear()
     registry.clear()
   }
-  const watch = await startWatch({ log, codec, horizon: caches, models, observe, forget })
+  main.quarantine.onChange(forget)
+  const watch = startWatch({ log, codec, horizon: caches, models, observe, forget })
+  if (!log.problem()) await briefly(watch.begun)
+  /** Why the log is not used, in words. */
+  const logProblem = () => log.problem()?.message ?? (watch.hasBegun() ? undefined : UNREACHABLE)
   const erasure = has('worker') ? startErasure({ pool: operations, log, models, logger }) : undefined
 
   const refresh = newRefresh({ transactor: providers, known: () => providerIds(reads) })
@@ -166,8 +194,10 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   )
 
   const assertWritable = () => {
+    const missing = logProblem()
+    if (missing) throw new Unavailable(missing)
     if (isDiskLow()) throw new Unavailable('the disk is nearly full')
-    const state = runner?.state()
+    const state = main.state()
     if (state?.is === 'stopped') throw new Unavailable(`projections have stopped: ${state.reason}`)
     if (watch.lagMs() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
   }
@@ -175,6 +205,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const summaries = has('worker')
     ? startSummaries({
         url: databaseUrl,
+        jobConnections: sizes.jobs,
         pool: operations,
         log,
         codec,
@@ -191,26 +222,29 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const clock = newClockCheck({ pool: operations, now })
   const readiness = async (): Promise<Readiness> => {
     const [missing, degraded]: [string[], string[]] = [[], []]
-    const state = runner?.state()
+    const state = main.state()
     if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
-    if (state?.is === 'rebuilding') missing.push(`read models are being built: ${state.position} of ${state.head}`)
+    if (state?.is === 'rebuilding')
+      missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
     const [complaint, readable, writable] = await Promise.all([
       clock.complaint(),
       reads.check(),
-      within(VISIBLE_MS, UNREACHABLE, log.head()).then(
-        () => undefined,
-        () => UNREACHABLE,
-      ),
+      logProblem() ??
+        within(VISIBLE_MS, UNREACHABLE, log.head()).then(
+          () => undefined,
+          () => UNREACHABLE,
+        ),
     ])
     for (const reason of [readable, writable]) if (reason) missing.push(reason)
     if (isDiskLow()) missing.push('the disk is nearly full: writes are refused')
     if (watch.lagMs() > MAX_LAG_MS) missing.push('the read models are too far behind')
     if (complaint) degraded.push(complaint)
+    degraded.push(...main.quarantine.list().map(({ stream, reason }) => `${stream} is in quarantine: ${reason}`))
     return { missing, degraded }
   }
 
   metrics.gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', () =>
-    Number(caches.position() - models.position()),
+    Math.max(0, Number(caches.position() - models.position())),
   )
   metrics.gauge(
     'tracebook_projection_lag_seconds',
@@ -218,7 +252,12 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     () => watch.lagMs() / 1_000,
   )
   metrics.gauge('tracebook_projection_stopped', '1 when an event could not be applied', () =>
-    runner?.state().is === 'stopped' ? 1 : 0,
+    main.state()?.is === 'stopped' ? 1 : 0,
+  )
+  metrics.gauge(
+    'tracebook_quarantined_streams',
+    'Streams that are left aside since an event of theirs could not be applied',
+    () => main.quarantine.list().length,
   )
   metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.pool.totalCount)
   metrics.gauge('tracebook_pool_idle', 'Idle connections of the pool for reads', () => reads.pool.idleCount)
@@ -236,7 +275,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     log,
     codec,
     reads,
-    streams: newStreams(streamPool),
+    streams,
     ...transactors,
     tokens,
     uses,
@@ -253,9 +292,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const end = async () => {
     await Promise.all([uses.close(), limits?.close(), catalogue.close(), summaries?.close(), erasure?.close()])
-    await Promise.all([watch.close(), runner?.close(), checkpoints.close()])
+    await Promise.all([watch.close(), main.close()])
     await log.close()
-    await Promise.all([reads.close(), streamPool.end(), operations.end()])
+    await Promise.all([reads.close(), operations.end()])
   }
 
   /** A database that does not answer is not waited for. */

@@ -1,18 +1,30 @@
 import { Command } from 'commander'
 import { type CopyProgress, copyLog } from '../log/copy.ts'
 import { startScavenge } from '../log/eventstoredb/scavenge.ts'
-import { openAnyLog } from '../log/open-any.ts'
+import type { EventLog } from '../log/log.ts'
+import { percentDone } from '../percent.ts'
 import { ending, exitOnUsage } from '../sync/command-end.ts'
 import { exitCodes } from '../sync/exit-codes.ts'
+import { openPlace } from './log-place.ts'
+import { quarantineCommand, replayCommand, skipCommand } from './quarantine.ts'
 
 const copyHelp = `
-URLs are postgres://… or esdb://… (esdb+discover://, kurrentdb://, kurrentdb+discover://).
-Stop the service first: what is written during a copy needs another run.
+A log is postgres://… or esdb://… (esdb+discover://, kurrentdb://, kurrentdb+discover://), or the
+word "embedded": the PostgreSQL under DATA_DIR, which is started for the copy.
+Stop the service first: what is written during a copy needs another run. With "embedded" a service
+that still runs on DATA_DIR is refused.
+
+  tracebook log copy --from embedded --to esdb://es1:2113?tls=true
+  DATA_DIR=/srv/tracebook tracebook log copy --from embedded --to postgres://me@db/tracebook
 
 The target must be empty, or hold a part of this source: a run that was broken off, also
 with Ctrl-C, goes on where it stopped. At the end the whole target is read and compared.
 Read models are not copied: a service with the new log builds them anew, in a database
 that knows nothing of the old one.
+
+Environment:
+  DATA_DIR         the folder of "embedded" (default: data)
+  DISK_RESERVE_MB  what a copy to "embedded" leaves free there (default: 256)
 
 Exit codes:
   0  copied and verified
@@ -37,30 +49,38 @@ const newProgress = () => {
   return ({ events, position, head }: CopyProgress) => {
     if (performance.now() - said < SAY_EVERY_MS) return
     said = performance.now()
-    const percent = head > 0n ? Number((position * 100n) / head) : 100
-    console.error(`${events} events, ${Math.min(percent, 100)} %`)
+    console.error(`${events} events, ${percentDone(0n, position, head)} %`)
   }
 }
 
-const copy = async (fromUrl: string, toUrl: string): Promise<number> => {
-  if (fromUrl === toUrl) throw new Error('source and target are the same')
+const copyBetween = async (from: EventLog, to: EventLog, signal: AbortSignal): Promise<number> => {
+  const { events, before, digest, isComplete } = await copyLog({ from, to, signal, progress: newProgress() })
+  if (!isComplete) {
+    console.error(`Stopped after ${events} events. Run it again to go on.`)
+    return exitCodes.incomplete
+  }
+  console.log(`${events} events, ${events - before} of them copied now. Verified: sha256 ${digest}`)
+  return exitCodes.ok
+}
+
+const copy = async (fromPlace: string, toPlace: string): Promise<number> => {
+  if (fromPlace === toPlace) throw new Error('source and target are the same')
   const stop = new AbortController()
   const stopping = () => stop.abort()
   process.once('SIGINT', stopping).once('SIGTERM', stopping)
-  const from = await openAnyLog(fromUrl)
-  const to = await openAnyLog(toUrl)
+  const opened: EventLog[] = []
+  const open = async (...place: Parameters<typeof openPlace>) => {
+    const log = await openPlace(...place)
+    opened.push(log)
+    return log
+  }
   try {
-    const copied = await copyLog({ from, to, signal: stop.signal, progress: newProgress() })
-    const { events, before, digest, isComplete } = copied
-    if (!isComplete) {
-      console.error(`Stopped after ${events} events. Run it again to go on.`)
-      return exitCodes.incomplete
-    }
-    console.log(`${events} events, ${events - before} of them copied now. Verified: sha256 ${digest}`)
-    return exitCodes.ok
+    const from = await open(fromPlace, 'source', stop.signal)
+    const to = await open(toPlace, 'target', stop.signal)
+    return await copyBetween(from, to, stop.signal)
   } finally {
     process.off('SIGINT', stopping).off('SIGTERM', stopping)
-    await Promise.all([from.close(), to.close()])
+    await Promise.all(opened.map((log) => log.close()))
   }
 }
 
@@ -73,8 +93,8 @@ const scavenge = async (url: string | undefined): Promise<number> => {
 const copyCommand = () =>
   new Command('copy')
     .description('Copy a log from Postgres to EventStoreDB, or back, and verify it')
-    .requiredOption('--from <url>', 'the log to read')
-    .requiredOption('--to <url>', 'the log to write')
+    .requiredOption('--from <log>', 'the log to read: a URL, or `embedded`')
+    .requiredOption('--to <log>', 'the log to write: a URL, or `embedded`')
     .addHelpText('after', copyHelp)
     .exitOverride(exitOnUsage)
     .action(({ from, to }: { readonly from: string; readonly to: string }) => ending(() => copy(from, to)))
@@ -90,7 +110,10 @@ const scavengeCommand = () =>
 /** `tracebook log`: what is done to a log as a whole. */
 export const logCommand = (): Command =>
   new Command('log')
-    .description('Copy a log, or scavenge it')
+    .description('Copy a log, scavenge it, or mend what its read models cannot apply')
     .exitOverride(exitOnUsage)
     .addCommand(copyCommand())
     .addCommand(scavengeCommand())
+    .addCommand(quarantineCommand())
+    .addCommand(replayCommand())
+    .addCommand(skipCommand())

@@ -3,6 +3,7 @@ import { readConfig } from '../config.ts'
 import { readRunning } from '../embedded/lock.ts'
 import { newLogger } from '../logger.ts'
 import { OFF } from '../models/process.ts'
+import { SourceFailed } from '../models/source.ts'
 import { openService } from '../open-service.ts'
 
 /** Where the database is: that of `DATABASE_URL`, or the one that a running `serve` has brought. */
@@ -21,7 +22,8 @@ const refresh = async () => {
     const { providers, models, added, updated, removed } = await service.catalogue.refresh()
     console.log(`${providers} providers, ${models} models: ${added} added, ${updated} updated, ${removed} removed`)
   } catch (error) {
-    throw new Error(`${config.CATALOGUE_URL} cannot be read: ${(error as Error).message}`, { cause: error })
+    if (!(error instanceof SourceFailed)) throw error
+    throw new Error(`${config.CATALOGUE_URL} cannot be read: ${error.message}`, { cause: error })
   } finally {
     await close()
   }

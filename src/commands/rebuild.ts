@@ -6,8 +6,16 @@ import { newCodec } from '../engine/codec.ts'
 import { rebuild } from '../engine/rebuild.ts'
 import { formats } from '../events.ts'
 import { openLog } from '../log/open-log.ts'
+import { percentDone } from '../percent.ts'
 
-const databaseOf = async ({ DATABASE_URL, DATA_DIR }: { DATABASE_URL?: string | undefined; DATA_DIR: string }) => {
+/** The database of DATABASE_URL, or of the service that runs on DATA_DIR. @throws Error when there is neither */
+export const databaseOf = async ({
+  DATABASE_URL,
+  DATA_DIR,
+}: {
+  DATABASE_URL?: string | undefined
+  DATA_DIR: string
+}) => {
   if (DATABASE_URL) return DATABASE_URL
   const running = await readRunning(DATA_DIR)
   if (!running) throw new Error(`no service runs on ${DATA_DIR}: start it, or set DATABASE_URL`)
@@ -23,7 +31,7 @@ const run = async () => {
   const progress = (position: bigint, goal: bigint) => {
     if (performance.now() - last < 1_000) return
     last = performance.now()
-    console.error(`${position} of ${goal}`)
+    console.error(`${percentDone(0n, position, goal)} %`)
   }
   try {
     await rebuild({ url, group: readModels, log, codec: newCodec(formats), progress })

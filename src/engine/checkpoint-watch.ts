@@ -1,26 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { cut, hangUp, newClient } from '../postgres/connect.ts'
+import { readCheckpoint } from './checkpoint.ts'
 import type { Horizon } from './horizon.ts'
-import { noteUse, readCheckpoint } from './read-models.ts'
+import { type Quarantine, readQuarantine } from './quarantine.ts'
+import { noteUse } from './schema.ts'
 
 const BUSY_MS = 10
 const IDLE_MS = 250
 const ANSWER_MS = 3_000
 
 /**
- * Tells a node whose read models are built by another process how far they have come: it looks at the checkpoint
- * as soon as somebody waits and often until nobody does, and now and then otherwise. Its connection also says that this
- * process uses the schema, so that no newer version drops it.
+ * Tells a node whose read models are built by another process how far they have come, and which streams are in
+ * quarantine: it looks at the checkpoint as soon as a request waits and often until none does, and now and then otherwise.
+ * Its connection also says that this process uses the schema, so that no newer version drops it.
  */
 export const watchCheckpoint = (options: {
   readonly url: string
   readonly schema: string
   readonly horizon: Horizon
+  readonly quarantine: Quarantine
   /** False while this process runs the projections itself and knows better. */
   readonly isNeeded: () => boolean
 }): { close(): Promise<void> } => {
-  const { url, schema, horizon, isNeeded } = options
+  const { url, schema, horizon, quarantine, isNeeded } = options
   let closed = false
   let client: pg.Client | undefined
   let wake = () => {}
@@ -43,7 +46,11 @@ export const watchCheckpoint = (options: {
       const connection = await connected()
       if (!isNeeded()) return
       const { position, ready } = await readCheckpoint(connection, schema)
-      if (ready) horizon.advance(position)
+      if (!ready) return
+      const list = await readQuarantine(connection, schema) // at least as new as the position that is shown next
+      if (!isNeeded()) return
+      quarantine.set(list)
+      horizon.advance(position)
     } catch {
       if (client) cut(client)
       client = undefined // the database is away, or this version's schema is not there yet

@@ -1,21 +1,36 @@
-import { type EventLog, type Expected } from '../log/log.ts'
+import type { EventLog, Expected, RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
+import { skippedOf } from './skipped.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamOf } from './stream.ts'
 import type { Source } from './transact.ts'
 
-/** Adds up a stream's events, as the log has them. */
+/** Adds up a stream's events, as the log has them, but for what was passed over for good. @throws UnknownEvent */
 export const foldStream = async <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
   log: EventLog,
   codec: Codec,
   id: string,
 ): Promise<Loaded<State>> => {
+  let skipped: Set<string> | undefined
+  /** Looked up only where it matters: nearly no stream has any. */
+  const isSkipped = async (eventId: string) =>
+    (skipped ??= await skippedOf(log, codec, streamOf(kind, id))).has(eventId)
+
+  const evolve = async (state: State, recorded: RecordedEvent): Promise<State> => {
+    const { at, actor } = metadataOf(recorded)
+    try {
+      return kind.evolve(state, codec.decode(recorded) as Event, { at, actor })
+    } catch (error) {
+      if (await isSkipped(recorded.id)) return state
+      throw error
+    }
+  }
+
   let loaded: Loaded<State> = { state: kind.initial(), revision: 'none' as Expected, at: 0, position: 0n }
   for await (const recorded of log.read(streamOf(kind, id))) {
-    const { at, actor } = metadataOf(recorded)
-    const state = kind.evolve(loaded.state, codec.decode(recorded) as Event, { at, actor })
-    loaded = { state, revision: recorded.revision, at, position: recorded.position }
+    const { revision, position } = recorded
+    loaded = { state: await evolve(loaded.state, recorded), revision, at: metadataOf(recorded).at, position }
   }
   return loaded
 }

@@ -7,6 +7,8 @@ export type Horizon = {
   advance(position: bigint): void
   /** Sets how far they are: after a crash of Postgres the last transactions may be gone. May go back, or forward. */
   reset(position: bigint): void
+  /** The log is in another epoch: waiters learn that their writes may be lost, and positions begin anew. */
+  restart(): void
   /** Resolves once a position has been passed. @throws Unavailable after `timeoutMs` */
   passed(position: bigint, timeoutMs: number, stored?: boolean): Promise<void>
   /** Whether anybody waits, so that a poller knows when to look often. */
@@ -15,7 +17,11 @@ export type Horizon = {
   onWait(callback: () => void): void
 }
 
-type Waiter = { readonly position: bigint; readonly resolve: () => void }
+type Waiter = {
+  readonly position: bigint
+  readonly resolve: () => void
+  readonly reject: (error: Unavailable) => void
+}
 
 export const newHorizon = (): Horizon => {
   let reached = 0n
@@ -49,15 +55,26 @@ export const newHorizon = (): Horizon => {
           clearTimeout(timer)
           resolve()
         },
+        reject: (error) => {
+          clearTimeout(timer)
+          reject(error)
+        },
       }
       waiters.push(waiter)
       callback()
     })
   }
 
+  const restart = () => {
+    const lost = waiters
+    waiters = []
+    reached = 0n
+    for (const waiter of lost) waiter.reject(new Unavailable('the log has lost its end', 'unknown'))
+  }
+
   const onWait = (listener: () => void) => {
     callback = listener
   }
 
-  return { position: () => reached, advance, reset, passed, waiting: () => waiters.length > 0, onWait }
+  return { position: () => reached, advance, reset, restart, passed, waiting: () => waiters.length > 0, onWait }
 }

@@ -30,12 +30,19 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
   readonly name: string
   /** Tables with their primary keys, as SQL without a schema name. */
   readonly tables: string
+  /** Whose rows a table holds: by a stream's category the column that holds the id of the stream. */
+  readonly rows: { readonly [table: string]: { readonly [category: string]: string } }
   /** Secondary indexes, made once a rebuild has copied everything. */
   readonly indexes: string
   readonly start: () => Changes
   readonly on: Handlers<Event, Changes>
   readonly write: (changes: Changes, write: Write) => void
+  /** An event of a stream was passed over for good: nothing of it counts, but the stream's revision has moved on. */
+  readonly passOver?: (changes: Changes, event: Happened) => void
 }
+
+/** The type under which projections meet an event that was passed over. */
+export const PASSED_OVER = 'passed over'
 
 /** Types a projection over a union of events, and forgets the type of its changes. */
 export const projectionOf =
@@ -48,6 +55,10 @@ export const project = (projection: Projection, events: readonly Happened[], wri
   const changes = projection.start()
   const handlers = projection.on as Readonly<Record<string, 'ignored' | ((changes: unknown, event: Happened) => void)>>
   for (const event of events) {
+    if (event.type === PASSED_OVER) {
+      projection.passOver?.(changes, event)
+      continue
+    }
     const handler = handlers[event.type]
     if (handler === undefined) throw new Error(`${projection.name} does not know ${event.type}`)
     if (handler !== 'ignored') handler(changes, event)

@@ -1,7 +1,9 @@
 import type pg from 'pg'
 import type { Kysely } from 'kysely'
 import { isDiskFull, isTransient, kyselyOver, newPool } from '../postgres/connect.ts'
-import { type Checkpoint, readCheckpoint } from './read-models.ts'
+import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
+import { incarnationOf } from './incarnation.ts'
+import type { Quarantine } from './quarantine.ts'
 import { Unavailable } from './rejected.ts'
 import { within } from './within.ts'
 
@@ -13,6 +15,10 @@ export type Reads<Tables> = {
   rows<T extends Row>(name: string, text: string, values?: readonly unknown[]): Promise<T[]>
   /** Runs a query made with Kysely: for what is not a hot path. */
   ask<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  /** Whether rows of these streams may be shown: none of them is in quarantine. */
+  isClear: Quarantine['isClear']
+  /** @throws InQuarantine when rows of one of these streams may be wrong */
+  assertClear: Quarantine['assertClear']
   /** Whether the read models can be asked now, with what is missing when they cannot. */
   check(): Promise<string | undefined>
   readonly pool: pg.Pool
@@ -23,7 +29,8 @@ export type ReadsOptions = {
   readonly url: string
   readonly schema: string
   readonly size?: number
-  /** The log's head, which the read models must have reached after a reconnect. */
+  readonly quarantine: Pick<Quarantine, 'isClear' | 'assertClear'>
+  /** The log's head, which the read models should have reached after a crash of the server. */
   readonly head: () => Promise<bigint>
   /** The last position that this node has heard of: what counts instead while the log is away. */
   readonly heard: () => bigint
@@ -38,23 +45,23 @@ const HEAD_AWAY_MS = 100 // once it has not answered
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
- * Queries over the read models. Their last transactions may be lost in a crash of Postgres and come back by a replay:
- * so after every new connection reads wait until the checkpoint has reached the log's head of that moment
- * (architecture: Projections). Reads go on while the log is away: it cannot grow then beyond what was heard of it.
+ * Queries over the read models. A crash of Postgres may take their last transactions along until they are applied again:
+ * so in each life of the server reads wait until the checkpoint has reached the log's head of that moment. They do not
+ * wait longer than 5 s: whatever became of the projections and of the log, reads go on as long as Postgres answers.
  */
-export const openReads = <Tables>({ url, schema, size = 12, head, heard }: ReadsOptions): Reads<Tables> => {
-  const pool = newPool(url, 'reads', size, STATEMENT_MS, schema)
+export const openReads = <Tables>({ url, schema, size = 12, quarantine, head, heard }: ReadsOptions): Reads<Tables> => {
   let settling: Promise<void> | undefined
-  let unsettled = true
-  let connections = 0
-  const unsettle = () => {
-    unsettled = true
+  let incarnation: string | undefined
+  let isSettled = false
+  let lives = 0
+  const greet = async (client: pg.ClientBase) => {
+    const present = await incarnationOf(client)
+    if (present === incarnation) return
+    incarnation = present
+    isSettled = false
+    lives += 1
   }
-  pool.on('connect', () => {
-    connections += 1
-    unsettle()
-  })
-  pool.on('error', unsettle)
+  const pool = newPool(url, 'reads', size, STATEMENT_MS, schema, greet)
 
   let patience = HEAD_MS
   const goalNow = async () => {
@@ -70,23 +77,24 @@ export const openReads = <Tables>({ url, schema, size = 12, head, heard }: Reads
 
   const settle = async () => {
     const until = performance.now() + SETTLE_MS
-    unsettled = false
+    isSettled = true
     try {
       const goal = await goalNow()
       for (;;) {
         const { position, ready, stopped } = await readCheckpoint(pool, schema).catch(ifMissing)
-        if (ready && (position >= goal || stopped)) return
-        if (performance.now() > until) throw new Unavailable('the read models are catching up')
+        const isLate = performance.now() > until
+        if (ready && (position >= goal || stopped || isLate)) return
+        if (isLate) throw new Unavailable('the read models are catching up')
         await pause(LOOK_AGAIN_MS)
       }
     } catch (error) {
-      unsettled = true
+      isSettled = false
       throw error
     }
   }
 
   const settled = async () => {
-    while (unsettled || settling) {
+    while (!isSettled || settling) {
       settling ??= settle().finally(() => {
         settling = undefined
       })
@@ -94,13 +102,13 @@ export const openReads = <Tables>({ url, schema, size = 12, head, heard }: Reads
     }
   }
 
-  /** A query on a connection that was made for it has not waited for what that connection must wait for: once more. */
+  /** What was read over a connection into a new life of the server has not waited for what it must wait for: once more. */
   const settledWork = async <T>(work: () => Promise<T>): Promise<T> => {
     for (;;) {
-      if (unsettled || settling) await settled()
-      const before = connections
+      if (!isSettled || settling) await settled()
+      const before = lives
       const result = await work()
-      if (connections === before) return result
+      if (lives === before) return result
     }
   }
 
@@ -109,10 +117,9 @@ export const openReads = <Tables>({ url, schema, size = 12, head, heard }: Reads
       return await settledWork(work)
     } catch (error) {
       if (error instanceof Unavailable) throw error
-      if (isTransient(error) || isDiskFull(error) || isMissing(error)) {
-        unsettle()
+      if (isMissing(error)) isSettled = false
+      if (isTransient(error) || isDiskFull(error) || isMissing(error))
         throw new Unavailable('the database cannot be reached', false, error)
-      }
       throw error
     }
   }
@@ -120,15 +127,20 @@ export const openReads = <Tables>({ url, schema, size = 12, head, heard }: Reads
   const rows = <T extends Row>(name: string, text: string, values: readonly unknown[] = []) =>
     guarded(async () => (await pool.query<T>({ name, text, values: [...values] })).rows)
 
-  const check = () => guarded(async () => undefined).catch((error: Error) => error.message)
+  const check = () =>
+    guarded(() => pool.query('select 1')).then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
 
   const kysely = kyselyOver<Tables>(pool)
   const ask = <T>(query: (db: Kysely<Tables>) => Promise<T>) => guarded(() => query(kysely))
-  return { rows, ask, check, pool, close: () => pool.end() }
+  const { isClear, assertClear } = quarantine
+  return { rows, ask, isClear, assertClear, check, pool, close: () => pool.end() }
 }
 
 const ifMissing = (error: unknown): Checkpoint => {
-  if (isMissing(error)) return { position: 0n, ready: false, stopped: false }
+  if (isMissing(error)) return { position: 0n, ready: false, stopped: false, epoch: undefined, anchor: undefined }
   throw error
 }
 

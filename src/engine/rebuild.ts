@@ -1,14 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { EventLog, RecordedEvent } from '../log/log.ts'
-import { hangUp } from '../postgres/connect.ts'
+import { metadataOf } from '../log/metadata.ts'
+import { newApplyingClient } from '../postgres/connect.ts'
+import { type Leader, openLeader } from '../postgres/leader.ts'
+import { readCheckpoint } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
-import { type Group, ensureSchema, finishSchema, noteUse, readCheckpoint, schemaOf } from './read-models.ts'
-import { applyBatch, connectForApplying, happened } from './runner.ts'
+import { type Follower, newFollower } from './follower.ts'
+import { type Group, nextSchemaOf, oldSchemaOf, parseSchema, schemaOf } from './group.ts'
 import { assertSameLog } from './same-log.ts'
+import { dropUnlessGuarded, ensureSchema, finishSchema, locks, noteUse, schemasOf } from './schema.ts'
 
 const BATCH_EVENTS = 1_000
 const BATCH_LENGTH = 8 * 1024 * 1024
-const SWAP_LOCK = `hashtext('tracebook swap')`
+const LOCK_MS = 200
+const AGAIN_MS = 300
+const NOT_AVAILABLE = '55P03'
 
 export type RebuildOptions = {
   readonly url: string
@@ -17,29 +24,30 @@ export type RebuildOptions = {
   readonly codec: Codec
   /** Called after each batch with how far the new schema has come, and how far it has to go. */
   readonly progress?: (position: bigint, goal: bigint) => void
+  /** How far the new read models have to come: to where the present ones stand, or to the end of the log. */
+  readonly upTo?: 'served' | 'head'
+  readonly signal?: AbortSignal
 }
 
 const weight = (events: readonly RecordedEvent[]) => events.reduce((sum, event) => sum + event.data.length, 0)
 
-const closesAppend = ({ metadata }: RecordedEvent) => {
-  const { index, size } = (JSON.parse(metadata) as { append: { index: number; size: number } }).append
+const closesAppend = (event: RecordedEvent) => {
+  const { index, size } = metadataOf(event).append
   return index === size - 1
 }
 
-/** Applies the log to a schema up to a position at which the serving one stands, batch by batch. */
-const catchUp = async (client: pg.Client, schema: string, goal: bigint, options: RebuildOptions): Promise<void> => {
-  const { group, log, codec, progress } = options
-  let { position } = await readCheckpoint(client, schema)
+type Build = RebuildOptions & { readonly client: pg.Client; readonly side: string; readonly follower: Follower }
+
+/** Applies the log to the new schema up to a position, batch by batch. */
+const catchUp = async (build: Build): Promise<void> => {
+  const { client, side, follower, log, progress, signal } = build
+  const goal = await goalOf(build)
+  let { position } = await readCheckpoint(client, side)
   let batch: RecordedEvent[] = []
   const flush = async (through: bigint) => {
+    signal?.throwIfAborted()
     if (through <= position) return
-    await applyBatch(
-      client,
-      group,
-      batch.map((event) => happened(codec, event)),
-      position,
-      through,
-    )
+    await follower.pass(batch, position, through)
     position = through
     batch = []
     progress?.(position, goal)
@@ -53,38 +61,90 @@ const catchUp = async (client: pg.Client, schema: string, goal: bigint, options:
   await flush(goal)
 }
 
-const swap = async (client: pg.Client, schema: string, side: string) => {
+const goalOf = async ({ client, group, log, upTo = 'served' }: Build): Promise<bigint> =>
+  upTo === 'head' ? log.head() : (await readCheckpoint(client, schemaOf(group))).position
+
+/** Puts the new schema into the old one's place. Nothing is dropped here: that would wait for the slowest reader. */
+const rename = async ({ client, group, side }: Build): Promise<void> => {
+  const schema = schemaOf(group)
+  const there = await schemasOf(client, group)
+  let number = 0
+  while (there.includes(oldSchemaOf(group, number))) number += 1
   await client.query('begin')
-  await client.query(`alter schema ${schema} rename to ${schema}_old`)
-  await client.query(`alter schema ${side} rename to ${schema}`)
-  await client.query(`drop schema ${schema}_old cascade`)
-  await client.query('commit')
+  try {
+    await client.query(`set local lock_timeout = ${LOCK_MS}`)
+    await client.query(`alter schema ${schema} rename to ${oldSchemaOf(group, number)}`)
+    await client.query(`alter schema ${side} rename to ${schema}`)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+/** Holds up the runner for the last events and the renaming only; tries again when the schema is in use for a moment. */
+const swap = async (build: Build): Promise<void> => {
+  const { client, group } = build
+  const lock = locks.swap(schemaOf(group))
+  for (;;) {
+    await client.query('select pg_advisory_lock(hashtext($1))', [lock])
+    try {
+      await catchUp(build)
+      return await rename(build)
+    } catch (error) {
+      if ((error as { code?: string }).code !== NOT_AVAILABLE) throw error
+    } finally {
+      await client.query('select pg_advisory_unlock(hashtext($1))', [lock]).catch(() => {})
+    }
+    await sleep(AGAIN_MS)
+  }
+}
+
+/** What earlier rebuilds have left or replaced. What is still being read stays, for the next time. */
+const dropLeftOvers = async ({ client }: Leader, group: Group) => {
+  const lock = locks.rebuild(schemaOf(group)) // ours: it guards nothing against ourselves
+  for (const schema of await schemasOf(client, group)) {
+    const { version, serves } = parseSchema(group, schema)!
+    if (version !== group.version || serves) continue
+    await dropUnlessGuarded(client, schema, lock).catch((error: { code?: string }) => {
+      if (error.code !== NOT_AVAILABLE) throw error
+    })
+  }
 }
 
 /**
  * Builds the read models of the running version anew beside those that serve, and puts them in their place by renaming:
- * open readers pass, prepared statements plan anew (architecture: Projections). Only the last batch holds up the runner.
+ * open readers pass, prepared statements plan anew. Only the last batch holds up the runner.
+ * @throws Error when another rebuild is running
  */
 export const rebuild = async (options: RebuildOptions): Promise<void> => {
-  const { url, group, log } = options
+  const { url, group, log, codec, signal = new AbortController().signal } = options
   const schema = schemaOf(group)
-  await assertSameLog(url, schema, log)
-  const side = `${schema}_next`
-  const client = await connectForApplying(url, side)
+  const side = nextSchemaOf(group)
+  await assertSameLog(url, log)
+  const leader = await openLeader(url, newApplyingClient(url, side))
+  const { client } = leader
   try {
-    const { rows } = await client.query(`select pg_try_advisory_lock(hashtext('tracebook rebuild ${schema}')) as mine`)
-    if (!rows[0].mine) throw new Error('another rebuild is running')
+    const busy = new AbortController()
+    const isOurs = await leader.acquire(locks.rebuild(schema), AbortSignal.any([busy.signal, signal]), () =>
+      busy.abort(),
+    )
+    if (!isOurs) throw new Error('another rebuild is running')
     await noteUse(client, schema)
-    await client.query(`drop schema if exists ${side} cascade`)
+    await dropLeftOvers(leader, group)
+    if ((await schemasOf(client, group)).includes(side))
+      throw new Error('what an earlier rebuild has left behind is still being read; try again later')
     await ensureSchema(client, group, side)
-    const served = async () => (await readCheckpoint(client, schema)).position
-    await catchUp(client, side, await served(), options)
+    const { epoch } = await log.identity()
+    const target = { client, group, schema: side }
+    const follower = await newFollower({ target, log, codec, epoch, report: () => {} })
+    const build: Build = { ...options, client, side, follower }
+    await catchUp(build)
     await finishSchema(client, group, side)
-    await catchUp(client, side, await served(), options)
-    await client.query(`select pg_advisory_lock(${SWAP_LOCK})`)
-    await catchUp(client, side, await served(), options)
-    await swap(client, schema, side)
+    await catchUp(build)
+    await swap(build)
+    await dropLeftOvers(leader, group)
   } finally {
-    await hangUp(client)
+    await leader.close()
   }
 }

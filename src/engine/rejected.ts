@@ -35,5 +35,13 @@ export class Unavailable extends Error {
   }
 }
 
+/** What a request is about cannot be answered from the read models: an event of its stream could not be applied. */
+export class InQuarantine extends Unavailable {
+  /** `what` is the kind of thing that the stream is about. */
+  constructor(what: string) {
+    super(`This ${what} is in quarantine: an event of it could not be applied, an operator has to look at it`)
+  }
+}
+
 /** Looks like what is not there, to somebody who may not know that it is (interface: Read and write policies). */
 export const hidden = (): Rejected => new Rejected('not_found', 'Not found', true)

@@ -1,25 +1,28 @@
-import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
-import { cut, hangUp, isTransient, newApplyingClient, newClient } from '../postgres/connect.ts'
-import { type Session, endSession, sessionOf, untilAnswered } from '../postgres/lost-answer.ts'
-import { type EventLog, LogUnavailable, type RecordedEvent } from '../log/log.ts'
-import { metadataOf } from '../log/metadata.ts'
+import type pg from 'pg'
+import type { EventLog } from '../log/log.ts'
+import { cut, hangUp, newApplyingClient, newClient } from '../postgres/connect.ts'
+import { type Leader, openLeader } from '../postgres/leader.ts'
+import { type Checkpoint, noteStop, prune } from './checkpoint.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
+import { mayPass } from './faults.ts'
+import { type Follower, TooManyQuarantined, newFollower } from './follower.ts'
+import { type Group, schemaOf } from './group.ts'
 import type { Horizon } from './horizon.ts'
-import { type Happened, project } from './projection.ts'
-import { CHECKPOINT_MOVED, type Group, ensureSchema, finishSchema, noteStop, noteUse, schemaOf } from './read-models.ts'
-import { idOf } from './stream.ts'
+import type { Quarantine } from './quarantine.ts'
+import { rebuild } from './rebuild.ts'
+import { hasSeenMore } from './same-log.ts'
+import { ensureSchema, finishSchema, locks, noteUse } from './schema.ts'
 import { newTidy } from './tidy.ts'
 
-const LOCK_RETRY_MS = 300
 const RECONNECT_MS = 150
 const NOTIFY_GAP_MS = 20
+const PRUNE_EVERY = 500
 
-/** What the runner is doing. Once `stopped` it does nothing more: somebody has to look. */
+/** What the runner is doing. Once `stopped` it does nothing more: an operator has to look. */
 export type RunnerState =
   | { readonly is: 'starting' | 'standby' | 'running' | 'disconnected' }
-  | { readonly is: 'rebuilding'; readonly position: bigint; readonly head: bigint }
+  | { readonly is: 'rebuilding'; readonly from: bigint; readonly position: bigint; readonly head: bigint }
   | { readonly is: 'stopped'; readonly reason: string }
 
 type Log = { info(data: object, message: string): void; error(data: object, message: string): void }
@@ -29,96 +32,38 @@ export type RunnerOptions = {
   readonly group: Group
   readonly log: EventLog
   readonly codec: Codec
+  /** How far this group has come, as this node knows. */
   readonly horizon: Horizon
+  readonly quarantine: Quarantine
   readonly logger: Log
   readonly observe?: (events: number, ms: number) => void
 }
 
 export type Runner = { state(): RunnerState; close(): Promise<void> }
 
-export const happened = (codec: Codec, event: RecordedEvent): Happened => {
-  const { at, actor } = metadataOf(event)
-  const { type, data } = codec.decode(event)
-  const { stream, revision, position } = event
-  const bytes = event.data.length
-  return { type, data, of: idOf(event), stream, revision, position, at, actor, bytes }
+/** What a runner that leads knows: where it stands and where the log ended when it began. */
+type Progress = {
+  readonly from: bigint
+  at: bigint
+  finished: boolean
+  readonly goal: bigint
+  batches: number
+  pruned: bigint
 }
 
 /**
- * Applies whole appends to a schema of the group, in one transaction with the checkpoint. All statements are sent at
- * once and answered in order; a swap of schemas (rebuild) waits for the shared lock and is waited for by it.
- */
-export const applyBatch = async (
-  client: pg.Client,
-  group: Group,
-  events: readonly Happened[],
-  from: bigint,
-  through: bigint,
-): Promise<void> => {
-  const sent: Promise<unknown>[] = []
-  const release = holdBack(client)
-  const send = (query: string | pg.QueryConfig) => sent.push(client.query(query))
-  send('begin')
-  send(`select pg_advisory_xact_lock_shared(hashtext('tracebook swap'))`)
-  send({ name: 'advance', text: 'select advance($1, $2)', values: [from, through] })
-  try {
-    for (const projection of group.projections) {
-      project(projection, events, (name, text, values) => send({ name, text, values: [...values] }))
-    }
-    send('commit')
-  } catch (error) {
-    send('rollback')
-    release()
-    await Promise.allSettled(sent)
-    throw error
-  }
-  release()
-  const failed = (await Promise.allSettled(sent)).find((outcome) => outcome.status === 'rejected')
-  if (failed) throw failed.reason
-}
-
-/** Lets what is written to a connection leave in one piece: a batch of statements costs one system call, not a dozen. */
-const holdBack = (client: pg.Client): (() => void) => {
-  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
-  stream.cork()
-  return () => stream.uncork()
-}
-
-/** A connection whose transactions may be lost with the server: they are replayed from the checkpoint. */
-export const connectForApplying = async (url: string, schema: string): Promise<pg.Client> => {
-  const client = newApplyingClient(url, schema)
-  client.on('error', () => {})
-  await client.connect()
-  return client
-}
-
-/**
- * The runner of the one group: holds an advisory lock on the connection that runs its transactions, so that another
- * process takes over when it dies, and stops loudly at an event that it cannot apply (architecture: Projections).
+ * The runner of one group: leads on the session that runs its transactions, so that another process takes over when it
+ * dies or freezes. A stream whose event cannot be applied goes into quarantine; too many of them stop it loudly.
  */
 export const startRunner = (options: RunnerOptions): Runner => {
-  const { url, group, log, codec, horizon, logger, observe } = options
+  const { url, group, log, codec, horizon, quarantine, logger, observe } = options
   const schema = schemaOf(group)
   const stop = new AbortController()
   const tidy = newTidy({ url, group, logger })
   let state: RunnerState = { is: 'starting' }
-  let current: pg.Client | undefined
+  let current: Leader | undefined
 
   const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
-
-  let session: Session | undefined // of the present connection, or of the last one
-  const answered = <T>(client: pg.Client, work: Promise<T>) => untilAnswered(url, client, session!, work)
-
-  const acquire = async (client: pg.Client) => {
-    const lock = `select pg_try_advisory_lock(hashtext('tracebook runner ${schema}')) as mine`
-    while (!stop.signal.aborted) {
-      const { rows } = await answered(client, client.query(lock))
-      if (rows[0].mine) return true
-      state = { is: 'standby' }
-      await pause(LOCK_RETRY_MS)
-    }
-    return false
-  }
 
   let notified = 0
   const announce = (client: pg.Client) => {
@@ -128,52 +73,80 @@ export const startRunner = (options: RunnerOptions): Runner => {
     client.query(`select pg_notify('tracebook_projected', '')`).catch(() => {})
   }
 
-  const lead = async (client: pg.Client, lost: AbortSignal) => {
-    const { position, ready } = await answered(client, ensureSchema(client, group, schema))
-    const goal = await log.head()
-    let [at, finished] = [position, ready]
-    horizon.reset(ready ? position : 0n)
-    const caughtUp = async () => {
-      if (finished || at < goal) return
-      await answered(client, finishSchema(client, group, schema))
-      finished = true
-      horizon.advance(at)
+  /** Read models that have seen what the log no longer holds are built anew, beside those that serve meanwhile. */
+  const startOver = async () => {
+    logger.error({ schema }, 'the log has lost its end: read models that have seen more are built anew')
+    const progress = (position: bigint, head: bigint) => {
+      state = { is: 'rebuilding', from: 0n, position, head }
     }
-    await caughtUp()
-    state = finished ? { is: 'running' } : { is: 'rebuilding', position: at, head: goal }
-    for await (const { events, through } of log.follow({ after: at, signal: AbortSignal.any([stop.signal, lost]) })) {
-      if (through === at) {
-        if (finished) tidy.now()
-        continue
-      }
-      const started = performance.now()
-      const batch = events.map((event) => happened(codec, event))
-      await answered(client, applyBatch(client, group, batch, at, through))
-      at = through
-      observe?.(events.length, performance.now() - started)
-      await caughtUp()
-      state = finished ? { is: 'running' } : { is: 'rebuilding', position: at, head: goal }
-      if (finished) horizon.advance(at)
-      announce(client)
+    await rebuild({ url, group, log, codec, progress, upTo: 'head', signal: stop.signal })
+  }
+
+  const newProgress = async ({ position: at, ready }: Checkpoint): Promise<Progress> => {
+    horizon.reset(ready ? at : 0n)
+    return { from: at, at, finished: ready, goal: await log.head(), batches: 0, pruned: -1n }
+  }
+
+  const show = (progress: Progress) => {
+    const { from, at, finished, goal } = progress
+    state = finished ? { is: 'running' } : { is: 'rebuilding', from, position: at, head: goal }
+    if (finished) horizon.advance(at)
+  }
+
+  /** At the head of the moment when it began a new schema gets its indexes, and may serve. */
+  const finish = async (client: pg.Client, progress: Progress) => {
+    if (!progress.finished && progress.at >= progress.goal) {
+      await finishSchema(client, group, schema)
+      progress.finished = true
+    }
+    show(progress)
+  }
+
+  const pass = async (client: pg.Client, follower: Follower, progress: Progress, batch: Batch) => {
+    const started = performance.now()
+    const from = progress.at
+    await follower.pass(batch.events, from, batch.through)
+    progress.at = batch.through
+    observe?.(batch.events.length, performance.now() - started)
+    quarantine.set(follower.quarantine())
+    await finish(client, progress)
+    announce(client)
+    if (++progress.batches % PRUNE_EVERY > 0) return
+    await client.query(prune(progress.pruned, from))
+    progress.pruned = from - 1n
+  }
+
+  const lead = async ({ client, lost }: Leader): Promise<void> => {
+    const checkpoint = await ensureSchema(client, group, schema)
+    const { epoch } = await log.identity()
+    if (await hasSeenMore(log, checkpoint)) return startOver()
+    const progress = await newProgress(checkpoint)
+    const target = { client, group, schema }
+    const report = (culprit: object) => logger.error(culprit, 'an event cannot be applied: its stream is in quarantine')
+    const follower = await newFollower({ target, log, codec, epoch, report })
+    quarantine.set(follower.quarantine())
+    await finish(client, progress)
+    const signal = AbortSignal.any([stop.signal, lost])
+    for await (const batch of log.follow({ after: progress.at, signal })) {
+      if (batch.through !== progress.at) await pass(client, follower, progress, batch)
+      else if (progress.finished) tidy.now()
     }
     lost.throwIfAborted()
   }
 
   const once = async () => {
-    const client = await connectForApplying(url, schema)
-    current = client
-    const earlier = session
-    session = sessionOf(client)
-    // A crash takes the last transactions along: they have to be applied again, also when nothing new comes.
-    const lost = new AbortController()
-    client.once('end', () => lost.abort(new Error('the connection has ended')))
+    const leader = await openLeader(url, newApplyingClient(url, schema))
+    current = leader
     try {
-      if (earlier) await endSession(client, earlier)
-      await answered(client, noteUse(client, schema))
-      if (await acquire(client)) await lead(client, lost.signal)
+      await noteUse(leader.client, schema)
+      const waits = () => {
+        state = { is: 'standby' }
+      }
+      // A crash takes the last transactions along: they have to be applied again, also when nothing new comes.
+      if (await leader.acquire(locks.runner(schema), stop.signal, waits)) await lead(leader)
     } finally {
       current = undefined
-      await hangUp(client)
+      await leader.close()
     }
   }
 
@@ -184,11 +157,8 @@ export const startRunner = (options: RunnerOptions): Runner => {
       } catch (error) {
         if (stop.signal.aborted) return
         if (!mayPass(error)) {
-          state = {
-            is: 'stopped',
-            reason: error instanceof UnknownEvent ? error.message : 'an event cannot be applied',
-          }
-          logger.error({ err: error }, 'projections stopped: an event cannot be applied')
+          state = { is: 'stopped', reason: explain(error) }
+          logger.error({ err: error }, 'projections stopped')
           return tellStop(url, schema)
         }
         state = { is: 'disconnected' }
@@ -202,12 +172,17 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const running = run()
   const close = async () => {
     stop.abort()
-    const patience = setTimeout(() => current && cut(current), 2_000)
+    const patience = setTimeout(() => current && cut(current.client), 2_000)
     await Promise.all([running, tidy.close()])
     clearTimeout(patience)
   }
   return { state: () => state, close }
 }
+
+type Batch = { readonly events: Parameters<Follower['pass']>[0]; readonly through: bigint }
+
+const explain = (error: unknown): string =>
+  error instanceof UnknownEvent || error instanceof TooManyQuarantined ? error.message : 'an event cannot be applied'
 
 /** Reads of all nodes go on from where the read models stay; without the note they would wait for more. */
 const tellStop = async (url: string, schema: string) => {
@@ -218,18 +193,4 @@ const tellStop = async (url: string, schema: string) => {
     .then(() => noteStop(client, schema))
     .catch(() => {})
   await hangUp(client)
-}
-
-/** Whether the same again may pass: the database went away, or another runner was faster. Never for a wrong event. */
-const mayPass = (error: unknown): boolean => {
-  if (error instanceof UnknownEvent) return false
-  if ((error as { code?: string }).code === CHECKPOINT_MOVED) return true
-  if (error instanceof LogUnavailable) return true
-  return isConnectionError(error) || (error instanceof pg.DatabaseError && isTransient(error))
-}
-
-/** An error of the socket or the driver. */
-const isConnectionError = (error: unknown): boolean => {
-  const { code, message = '' } = error as { code?: unknown; message?: string }
-  return /^E[A-Z]+$/.test(String(code)) || /connection|terminated|timeout|not queryable/i.test(message)
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { cut, hangUp, newClient } from '../postgres/connect.ts'
-import { type Group, dropUnused } from './read-models.ts'
+import type { Group } from './group.ts'
+import { dropUnused } from './schema.ts'
 
 const TIDY_MS = 60_000
 const DROP_MS = 30_000

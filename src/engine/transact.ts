@@ -1,8 +1,8 @@
 import { type EventLog, type Expected, LogUnavailable, WrongRevision, revisionNumber } from '../log/log.ts'
-import type { Codec } from './codec.ts'
+import { type Codec, UnknownEvent } from './codec.ts'
 import { newMemory } from './memory.ts'
 import { type Ask, type Command, type Context, type Decided, decideAll, stamp } from './decide.ts'
-import { Unavailable } from './rejected.ts'
+import { InQuarantine, Unavailable } from './rejected.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamOf } from './stream.ts'
 
 /** Where states come from when memory has none: the log, or a read model at the revision that its rows stand for. */
@@ -30,6 +30,8 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   readonly deadlineMs?: number
   /** How many bytes the states in memory may weigh in all. Default 2 MiB. */
   readonly budget?: number
+  /** @throws InQuarantine when the stream may not be written to. Default: all may. */
+  readonly assertClear?: (stream: string) => void
   /** Makes a state small enough to be kept. */
   readonly trim?: (state: State) => State
 }
@@ -76,11 +78,12 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   options: TransactorOptions<State, Event, Need>,
 ): Transactor<State, Event, Need> => {
   const { kind, source, log, codec, now, isCurrent = () => true, deadlineMs = 5_000 } = options
-  const { budget = 2 * 1024 * 1024, trim } = options
+  const { budget = 2 * 1024 * 1024, trim, assertClear = () => {} } = options
   type Asked = Waiting<State, Event, Need>
   const queues = new Map<string, Asked[]>()
   const memory = newMemory<Loaded<State>>(budget, ({ state }) => kind.weigh(state))
   const underWay = new Map<string, State>()
+  let era = 0 // goes up when nothing that was known or loaded before counts any more
   const heard = new Map<string, bigint>() // of streams with a queue: the newest revision that was observed meanwhile
 
   const remember = (id: string, loaded: Loaded<State>) => {
@@ -137,7 +140,10 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   /** Decides and appends once; gives how many of the commands were answered, and the stream's revision after them. */
   const attempt = async (id: string, batch: readonly Asked[], reached: Expected) => {
+    const before = era
+    assertClear(streamOf(kind, id))
     const { loaded, isNewest } = await loadAt(id, batch, reached)
+    if (era !== before) throw new WrongRevision(streamOf(kind, id), 'none')
     const decided = decideAll(kind, codec, loaded, batch, now)
     if (decided.isSpoilt) memory.delete(id)
     if (decided.drafts.length === 0 && !isNewest) await assertNewest(id, loaded)
@@ -150,8 +156,13 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     return { answered: decided.verdicts.length, revision: after.revision }
   }
 
+  const reasonOf = (error: unknown) => {
+    if (error instanceof LogUnavailable) return new Unavailable(error.message, error.stored, error)
+    return error instanceof UnknownEvent ? new InQuarantine(kind.category) : error
+  }
+
   const refuse = (batch: readonly Asked[], error: unknown) => {
-    const reason = error instanceof LogUnavailable ? new Unavailable(error.message, error.stored, error) : error
+    const reason = reasonOf(error)
     for (const waiting of batch) waiting.reject(reason)
   }
 
@@ -216,6 +227,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const peek = (id: string) => underWay.get(id) ?? (isCurrent() ? memory.get(id)?.state : undefined)
 
   const forget = () => {
+    era += 1
     memory.clear()
     for (const id of queues.keys()) heard.set(id, UNKNOWN_FUTURE)
   }

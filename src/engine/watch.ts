@@ -1,14 +1,18 @@
 import { setTimeout } from 'node:timers/promises'
 import type { EventLog, RecordedEvent } from '../log/log.ts'
+import { happened } from './apply.ts'
 import type { Codec } from './codec.ts'
 import type { Horizon } from './horizon.ts'
 import type { Happened } from './projection.ts'
-import { happened } from './runner.ts'
 
 /** Follows the log for this node's caches; each event is seen here before its write is answered. */
 export type Watch = {
   /** Whether all that the log held within the last second has been seen: caches may be trusted. */
   isAlive(): boolean
+  /** Whether the log has said where it stands: before that nothing is written, and no cache may be trusted. */
+  hasBegun(): boolean
+  /** Resolves when it has begun for the first time. */
+  readonly begun: Promise<void>
   /** For how long the read models have been missing something that was seen here, in milliseconds. */
   lagMs(): number
   close(): Promise<void>
@@ -21,7 +25,7 @@ export type WatchOptions = {
   readonly horizon: Horizon
   readonly models: Horizon
   readonly observe: (event: Happened) => void
-  /** Called when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
+  /** Called at the beginning, and when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
   readonly forget: () => void
 }
 
@@ -29,11 +33,12 @@ const SILENCE_MS = 1_000
 const HEARTBEAT_MS = 200
 const RETRY_MS = 200
 
-export const startWatch = async ({ log, codec, horizon, models, observe, forget }: WatchOptions): Promise<Watch> => {
+/** Begins at the log's end as soon as there is one to be had: a log that is away does not keep a service from starting. */
+export const startWatch = ({ log, codec, horizon, models, observe, forget }: WatchOptions): Watch => {
   const stop = new AbortController()
-  const start = await log.head()
-  let heard = performance.now()
-  let goal = { position: start, since: heard }
+  let start: bigint | undefined // where it has begun in the present epoch of the log
+  let heard = Number.NEGATIVE_INFINITY
+  let goal = { position: 0n, since: performance.now() }
 
   const pause = (ms: number) => setTimeout(ms, undefined, { signal: stop.signal }).catch(() => {})
 
@@ -45,7 +50,19 @@ export const startWatch = async ({ log, codec, horizon, models, observe, forget 
     }
   }
 
+  const { promise: begun, resolve: sayBegun } = Promise.withResolvers<void>()
+  const begin = async (): Promise<bigint> => {
+    const head = await log.head()
+    forget() // what was read meanwhile was not watched
+    heard = performance.now()
+    goal = { position: head, since: heard }
+    horizon.advance(head)
+    sayBegun()
+    return head
+  }
+
   const follow = async () => {
+    start ??= await begin()
     for await (const { events, through } of log.follow({ after: horizon.position(), signal: stop.signal })) {
       for (const event of events) see(event)
       horizon.advance(through)
@@ -81,7 +98,15 @@ export const startWatch = async ({ log, codec, horizon, models, observe, forget 
     return models.position() >= goal.position ? 0 : now - goal.since
   }
 
-  horizon.advance(start)
+  // Positions mean something else from here on, and what was seen may never have happened.
+  log.onChange(() => {
+    start = undefined
+    heard = Number.NEGATIVE_INFINITY
+    horizon.restart()
+    models.restart()
+    forget()
+  })
+
   const running = Promise.all([run(), listen()])
   const close = async () => {
     stop.abort()
@@ -89,7 +114,7 @@ export const startWatch = async ({ log, codec, horizon, models, observe, forget 
   }
 
   /** What the read models had not shown when this began has not been seen here either. */
-  const isAlive = () => models.position() >= start && performance.now() - heard < SILENCE_MS
+  const isAlive = () => start !== undefined && models.position() >= start && performance.now() - heard < SILENCE_MS
 
-  return { isAlive, lagMs, close }
+  return { isAlive, hasBegun: () => start !== undefined, begun, lagMs, close }
 }

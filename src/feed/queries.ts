@@ -32,7 +32,7 @@ const sessionPage = `
 const feedStatement = (page: string) => `
   select ${summaryColumns}, t.namespace_id, n.slug, n.display_name as namespace_name,
     u.id as author_id, u.display_name as author_name,
-    (select position from checkpoint) as position
+    (select position from reached) as position
   from (${page}) f join traces t on t.id = f.id join namespaces n on n.id = t.namespace_id
   left join counts c on c.trace_id = f.id left join users u on u.id = t.created_by
   order by f.created_at desc, f.id desc`
@@ -59,17 +59,21 @@ export const feedRows = (
     : reads.rows<FeedRow & Row>('feed-namespace', namespaceFeedStatement, [...values, namespaceId])
 }
 
-/** One trace of the feed: where it stands, and what is shown of it as JSON text. */
+/** One trace of the feed: where it stands, and what is shown of it as JSON text, empty for nothing. */
 export type FeedEntry = { readonly created_at: bigint; readonly id: string; readonly text: string }
 
-export const toEntry = (row: FeedRow): FeedEntry => ({
-  created_at: row.created_at,
-  id: row.id,
-  text: jsonObject({
+const entryText = (row: FeedRow): string =>
+  jsonObject({
     ...summaryMembers(row),
     namespace: `{"id":"${row.namespace_id}","slug":"${row.slug}","displayName":${row.namespace_name}}`,
     author: row.author_id && jsonObject({ id: `"${row.author_id}"`, displayName: row.author_name }),
-  }),
+  })
+
+/** What is in quarantine keeps its place, but nothing of it is shown. */
+export const toEntry = (row: FeedRow, { isClear }: Pick<Reads<ReadTables>, 'isClear'>): FeedEntry => ({
+  created_at: row.created_at,
+  id: row.id,
+  text: isClear(`trace-${row.id}`, `namespace-${row.namespace_id}`) ? entryText(row) : '',
 })
 
 const isNewer = (a: FeedEntry, b: FeedEntry) =>
@@ -101,5 +105,6 @@ export const mergeEntries = (
 export const feedText = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): string => {
   const shown = entries.slice(0, limit)
   const next = entries.length > limit && shown.length > 0 ? `,"nextCursor":"${cursorAfter(shown.at(-1)!)}"` : ''
-  return `{"traces":[${shown.map(({ text }) => text).join(',')}],"isAuthenticated":${isAuthenticated}${next}}`
+  const texts = shown.map(({ text }) => text).filter((text) => text !== '')
+  return `{"traces":[${texts.join(',')}],"isAuthenticated":${isAuthenticated}${next}}`
 }

@@ -17,7 +17,7 @@ export const feedRoutes = (app: FastifyInstance, { reads, feedCache }: Service):
   const publicPage = (limit: number) =>
     feedCache.get({ limit }, async () => {
       const rows = await feedRows(reads, { source: 'public', limit: limit + 1, after: undefined })
-      const entries = rows.map(toEntry)
+      const entries = rows.map((row) => toEntry(row, reads))
       return { rows, entries, body: envelope(feedText(entries, limit, false)) }
     })
 
@@ -25,7 +25,7 @@ export const feedRoutes = (app: FastifyInstance, { reads, feedCache }: Service):
     feedCache.get({ limit, namespaceId }, async () => {
       const source = { namespaceId, withPublic: false }
       const rows = await feedRows(reads, { source, limit: limit + 1, after: undefined })
-      return { rows, entries: rows.map(toEntry) }
+      return { rows, entries: rows.map((row) => toEntry(row, reads)) }
     })
 
   const firstPage = async (namespaceId: string | undefined, limit: number) => {
@@ -36,7 +36,7 @@ export const feedRoutes = (app: FastifyInstance, { reads, feedCache }: Service):
 
   const laterPage = async (namespaceId: string | undefined, limit: number, after: After) => {
     const source: FeedSource = namespaceId === undefined ? 'public' : { namespaceId, withPublic: true }
-    return (await feedRows(reads, { source, limit: limit + 1, after })).map(toEntry)
+    return (await feedRows(reads, { source, limit: limit + 1, after })).map((row) => toEntry(row, reads))
   }
 
   app.get<{ Querystring: z.infer<typeof Query> }>(

@@ -55,13 +55,21 @@ const assertCsrf = ({ method, headers }: FastifyRequest, { token, via }: Present
   throw new HttpError('csrf_failed', 'The x-csrf-token header is missing or wrong')
 }
 
+/** What a caller's rights come from: where one of these may be wrong, nobody knows what they are. */
+const streamsOf = ({ sessionId, userId, identityId, namespace }: Caller): string[] => [
+  `session-${sessionId}`,
+  `user-${userId}`,
+  `identity-${identityId}`,
+  ...(namespace ? [`namespace-${namespace.id}`] : []),
+]
+
 /**
  * Authenticates before the body is read (readings: Errors). A token that is not valid is no token (interface:
  * Authentication 3); a cookie's mutating request needs its CSRF token besides.
  */
 export const installAuth = (
   app: FastifyInstance,
-  { tokens, uses, config }: Pick<Service, 'tokens' | 'uses' | 'config'>,
+  { tokens, uses, config, reads }: Pick<Service, 'tokens' | 'uses' | 'config' | 'reads'>,
 ): void => {
   const cookieName = cookieNameOf(config)
   app.decorateRequest('caller', undefined)
@@ -74,6 +82,7 @@ export const installAuth = (
       if (auth === 'required') throw unauthorized()
       return
     }
+    reads.assertClear(...streamsOf(caller))
     assertCsrf(request, presented)
     request.caller = presented.via === 'cookie' ? { ...caller, via: 'cookie' } : caller
     uses.note(caller.sessionId)

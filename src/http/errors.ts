@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { drain } from './drain.ts'
-import { Rejected, type Rejection, Unavailable } from '../engine/rejected.ts'
+import { Rejected, type Rejection, InQuarantine, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
 import { isTransient } from '../postgres/connect.ts'
 import { logRefusal } from './refusals.ts'
@@ -78,6 +78,7 @@ const fromFastify = (error: FastifyError): HttpError | undefined => {
 export const describe = (error: unknown): HttpError => {
   if (error instanceof HttpError) return error
   if (error instanceof Rejected) return fromRejected(error)
+  if (error instanceof InQuarantine) return new HttpError('unavailable', error.message, { stored: error.stored })
   if (error instanceof Unavailable || error instanceof LogUnavailable) {
     return new HttpError('unavailable', 'The service cannot do this right now; try again', { stored: error.stored })
   }

@@ -24,7 +24,12 @@ export type Limits = {
   close(): Promise<void>
 }
 
-export type LimitsOptions = { readonly config: Config; readonly databaseUrl: string; readonly logger: Logger }
+export type LimitsOptions = {
+  readonly config: Config
+  readonly databaseUrl: string
+  readonly connections: number
+  readonly logger: Logger
+}
 
 const SHARE_MS = 500
 const CLEAR_MS = 5 * 60_000
@@ -33,9 +38,9 @@ const QUERY_MS = 1_000
 const clearStatement = 'delete from tracebook.rate_limits where expire < $1'
 
 /** Limits whose counts all nodes share, on connections of their own; undefined when `RATE_LIMITS` is off. */
-export const openLimits = ({ config, databaseUrl, logger }: LimitsOptions): Limits | undefined => {
+export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsOptions): Limits | undefined => {
   if (config.RATE_LIMITS === 'off') return undefined
-  const pool = newPool(databaseUrl, 'limits', 2, QUERY_MS)
+  const pool = newPool(databaseUrl, 'limits', connections, QUERY_MS)
   const elapsed = () => performance.now()
   const shared = (name: string, points: number) => newSharedLimit({ pool, name, points })
   const ofSessions = (name: string, points: number) =>

@@ -36,11 +36,22 @@ export type Appended = { readonly revision: Revision; readonly position: Positio
 /** Whole appends in log order; everything up to `through` has been seen, also what is not ours. */
 export type Batch = { readonly events: readonly RecordedEvent[]; readonly through: Position }
 
+/** Which log this is, and which history of it. Both are UUIDs. */
+export type LogIdentity = {
+  /** Made with the log, and kept by a restored backup. */
+  readonly id: string
+  /**
+   * Another one whenever the end of the log may have been lost: after a failover, or where events are missing that had been
+   * read. What was derived from the end of an earlier epoch has to be checked against the log.
+   */
+  readonly epoch: string
+}
+
 export type EventLog = {
   /**
    * Stores the events as one append: all or none, for every reader.
    * The same ids at the same expected revision again answer as the first time; only the ids count.
-   * @throws WrongRevision when the stream has another revision
+   * @throws WrongRevision when the stream has another revision; reads of the stream see all up to it from then on
    * @throws LogUnavailable when the log did not answer in time; `stored` says what is known
    */
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
@@ -56,12 +67,25 @@ export type EventLog = {
   /**
    * Ends with `signal` or with the log, resumes by itself after errors. Whole appends only, once `wholeAppends` is over
    * the adapter: an adapter alone may cut a large one between two batches.
+   * @throws LogChanged when the epoch is no longer the one in which it began: positions may stand for other events
    */
   follow(options: { readonly after: Position; readonly signal: AbortSignal }): AsyncIterable<Batch>
   /** Erases the events of a stream below `before`; its last event always stays. */
   truncate(stream: string, before: Revision): Promise<void>
   /** The position of the last event, 0n for an empty log. Reads of any kind throw LogUnavailable, too. */
   head(): Promise<Position>
+  /** Which log this is. @throws LogUnavailable */
+  identity(): Promise<LogIdentity>
+  /**
+   * Whether the event at a position is this one: false also beyond the end; undefined where nothing stands any more,
+   * because it was erased. @throws LogUnavailable
+   */
+  holds(position: Position, id: string): Promise<boolean | undefined>
+  /**
+   * Calls back when the log turns out to be in another epoch, before anything of it is read or appended to it: whatever
+   * memory derives from the log has to go. Appends that were under way are answered with LogUnavailable.
+   */
+  onChange(listener: (identity: LogIdentity) => void): void
   /** What one append may weigh in bytes of data; larger ones are split above the adapter. */
   readonly maxAppendBytes: number
   /** Answers the appends that wait, ends the followers, lets go of all connections. */
@@ -70,7 +94,10 @@ export type EventLog = {
 
 export type ReadOptions = { readonly from?: Revision; readonly backwards?: boolean; readonly limit?: number }
 
-/** Somebody else appended first. `actual` is the revision that the stream has. */
+/**
+ * Another writer appended first. `actual` is the revision that the stream has: a read of the stream that begins after
+ * this error, through the same log, sees everything up to there, so that what it does not find is not in the stream.
+ */
 export class WrongRevision extends Error {
   override readonly name = 'WrongRevision'
   readonly stream: string
@@ -91,6 +118,13 @@ export class LogUnavailable extends Error {
   constructor(stored: false | 'unknown', cause?: unknown, message?: string) {
     super(message ?? (stored === false ? 'the log cannot be reached' : 'the log did not answer in time'), { cause })
     this.stored = stored
+  }
+}
+
+/** The log is in another epoch than the one in which a reader began. */
+export class LogChanged extends LogUnavailable {
+  constructor() {
+    super(false, undefined, 'the log is in another epoch: its end may have been lost')
   }
 }
 

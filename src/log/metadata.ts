@@ -23,14 +23,29 @@ export type Metadata = z.infer<typeof Metadata>
 
 const parsed = new WeakMap<object, Metadata>()
 
-type WithMetadata = { readonly metadata: string; readonly decoded?: { readonly metadata: Metadata } }
+type WithMetadata = {
+  readonly id: string
+  readonly metadata: string
+  readonly decoded?: { readonly metadata: Metadata }
+}
 
-/** The metadata of an event, parsed once. Trusts the log: only this service writes to it. */
+const isUsable = (value: Partial<Metadata> | null): value is Metadata =>
+  typeof value?.at === 'number' &&
+  typeof value.schema === 'number' &&
+  typeof value.append?.id === 'string' &&
+  typeof value.append.index === 'number' &&
+  typeof value.append.size === 'number'
+
+/** Metadata that this code never wrote: the event is taken for an append of its own, in a version that nobody can read. */
+const unusable = ({ id }: WithMetadata): Metadata => ({ at: 0, schema: 0, append: { id, index: 0, size: 1 } })
+
+/** The metadata of an event, parsed once. Whatever stands there, it does not hold up the events behind it. */
 export const metadataOf = (event: WithMetadata): Metadata => {
   if (event.decoded) return event.decoded.metadata
   let metadata = parsed.get(event)
   if (!metadata) {
-    metadata = JSON.parse(event.metadata) as Metadata
+    const value = JSON.parse(event.metadata) as Partial<Metadata> | null
+    metadata = isUsable(value) ? value : unusable(event)
     parsed.set(event, metadata)
   }
   return metadata

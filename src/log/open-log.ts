@@ -7,6 +7,8 @@ export type OpenLogOptions = {
   /** `EVENTSTORE_URL`: the log is there instead of in Postgres. */
   readonly eventStoreUrl?: string | undefined
   readonly deadlineMs?: number
+  /** How many connections reads of a log in Postgres may take. */
+  readonly connections?: number
   /** Appends, events and milliseconds of each write, for the metrics. */
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
@@ -16,9 +18,14 @@ const openEventStore = async (options: { url: string }): Promise<EventLog> =>
   (await import('./eventstoredb/eventstoredb-log.ts')).openEventStoreLog(options)
 
 /** The log of a service, whichever it is, with appends of any size. @throws BadAddress */
-export const openLog = async ({ databaseUrl, eventStoreUrl, ...options }: OpenLogOptions): Promise<EventLog> =>
+export const openLog = async ({
+  databaseUrl,
+  eventStoreUrl,
+  connections,
+  ...options
+}: OpenLogOptions): Promise<EventLog> =>
   wholeAppends(
     eventStoreUrl
       ? await openEventStore({ url: eventStoreUrl, ...options })
-      : openPostgresLog({ url: databaseUrl, ...options }),
+      : openPostgresLog({ url: databaseUrl, ...(connections ? { connections } : {}), ...options }),
   )

@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
+import { Unavailable } from '../engine/rejected.ts'
 import type { Refresh, Refreshed } from './refresh.ts'
+import { SourceFailed } from './source.ts'
 
 /** Keeps the registry fresh: at the start when it was never filled from this source, then daily. */
 export type CatalogueOptions = {
@@ -18,7 +20,11 @@ export type Catalogue = {
 }
 
 const DAY_MS = 24 * 60 * 60_000
+/** After a fault of the source. */
 const RETRY_MS = 60 * 60_000
+/** After one of ours, as read models that are being built: doubled each time, for it may have cost the source a download. */
+const SOON_MS = 1_000
+const LONGEST_SOON_MS = 5 * 60_000
 /** How long the others leave the source to whoever reads it. */
 const LEASE_MS = 120_000
 const LOOK_MS = 20_000
@@ -42,8 +48,8 @@ const newNotes = (pool: pg.Pool, source: string, now: () => number) => ({
        do update set etag = excluded.etag, next_at = excluded.next_at, refreshed_at = excluded.refreshed_at`,
       [source, etag ?? null, now() + DAY_MS, now()],
     ),
-  failed: () =>
-    pool.query('update tracebook.catalogues set next_at = $2 where source = $1', [source, now() + RETRY_MS]),
+  askAgainIn: (ms: number) =>
+    pool.query('update tracebook.catalogues set next_at = $2 where source = $1', [source, now() + ms]),
 })
 
 /** Starts nothing with `isOn: false`; then only `refresh` does something. */
@@ -52,6 +58,7 @@ export const startCatalogue = (options: CatalogueOptions, isOn: boolean): Catalo
   const notes = newNotes(pool, source, now)
   const stop = new AbortController()
   let isFailing = false
+  let soon = 0 // how long to wait after the last try, when that failed through no fault of the source
 
   const fill = async (etag: string | undefined): Promise<Refreshed | 'same'> => {
     const refreshed = await refresh(source, etag, stop.signal)
@@ -59,34 +66,44 @@ export const startCatalogue = (options: CatalogueOptions, isOn: boolean): Catalo
     return refreshed
   }
 
+  const say = (isNews: boolean, error: Error, message: string) =>
+    (isNews ? logger.warn : logger.info).call(logger, { source, reason: error.message }, message)
+
+  /** The source is given an hour; what is ours, as long as `soon` says. */
+  const failed = async (error: Error) => {
+    if (!(error instanceof SourceFailed)) {
+      soon = Math.min(soon ? 2 * soon : SOON_MS, LONGEST_SOON_MS)
+      say(!(error instanceof Unavailable), error, 'the model registry cannot be filled yet')
+      return notes.askAgainIn(0)
+    }
+    const rest = error.hasCopy ? 'the last good copy stays' : 'the registry stays empty until it can be'
+    say(!isFailing, error, `the model catalogue cannot be read; ${rest}`)
+    isFailing = true
+    soon = 0
+    return notes.askAgainIn(RETRY_MS)
+  }
+
   const look = async () => {
     const due = await notes.claim()
-    if (!due) return
+    if (!due) return void (soon = 0)
     try {
       const refreshed = await fill(due.etag)
       isFailing = false
+      soon = 0
       if (refreshed === 'same') return
       const { position: _, etag: __, ...figures } = refreshed
       logger.info(figures, 'the model registry is fresh')
     } catch (error) {
-      if (stop.signal.aborted) return
-      const say = isFailing ? logger.info : logger.warn
-      say.call(
-        logger,
-        { source, reason: (error as Error).message },
-        'the model catalogue cannot be read; the last good copy stays',
-      )
-      isFailing = true
-      await notes.failed()
+      if (!stop.signal.aborted) await failed(error as Error)
     }
   }
 
-  const pause = () => setTimeout(LOOK_MS, undefined, { signal: stop.signal }).catch(() => {})
+  const pause = (ms: number) => setTimeout(ms, undefined, { signal: stop.signal }).catch(() => {})
 
   const run = async () => {
     while (isOn && source !== OFF && !stop.signal.aborted) {
       await look().catch(() => {}) // the database is away, and says so elsewhere
-      await pause()
+      await pause(soon || LOOK_MS)
     }
   }
 

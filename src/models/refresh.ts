@@ -2,7 +2,7 @@ import type { Transactor } from '../engine/transact.ts'
 import { parseCatalogue } from './catalogue.ts'
 import { type Registered, put, remove } from './decide.ts'
 import type { ModelsEvent } from './events.ts'
-import { readSource } from './source.ts'
+import { SourceFailed, readSource } from './source.ts'
 
 export type RefreshOptions = {
   readonly transactor: Transactor<Registered, ModelsEvent>
@@ -28,18 +28,27 @@ const AT_ONCE = 32
 
 const kinds = { ProviderAdded: 'added', ProviderUpdated: 'updated', ProviderRemoved: 'removed' } as const
 
+const readCatalogue = async (source: string, etag: string | undefined, signal: AbortSignal) => {
+  const fetched = await readSource(source, etag, signal)
+  return fetched.is === 'same' ? fetched : { ...fetched, providers: parseCatalogue(fetched.text) }
+}
+
 /**
  * Brings the registry to what a catalogue says, as events that carry only the difference; nothing is appended before
  * the whole catalogue has been read and makes sense.
- * @throws Error when the source cannot be read: the last good copy stays
+ * @throws SourceFailed when the source cannot be read: the last good copy stays
+ * @throws Unavailable when the read models or the log are away; the former are asked first, so that it costs no download
  */
 export const newRefresh =
   ({ transactor, known }: RefreshOptions): Refresh =>
   async (source, etag, signal) => {
-    const fetched = await readSource(source, etag, signal)
+    const before = await known()
+    const fetched = await readCatalogue(source, etag, signal).catch((error: Error) => {
+      throw new SourceFailed(error.message, before.length > 0, error)
+    })
     if (fetched.is === 'same') return 'same'
-    const providers = parseCatalogue(fetched.text)
-    const gone = (await known()).filter((id) => !providers.has(id))
+    const { providers } = fetched
+    const gone = before.filter((id) => !providers.has(id))
     const left = [
       ...[...providers].map(([id, provider]) => ({ id, decide: put(provider) })),
       ...gone.map((id) => ({ id, decide: remove() })),

@@ -5,6 +5,18 @@ import { fileURLToPath } from 'node:url'
 export type Fetched =
   { readonly is: 'same' } | { readonly is: 'read'; readonly text: string; readonly etag: string | undefined }
 
+/** The source cannot be read, or what it says makes no sense: nothing that is ours to mend. */
+export class SourceFailed extends Error {
+  override readonly name = 'SourceFailed'
+  /** Whether the registry holds a copy from before. */
+  readonly hasCopy: boolean
+
+  constructor(message: string, hasCopy: boolean, cause?: unknown) {
+    super(message, { cause })
+    this.hasCopy = hasCopy
+  }
+}
+
 export type SourceLimits = { readonly maxBytes?: number; readonly timeoutMs?: number }
 
 const MAX_BYTES = 32 * 1024 * 1024

@@ -59,6 +59,7 @@ export const inviteByCode = (
       .limit(1)
       .executeTakeFirst()
     if (!row) return undefined
+    reads.assertClear(`namespace-${row.namespace_id}`)
     const { slug, display_name, avatar_storage_id, namespace_id: namespaceId, role } = row
     const namespace = { slug, displayName: JSON.parse(display_name) as string, ...avatarOf(slug, avatar_storage_id) }
     return { namespaceId, invite: { namespace, role, expiresAt: Number(row.expires_at), state: stateOfRow(row, now) } }

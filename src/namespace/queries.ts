@@ -54,6 +54,7 @@ export const namespaceById = async (
   userId: string | undefined,
 ): Promise<NamespaceView> => {
   if (!isId(id)) throw notFound()
+  reads.assertClear(`namespace-${id}`)
   const [row] = await reads.rows<NamespaceRow & Row>('namespace', oneStatement, [id, userId ?? null])
   if (!row) throw notFound()
   return toView(row)
@@ -67,6 +68,7 @@ export const avatarIdOf = async (
   namespaceId: string,
 ): Promise<{ readonly namespaceId: string; readonly storageId: string } | undefined> => {
   type AvatarRow = Pick<NamespaceRow, 'avatar_storage_id'> & Row
+  reads.assertClear(`namespace-${namespaceId}`)
   const [row] = await reads.rows<AvatarRow>('namespace-avatar', avatarStatement, [namespaceId])
   return row?.avatar_storage_id ? { namespaceId, storageId: row.avatar_storage_id } : undefined
 }
@@ -91,7 +93,9 @@ export const namespaceOfAdmin = async (
 
 /** The namespaces that a user is a member of, in the order of joining. */
 export const namespacesOf = async (reads: NamespaceReads, userId: string): Promise<NamespaceView[]> =>
-  (await reads.rows<NamespaceRow & Row>('namespaces-of-user', ofUserStatement, [userId])).map(toView)
+  (await reads.rows<NamespaceRow & Row>('namespaces-of-user', ofUserStatement, [userId]))
+    .filter(({ id }) => reads.isClear(`namespace-${id}`))
+    .map(toView)
 
 /** The members of a namespace, in the order of joining. */
 export const membersOf = (reads: NamespaceReads, id: string): Promise<MemberView[]> =>

@@ -19,7 +19,10 @@ const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin
 /** A machine that vanishes leaves sessions behind: within half a minute the server ends them, with their locks. */
 const SHORT_LIVED = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 
-const COMMON = `${BY_KEY} ${SHORT_LIVED}`
+/** A process that is frozen in the middle of a transaction must not hold its locks. */
+const NO_REST = '-c idle_in_transaction_session_timeout=10000'
+
+const COMMON = `${BY_KEY} ${SHORT_LIVED} ${NO_REST}`
 
 /** How much longer than a statement may take its answer is waited for: by then the network has lost it. */
 const GRACE_MS = 1_000
@@ -77,9 +80,11 @@ export const newPool = (
   max: number,
   statementTimeoutMs = 30_000,
   schema?: string,
+  /** What each new connection does before it is used; when it fails, so does the query that wanted the connection. */
+  onConnect?: (client: pg.ClientBase) => Promise<void>,
 ): pg.Pool => {
   const path = schema ? { options: `-c search_path=${schema} ${COMMON}` } : {}
-  const limits = { ...timeouts(statementTimeoutMs), ...path }
+  const limits = { ...timeouts(statementTimeoutMs), ...path, ...(onConnect ? { onConnect } : {}) }
   const pool = new pg.Pool({ ...settings(url, name), ...limits, max, idleTimeoutMillis: idleMs(statementTimeoutMs) })
   const idle = new Set<pg.PoolClient>()
   pool.on('acquire', (client) => idle.delete(client))

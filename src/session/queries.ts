@@ -28,7 +28,7 @@ const activeMembership = (userId: string, wanted: string) => `
 
 const callerStatement = `
   select c.position, s.id, s.user_id, s.identity_id, s.device_name, s.expires_at, a.namespace_id, a.slug, a.role
-  from checkpoint c
+  from reached c
   left join sessions s on s.token_hash = $1 and s.revoked_at is null
   left join lateral (${activeMembership('s.user_id', 's.namespace_id')}) a on true`
 

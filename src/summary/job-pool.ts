@@ -1,15 +1,14 @@
 import pg from 'pg'
 import { cut } from '../postgres/connect.ts'
 
-const CONNECTIONS = 3
 const PATIENCE_MS = 500
 
 /** The job runner's connections. It parses values by itself: so they have the driver's defaults. */
-export const newJobPool = (url: string): { pool: pg.Pool; close(): Promise<void> } => {
+export const newJobPool = (url: string, connections: number): { pool: pg.Pool; close(): Promise<void> } => {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'tracebook jobs',
-    max: CONNECTIONS,
+    max: connections,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   })

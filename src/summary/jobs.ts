@@ -3,7 +3,7 @@ import { type JobHelpers, Logger, type WorkerPool, runMigrations, runTaskList } 
 import type pg from 'pg'
 import { within } from '../engine/within.ts'
 import { newJobPool } from './job-pool.ts'
-import { AGAIN } from './presence.ts'
+import { AGAIN, indexLockedJobs } from './presence.ts'
 import { type Payload, TASK } from './rows.ts'
 
 /** What a job's run is told: whether it is the last one that it gets. */
@@ -11,6 +11,8 @@ export type Attempt = { readonly isLast: boolean; readonly signal: AbortSignal }
 
 export type JobsOptions = {
   readonly url: string
+  /** One of them only listens. */
+  readonly connections: number
   readonly concurrency: number
   readonly run: (payload: Payload, attempt: Attempt) => Promise<void>
   readonly logger: { debug(data: object, message: string): void }
@@ -29,6 +31,8 @@ export type Jobs = {
 const POLL_MS = 500
 const PATIENCE_MS = 1_000
 const GIVE_BACK_MS = 20
+/** The job store's own look at jobs that were locked for hours reads all jobs; ours finds them within seconds. */
+const STALE_LOOK_MS = 60 * 60_000
 
 /** Runs that the stop has cut short do not count; the runner may still be noting down that they failed. */
 const giveBack = async (pool: pg.Pool, ids: readonly string[]) => {
@@ -43,8 +47,8 @@ const briefly = (work: PromiseLike<unknown> | unknown) =>
   within(PATIENCE_MS, SLOW, Promise.resolve(work)).catch(() => {})
 
 /** Starts the job runner on a small pool of its own; it takes no job before it is opened. */
-export const startJobs = async ({ url, concurrency, run, logger }: JobsOptions): Promise<Jobs> => {
-  const { pool, close: closePool } = newJobPool(url)
+export const startJobs = async ({ url, connections, concurrency, run, logger }: JobsOptions): Promise<Jobs> => {
+  const { pool, close: closePool } = newJobPool(url, connections)
   const stop = new AbortController()
   let open = () => {}
   const opened = new Promise<null>((resolve) => (open = () => resolve(null)))
@@ -64,11 +68,16 @@ export const startJobs = async ({ url, concurrency, run, logger }: JobsOptions):
     forbiddenFlags: () => opened, // asked for before every look for a job
     // Only in batches are outcomes noted with retries; one by one, a lost connection would be nobody's rejection.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    minResetLockedInterval: STALE_LOOK_MS,
+    maxResetLockedInterval: 2 * STALE_LOOK_MS,
     logger: new Logger(() => (level, message, meta) => logger.debug({ level, ...metaOf(meta) }, message)),
   }
   let runner: WorkerPool
   try {
     await runMigrations({ pgPool: pool, logger: options.logger })
+    await indexLockedJobs(pool).catch((error: Error) =>
+      logger.debug({ reason: error.message }, 'locked jobs lack an index'),
+    )
     runner = runTaskList(options, { [TASK]: task }, pool)
   } catch (error) {
     await closePool()

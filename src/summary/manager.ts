@@ -1,10 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Codec } from '../engine/codec.ts'
-import { happened } from '../engine/runner.ts'
+import { happened } from '../engine/apply.ts'
+import type { Happened } from '../engine/projection.ts'
+import { idOf } from '../engine/stream.ts'
 import type { EventLog, RecordedEvent } from '../log/log.ts'
-import { type Rule, type SummaryEvent, type TimerChange, isRelevant, react } from './react.ts'
-import { type Schedule, advance, endFold, load, progress, save, setTimers } from './rows.ts'
+import { writeUuid } from '../uuid.ts'
+import { type Rule, type SummaryEvent, type TimerChange, type Tracked, isRelevant, react } from './react.ts'
+import { type Schedule, advance, endFoldStep, load, progress, save, setTimers } from './rows.ts'
 
 export type ManagerOptions = {
   readonly client: pg.ClientBase
@@ -13,6 +16,8 @@ export type ManagerOptions = {
   readonly rule: Rule
   readonly attempts: number
   readonly now: () => number
+  /** Told of an event that cannot be read; it is left out. */
+  readonly unreadable: (event: RecordedEvent, error: unknown) => void
   readonly signal: AbortSignal
 }
 
@@ -22,40 +27,48 @@ const MAX_BEHIND = 5_000n
 const GATHER_MS = 50
 const FULL_BATCH = 500
 
-/** Another process follows the log as well. Whoever notices stops. */
-export class CheckpointMoved extends Error {
-  override readonly name = 'CheckpointMoved'
-}
-
-const inTransaction = async (client: pg.ClientBase, work: () => Promise<void>) => {
+const inTransaction = async <T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> => {
   await client.query('begin')
   try {
-    await work()
+    const result = await work()
     await client.query('commit')
+    return result
   } catch (error) {
     await client.query('rollback').catch(() => {})
     throw error
   }
 }
 
+type Fact = SummaryEvent & Happened
+
+const scratch = Buffer.alloc(16)
+
+/** An event as a fact about a trace; nothing when it cannot be read. */
+const factOf = ({ codec, unreadable }: ManagerOptions, event: RecordedEvent): Fact | undefined => {
+  try {
+    writeUuid(scratch, idOf(event), 0) // throws where it is none of our traces
+    return happened(codec, event) as Fact
+  } catch (error) {
+    unreadable(event, error)
+    return undefined
+  }
+}
+
 /**
  * The process manager: follows the log from its checkpoint and moves rows, timers and checkpoint in one transaction.
+ * An event that cannot be read is left out: it may cost its own trace a summary, and nobody else's.
  * Ends with the signal; throws when its connection or the checkpoint is lost.
  */
 export const manage = async (options: ManagerOptions): Promise<void> => {
-  const { client, log, codec, rule, attempts, now, signal } = options
+  const { client, log, rule, attempts, now, signal } = options
   const schedule = (): Schedule => ({ attempts, now: now() })
-  let { position: at, foldUntil } = await progress(client, await log.head())
+  let { position: at, fold } = await progress(client, await log.head())
 
-  const reactAll = async (events: readonly RecordedEvent[]) => {
-    const facts = events.map((event) => happened(codec, event))
-    const states = new Map((await load(client, [...new Set(facts.map(({ of }) => of))])).entries()) as Map<
-      string,
-      ReturnType<typeof react>['state']
-    >
+  const reactAll = async (facts: readonly Fact[]) => {
+    const states: Map<string, Tracked | undefined> = await load(client, [...new Set(facts.map(({ of }) => of))])
     const timers = new Map<string, TimerChange>()
     for (const fact of facts) {
-      const { state, timer } = react(states.get(fact.of), fact as SummaryEvent & typeof fact, rule)
+      const { state, timer } = react(states.get(fact.of), fact, rule)
       states.set(fact.of, state)
       if (timer) timers.set(fact.of, timer)
     }
@@ -63,24 +76,36 @@ export const manage = async (options: ManagerOptions): Promise<void> => {
     return timers
   }
 
-  const apply = async (events: readonly RecordedEvent[], through: bigint) => {
-    const endsFold = foldUntil !== undefined && through >= foldUntil
+  const apply = async (facts: readonly Fact[], through: bigint) => {
     await inTransaction(client, async () => {
-      if (!(await advance(client, at, through))) throw new CheckpointMoved()
-      const timers = events.length > 0 ? await reactAll(events) : new Map<string, TimerChange>()
-      if (endsFold) await endFold(client, through, schedule())
-      else if (foldUntil === undefined) await setTimers(client, timers, through, schedule())
+      await advance(client, at, through)
+      if (facts.length === 0) return
+      const timers = await reactAll(facts)
+      if (!fold) await setTimers(client, timers, through, schedule())
     })
     at = through
-    if (endsFold) foldUntil = undefined
   }
 
-  if (foldUntil !== undefined && at >= foldUntil) await apply([], at)
+  const isFolded = (through: bigint) => fold !== undefined && through >= fold.until
+
+  /** In small transactions: all at once, the traces of a large log would exceed every timeout. */
+  const endFold = async () => {
+    while (fold && !signal.aborted) {
+      const { until, reached } = fold
+      const next = await inTransaction(client, () => endFoldStep(client, reached, at, schedule()))
+      fold = next === undefined ? undefined : { until, reached: next }
+    }
+  }
+
+  if (isFolded(at)) await endFold()
   for await (const { events, through } of log.follow({ after: at, signal })) {
     const relevant = events.filter(({ type }) => isRelevant(type))
-    const endsFold = foldUntil !== undefined && through >= foldUntil
-    if (relevant.length === 0 && !endsFold && through - at < MAX_BEHIND) continue
-    await apply(relevant, through)
+    if (relevant.length === 0 && !isFolded(through) && through - at < MAX_BEHIND) continue
+    await apply(
+      relevant.flatMap((event) => factOf(options, event) ?? []),
+      through,
+    )
+    if (isFolded(at)) await endFold()
     if (events.length < FULL_BATCH) await setTimeout(GATHER_MS, undefined, { signal }).catch(() => {})
   }
 }

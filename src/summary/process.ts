@@ -1,15 +1,17 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { type Codec, UnknownEvent } from '../engine/codec.ts'
+import type { Codec } from '../engine/codec.ts'
 import { type EventLog, LogUnavailable } from '../log/log.ts'
 import { hangUp, isTransient, newClient } from '../postgres/connect.ts'
 import { type Jobs, startJobs } from './jobs.ts'
 import { type JobOptions, newJob } from './job.ts'
-import { CheckpointMoved, manage } from './manager.ts'
+import { manage } from './manager.ts'
 import { freeJobsOfTheDead, sayAlive, tryLead } from './presence.ts'
 import { providerOf } from './providers.ts'
+import { CheckpointMoved } from './rows.ts'
 import type { SummarySettings } from './settings.ts'
+import { newUnreadable } from './unreadable.ts'
 
 /**
  * Summaries (readings: Summary job): one worker follows the log and sets timers, all of them run the jobs. Everything
@@ -17,6 +19,7 @@ import type { SummarySettings } from './settings.ts'
  */
 export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logger'> & {
   readonly url: string
+  readonly jobConnections: number
   readonly log: EventLog
   readonly codec: Codec
   readonly now: () => number
@@ -27,7 +30,7 @@ export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logg
 const STANDBY_MS = 500
 const SWEEP_MS = 3_000
 const RECONNECT_MS = 500
-/** After a fault that does not pass by itself: an event that this version cannot read. */
+/** After a fault that does not pass by itself. */
 const BROKEN_MS = 30_000
 const STATEMENT_MS = 30_000
 
@@ -40,17 +43,16 @@ const connect = async (url: string): Promise<pg.Client> => {
 }
 
 const mayPass = (error: unknown) =>
-  error instanceof LogUnavailable ||
-  error instanceof CheckpointMoved ||
-  (!(error instanceof UnknownEvent) && isTransient(error))
+  error instanceof LogUnavailable || error instanceof CheckpointMoved || isTransient(error)
 
 /** Starts the process; nothing at all when summaries are switched off. */
 export const startSummaries = (options: SummariesOptions): { close(): Promise<void> } => {
-  const { url, log, codec, now, config, logger } = options
+  const { url, jobConnections: connections, log, codec, now, config, logger } = options
   const provider = providerOf(config)
   if (!provider) return { close: async () => {} }
   const rule = { threshold: config.SUMMARY_THRESHOLD, debounceMs: config.SUMMARY_DEBOUNCE_MS }
   const run = newJob({ ...options, provider, threshold: rule.threshold })
+  const unreadable = newUnreadable(logger)
   const stop = new AbortController()
 
   const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
@@ -58,7 +60,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   const lead = async (client: pg.Client, signal: AbortSignal) => {
     while (!signal.aborted && !(await tryLead(client))) await pause(STANDBY_MS, signal)
     if (signal.aborted) return
-    await manage({ client, log, codec, rule, attempts: config.SUMMARY_ATTEMPTS, now, signal })
+    await manage({ client, log, codec, rule, attempts: config.SUMMARY_ATTEMPTS, now, unreadable, signal })
   }
 
   const sweep = async (signal: AbortSignal) => {
@@ -86,7 +88,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   const once = async () => {
     const client = await connect(url)
     try {
-      const jobs = await startJobs({ url, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
+      const jobs = await startJobs({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
       await work(client, jobs).finally(() => jobs.close())
     } finally {
       await hangUp(client)

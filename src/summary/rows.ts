@@ -8,11 +8,12 @@ import type { TimerChange, Tracked } from './react.ts'
  */
 
 const NAME = 'summaries'
-/** While this row is there, the log is folded up to its position, and no timer is set. */
-const FOLD = 'summaries fold'
 export const TASK = 'summarise'
 
-export type Progress = { readonly position: bigint; readonly foldUntil: bigint | undefined }
+/** The fold of the log up to a position, during which no timer is set; of the traces due then, those up to an id have theirs. */
+export type Fold = { readonly until: bigint; readonly reached: string }
+
+export type Progress = { readonly position: bigint; readonly fold: Fold | undefined }
 
 /** What a job needs to know. Integers are text: they go through JSON. */
 export type Payload = { traceId: string; incarnation: string; position: string; runAt: number }
@@ -21,24 +22,31 @@ export type Payload = { traceId: string; incarnation: string; position: string; 
 export const progress = async (client: pg.ClientBase, head: bigint): Promise<Progress> => {
   await client.query(
     `with fresh as (insert into tracebook.processes values ('${NAME}', 0) on conflict do nothing returning 1)
-     insert into tracebook.processes select '${FOLD}', $1 from fresh`,
+     insert into tracebook.summary_fold (until) select $1 from fresh
+     on conflict (one) do update set until = excluded.until, reached = default`,
     [head],
   )
-  const { rows } = await client.query<{ name: string; position: bigint }>(
-    `select name, position from tracebook.processes where name in ('${NAME}', '${FOLD}')`,
+  const { rows } = await client.query<{ position: bigint; until: bigint | null; reached: string | null }>(
+    `select position, until, reached from tracebook.processes left join tracebook.summary_fold on true
+     where name = '${NAME}'`,
   )
-  const at = (name: string) => rows.find((row) => row.name === name)?.position
-  return { position: at(NAME)!, foldUntil: at(FOLD) }
+  const { position, until, reached } = rows[0]!
+  return { position, fold: until === null || reached === null ? undefined : { until, reached } }
 }
 
-/** Moves the checkpoint; false when it is not where this process has left it: another one has moved it. */
-export const advance = async (client: pg.ClientBase, from: bigint, through: bigint): Promise<boolean> => {
+/** Another process follows the log as well. Whoever notices stops. */
+export class CheckpointMoved extends Error {
+  override readonly name = 'CheckpointMoved'
+}
+
+/** @throws CheckpointMoved when the checkpoint is not where this process has left it */
+export const advance = async (client: pg.ClientBase, from: bigint, through: bigint): Promise<void> => {
   const { rowCount } = await client.query({
     name: 'summary-advance',
     text: `update tracebook.processes set position = $2 where name = '${NAME}' and position = $1`,
     values: [from, through],
   })
-  return rowCount === 1
+  if (rowCount !== 1) throw new CheckpointMoved()
 }
 
 type Row = {
@@ -94,37 +102,63 @@ export const save = async (client: pg.ClientBase, states: ReadonlyMap<string, Tr
 
 export type Schedule = { readonly attempts: number; readonly now: number }
 
-/** A job for each row with a timer, of the given traces or of all: under the trace's key, so that it replaces another. */
-const addJobs = (which: string) => `
+/** A job for each of these rows with a timer: under the trace's key, so that it replaces another. */
+const addJobs = `
   select graphile_worker.add_jobs(array(
     select row('${TASK}',
       json_build_object('traceId', trace_id, 'incarnation', incarnation::text, 'position', $1::int8::text, 'runAt', run_at),
       null, now() + greatest(0, run_at - $2::int8) * interval '1 millisecond', $3::int2, '${TASK}:' || trace_id, null, null
-    )::graphile_worker.job_spec from tracebook.summaries where run_at is not null ${which}
+    )::graphile_worker.job_spec from tracebook.summaries where run_at is not null and trace_id = any($4::uuid[])
   ))`
+
+const setJobs = (
+  client: pg.ClientBase,
+  ids: readonly string[],
+  position: bigint,
+  { attempts, now }: Schedule,
+): Promise<unknown> =>
+  client.query({ name: 'summary-timers', text: addJobs, values: [position, now, attempts, uuids(ids)] })
 
 /** Sets and cancels timers: after `save`, whose rows say when. */
 export const setTimers = async (
   client: pg.ClientBase,
   timers: ReadonlyMap<string, TimerChange>,
   position: bigint,
-  { attempts, now }: Schedule,
+  schedule: Schedule,
 ): Promise<void> => {
   const ids = (is: TimerChange['is']) => [...timers].flatMap(([id, timer]) => (timer.is === is ? [id] : []))
   const [set, cancelled] = [ids('set'), ids('cancel')]
-  if (set.length > 0) {
-    const text = addJobs('and trace_id = any($4::uuid[])')
-    await client.query({ name: 'summary-timers', text, values: [position, now, attempts, uuids(set)] })
-  }
+  if (set.length > 0) await setJobs(client, set, position, schedule)
   if (cancelled.length === 0) return
   const text = `select graphile_worker.remove_job('${TASK}:' || id) from unnest($1::uuid[]) id`
   await client.query({ name: 'summary-cancel', text, values: [uuids(cancelled)] })
 }
 
-/** Ends the fold of the log: what is due now gets its timer. */
-export const endFold = async (client: pg.ClientBase, position: bigint, { attempts, now }: Schedule): Promise<void> => {
-  await client.query(addJobs(''), [position, now, attempts])
-  await client.query(`delete from tracebook.processes where name = '${FOLD}'`)
+const FOLD_STEP = 1_000
+
+const dueAfter = `
+  select trace_id from tracebook.summaries where trace_id > $1 and run_at is not null order by trace_id limit ${FOLD_STEP}`
+
+/**
+ * One step of the fold's end: the next traces that are due get their timers, and the mark moves behind them. Under a
+ * job's key the same again changes nothing. Gives the new mark; undefined once all have theirs, and the fold is over.
+ * @throws CheckpointMoved when another process has moved the mark
+ */
+export const endFoldStep = async (
+  client: pg.ClientBase,
+  reached: string,
+  position: bigint,
+  schedule: Schedule,
+): Promise<string | undefined> => {
+  const { rows } = await client.query<{ trace_id: string }>(dueAfter, [reached])
+  const last = rows.at(-1)?.trace_id
+  const { rowCount } = last
+    ? await client.query('update tracebook.summary_fold set reached = $2 where reached = $1', [reached, last])
+    : await client.query('delete from tracebook.summary_fold where reached = $1', [reached])
+  if (rowCount !== 1) throw new CheckpointMoved()
+  const ids = rows.map(({ trace_id }) => trace_id)
+  if (last) await setJobs(client, ids, position, schedule)
+  return last
 }
 
 /** After a job's last failure: the next count event of the trace begins anew. */

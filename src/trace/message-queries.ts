@@ -11,16 +11,17 @@ type Keys = z.infer<typeof Keys>
 
 export type MessageListRow = MessageRow & { ordinal: number }
 
-const withParts = `, (
+/** To be added to `columns`: the bodies of a message's parts, joined by commas. */
+export const withParts = `, (
   select string_agg(p.body::text, ',' order by p.position) from parts p
   where p.trace_id = m.trace_id and p.ordinal = m.ordinal
 ) as parts`
 
-const order = 'm.sequence nulls last, m.timestamp nulls last, m.ordinal'
-const columns = `m.ordinal, m.id, m.external_id, m.role, m.text_content, m.model, m.sequence, m.timestamp, m.created_at, m.updated_at`
+export const order = 'm.sequence nulls last, m.timestamp nulls last, m.ordinal'
+export const columns = `m.ordinal, m.id, m.external_id, m.role, m.text_content, m.model, m.sequence, m.timestamp, m.created_at, m.updated_at`
 
 // Absent keys sort last: as infinity they compare like numbers.
-const behind = `and (coalesce(m.sequence, 'infinity'), coalesce(m.timestamp, 'infinity'), m.ordinal) > ($3::float8, $4::float8, $5::int4)`
+export const behind = `and (coalesce(m.sequence, 'infinity'), coalesce(m.timestamp, 'infinity'), m.ordinal) > ($3::float8, $4::float8, $5::int4)`
 
 /** The statement of a message list; parameters: trace id, limit, then the keys to go on behind. */
 export const messageStatement = (includeParts: boolean, after: boolean): string => `

@@ -10,11 +10,14 @@ import type { Service } from '../service.ts'
 import { BatchBody, MessageBody } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
 import type { Trace } from './decide.ts'
+import type { Reader } from './lost-rights.ts'
 import { type Located, writeLocated } from './locate.ts'
 import { type MessageUpsert, toUpsert } from './message.ts'
-import { type MessageListRow, listMessages, messageCursor, messageStatement, messageValues } from './message-queries.ts'
+import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
+import { type MessageListRow, listMessages, messageCursor, messageValues } from './message-queries.ts'
 import { assertMayRead } from './policy.ts'
 import { memberOf, resolveTrace, traceDetail } from './queries.ts'
+import { checkRight } from './right-to-read.ts'
 import { Message, messageText, upsertedText } from './views.ts'
 
 const OneParams = z.object({ externalId: Key, messageExternalId: Key })
@@ -32,8 +35,8 @@ const Batch = z.object({
 })
 const tags = ['messages']
 
-/** Up to this many bytes a list is answered at once; a longer one is streamed. */
-const QUICK_BYTES = 2 * 1024 * 1024
+/** Up to this many bytes a list is answered at once; a longer one as its reader takes it. */
+const QUICK_BYTES = 256 * 1024
 const ALL = 2 ** 31 - 1
 
 type Written = { id: string; messages: UpsertedMessage[]; messageCount: number }
@@ -140,7 +143,8 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
       const trace = await traceDetail(reads, hit.id)
       if (!trace) throw notFound()
       assertMayRead(trace, memberOf(caller, hit))
-      return list(reply, trace, {
+      const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
+      return list(reply, trace, reader, {
         includeParts: query.includeParts === 'true',
         limit: limitOf(query.limit),
         cursor: query.cursor,
@@ -151,6 +155,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
   const list = async (
     reply: FastifyReply,
     { id, incarnation, bytes }: { id: string; incarnation: bigint; bytes: bigint },
+    reader: Reader,
     { includeParts, limit, cursor }: { includeParts: boolean; limit: number | undefined; cursor: string | undefined },
   ) => {
     const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, cursor)
@@ -160,11 +165,15 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
       return okText(reply, pageText(id, incarnation, rows, limit ?? ALL))
     }
     const page = newPage(id, incarnation, limit ?? ALL)
-    const readable = await streams.stream<MessageListRow>(
-      { text: messageStatement(includeParts, values.length > 2), values },
-      { before: '{"ok":true,"data":{"messages":[', toText: page.toText, after: page.end },
-    )
-    return reply.type('application/json; charset=utf-8').send(readable)
+    return streams.send(reply, {
+      reader,
+      check: () => checkRight(reads, reader, incarnation),
+      pageWeight: Number(bytes) <= WHOLE_WEIGHT ? Number(bytes) : PAGE_WEIGHT,
+      pages: () => messagePages(reads, { incarnation, includeParts, values }),
+      before: '{"ok":true,"data":{"messages":[',
+      toText: page.toText,
+      after: page.end,
+    })
   }
 }
 

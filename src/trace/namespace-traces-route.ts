@@ -1,13 +1,15 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { notFound } from '../http/errors.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
 import { answers, ok, okText } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
 import type { Service } from '../service.ts'
-import { afterOf, listTraces, summaryColumns } from './queries.ts'
+import type { Reader } from './lost-rights.ts'
+import { PAGE_WEIGHT, namespacePage, namespacePages } from './namespace-pages.ts'
+import { afterOf, listTraces } from './queries.ts'
+import { checkRight } from './right-to-read.ts'
 import { pageText } from './routes.ts'
-import type { TraceRow } from './rows.ts'
 import { TraceSummary, summaryText } from './views.ts'
 
 const Params = z.object({ slug: Key })
@@ -16,10 +18,6 @@ const List = z.object({ traces: z.array(TraceSummary), nextCursor: z.string().op
 
 const roleStatement = `
   select n.id, m.role from namespaces n left join members m on m.namespace_id = n.id and m.user_id = $2 where n.id = $1`
-
-const allStatement = `
-  select ${summaryColumns} from feed f join traces t on t.id = f.id left join counts c on c.trace_id = f.id
-  where f.namespace_id = $1 order by f.created_at desc, f.id desc`
 
 /** The traces of a namespace: all of them for a member, public ones for anybody (interface: Namespaces, rule 4). */
 export const namespaceTracesRoute = (app: FastifyInstance, { reads, streams }: Service): void => {
@@ -41,18 +39,29 @@ export const namespaceTracesRoute = (app: FastifyInstance, { reads, streams }: S
       const values = [namespaceId(params.slug.trim().toLowerCase()), caller?.userId ?? null]
       const [found] = await reads.rows<{ id: string; role: string | null }>('namespace-role', roleStatement, values)
       if (!found) throw notFound()
+      reads.assertClear(`namespace-${found.id}`)
       const isMember = found.role !== null
       if (given === 0) return ok(reply, { traces: [] })
-      if (isMember && given === undefined && !after) {
-        const readable = await streams.stream<TraceRow>(
-          { text: allStatement, values: [found.id] },
-          { before: '{"ok":true,"data":{"traces":[', toText: summaryText, after: () => ']}}' },
-        )
-        return reply.type('application/json; charset=utf-8').send(readable)
-      }
+      if (isMember && given === undefined && !after) return listAll(reply, { caller, namespaceId: found.id })
       const limit = given ?? DEFAULT_LIMIT
       const rows = await listTraces(reads, { namespaceId: found.id, publicOnly: !isMember, limit: limit + 1, after })
-      return okText(reply, pageText(rows, limit))
+      return okText(reply, pageText(reads, rows, limit))
     },
   )
+
+  const listAll = async (reply: FastifyReply, { caller, namespaceId }: Pick<Reader, 'caller' | 'namespaceId'>) => {
+    const first = await namespacePage(reads, namespaceId)
+    if (!first.next) return okText(reply, pageText(reads, first.rows, first.rows.length))
+    const reader = { caller, namespaceId, traceId: undefined, isMember: true }
+    return streams.send(reply, {
+      reader,
+      check: () => checkRight(reads, reader),
+      pageWeight: PAGE_WEIGHT,
+      pages: () => namespacePages(reads, namespaceId),
+      before: '{"ok":true,"data":{"traces":[',
+      toText: (row) => (reads.isClear(`trace-${row.id}`) ? summaryText(row) : undefined),
+      traceIdOf: ({ id }) => id,
+      after: () => ']}}',
+    })
+  }
 }

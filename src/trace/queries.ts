@@ -46,9 +46,11 @@ export const resolveTrace = async (
 ): Promise<Resolved | undefined> => {
   const own = caller?.namespace ? traceId(caller.namespace.id, externalId) : null
   const values = [own, caller?.userId ?? null, keyHash(externalId), externalId]
+  if (own) reads.assertClear(`trace-${own}`)
   const [row] = await reads.rows<ResolvedRow & Row>('trace-resolve', resolveStatement, values)
   if (!row) return undefined
   const { id, namespace_id, created_by, visibility, role } = row
+  reads.assertClear(`trace-${id}`, `namespace-${namespace_id}`)
   return { id, namespaceId: namespace_id, createdBy: created_by, visibility, role: role ?? undefined }
 }
 
@@ -91,7 +93,8 @@ export const cursorAfter = (row: { created_at: bigint; id: string }): string =>
 export const summaryColumns = `t.id, t.external_id, t.title, t.agent_id, t.model, t.model_name, t.ai_title, t.visibility,
   t.created_at, t.updated_at, c.message_count`
 
-const FAR_FUTURE: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+/** Before all traces of a list. */
+export const FAR_FUTURE: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
 const listStatement = (condition: string) => `
   select ${summaryColumns} from (

@@ -175,14 +175,19 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       const after = afterOf(request.query.cursor)
       if (!namespace || limit === 0) return ok(reply, { traces: [] })
       const rows = await listTraces(reads, { namespaceId: namespace.id, publicOnly: false, limit: limit + 1, after })
-      return okText(reply, pageText(rows, limit))
+      return okText(reply, pageText(reads, rows, limit))
     },
   )
 }
 
-/** A page of summaries from one row more than it may hold. */
-export const pageText = (rows: readonly Parameters<typeof summaryText>[0][], limit: number): string => {
-  const shown = rows.slice(0, limit)
-  const next = rows.length > limit ? `,"nextCursor":"${cursorAfter(shown.at(-1)!)}"` : ''
+/** A page of summaries from one row more than it may hold; traces in quarantine are left out. */
+export const pageText = (
+  { isClear }: Pick<Service['reads'], 'isClear'>,
+  rows: readonly Parameters<typeof summaryText>[0][],
+  limit: number,
+): string => {
+  const page = rows.slice(0, limit)
+  const shown = page.filter(({ id }) => isClear(`trace-${id}`))
+  const next = rows.length > limit ? `,"nextCursor":"${cursorAfter(page.at(-1)!)}"` : ''
   return `{"traces":${jsonArray(shown.map(summaryText))}${next}}`
 }

@@ -2,6 +2,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { readModels } from '../../projections/index.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { newHorizon } from '../../src/engine/horizon.ts'
+import { newQuarantine } from '../../src/engine/quarantine.ts'
 import { startRunner } from '../../src/engine/runner.ts'
 import { formats } from '../../src/events.ts'
 import { sessionFeedStatement } from '../../src/feed/queries.ts'
@@ -183,7 +184,7 @@ const feedSession = async ({ world, ms }: Setting) => {
   const { namespaceId } = JSON.parse(text).data.session
   const values = [Number.MAX_SAFE_INTEGER, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, namespaceId]
   const bare = async () => {
-    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, 'rm_1')
+    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, 'rm_2')
     const result = await rate(8, ms / 2, async () => {
       await pool.query({ name: 'feed', text: sessionFeedStatement, values })
       return 1
@@ -240,11 +241,11 @@ const rebuild = ({ world }: Setting) =>
         )
     }
     const once = async () => {
-      await onServer(url, 'drop schema if exists rm_1 cascade')
+      await onServer(url, 'drop schema if exists rm_2 cascade')
       const horizon = newHorizon()
       const logger = { info: () => {}, error: console.error }
       const started = performance.now()
-      const runner = startRunner({ url, group: readModels, log, codec, horizon, logger })
+      const runner = startRunner({ url, group: readModels, log, codec, horizon, quarantine: newQuarantine(), logger })
       await horizon.passed(await log.head(), 600_000)
       const seconds = (performance.now() - started) / 1_000
       await runner.close()

@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { dropUnused, noteUse } from '../../src/engine/read-models.ts'
+import { dropUnused, noteUse } from '../../src/engine/schema.ts'
+import { MAIN } from '../../src/engine/group.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { openApp } from '../support/open-app.ts'
@@ -31,7 +32,7 @@ const schemas = async (sql: pg.Client): Promise<string[]> =>
 
 test('read models of an older version go when the last process that uses them has gone', async ({ sql, database }) => {
   await make(sql, 'rm_9', 'rm_10', 'rm_10_next', 'rm_11', 'rm_12', 'rm_10_mine', 'rm_x')
-  const group = { version: 11, projections: [] }
+  const group = { name: MAIN, version: 11, projections: [] }
   const users = await Promise.all(
     [1, 2].map(async () => {
       const user = new pg.Client({ connectionString: database.url })
@@ -55,7 +56,7 @@ test('a service drops what the version before it has left behind', async ({ sql,
   const engine = openEngine(database.url)
   try {
     while ((await schemas(sql)).includes('rm_0')) await setTimeout(5)
-    assert.ok((await schemas(sql)).includes('rm_1'))
+    assert.ok((await schemas(sql)).includes('rm_2'))
   } finally {
     await engine.close()
   }
@@ -66,18 +67,18 @@ test('a reader of an older version is not waited for', async ({ sql, database })
   const reader = new pg.Client({ connectionString: database.url })
   await reader.connect()
   await reader.query('begin; select * from rm_0.t')
-  const error = await dropUnused(sql, { version: 1, projections: [] }).catch((error: unknown) => error)
+  const error = await dropUnused(sql, { name: MAIN, version: 1, projections: [] }).catch((error: unknown) => error)
   assert.is((error as { code?: string }).code, '55P03')
   await reader.query('commit')
   await reader.end()
-  assert.equal(await dropUnused(sql, { version: 1, projections: [] }), ['rm_0'])
+  assert.equal(await dropUnused(sql, { name: MAIN, version: 1, projections: [] }), ['rm_0'])
 })
 
 test('a projector says itself that it uses its read models', async ({ sql, database }) => {
   const engine = openEngine(database.url)
   try {
     while (engine.runner.state().is !== 'running') await setTimeout(5)
-    const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses rm_1')) as free`)
+    const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses rm_2')) as free`)
     assert.is(rows[0].free, false)
   } finally {
     await engine.close()
@@ -86,7 +87,7 @@ test('a projector says itself that it uses its read models', async ({ sql, datab
 
 test('a node says that it uses its read models for as long as it runs', async ({ sql, database }) => {
   const isUsed = async () => {
-    const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses rm_1')) as free`)
+    const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses rm_2')) as free`)
     if (rows[0].free) await sql.query('select pg_advisory_unlock_all()')
     return !rows[0].free
   }

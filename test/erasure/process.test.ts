@@ -59,7 +59,7 @@ const placesOf = async ({ url }: Database, text: string): Promise<string[]> => {
     `select type from log.events where data::text like $1 or metadata::text like $1`,
     [`%${text}%`],
   )
-  const models = Object.entries(await dumpSchema(url, 'rm_1'))
+  const models = Object.entries(await dumpSchema(url, 'rm_2'))
   const tables = models.filter(([, lines]) => lines.some((line) => line.includes(text))).map(([table]) => table)
   return [...told, ...rows.map(({ type }) => String(type)), ...tables]
 }
@@ -117,10 +117,10 @@ test('a rebuild after an erasure ends in the same read models', async ({ app, da
   for (const trace of ['gone', 'back']) await app.call('DELETE', `/v1/traces/${trace}`, { token })
   await tell(app, token, 'back', 'again')
   await until(() => isErased(database))
-  const live = await dumpSchema(database.url, 'rm_1')
+  const live = await dumpSchema(database.url, 'rm_2')
   const { log, codec } = app.service
   await rebuild({ url: database.url, group: readModels, log, codec })
-  assert.equal(await dumpSchema(database.url, 'rm_1'), live)
+  assert.equal(await dumpSchema(database.url, 'rm_2'), live)
 })
 
 test.run()

@@ -131,10 +131,10 @@ test('that restarts and breaks off under writers loses nothing and repeats nothi
   await Promise.all(writers.map(({ stop }) => stop()))
   await until(() => isReady(app))
   for (const writer of writers) await assertWhole(app, token, writer)
-  const live = await dumpSchema(database.url, 'rm_1')
+  const live = await dumpSchema(database.url, 'rm_2')
   const { log, codec } = app.service
   await rebuild({ url: database.url, group: readModels, log, codec })
-  assert.equal(await dumpSchema(database.url, 'rm_1'), live)
+  assert.equal(await dumpSchema(database.url, 'rm_2'), live)
 })
 
 test.run()

@@ -58,6 +58,7 @@ const app = Fastify()
 installErrors(app)
 installAuth(app, {
   config: readConfig({}),
+  reads: { assertClear: () => {} } as never,
   tokens: { find: async (given) => (given === token ? caller : undefined), observe: () => {}, clear: () => {} },
   uses: { note: (id) => void used.push(id), lastUsed: () => undefined, flush: async () => {}, close: async () => {} },
 })

@@ -1,127 +1,239 @@
-import { once } from 'node:events'
-import type { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import type { ServerResponse } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
+import Fastify from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newStreams } from '../../src/http/stream.ts'
-import { newPool } from '../../src/postgres/connect.ts'
-import { freshDatabase, onServer } from '../support/database.ts'
+import type { Happened } from '../../src/engine/projection.ts'
+import { installErrors, notFound } from '../../src/http/errors.ts'
+import { BrokenOff, type LongList, type Page } from '../../src/http/long-list.ts'
+import { type StreamsOptions, newStreams } from '../../src/http/stream.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
+import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
 
 const test = suite('http: long lists')
 
-const NAME = 'stream test'
-const database = await freshDatabase()
-const pool = newPool(database.url, NAME, 2, 0)
-const { stream } = newStreams(pool)
-test.after(async () => {
-  await pool.end()
-  await database.drop()
-})
+type Numbered = { readonly n: number; readonly text: string }
+type List = LongList<Numbered>
 
-type Numbered = { n: number; text: string }
-const parts = (toText: (row: Numbered) => string | undefined) => ({ before: '[', toText, after: () => ']' })
-const numbers = (count: number, length = 1) => ({
-  text: `select n, repeat('x', $2) as text from generate_series(1, $1::int) n`,
-  values: [count, length],
-})
+const MiB = 1024 * 1024
+const LONG = 40
 
-const until = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await setTimeout(5)
-}
-
-const sessions = async () => {
-  const running = `select from pg_stat_activity where application_name = $1 and datname = current_database()`
-  return (await onServer(database.url, running, [`tracebook ${NAME}`])).rows.length
-}
-
-/** The database has sent all, or cannot get rid of it, as often as one looks. */
-const isStuck = async () => {
-  for (let looks = 0; looks < 10; looks++) {
-    const { rows } = await onServer(
-      database.url,
-      `select state = 'idle' or wait_event = 'ClientWrite' as stuck from pg_stat_activity where application_name = $1`,
-      [`tracebook ${NAME}`],
-    )
-    if (rows.length === 0 || !rows.every(({ stuck }) => stuck)) return false
+const until = async (what: string, condition: () => boolean | Promise<boolean>) => {
+  const end = performance.now() + 20_000
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`waited in vain: ${what}`)
+    await setTimeout(5)
   }
-  return true
 }
 
-test('hold all rows in order, however many, and give their connection back', async () => {
-  for (const count of [0, 1, 7, 20_000]) {
-    const readable = await stream(
-      numbers(count),
-      parts(({ n }: Numbered) => String(n)),
-    )
+/** Pages of so many rows each, with a text of this length. */
+const pagesOf = (counts: readonly number[], length = 1) =>
+  async function* (): AsyncGenerator<Page<Numbered>, void> {
+    let n = 0
+    for (const count of counts) {
+      const rows = Array.from({ length: count }, () => ({ n: ++n, text: 'x'.repeat(length) }))
+      yield { rows, weight: count * length, position: 0n }
+    }
+  }
+
+const longPages = pagesOf(Array(LONG).fill(1), MiB)
+
+const listOf = (given: Partial<List>): List => ({
+  reader: { caller: undefined, namespaceId: 'here', traceId: 'trace', isMember: false },
+  check: async () => 0n,
+  pageWeight: MiB,
+  pages: longPages,
+  before: '[',
+  toText: ({ text }) => JSON.stringify(text),
+  after: () => ']',
+  ...given,
+})
+
+/** A server that answers every request with a list. */
+const serve = async (list: List | (() => List), options: Partial<StreamsOptions> = {}) => {
+  const streams = newStreams({ now: Date.now, isAlive: () => true, ...options })
+  const app = Fastify()
+  installErrors(app)
+  let response: ServerResponse | undefined
+  app.get('/', async (_request, reply) => {
+    response = reply.raw
+    return streams.send(reply, typeof list === 'function' ? list() : list)
+  })
+  const port = await listen({ app })
+  const open = () => openSlowReader(port, '/')
+  return { app, open, port, streams, response: () => response!, close: () => app.close() }
+}
+
+const rest = async (opened: Awaited<ReturnType<typeof serve>>) => (await opened.open()).rest()
+
+const gone = (id: string, position: bigint) =>
+  ({ type: 'TraceDeleted', of: id, position, data: {} }) as unknown as Happened<TraceEvent>
+
+test('hold all rows in order, however many pages they come in, but for those without text', async () => {
+  const toText = ({ n }: Numbered) => (n % 5 ? String(n) : undefined)
+  for (const counts of [[], [0], [1], [7, 0, 1], [20_000, 13, 30_000]]) {
+    const served = await serve(listOf({ pages: pagesOf(counts), toText }))
+    const { text, isWhole } = await rest(served)
+    const total = counts.reduce((sum, count) => sum + count, 0)
+    const all = Array.from({ length: total }, (_, i) => i + 1)
     assert.equal(
-      JSON.parse(await text(readable)),
-      Array.from({ length: count }, (_, i) => i + 1),
+      JSON.parse(text),
+      all.filter((n) => n % 5),
     )
+    assert.ok(isWhole)
+    await served.close()
   }
-  await until(() => pool.idleCount === pool.totalCount)
-  assert.is(pool.totalCount, 1)
 })
 
-test('leave out what has no text', async () => {
-  const readable = await stream(
-    numbers(6),
-    parts(({ n }: Numbered) => (n % 2 ? undefined : String(n))),
-  )
-  assert.is(await text(readable), '[2,4,6]')
-})
-
-test('take no more from the database than their reader takes, also where rows are large', async () => {
-  const MiB = 1024 * 1024
-  let taken = 0
-  const count = ({ text }: Numbered) => {
-    taken += 1
-    return JSON.stringify(text)
+test('read a page when their reader has taken the ones before, however large they are', async () => {
+  let [asked, most] = [0, 0]
+  const pages = async function* () {
+    for await (const page of longPages()) {
+      const { socket } = served.response()
+      const sent = socket!.bytesWritten - socket!.writableLength
+      most = Math.max(most, asked - sent)
+      asked += page.weight
+      yield page
+    }
   }
-  const readable = await stream(numbers(60, MiB), parts(count))
-  readable.read(1)
-  await until(isStuck)
-  assert.ok(taken < 5, `${taken}`)
-  let length = 1
-  for await (const chunk of readable) {
-    length += (chunk as Buffer).length
-    assert.ok(taken * MiB - length < 5 * MiB, `${taken} MiB of ${length}`)
-  }
-  assert.is(taken, 60)
-  assert.is(length, 60 * (MiB + 2) + 59 + 2)
-})
-
-test('end with their reader, who leaves no session behind', async () => {
-  const open = () =>
-    stream(
-      numbers(60, 1024 * 1024),
-      parts(({ text }: Numbered) => JSON.stringify(text)),
-    )
-  const readers: Readable[] = [await open(), await open()]
-  for (const reader of readers) reader.destroy()
-  await until(async () => pool.totalCount === 0 && (await sessions()) === 0)
+  const served = await serve(listOf({ pages }))
+  const reader = await served.open()
+  for (let i = 0; i < LONG - 1; i++) await reader.take(MiB)
+  const { text, isWhole } = await reader.rest()
+  assert.ok(isWhole)
+  assert.is(text.length, LONG * (MiB + 3) + 1)
+  assert.ok(most < 1.5 * MiB, `${most}`)
+  await served.close()
 })
 
 test('say what is wrong before anything is sent, and break off after that', async () => {
-  const dividing = (by: string) => ({ text: `select 1 / ${by} as n from generate_series(0, 9999) g`, values: [] })
-  const toText = ({ n }: Numbered) => String(n).padStart(100)
-  const failed = await stream(dividing('g'), parts(toText)).catch((error: Error) => error)
-  assert.match(String(failed), 'division by zero')
-  for (const readable of [
-    await stream(dividing('(9999 - g)'), parts(toText)),
-    await stream(
-      numbers(20_000),
-      parts(({ n }: Numbered) => {
-        if (n > 10_000) throw new Error('no text')
-        return String(n)
-      }),
-    ),
-  ]) {
-    readable.resume()
-    const [error] = await once(readable, 'error').catch((error: Error) => [error])
-    assert.match(String(error), /division by zero|no text/)
+  const failing = async function* (after: number, error: Error): AsyncGenerator<Page<Numbered>, void> {
+    for await (const page of pagesOf(Array(after).fill(1), MiB)()) yield page
+    throw error
   }
-  await until(() => pool.idleCount === pool.totalCount)
+  for (const [error, status] of [
+    [notFound(), 404],
+    [new BrokenOff('changed'), 503],
+    [new Error('a fault'), 500],
+  ] as const) {
+    const early = await serve(listOf({ pages: () => failing(0, error) }))
+    const answer = await early.app.inject('/')
+    assert.is(answer.statusCode, status)
+    assert.is(answer.json().ok, false)
+    await early.close()
+    const late = await serve(listOf({ pages: () => failing(3, error) }))
+    const { text, isWhole } = await rest(late)
+    assert.ok(text.startsWith('["xxx'))
+    assert.not(isWhole)
+    await late.close()
+  }
+  const refused = await serve(listOf({ check: () => Promise.reject(notFound()) }))
+  assert.is((await refused.app.inject('/')).statusCode, 404)
+  await refused.close()
+})
+
+test('make room when others wait: those go that have taken nothing for longest', async () => {
+  const served = await serve(listOf({}), { room: 2 * MiB })
+  const stalled = [await served.open(), await served.open()]
+  const third = await served.open()
+  assert.ok((await third.rest()).isWhole)
+  const [first, second] = [await stalled[0]!.rest(), await stalled[1]!.rest()]
+  assert.not(first.isWhole)
+  assert.ok(second.isWhole)
+  await served.close()
+})
+
+test('are refused when there is no room, and nobody stands in the way', async () => {
+  const { promise: never, resolve } = Promise.withResolvers<void>()
+  const pages = async function* () {
+    await never
+    yield* longPages()
+  }
+  const served = await serve(listOf({ pages }), { room: MiB })
+  const first = served.open()
+  await until('the first list', async () => (await connectionsOf(served)) === 1)
+  const answer = await served.app.inject('/')
+  assert.is(answer.statusCode, 503)
+  assert.is(answer.headers['retry-after'], '1')
+  resolve()
+  assert.ok((await (await first).rest()).isWhole)
+  await served.close()
+})
+
+test('are looked after while nothing is heard of the log: they go on as long as their reader may read', async () => {
+  let looks = 0
+  let mayRead = true
+  const check = async () => {
+    looks += 1
+    if (!mayRead) throw notFound()
+    return 0n
+  }
+  const served = await serve(listOf({ check }), { isAlive: () => false })
+  const [one, other] = [await served.open(), await served.open()]
+  await until('another look', () => looks > 6)
+  assert.ok((await one.rest()).isWhole)
+  mayRead = false
+  await until('the end of the connection', async () => (await connectionsOf(served)) === 0)
+  assert.not((await other.rest()).isWhole)
+  await served.close()
+})
+
+test('end when nothing is heard of the log, and rights cannot be looked up', async () => {
+  let isAlive = true
+  let check = async () => 0n
+  const served = await serve(listOf({ check: () => check() }), { isAlive: () => isAlive })
+  const reader = await served.open()
+  check = () => new Promise(() => {})
+  isAlive = false
+  await until('the end of the connection', async () => (await connectionsOf(served)) === 0)
+  assert.not((await reader.rest()).isWhole)
+  await served.close()
+})
+
+test('are lost to a right that was lost before they began, and that the read models do not show yet', async () => {
+  const served = await serve(listOf({ check: async () => 4n }))
+  served.streams.observe(gone('trace', 5n))
+  assert.is((await served.app.inject('/')).statusCode, 503)
+  await served.close()
+  const later = await serve(listOf({ check: async () => 5n }))
+  later.streams.observe(gone('trace', 5n))
+  assert.ok((await rest(later)).isWhole)
+  await later.close()
+})
+
+test('of traces leave out what has been deleted, and break off when it may be on its way', async () => {
+  const reader = { caller: undefined, namespaceId: 'here', traceId: undefined, isMember: true }
+  const list = listOf({ reader, traceIdOf: ({ n }) => `${n}`, toText: ({ n, text }) => JSON.stringify(`${n} ${text}`) })
+  const served = await serve(list)
+  const [one, other] = [await served.open(), await served.open()]
+  served.streams.observe(gone(`${LONG}`, 1n))
+  const shown = JSON.parse((await one.rest()).text) as string[]
+  assert.equal(
+    shown.map((text) => Number.parseInt(text)),
+    Array.from({ length: LONG - 1 }, (_, i) => i + 1),
+  )
+  for (let n = 2; n < LONG; n++) served.streams.observe(gone(`${n}`, BigInt(n)))
+  await until('the end of the connection', async () => (await connectionsOf(served)) === 0)
+  assert.not((await other.rest()).isWhole)
+  await served.close()
+})
+
+test('end with their reader, and give back the room', async () => {
+  const served = await serve(listOf({}), { room: MiB })
+  const reader = await served.open()
+  reader.leave()
+  await until('the end of the connection', async () => (await connectionsOf(served)) === 0)
+  assert.ok((await rest(served)).isWhole)
+  await served.close()
+})
+
+test('break off by a reset, which no version of HTTP takes for an end', async () => {
+  const served = await serve(listOf({}))
+  const reader = await openSlowReader(served.port, '/', undefined, '1.0')
+  served.streams.clear()
+  const { error } = await reader.rest()
+  assert.is((error as { code?: string }).code, 'ECONNRESET')
+  await served.close()
 })
 
 test.run()

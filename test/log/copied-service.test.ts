@@ -77,7 +77,7 @@ for (const direction of ['to EventStoreDB', 'to Postgres'] as const) {
   test(`${direction}: the read models are the same, the answers too, and writes go on`, async () => {
     const { first, second, told, answers, target } = await copied(direction)
     const [expected, found] = await Promise.all(
-      [first, second].map(({ url }) => dumpSchema(url, 'rm_1', { places: false })),
+      [first, second].map(({ url }) => dumpSchema(url, 'rm_2', { places: false })),
     )
     for (const [table, lines] of Object.entries(expected!)) {
       assert.ok(lines.length > 0, `the history has nothing for ${table}`)

@@ -1,7 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { Unavailable } from '../../src/engine/rejected.ts'
 import { startCatalogue } from '../../src/models/process.ts'
 import type { Refreshed } from '../../src/models/refresh.ts'
+import { SourceFailed } from '../../src/models/source.ts'
 import { newPool } from '../../src/postgres/connect.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -56,7 +58,7 @@ test('another source is read at once', async () => {
 })
 test('a source that fails is asked again in an hour', async () => {
   answer = () => {
-    throw new Error('it answered 500')
+    throw new SourceFailed('it answered 500', true)
   }
   now += DAY_MS
   const failing = process('a')
@@ -69,6 +71,30 @@ test('a source that fails is asked again in an hour', async () => {
   answer = () => refreshed
   now += DAY_MS / 24
   assert.equal(await look('a'), ['"1"'])
+})
+test('a first copy that cannot be had is not called a last one', async () => {
+  answer = () => {
+    throw new SourceFailed('getaddrinfo ENOTFOUND', false)
+  }
+  said = []
+  const failing = process('nowhere')
+  while (said.length === 0) await new Promise(setImmediate)
+  await failing.close()
+  assert.equal(said, ['warn the model catalogue cannot be read; the registry stays empty until it can be'])
+})
+test('what is away on our side is no fault of the source, and waited for for seconds only', async () => {
+  answer = () => {
+    if (asked.length < 3) throw new Unavailable('the read models are catching up')
+    return refreshed
+  }
+  asked = []
+  said = []
+  const waiting = process('d')
+  while (said.length < 3) await new Promise((resolve) => setTimeout(resolve, 10))
+  await waiting.close()
+  const notYet = 'info the model registry cannot be filled yet'
+  assert.equal(said, [notYet, notYet, 'info the model registry is fresh'])
+  answer = () => refreshed
 })
 test('one that is switched off, or no worker, reads nothing', async () => {
   assert.equal(await look('none'), [])

@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { type Happened, type Projection } from '../../src/engine/projection.ts'
-import { ensureSchema, finishSchema } from '../../src/engine/read-models.ts'
-import { applyBatch, connectForApplying } from '../../src/engine/runner.ts'
+import { applyBatch, connectForApplying } from '../../src/engine/apply.ts'
+import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
+import { newId } from '../../src/ids.ts'
 import type { AnyEvent } from '../../src/events.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -32,13 +33,14 @@ export type Model = {
 
 const newModel = async (url: string, schema: string, projections: readonly Projection[]): Promise<Model> => {
   const client: pg.Client = await connectForApplying(url, schema)
-  const group = { version: 0, projections }
+  const group = { name: 'test', version: 0, projections }
+  const epoch = newId()
   await ensureSchema(client, group, schema)
   await finishSchema(client, group, schema)
   let at = 0n
   const apply = async (events: readonly Happened[]) => {
     const through = events.at(-1)?.position ?? at
-    await applyBatch(client, group, events, at, through)
+    await applyBatch({ client, group, schema }, events, { from: at, through, epoch, anchor: undefined })
     at = through
   }
   let ending: Promise<void> | undefined

@@ -14,7 +14,7 @@ for (const outcome of ['succeeded', 'failed'] as const) {
       proxy.set('refuse')
       if (outcome === 'failed') throw new Error('it did not work')
     }
-    const jobs = await startJobs({ url: proxy.url, concurrency: 1, run, logger: { debug: () => {} } })
+    const jobs = await startJobs({ url: proxy.url, connections: 3, concurrency: 1, run, logger: { debug: () => {} } })
     try {
       await onServer(database.url, `select graphile_worker.add_job('${TASK}', '{}')`)
       jobs.open()

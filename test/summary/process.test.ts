@@ -84,12 +84,11 @@ test('without its state the process folds the log, and schedules only what is du
   await remove(without, 'gone')
   await stop(without)
   await sql.query(`drop schema graphile_worker cascade; truncate tracebook.summaries;
-    delete from tracebook.processes where name like 'summaries%'`)
+    delete from tracebook.processes where name = 'summaries'`)
   const again = await start()
   await summarised(again, 'due', 4)
   assert.equal([await summaries(done.id), await summaries(due.id)], [[1], [1, 4]])
-  const { rows } = await sql.query(`select name from tracebook.processes where name = 'summaries fold'`)
-  assert.equal(rows, [])
+  assert.equal((await sql.query('select from tracebook.summary_fold')).rows, [])
 })
 
 test('it goes on when its connections are cut', async ({ start, write, summarised, sql }) => {

@@ -1,7 +1,8 @@
 import { type ReadTables, readModels } from '../../projections/index.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { newHorizon } from '../../src/engine/horizon.ts'
-import { schemaOf } from '../../src/engine/read-models.ts'
+import { schemaOf } from '../../src/engine/group.ts'
+import { newQuarantine } from '../../src/engine/quarantine.ts'
 import { openReads } from '../../src/engine/reads.ts'
 import { startRunner } from '../../src/engine/runner.ts'
 import { newTransactor } from '../../src/engine/transact.ts'
@@ -22,10 +23,12 @@ export const openEngine = (
   const log = wholeAppends(openBareLog(url))
   const codec = newCodec(formats)
   const horizon = newHorizon()
-  const runner = startRunner({ url, group: readModels, log, codec, horizon, logger })
+  const quarantine = newQuarantine()
+  const runner = startRunner({ url, group: readModels, log, codec, horizon, quarantine, logger })
   const reads = openReads<ReadTables>({
     url,
     schema: schemaOf(readModels),
+    quarantine,
     head: () => log.head(),
     heard: horizon.position,
   })
@@ -36,7 +39,7 @@ export const openEngine = (
     await log.close()
     await reads.close()
   }
-  return { log, codec, horizon, runner, reads, source, traces: transactor, close }
+  return { log, codec, horizon, quarantine, runner, reads, source, traces: transactor, close }
 }
 
 export type Engine = ReturnType<typeof openEngine>

@@ -40,7 +40,8 @@ export const newAsk = (connection: Connection, deadlineMs: number): Ask => {
         const final = hopeless(error)
         if (final) throw final
         if (signal?.aborted) throw new LogUnavailable(false, error)
-        if (!isNotLeader(error)) connection.renew(client)
+        if (isNotLeader(error)) connection.fault()
+        else connection.renew(client)
         if (performance.now() + RETRY_MS > end) throw new LogUnavailable(false, error)
         await setTimeout(RETRY_MS)
       }

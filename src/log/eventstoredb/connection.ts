@@ -14,6 +14,10 @@ export type Connection = {
   client(): EventStoreDBClient
   /** Gives up the connection over which something failed: the next call goes over a new one. */
   renew(failed: EventStoreDBClient): void
+  /** Says that a call has failed over it, though the client itself goes on. */
+  fault(): void
+  /** How often calls have failed over it: behind each fault there may be another server. */
+  faults(): number
   close(): Promise<void>
 }
 
@@ -52,9 +56,15 @@ export const newConnection = (address: Address): Connection => {
   }
   let current = create()
   let closed = false
+  let faults = 0
+
+  const fault = () => {
+    faults += 1
+  }
 
   const renew = (failed: EventStoreDBClient) => {
     if (failed !== current || closed) return
+    fault()
     current = newClient(address)
     void closeChannel(failed)
   }
@@ -65,5 +75,5 @@ export const newConnection = (address: Address): Connection => {
     await Promise.race([end, setTimeout(FAREWELL_MS, undefined, { ref: false })])
   }
 
-  return { client: () => current, renew, close }
+  return { client: () => current, renew, fault, faults: () => faults, close }
 }

@@ -17,6 +17,10 @@ export const isNeverSent = (error: unknown): boolean =>
     error instanceof Error ? error.message : '',
   )
 
+/** A read of everything that was to begin where no record begins. */
+export const isNoRecord = (error: unknown): boolean =>
+  error instanceof Error && /Unexpected ReadAllResult/.test(error.message)
+
 /** Why the same again cannot pass, as the error to throw; nothing when it may. `stored`: by an earlier attempt. */
 export const hopeless = (error: unknown, stored: false | 'unknown' = false): Error | undefined => {
   if (error instanceof AccessDeniedError)

@@ -1,9 +1,20 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Batch, EventLog, Expected, NewEvent, Revision } from '../log.ts'
+import {
+  type Batch,
+  type EventLog,
+  type Expected,
+  LogChanged,
+  type LogIdentity,
+  type NewEvent,
+  type Revision,
+} from '../log.ts'
 import { parseAddress } from './address.ts'
 import { newAsk } from './asker.ts'
 import { newConnection } from './connection.ts'
+import { newGuard } from './guard.ts'
+import { type Identified, newIdentified } from './identity.ts'
 import { type Look, newLooks } from './looks.ts'
+import { orAborted } from './or-aborted.ts'
 import { proposed } from './proposed.ts'
 import { newReader } from './reader.ts'
 import { truncateStream } from './truncate.ts'
@@ -32,7 +43,7 @@ const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { s
  * The log in an EventStoreDB or KurrentDB cluster (architecture: The log). Positions are commit positions.
  * @throws BadAddress
  */
-export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
+export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Identified => {
   const { url, deadlineMs = 5_000, observe } = options
   const parsed = parseAddress(url)
   const address = { ...parsed, prefix: options.prefix ?? parsed.prefix }
@@ -40,24 +51,44 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
   const [forWriting, forReading] = [newConnection(address), newConnection(address)]
   const reader = newReader({ ask: newAsk(forReading, deadlineMs), address, patienceMs: deadlineMs })
   const wakeUps = newWakeUps(forReading, address)
-  const writer = newWriter({ connection: forWriting, address, deadlineMs, head: reader.head, observe })
+  const { head, sees } = reader
+  const writer = newWriter({ connection: forWriting, address, deadlineMs, head, sees, observe })
   const closing = new AbortController()
+  const identified = newIdentified(reader, writer, address.prefix)
+  const listeners: ((identity: LogIdentity) => void)[] = []
+  const guard = newGuard([forReading, forWriting], identified, (identity) => {
+    looks.forget()
+    for (const listener of listeners) listener(identity)
+  })
 
   const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
     // The server would take it, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs an event')
-    const answer = await writer.append(address.prefix + stream, expected, events.map(proposed))
+    const generation = guard.generation()
+    const assertSame = () => guard.assertSame(generation)
+    const answer = await writer.append(address.prefix + stream, expected, events.map(proposed), assertSame)
     wakeUps.wake()
     return answer
   }
 
+  /** False when that cannot be known now. @throws LogChanged */
+  const isSame = async (generation: number): Promise<boolean> => {
+    try {
+      await guard.assertSame(generation)
+      return true
+    } catch (error) {
+      if (error instanceof LogChanged) throw error
+      return false
+    }
+  }
+
   const lastRevision = async (stream: string) => (await reader.last(address.prefix + stream))?.revision ?? 'none'
 
-  const looks = newLooks(wakeUps.version, reader.page)
+  const looks = newLooks({ version: wakeUps.version, read: reader.page })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
-    const ended = new Promise<undefined>((resolve) => end.addEventListener('abort', () => resolve(undefined)))
+    const generation = guard.generation()
     let at = after
     let woken = true
     let next: Look | undefined
@@ -65,8 +96,10 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
       while (!end.aborted) {
         const look = next ?? looks.at(at)
         next = undefined
-        const page = await Promise.race([look.page, ended])
+        const read = await orAborted(look.page, end)
         if (end.aborted) return look.leave()
+        const page = read && (await isSame(generation)) ? read : undefined
+        guard.saw(page?.events.at(-1))
         next = page && !page.isLast ? looks.at(page.through) : undefined // while the follower has this one
         if (page) {
           if (!woken && page.events.length > 0) wakeUps.missed()
@@ -95,6 +128,20 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog => {
     await Promise.all([forWriting.close(), forReading.close()])
   }
 
-  const { read, readAll, head } = reader
-  return { append, read, lastRevision, readAll, follow, truncate, head, maxAppendBytes, close }
+  const { read, readAll } = reader
+  const onChange = (listener: (identity: LogIdentity) => void) => void listeners.push(listener)
+  return {
+    append,
+    read,
+    lastRevision,
+    readAll,
+    follow,
+    truncate,
+    head,
+    ...identified,
+    identity: guard.identity,
+    onChange,
+    maxAppendBytes,
+    close,
+  }
 }

@@ -9,7 +9,12 @@ export type Look = {
   leave(): void
 }
 
-type Kept = Pick<Look, 'seen' | 'page'> & { readonly began: number; readonly stop: AbortController; followers: number }
+type Kept = Pick<Look, 'seen' | 'page'> & {
+  readonly began: number
+  readonly stop: AbortController
+  followers: number
+  weight: number
+}
 
 export type Looks = {
   /** A look behind a position: a new one, or one that another follower has begun there. */
@@ -18,37 +23,52 @@ export type Looks = {
   forget(): void
 }
 
+export type LooksOptions = {
+  /** Of the wake-ups. */
+  readonly version: () => number
+  readonly read: (after: Position, signal: AbortSignal) => Promise<Batch>
+  /** Milliseconds that only grow. */
+  readonly now?: () => number
+}
+
 const KEPT_BYTES = 8 * 1024 * 1024
+/** Of a page without events of ours, with all that hangs on it. */
+const EMPTY_BYTES = 16 * 1024
 /** Afterwards others may have erased some of it. */
 const KEPT_MS = 1_000
 
 const weightOf = ({ events }: Batch) =>
-  events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length + 200, 0)
+  events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length + 200, EMPTY_BYTES)
 
 /**
  * The followers of a process go through the log one close behind the other: what the first has read, the others get from
  * memory. A look says which version of the wake-ups it has seen, so whoever shares an old one looks again at once.
  */
-export const newLooks = (
-  version: () => number,
-  read: (after: Position, signal: AbortSignal) => Promise<Batch>,
-): Looks => {
-  const kept = new Map<Position, Kept>()
-  const weights = new Map<Kept, number>()
+export const newLooks = ({ version, read, now = () => performance.now() }: LooksOptions): Looks => {
+  const kept = new Map<Position, Kept>() // in the order in which they began
+  let weight = 0
 
   const drop = (position: Position, look: Kept) => {
-    if (kept.get(position) === look) kept.delete(position)
-    weights.delete(look)
+    if (kept.get(position) !== look) return
+    kept.delete(position)
+    weight -= look.weight
+  }
+
+  const isFresh = ({ began }: Kept) => now() - began < KEPT_MS
+
+  /** From the oldest on, until what is kept is neither too old nor too much. */
+  const evict = () => {
+    for (const [position, look] of kept) {
+      if (isFresh(look) && weight <= KEPT_BYTES) return
+      drop(position, look)
+    }
   }
 
   const keep = (position: Position, look: Kept, page: Batch) => {
     if (kept.get(position) !== look) return
-    weights.set(look, weightOf(page))
-    for (const [oldest, other] of kept) {
-      const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
-      if (total <= KEPT_BYTES) return
-      drop(oldest, other)
-    }
+    look.weight = weightOf(page)
+    weight += look.weight
+    evict()
   }
 
   const begin = (position: Position): Kept => {
@@ -65,14 +85,17 @@ export const newLooks = (
         return undefined
       },
     )
-    const look = { seen, page, began: performance.now(), stop, followers: 0 }
+    const look: Kept = { seen, page, began: now(), stop, followers: 0, weight: 0 }
+    const old = kept.get(position)
+    if (old) drop(position, old)
+    evict()
     kept.set(position, look)
     return look
   }
 
   const at = (position: Position): Look => {
     const known = kept.get(position)
-    const look = known && performance.now() - known.began < KEPT_MS ? known : begin(position)
+    const look = known && isFresh(known) ? known : begin(position)
     look.followers += 1
     let isHere = true
     const leave = () => {
@@ -85,11 +108,10 @@ export const newLooks = (
     return { seen: look.seen, page: look.page, leave }
   }
 
-  return {
-    at,
-    forget: () => {
-      kept.clear()
-      weights.clear()
-    },
+  const forget = () => {
+    kept.clear()
+    weight = 0
   }
+
+  return { at, forget }
 }

@@ -1,9 +1,10 @@
-import { BACKWARDS, END, FORWARDS, START } from '@eventstore/db-client'
+import { BACKWARDS, END, type EventStoreDBClient, FORWARDS, START } from '@eventstore/db-client'
 import type { Position, ReadOptions, RecordedEvent } from '../log.ts'
 import type { Address } from './address.ts'
 import type { Ask } from './asker.ts'
-import { type Page, type PageOptions, asSent, readPage } from './page.ts'
-import { METADATA, masked, metadataStream, truncationPoint } from './truncation-point.ts'
+import { isNoRecord } from './errors.ts'
+import { type Page, type PageOptions, type Stored, asSent, readPage } from './page.ts'
+import { METADATA, masked, metadataStream, parseMetadata, truncationPoint } from './truncation-point.ts'
 
 const FIRST_PAGE = 64
 const PAGE_EVENTS = 1_000
@@ -18,6 +19,10 @@ export type Reader = {
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
   /** The last event of a stream by its full name. */
   last(stream: string): Promise<RecordedEvent | undefined>
+  /** Whether all of a stream up to a revision can be read, or is gone for good. `stream` is the full name. */
+  sees(stream: string, revision: bigint): Promise<boolean>
+  /** What stands at a position, or else the next behind it; nothing beyond the end. Of any stream, by its full name. */
+  at(position: Position): Promise<Stored | 'not a record' | undefined>
   head(): Promise<Position>
 }
 
@@ -31,13 +36,17 @@ export const newReader = ({ ask, address, patienceMs }: ReaderOptions): Reader =
   const { credentials, prefix } = address
   const common = { credentials, requiresLeader: true }
 
-  const allPage = (options: Omit<PageOptions, 'patienceMs'>, from: Position | 'end') =>
-    ask((client) => {
-      const fromPosition = from === 'end' ? END : from > 0n ? { commit: from, prepare: from } : START
-      const direction = from === 'end' ? BACKWARDS : FORWARDS
-      const source = client.readAll({ ...common, fromPosition, direction, maxCount: options.count }, asSent)
-      return readPage(source, { ...options, patienceMs })
-    }, options.signal)
+  type AllOptions = Omit<PageOptions, 'patienceMs'>
+
+  const onePage = (client: EventStoreDBClient, options: AllOptions, from: Position | 'end') => {
+    const fromPosition = from === 'end' ? END : from > 0n ? { commit: from, prepare: from } : START
+    const direction = from === 'end' ? BACKWARDS : FORWARDS
+    const source = client.readAll({ ...common, fromPosition, direction, maxCount: options.count }, asSent)
+    return readPage(source, { ...options, patienceMs })
+  }
+
+  const allPage = (options: AllOptions, from: Position | 'end') =>
+    ask((client) => onePage(client, options, from), options.signal)
 
   const streamPage = (stream: string, from: bigint | 'end', backwards: boolean, count: number) =>
     ask((client) => {
@@ -49,6 +58,14 @@ export const newReader = ({ ask, address, patienceMs }: ReaderOptions): Reader =
 
   const last = async (stream: string) => (await streamPage(stream, 'end', true, 1)).events[0]
 
+  const sees = async (stream: string, revision: bigint) => {
+    const end = await last(stream)
+    if (end) return end.revision >= revision
+    // The last event stays in a stream, unless the stream was deleted by hand: that is written as a truncation.
+    const metadata = await last(metadataStream(stream))
+    return metadata !== undefined && truncationPoint(parseMetadata(metadata.data)) > revision
+  }
+
   /**
    * What is truncated stays in the log until the scavenge. Streams are truncated behind their events: whoever has read
    * to the end has seen each truncation; for a page before that the streams are asked.
@@ -57,12 +74,12 @@ export const newReader = ({ ask, address, patienceMs }: ReaderOptions): Reader =
     const points = new Map<string, bigint>()
     for (const event of events)
       if (event.type === METADATA && event.stream.startsWith('$$'))
-        points.set(event.stream.slice(2), truncationPoint(event.data))
+        points.set(event.stream.slice(2), truncationPoint(parseMetadata(event.data)))
     if (isLast) return points
     const streams = new Set(events.map(({ stream }) => stream).filter((stream) => stream.startsWith(prefix)))
     const ask = async (stream: string) => {
       const metadata = await last(metadataStream(stream))
-      if (metadata) points.set(stream, truncationPoint(metadata.data))
+      if (metadata) points.set(stream, truncationPoint(parseMetadata(metadata.data)))
     }
     await Promise.all([...streams].map(ask))
     return points
@@ -108,7 +125,20 @@ export const newReader = ({ ask, address, patienceMs }: ReaderOptions): Reader =
     }
   }
 
+  const at = (position: Position) => {
+    let refusals = 0
+    return ask(async (client) => {
+      try {
+        return (await onePage(client, { count: 1 }, position)).events[0]
+      } catch (error) {
+        // A read that failed for another reason is refused in the same words: only twice is an answer.
+        if (!isNoRecord(error) || ++refusals === 1) throw error
+        return 'not a record' as const
+      }
+    })
+  }
+
   const head = async () => (await allPage({ count: 1 }, 'end')).through ?? 0n
 
-  return { page, readAll, read, last, head }
+  return { page, readAll, read, last, sees, at, head }
 }

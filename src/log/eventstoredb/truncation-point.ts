@@ -3,22 +3,23 @@ export const METADATA = '$metadata'
 
 const TRUNCATE_BEFORE = '$tb'
 
+export type Metadata = Readonly<Record<string, unknown>>
+
 export const metadataStream = (stream: string): string => `$$${stream}`
 
-const parse = (data: string): Record<string, unknown> => {
+/** The metadata that such an event holds. */
+export const parseMetadata = (data: string): Metadata => {
   const value: unknown = data === '' ? {} : JSON.parse(data)
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  return typeof value === 'object' && value !== null ? (value as Metadata) : {}
 }
 
 /** The revision below which a stream with this metadata is erased. */
-export const truncationPoint = (data: string): bigint => {
-  const before = parse(data)[TRUNCATE_BEFORE]
-  return typeof before === 'number' ? BigInt(before) : 0n
-}
+export const truncationPoint = ({ [TRUNCATE_BEFORE]: before }: Metadata): bigint =>
+  typeof before === 'number' ? BigInt(before) : 0n
 
 /** The same metadata with another truncation point. A deletion writes a number that JSON has rounded: so may this. */
-export const withTruncationPoint = (data: string, before: bigint): Record<string, unknown> => ({
-  ...parse(data),
+export const withTruncationPoint = (metadata: Metadata, before: bigint): Metadata => ({
+  ...metadata,
   [TRUNCATE_BEFORE]: Number(before),
 })
 

@@ -1,5 +1,5 @@
 import { type EventData, type EventStoreDBClient, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client'
-import { type Appended, type Expected, LogUnavailable, WrongRevision } from '../log.ts'
+import { type Appended, type Expected, LogChanged, LogUnavailable, WrongRevision } from '../log.ts'
 import type { Address } from './address.ts'
 import type { Connection } from './connection.ts'
 import { hopeless, isNeverSent, isNotLeader } from './errors.ts'
@@ -8,10 +8,17 @@ import { newLanes } from './lanes.ts'
 // Of the 100 streams of a connection; more at once are not faster (measured).
 const IN_FLIGHT = 64
 const RETRY_MS = 50
+/** A conflict names a revision some milliseconds before it can be read (measured: half of them 5, at most 76). */
+const UNSEEN_MS = 4
 
 export type Writer = {
-  /** `stream` is the full name. */
-  append(stream: string, expected: Expected, events: readonly EventData[]): Promise<Appended>
+  /** `stream` is the full name. `assertSame` is asked before each attempt whether the log is still the same. */
+  append(
+    stream: string,
+    expected: Expected,
+    events: readonly EventData[],
+    assertSame?: () => Promise<void>,
+  ): Promise<Appended>
   /** Takes no more appends and resolves when all are answered. */
   close(): Promise<void>
 }
@@ -22,6 +29,8 @@ export type WriterOptions = {
   readonly deadlineMs: number
   /** A position that is not before that of an event which has been truncated. */
   readonly head: () => Promise<bigint>
+  /** Whether a read of a stream, by its full name, sees a revision. */
+  readonly sees: (stream: string, revision: bigint) => Promise<boolean>
   readonly observe?: ((appends: number, events: number, ms: number) => void) | undefined
 }
 
@@ -42,12 +51,21 @@ type Waiting = {
  * Appends go one at a time for each stream, 64 at a time in all. What is not a conflict proves nothing, so the same
  * ids go again with the same expected revision, which the server knows to be the same append, until the deadline.
  */
-export const newWriter = ({ connection, address, deadlineMs, head, observe }: WriterOptions): Writer => {
+export const newWriter = ({ connection, address, deadlineMs, head, sees, observe }: WriterOptions): Writer => {
   const lanes = newLanes(IN_FLIGHT)
   let closed = false
 
-  const conflict = ({ stream }: Waiting, { actualVersion: actual }: WrongExpectedVersionError) =>
-    new WrongRevision(stream.slice(address.prefix.length), typeof actual === 'bigint' ? actual : 'none')
+  const conflict = (append: Waiting, { actualVersion: actual }: WrongExpectedVersionError) => {
+    append.unsure = false // an earlier attempt would have been known by its ids
+    return new WrongRevision(append.stream.slice(address.prefix.length), typeof actual === 'bigint' ? actual : 'none')
+  }
+
+  /** The server checks revisions before its readers see them. A wait that is in vain ends with the deadline. */
+  const untilSeen = async (append: Waiting, { actual }: WrongRevision) => {
+    if (actual === 'none') return
+    while (!append.settled && !(await sees(append.stream, actual)))
+      await new Promise((resume) => setTimeout(resume, UNSEEN_MS))
+  }
 
   const send = async (client: EventStoreDBClient, append: Waiting): Promise<Appended> => {
     const { stream, expected, events, end } = append
@@ -76,14 +94,20 @@ export const newWriter = ({ connection, address, deadlineMs, head, observe }: Wr
       if (final) return final
       append.trouble = error
       if (!isNeverSent(error)) append.unsure = true
-      if (!isNotLeader(error)) connection.renew(client)
+      if (isNotLeader(error)) connection.fault()
+      else connection.renew(client)
       return undefined
     } finally {
       append.inFlight = undefined
     }
   }
 
-  const append = (stream: string, expected: Expected, events: readonly EventData[]) =>
+  const append = (
+    stream: string,
+    expected: Expected,
+    events: readonly EventData[],
+    assertSame: () => Promise<void> = async () => {},
+  ) =>
     new Promise<Appended>((resolve, reject) => {
       if (closed) throw new LogUnavailable(false)
       const end = performance.now() + deadlineMs
@@ -104,9 +128,26 @@ export const newWriter = ({ connection, address, deadlineMs, head, observe }: Wr
       }
       const deadline = setTimeout(refuse, deadlineMs)
 
+      const sameLog = async (): Promise<boolean> => {
+        try {
+          await assertSame()
+          return true
+        } catch (error) {
+          const stored = append.unsure ? 'unknown' : false
+          if (error instanceof LogChanged) settle(new LogUnavailable(stored, error, error.message))
+          const final = hopeless((error as Error).cause, stored)
+          if (final) settle(final)
+          append.trouble = error
+          return false
+        }
+      }
+
       const persist = async () => {
         while (!append.settled) {
-          const outcome = await attempt(append)
+          const isSame = await sameLog()
+          if (append.settled) return // what has been refused must not be stored after all
+          const outcome = isSame ? await attempt(append) : undefined
+          if (outcome instanceof WrongRevision) await untilSeen(append, outcome)
           if (outcome) settle(outcome)
           else await new Promise((resume) => setTimeout(resume, RETRY_MS))
         }

@@ -26,9 +26,14 @@ export type Connection = {
 
 /**
  * The one connection that appends go through. `statementMs` bounds a statement on the server too: given up here, it
- * would wait there for the head row and hold a backend for as long as somebody else holds the row.
+ * would wait there for its turn and hold a backend for as long as another writer takes. `verify` looks at the log before
+ * anything is appended to it.
  */
-export const newConnection = (url: string, statementMs: number): Connection => {
+export const newConnection = (
+  url: string,
+  statementMs: number,
+  verify: (client: pg.Client) => Promise<void>,
+): Connection => {
   let client: pg.Client | undefined
   let ready = false
 
@@ -44,6 +49,7 @@ export const newConnection = (url: string, statementMs: number): Connection => {
     try {
       await fresh.connect()
       await assertDurable(fresh)
+      await verify(fresh)
     } catch (error) {
       lost()
       cut(fresh)

@@ -1,6 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
+import type pg from 'pg'
 import { newPool } from '../../postgres/connect.ts'
-import type { Batch, EventLog, RecordedEvent, Revision } from '../log.ts'
+import { newWatchman } from '../identity.ts'
+import { type Batch, type EventLog, LogChanged, type LogIdentity, type RecordedEvent, type Revision } from '../log.ts'
+import { lookAt } from './identity.ts'
 import { ask, newReader } from './reader.ts'
 import { newTail } from './tail.ts'
 import { newWakeUps } from './wake-ups.ts'
@@ -23,6 +26,8 @@ const lastStatement = 'select revision from log.events where stream = $1 order b
 export type PostgresLogOptions = {
   readonly url: string
   readonly deadlineMs?: number
+  /** Of the pool for reads; appends and wake-ups take one each besides. */
+  readonly connections?: number
   /** Default 32 MiB. */
   readonly maxAppendBytes?: number
   readonly observe?: (appends: number, events: number, ms: number) => void
@@ -32,22 +37,31 @@ const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { s
 
 /** The log in Postgres (architecture: The log). Needs a direct connection: LISTEN does not survive a pooler. */
 export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
-  const { url, deadlineMs = 5_000, maxAppendBytes = 32 * 1024 * 1024, observe } = options
-  const pool = newPool(url, 'log', 6, STATEMENT_MS)
+  const { url, deadlineMs = 5_000, connections = 6, maxAppendBytes = 32 * 1024 * 1024, observe } = options
+  const listeners: ((identity: LogIdentity) => void)[] = []
+  const watchman = newWatchman(0, (identity) => {
+    writer.abandon(new LogChanged())
+    tail.restart()
+    for (const listener of listeners) listener(identity)
+  })
+  const verify = (client: pg.ClientBase) => watchman.verify(lookAt(client))
+  const pool = newPool(url, 'log', connections, STATEMENT_MS, undefined, verify)
   const { page, read, readAll } = newReader(pool)
   const tail = newTail(TAIL_BYTES)
   const closing = new AbortController()
   const others = newWakeUps(url, pool, { grown: tail.wake, truncated: tail.forget })
   const committed = (events: readonly RecordedEvent[]) => {
+    watchman.saw(events.at(-1))
     if (events.length > 0) tail.publish(events)
     else tail.wake()
     others.tell()
   }
-  const writer = newWriter({ url, deadlineMs, committed, ...(observe ? { observe } : {}) })
+  const writer = newWriter({ url, deadlineMs, verify, committed, ...(observe ? { observe } : {}) })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
     const reader = tail.read()
+    const generation = watchman.generation()
     let at = after
     let woken = false // otherwise it is time to look into the log itself
     try {
@@ -55,6 +69,8 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
         const seen = tail.version()
         const events = (woken ? reader.after(at) : undefined) ?? (await page(at).catch(() => undefined))
         if (end.aborted) return
+        if (watchman.generation() !== generation) throw new LogChanged()
+        watchman.saw(events?.at(-1))
         if (events === undefined) await pause(RETRY_MS, end)
         else if (events.length === 0) {
           reader.reachedEnd(seen)
@@ -86,9 +102,11 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   }
 
   const head = async () => {
-    const query = { name: 'log-head', text: 'select position from log.head' }
+    const query = { name: 'log-head', text: 'select coalesce(max(position), 0) as position from log.events' }
     return (await ask<{ position: bigint }>(pool, query)).rows[0]!.position
   }
+
+  const look = lookAt({ query: (text: string, values: unknown[]) => ask(pool, { text, values }) } as never)
 
   let closed: Promise<void> | undefined
   const close = () => (closed ??= shut())
@@ -99,5 +117,18 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
     await Promise.race([pool.end(), setTimeout(FAREWELL_MS, undefined, { ref: false })])
   }
 
-  return { append: writer.append, read, lastRevision, readAll, follow, truncate, head, maxAppendBytes, close }
+  return {
+    append: writer.append,
+    read,
+    lastRevision,
+    readAll,
+    follow,
+    truncate,
+    head,
+    identity: look.identity,
+    holds: look.holds,
+    onChange: (listener) => void listeners.push(listener),
+    maxAppendBytes,
+    close,
+  }
 }

@@ -20,6 +20,8 @@ export type Tail = {
   read(): Reader
   /** Lets go of everything: some of it has been erased from the log. */
   forget(): void
+  /** Begins anew: the log is in another epoch. */
+  restart(): void
   /** Says that another process may have written. */
   wake(): void
   /** Counts wake-ups: what has been seen before a look cannot be missed after it. */
@@ -50,6 +52,12 @@ export const newTail = (maxBytes: number): Tail => {
   const forget = () => {
     batches = []
     bytes = 0
+  }
+
+  const restart = () => {
+    forget()
+    end = undefined
+    wake()
   }
 
   const publish = (events: readonly RecordedEvent[]) => {
@@ -98,5 +106,5 @@ export const newTail = (maxBytes: number): Tail => {
     return reader
   }
 
-  return { publish, read, forget, wake, version, changed }
+  return { publish, read, forget, restart, wake, version, changed }
 }

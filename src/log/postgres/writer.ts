@@ -16,6 +16,8 @@ const RECONNECT_MS = 100
 
 export type Writer = {
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
+  /** Refuses all that have not been answered: they were decided on what may be lost. */
+  abandon(reason: Error): void
   /** Takes no more appends, answers those that wait, then hangs up. */
   close(): Promise<void>
 }
@@ -24,6 +26,8 @@ export type WriterOptions = {
   readonly url: string
   /** How long an append may take before it is answered with LogUnavailable. */
   readonly deadlineMs: number
+  /** Looks at the log over a new connection, before it is used. */
+  readonly verify: (client: pg.Client) => Promise<void>
   /**
    * Says before the appends are answered that the log has grown, by `events`, in order and without gaps between them.
    * Without events: by what an earlier statement has stored whose answer was lost.
@@ -40,10 +44,11 @@ class Hopeless extends Error {}
  * Group commit: appends wait in a queue, one connection takes up to 512 of them (8 MiB, one per stream) in a single
  * statement, and each is answered on its own. After a lost connection the same ids go again, which is safe.
  */
-export const newWriter = ({ url, deadlineMs, committed, observe }: WriterOptions): Writer => {
+export const newWriter = ({ url, deadlineMs, verify, committed, observe }: WriterOptions): Writer => {
   const queue = newQueue()
-  const connection = newConnection(url, deadlineMs)
+  const connection = newConnection(url, deadlineMs, verify)
   let draining: Promise<void> | undefined
+  const open = new Set<Waiting>()
   let trouble: unknown
   let closed = false
 
@@ -122,6 +127,7 @@ export const newWriter = ({ url, deadlineMs, committed, observe }: WriterOptions
       const settle = (outcome: Appended | Error) => {
         if (append.settled) return
         append.settled = true
+        open.delete(append)
         clearTimeout(deadline)
         if (outcome instanceof Error) reject(outcome)
         else resolve(outcome)
@@ -130,6 +136,7 @@ export const newWriter = ({ url, deadlineMs, committed, observe }: WriterOptions
       const state = { settled: false, inFlight: false, unsure: false }
       const append: Waiting = { stream, expected: revisionNumber(expected), events, bytes, settle, ...state }
       const deadline = setTimeout(() => refuse(append, trouble), deadlineMs)
+      open.add(append)
       queue.push(append)
       draining ??= drain()
     })
@@ -140,11 +147,15 @@ export const newWriter = ({ url, deadlineMs, committed, observe }: WriterOptions
     return enqueue(stream, expected, events)
   }
 
+  const abandon = (reason: Error) => {
+    for (const append of [...open]) refuse(append, reason)
+  }
+
   const close = async () => {
     closed = true
     await draining
     await connection.end()
   }
 
-  return { append, close }
+  return { append, abandon, close }
 }

@@ -113,10 +113,10 @@ const headOf = async ({ dataDir }: World, url: string): Promise<bigint> => {
 const checkRebuild = async (world: World): Promise<void> => {
   const [url, { databaseUrl }] = [world.database.url(), world.service()]
   const head = await headOf(world, url)
-  const live = await dumpSchema(url, 'rm_1')
+  const live = await dumpSchema(url, 'rm_2')
   const env = { ...process.env, ...logEnvironment(world.dataDir), DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn' }
   await promisify(execFile)(process.execPath, [main, 'rebuild'], { env })
-  const rebuilt = await dumpSchema(url, 'rm_1')
+  const rebuilt = await dumpSchema(url, 'rm_2')
   if ((await headOf(world, url)) !== head) return checkRebuild(world) // a summary has come in between
   for (const table of new Set([...Object.keys(live), ...Object.keys(rebuilt)])) {
     const [before, after] = [live[table] ?? [], rebuilt[table] ?? []]

@@ -1,9 +1,22 @@
 import { type Test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewEvent } from '../../../src/log/log.ts'
-import { WrongRevision } from '../../../src/log/log.ts'
+import { type EventLog, type Expected, type NewEvent, WrongRevision } from '../../../src/log/log.ts'
 import { aStream, all, anAppend, bodies, errorOf, numbered } from '../support/events.ts'
 import type { World } from '../support/world.ts'
+
+/** Appends, or reads at once what the conflict names; gives the revision that the stream has then. */
+const appendOrRead = async (log: EventLog, stream: string, expected: Expected): Promise<bigint> => {
+  try {
+    return (await log.append(stream, expected, numbered(2))).revision
+  } catch (error) {
+    assert.instance(error, WrongRevision)
+    const { actual } = error as WrongRevision
+    const last = await all(log.read(stream, { backwards: true, limit: 1 }))
+    assert.is(last[0]?.revision, actual)
+    assert.is((await all(log.read(stream))).length, Number(actual) + 1)
+    return actual as bigint
+  }
+}
 
 export const appends = (test: Test<World>): void => {
   test('an append answers with the revision and the position of its last event', async ({ log }) => {
@@ -76,6 +89,19 @@ export const appends = (test: Test<World>): void => {
       assert.is((await all(log.read(stream))).length, 2)
     })
     await Promise.all(races)
+  })
+
+  test('what a conflict names can be read at once', async ({ log, other }) => {
+    const race = async () => {
+      const stream = aStream()
+      let at: Expected = 'none'
+      for (let round = 0n; round < 10n; round++) {
+        const ends: bigint[] = await Promise.all([log, other].map((each) => appendOrRead(each, stream, at)))
+        assert.equal(ends, [round * 2n + 1n, round * 2n + 1n])
+        at = ends[0]!
+      }
+    }
+    await Promise.all(Array.from({ length: 5 }, race))
   })
 
   test('an event that cannot be written down fails alone, and whole', async ({ log }) => {

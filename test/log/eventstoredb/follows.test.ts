@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
-import type { EventLog } from '../../../src/log/log.ts'
+import type { Batch, EventLog } from '../../../src/log/log.ts'
 import { failure } from '../../support/eventstoredb/faults.ts'
+import { alive } from '../../support/garbage.ts'
 import { aStream, bodies, essence, followPrefix, numbered, readPrefix } from '../support/events.ts'
 import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
 import { until } from '../support/faults.ts'
@@ -131,6 +132,30 @@ test('many followers share one subscription and leave room for everybody', async
   await trickle(other, 'a', 5)
   for (const seen of await Promise.all(following)) assert.equal(bodies(seen), counted(5))
   assert.is(double.subscriptions.count() <= 1, true)
+})
+
+test('a follower holds on to nothing that it has given', async ({ open }) => {
+  const [log, other] = [open(), open()]
+  const stop = new AbortController()
+  const batches = log.follow({ after: 0n, signal: stop.signal })[Symbol.asyncIterator]()
+  const given: WeakRef<object>[] = []
+  /** Appends one event and follows until it comes. */
+  const go = async () => {
+    await other.append(aStream(), 'none', numbered(1))
+    for (;;) {
+      const { events } = (await batches.next()).value as Batch
+      if (events.length === 0) continue
+      given.push(new WeakRef(events))
+      return
+    }
+  }
+  for (let i = 0; i < 50; i++) await go()
+  // What the process keeps for its other followers is let go of a second later.
+  await until(async () => {
+    await go()
+    return alive(given.slice(0, 50)) === 0
+  })
+  stop.abort()
 })
 
 test('a log that is closed gives back its connections', async ({ open, double }) => {

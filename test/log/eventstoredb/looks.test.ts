@@ -1,18 +1,33 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newLooks } from '../../../src/log/eventstoredb/looks.ts'
+import { alive } from '../../support/garbage.ts'
+import { until } from '../support/faults.ts'
 import type { Batch } from '../../../src/log/eventstoredb/reader.ts'
 
 /** Looks whose reads are answered by hand. */
 const newScene = () => {
   const reads: { after: bigint; signal: AbortSignal; answer: (through: bigint) => void; fail: () => void }[] = []
   let version = 0
+  let clock = 0
   const read = (after: bigint, signal: AbortSignal) =>
     new Promise<Batch>((resolve, reject) => {
       const answer = (through: bigint) => resolve({ events: [], through, isLast: true })
       reads.push({ after, signal, answer, fail: () => reject(new Error('away')) })
     })
-  return { reads, looks: newLooks(() => version, read), wake: () => void (version += 1) }
+  const looks = newLooks({ version: () => version, read, now: () => clock })
+  /** Looks at so many positions, each of which has a page; gives at how many of them a page is kept. */
+  const lookAt = async (count: number) => {
+    for (let i = 0; i < count; i++) {
+      const { page } = looks.at(BigInt(i))
+      reads.at(-1)!.answer(BigInt(i + 1))
+      await page
+    }
+    const before = reads.length
+    for (let i = 0; i < count; i++) looks.at(BigInt(i))
+    return count - (reads.length - before)
+  }
+  return { reads, looks, lookAt, wake: () => void (version += 1), pass: (ms: number) => void (clock += ms) }
 }
 
 test('followers at one place share a read, under way or done, with the version that it has seen', async () => {
@@ -49,6 +64,26 @@ test('the last follower to leave ends the read, and each leaves once', () => {
   assert.ok(reads[0]!.signal.aborted)
   looks.at(5n)
   assert.is(reads.length, 2)
+})
+
+test('pages that hold nothing of ours are not kept for ever: they weigh, too', async () => {
+  const kept = await newScene().lookAt(10_000)
+  assert.ok(kept > 0 && kept < 1_000)
+})
+
+test('a page is kept for a second, whatever it weighs', async () => {
+  const { reads, looks, pass } = newScene()
+  const held = new Set<WeakRef<Batch>>()
+  const look = async (position: bigint) => {
+    const { page } = looks.at(position)
+    reads.pop()!.answer(position + 1n)
+    held.add(new WeakRef((await page)!))
+  }
+  for (let i = 0n; i < 100n; i++) await look(i)
+  await until(() => alive(held) === 100)
+  pass(1_001)
+  await look(1_000n)
+  await until(() => alive(held) <= 1)
 })
 
 test('nothing is kept of what may have been erased', async () => {

@@ -88,7 +88,7 @@ test('what may have been stored is never said to have been refused', async ({ op
 test('what has been refused is not stored after all', async ({ open, sql }) => {
   const log = open({ deadlineMs: 300 })
   await log.append('before', 'none', numbered(1))
-  await sql.query('begin; select from log.head for update')
+  await sql.query(`begin; select pg_advisory_xact_lock(hashtext('tracebook log append'))`)
   const appends = [
     log.append('a', 'none', numbered(1)),
     log.append('bad', 'none', anAppend('{')),

@@ -3,6 +3,7 @@ import type { AppendReq, AppendResp } from '@eventstore/db-client/generated/stre
 import { type Faults, type Loss, failure, unknown } from './faults.ts'
 import { appendResponse, expectedOf, nameOf, proposedOf } from './messages.ts'
 import type { ExpectedRevision, Proposed, Record, Store } from './store.ts'
+import type { Visibility } from './visibility.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -11,6 +12,7 @@ type Call = ServerReadableStream<AppendReq, AppendResp>
 export type AppendSetting = {
   readonly store: Store
   readonly faults: Faults
+  readonly visibility: Visibility
   readonly maxAppendSize: number
   readonly now: () => number
   readonly stored: (records: readonly Record[]) => void
@@ -62,7 +64,7 @@ const refusal = (events: readonly Proposed[], maxAppendSize: number) => {
 export const answerAppend = async (
   call: Call,
   answer: sendUnaryData<AppendResp>,
-  { store, faults, maxAppendSize, now, stored, reset }: AppendSetting,
+  { store, faults, visibility, maxAppendSize, now, stored, reset }: AppendSetting,
   counts: AppendCounts,
 ): Promise<void> => {
   const { stream, expected, events } = await receive(call)
@@ -75,7 +77,10 @@ export const answerAppend = async (
   counts.expected[kind] = (counts.expected[kind] ?? 0) + 1
   if (events.length === 0) counts.empty += 1
   const outcome = store.append(stream, expected, events, now())
-  if (outcome.is === 'stored') stored(outcome.fresh)
+  if (outcome.is === 'stored') {
+    await visibility.stored(outcome.fresh)
+    stored(outcome.fresh)
+  }
   const loss: Loss | undefined = faults.loss()
   if (loss === 'reset') reset()
   else if (loss === undefined) answer(null, appendResponse(outcome, expected))

@@ -3,6 +3,7 @@ import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_
 import { type Failure, unknown } from './faults.ts'
 import { eventResponse, missingResponse, nameOf } from './messages.ts'
 import type { Record, Store } from './store.ts'
+import type { Visibility } from './visibility.ts'
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>
 type Options = NonNullable<ReturnType<ReadReq['getOptions']>>
@@ -28,9 +29,14 @@ export const send = async (call: ReadCall, response: ReadResp): Promise<boolean>
 /** The error that ends a call. */
 export const fail = (call: ReadCall, error: Failure): void => void call.emit('error', error)
 
-const ofAll = (store: Store, options: Options, count: number): readonly Record[] | undefined => {
+const ofAll = (
+  store: Store,
+  visibility: Visibility,
+  options: Options,
+  count: number,
+): readonly Record[] | undefined => {
   const all = options.getAll()!
-  const records = store.all()
+  const records = visibility.ofAll(store.all())
   const position = BigInt(all.getPosition()?.getCommitPosition() ?? 0)
   if (all.hasPosition() && !store.isReadable(position)) return undefined
   const at = all.hasEnd() ? records.length : all.hasStart() ? 0 : store.indexOf(position)
@@ -38,10 +44,9 @@ const ofAll = (store: Store, options: Options, count: number): readonly Record[]
   return records.slice(Math.max(0, at - count), at).toReversed()
 }
 
-const ofStream = (store: Store, options: Options, name: string): readonly Record[] | undefined => {
+const ofStream = (records: readonly Record[], options: Options): readonly Record[] | undefined => {
   const stream = options.getStream()!
   const backwards = options.getReadDirection() === 1
-  const records = store.stream(name)!
   if (stream.hasEnd()) return backwards ? records.toReversed() : undefined
   const from = stream.hasStart() ? 0n : BigInt(stream.getRevision())
   if (from > 2n ** 63n - 1n) return undefined
@@ -55,22 +60,23 @@ const sendAll = async (call: ReadCall, records: readonly Record[]) => {
 }
 
 /** A read that ends: forwards or backwards, of one stream or of all (sheet, 4). */
-export const answerRead = async (call: ReadCall, store: Store): Promise<void> => {
+export const answerRead = async (call: ReadCall, store: Store, visibility: Visibility): Promise<void> => {
   const options = call.request.getOptions()!
   const count = Number(options.getCount())
   if (options.hasAll()) {
     if (count === 0) return // never ends
-    const records = ofAll(store, options, count)
+    const records = ofAll(store, visibility, options, count)
     if (!records) return fail(call, unknown('Unexpected ReadAllResult: Error'))
     return sendAll(call, records)
   }
   const name = nameOf(options.getStream()!.getStreamIdentifier())
   if (count === 0) return fail(call, unknown('Unexpected ReadStreamResult: Error'))
-  if (!store.stream(name)) {
+  const seen = visibility.ofStream(name, store.stream(name))
+  if (!seen) {
     call.write(missingResponse(name))
     return void call.end()
   }
-  const records = ofStream(store, options, name)
+  const records = ofStream(seen, options)
   if (!records) return fail(call, unknown('Unexpected ReadStreamResult: Error'))
   return sendAll(call, records.slice(0, count))
 }

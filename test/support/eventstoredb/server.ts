@@ -16,6 +16,7 @@ import { featuresResponse, gossipResponse, scavengeResponse } from './messages.t
 import { type ReadCall, answerRead, fail } from './reads.ts'
 import { type Store, newStore } from './store.ts'
 import { type Subscriptions, newSubscriptions } from './subscriptions.ts'
+import { type Visibility, newVisibility } from './visibility.ts'
 
 export type DoubleOptions = {
   /** Bytes of data in one append. Default: the server's own, 1 MiB. */
@@ -23,6 +24,8 @@ export type DoubleOptions = {
   readonly credentials?: ServerCredentials
   /** What `user:password` must be. Only over TLS: without it the client sends none. */
   readonly password?: string
+  /** How long an append is neither answered nor read, though conflicts name it at once. Default 0. */
+  readonly readableAfterMs?: number
   /** The server's clock. */
   readonly now?: () => number
 }
@@ -33,6 +36,7 @@ export type Double = {
   readonly url: string
   readonly store: Store
   readonly faults: Faults
+  readonly visibility: Visibility
   readonly appends: AppendCounts
   readonly subscriptions: Subscriptions
   /** Reads that occupy a stream of their connection, subscriptions too. */
@@ -55,6 +59,7 @@ const isAllowed = (metadata: Metadata, password: string | undefined) =>
 const newServices = (options: DoubleOptions, port: () => number, reset: () => void) => {
   const { maxAppendSize = 1_048_576, password, now = Date.now } = options
   const [store, faults, appends] = [newStore(), newFaults(), newAppendCounts()]
+  const visibility = newVisibility(options.readableAfterMs)
   const subscriptions = newSubscriptions(store)
   const denied = failure(status.UNAUTHENTICATED, 'Bad HTTP status code: 401', { exception: 'access-denied' })
   const enter = async (method: Method, metadata: Metadata): Promise<Failure | undefined> =>
@@ -72,9 +77,10 @@ const newServices = (options: DoubleOptions, port: () => number, reset: () => vo
     const isSubscription = call.request.getOptions()!.hasSubscription()
     const failed = await enter(isSubscription ? 'subscribe' : 'read', call.metadata)
     if (failed) return fail(call, failed)
-    return isSubscription ? subscriptions.subscribe(call) : answerRead(call, store)
+    return isSubscription ? subscriptions.subscribe(call) : answerRead(call, store, visibility)
   }
-  const setting = { store, faults: { ...faults, enter }, maxAppendSize, now, stored: subscriptions.publish, reset }
+  const { publish: stored } = subscriptions
+  const setting = { store, faults: { ...faults, enter }, visibility, maxAppendSize, now, stored, reset }
   const refuse = (call: { metadata: Metadata; emit(event: 'error', error: Failure): boolean }) =>
     void enter('batchAppend', call.metadata).then(() => call.emit('error', failure(status.UNIMPLEMENTED, 'refused')))
 
@@ -96,7 +102,7 @@ const newServices = (options: DoubleOptions, port: () => number, reset: () => vo
     server.addService(gossip.GossipService, { read: unary('gossip', () => gossipResponse(port())) })
     server.addService(operations.OperationsService, { startScavenge: unary('scavenge', scavenge) })
   }
-  return { store, faults, appends, subscriptions, openReads: () => reading.size, add }
+  return { store, faults, visibility, appends, subscriptions, openReads: () => reading.size, add }
 }
 
 /**

@@ -1,0 +1,91 @@
+import { type Kysely, sql } from 'kysely'
+
+/**
+ * Appends no longer rewrite a head row: while a backup holds a snapshot its dead versions cannot be removed, and each
+ * append would read all of them. Writers take turns by an advisory lock, and the primary key knows the last position:
+ * it never goes back, for the last event of a stream always stays. The log also gets an identity.
+ */
+export const up = async (db: Kysely<unknown>): Promise<void> => {
+  // Nobody appends while the function and what it stands on change; processes of an older version read the view.
+  await sql`lock table log.head in access exclusive mode`.execute(db)
+  await sql`drop table log.head`.execute(db)
+  await sql`
+    create view log.head as select true as one, coalesce(max(position), 0) as position from log.events`.execute(db)
+
+  // Lock, compare, insert. A function, because each of its statements sees what was committed before the lock was had.
+  // Appends come as arrays; events name their append by its number, from 1. A revision of -1 stands for no stream.
+  await sql`
+    create or replace function log.append(
+      streams text[], expecteds int8[], sizes int4[],
+      appends int4[], ids uuid[], types text[], data json[], metadata json[], bytes int4[]
+    ) returns table (stored bool, fresh bool, revision int8, at int8) language plpgsql as $$
+    declare
+      head int8;
+      actuals int8[];
+      bases int8[] := array_fill(null::int8, array[cardinality(streams)]);
+      first int4 := 1;
+      firsts int4[] := array_fill(0, array[cardinality(streams)]);
+      moved int8;
+    begin
+      perform pg_advisory_xact_lock(hashtext('tracebook log append'));
+      select coalesce(max(e.position), 0) into head from log.events e;
+      select array_agg(coalesce(last.revision, -1) order by a.number) into actuals
+      from unnest(streams) with ordinality a(stream, number)
+      left join lateral (
+        select e.revision from log.events e where e.stream = a.stream collate "C" order by e.revision desc limit 1
+      ) last on true;
+
+      moved := head;
+      for i in 1 .. cardinality(streams) loop
+        firsts[i] := first;
+        if actuals[i] = expecteds[i] then
+          bases[i] := moved;
+          moved := moved + sizes[i];
+        end if;
+        first := first + sizes[i];
+      end loop;
+
+      if moved > head then
+        insert into log.events (position, stream, revision, id, type, data, metadata, bytes)
+        select bases[e.append] + e.number - firsts[e.append] + 1, streams[e.append],
+          expecteds[e.append] + e.number - firsts[e.append] + 1, e.id, e.type, e.data, e.metadata, e.bytes
+        from unnest(appends, ids, types, data, metadata, bytes)
+          with ordinality e(append, id, type, data, metadata, bytes, number)
+        where bases[e.append] is not null;
+      end if;
+
+      for i in 1 .. cardinality(streams) loop
+        fresh := bases[i] is not null;
+        if fresh then
+          stored := true; revision := expecteds[i] + sizes[i]; at := bases[i] + sizes[i];
+        else
+          -- A retry finds its own last event where it wanted to end, and gets the answer that was lost. Its first one
+          -- must be its own too, as far as it has not been truncated.
+          select e.position into at from log.events e
+          where e.stream = streams[i] and e.revision = expecteds[i] + sizes[i] and e.id = ids[firsts[i] + sizes[i] - 1]
+            and not exists (select from log.events f where f.stream = e.stream
+              and f.revision = expecteds[i] + 1 and f.id <> ids[firsts[i]]);
+          stored := found; revision := case when found then expecteds[i] + sizes[i] else actuals[i] end;
+        end if;
+        return next;
+      end loop;
+    end $$`.execute(db)
+
+  // Which log this is, which history of it (a new epoch whenever its end may have been lost), and on which server and
+  // timeline the epoch began: null until a process has looked.
+  await sql`
+    create table log.identity (
+      one bool primary key default true check (one), id uuid not null, epoch uuid not null, server text
+    )`.execute(db)
+  await sql`insert into log.identity (id, epoch) values (gen_random_uuid(), gen_random_uuid())`.execute(db)
+
+  // The log that read models and processes of this database follow.
+  await sql`create table tracebook.followed_log (one bool primary key default true check (one), id uuid not null)`.execute(
+    db,
+  )
+
+  // Emptied when PostgreSQL recovers from a crash, which may take the last transactions of the read models along.
+  await sql`create unlogged table tracebook.incarnation (one bool primary key default true check (one), id uuid not null)`.execute(
+    db,
+  )
+}

@@ -1,0 +1,203 @@
+import type { Writable } from 'node:stream'
+import type pg from 'pg'
+import type { RecordedEvent } from '../log/log.ts'
+import { metadataOf } from '../log/metadata.ts'
+import { newApplyingClient } from '../postgres/connect.ts'
+import { type Anchor, type Step, advance } from './checkpoint.ts'
+import type { Codec } from './codec.ts'
+import { mayPass } from './faults.ts'
+import type { Group } from './group.ts'
+import { type Happened, PASSED_OVER, project } from './projection.ts'
+import { type Quarantined, isDecision, note, quarantined } from './quarantine.ts'
+import { locks } from './schema.ts'
+import { idOf } from './stream.ts'
+
+/** An event as projections and caches see it. @throws UnknownEvent when this code cannot read it */
+export const happened = (codec: Codec, event: RecordedEvent): Happened => {
+  const { at, actor } = metadataOf(event)
+  const { type, data } = codec.decode(event)
+  const { stream, revision, position } = event
+  const bytes = event.data.length
+  return { type, data, of: idOf(event), stream, revision, position, at, actor, bytes }
+}
+
+export const anchorOf = (events: readonly Pick<RecordedEvent, 'position' | 'id'>[]): Anchor | undefined => {
+  const last = events.at(-1)
+  return last && { position: last.position, id: last.id }
+}
+
+/** Where a batch is applied: `schema` is on the search path of the client. */
+export type Target = { readonly client: pg.Client; readonly group: Group; readonly schema: string }
+
+/** A connection whose transactions may be lost with the server: they are replayed from the checkpoint. */
+export const connectForApplying = async (url: string, schema: string): Promise<pg.Client> => {
+  const client = newApplyingClient(url, schema)
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+/** Lets what is written to a connection leave in one piece: a batch of statements costs one system call, not a dozen. */
+const holdBack = (client: pg.Client): (() => void) => {
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
+  stream.cork()
+  return () => stream.uncork()
+}
+
+/** Sends statements without waiting; `settled` gives the first that failed. */
+const newSender = (client: pg.Client) => {
+  const sent: Promise<unknown>[] = []
+  const send = (query: string | pg.QueryConfig) => void sent.push(client.query(query))
+  const settled = async (): Promise<{ error: unknown } | undefined> => {
+    const failed = (await Promise.allSettled(sent)).find((outcome) => outcome.status === 'rejected')
+    return failed && { error: failed.reason }
+  }
+  return { send, settled }
+}
+
+/**
+ * A swap of schemas, or a replay of one stream, waits for this lock and is waited for by it. A crash of the server may take
+ * the last batches along until they are applied again; what may take rights away must not be among them.
+ */
+const begin = ({ group, schema }: Target, events: readonly { readonly type: string }[]) => {
+  const mayWait = events.every(({ type }) => group.harmless?.has(type))
+  const lock = `select pg_advisory_xact_lock_shared(hashtext('${locks.swap(schema)}'))`
+  return ['begin', lock, ...(mayWait ? [] : ['set local synchronous_commit = on'])]
+}
+
+/**
+ * Applies whole appends to a schema of the group, in one transaction with the checkpoint. All statements are sent at
+ * once and answered in order.
+ */
+export const applyBatch = async (target: Target, events: readonly Happened[], step: Step): Promise<void> => {
+  const { client, group } = target
+  const { send, settled } = newSender(client)
+  const release = holdBack(client)
+  for (const statement of begin(target, events)) send(statement)
+  send(advance(step))
+  try {
+    for (const projection of group.projections)
+      project(projection, events, (name, text, values) => send({ name, text, values: [...values] }))
+    send('commit')
+  } catch (error) {
+    send('rollback')
+    release()
+    await settled()
+    throw error
+  }
+  release()
+  const failed = await settled()
+  if (failed) throw failed.error
+}
+
+/** Ids of events that were passed over for good. */
+export type Skipped = ReadonlySet<string>
+
+const NONE: Skipped = new Set()
+
+const passedOver = (event: RecordedEvent): Happened => {
+  const { stream, revision, position } = event
+  const place = { of: idOf(event), stream, revision, position, at: metadataOf(event).at }
+  return { type: PASSED_OVER, data: {}, ...place, actor: undefined, bytes: 0 }
+}
+
+/** Applies events within an open transaction; nothing of them stays when one of them cannot be applied. */
+const attempt = async ({ client, group }: Target, codec: Codec, events: readonly RecordedEvent[], skipped: Skipped) => {
+  const { send, settled } = newSender(client)
+  send('savepoint append')
+  let thrown: { error: unknown } | undefined
+  try {
+    const facts = events.map((event) => (skipped.has(event.id) ? passedOver(event) : happened(codec, event)))
+    for (const projection of group.projections)
+      project(projection, facts, (name, text, values) => send({ name, text, values: [...values] }))
+  } catch (error) {
+    thrown = { error }
+  }
+  const failed = (await settled()) ?? thrown
+  if (!failed) return undefined
+  if (mayPass(failed.error)) throw failed.error
+  await client.query('rollback to savepoint append')
+  return failed
+}
+
+/** Of an append that cannot be applied the first event with which it fails, found by halves; nothing of it stays. */
+const culpritOf = async (
+  target: Target,
+  codec: Codec,
+  append: readonly RecordedEvent[],
+  skipped: Skipped,
+  first: { error: unknown },
+) => {
+  let [good, bad, failed] = [0, append.length, first] // how many events of the beginning pass, how many do not
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1
+    const outcome = await attempt(target, codec, append.slice(0, middle), skipped)
+    if (outcome) [bad, failed] = [middle, outcome]
+    else {
+      await target.client.query('rollback to savepoint append')
+      good = middle
+    }
+  }
+  return quarantined(append[bad - 1]!, failed.error)
+}
+
+/** Applies one append within an open transaction; gives what keeps it from being applied. @throws what may pass */
+export const applyAppend = async (
+  target: Target,
+  codec: Codec,
+  append: readonly RecordedEvent[],
+  skipped: Skipped = NONE,
+): Promise<Quarantined | undefined> => {
+  const failed = await attempt(target, codec, append, skipped)
+  const culprit = failed && (await culpritOf(target, codec, append, skipped, failed))
+  await target.client.query('release savepoint append')
+  return culprit
+}
+
+/** The appends of a batch, in order: each is of one stream. */
+export const appendsOf = (events: readonly RecordedEvent[]): RecordedEvent[][] => {
+  const appends: RecordedEvent[][] = []
+  for (const event of events) {
+    const last = appends.at(-1)?.[0]
+    const isSame = last?.stream === event.stream && metadataOf(last).append.id === metadataOf(event).append.id
+    if (isSame) appends.at(-1)!.push(event)
+    else appends.push([event])
+  }
+  return appends
+}
+
+/**
+ * Applies a batch append by append, after it has failed as a whole: in one transaction with the checkpoint, streams whose
+ * events cannot be applied go into quarantine, and everything else is applied. `accept` may throw to refuse it all.
+ */
+export const applyCarefully = async (
+  target: Target,
+  codec: Codec,
+  events: readonly RecordedEvent[],
+  step: Step,
+  accept: (culprit: Quarantined) => void,
+): Promise<Quarantined[]> => {
+  const { client } = target
+  const added = new Map<string, Quarantined>()
+  try {
+    for (const statement of begin(target, events)) await client.query(statement)
+    await client.query(advance(step))
+    for (const append of appendsOf(events)) {
+      if (added.has(append[0]!.stream)) continue
+      const culprit = await applyAppend(target, codec, append)
+      if (!culprit) continue
+      accept(culprit)
+      added.set(culprit.stream, culprit)
+      await client.query(note(culprit))
+    }
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+  return [...added.values()]
+}
+
+/** The events of a batch that projections get: those of streams that are not in quarantine. */
+export const applicable = (events: readonly RecordedEvent[], isQuarantined: (stream: string) => boolean) =>
+  events.filter((event) => !isDecision(event) && !isQuarantined(event.stream))

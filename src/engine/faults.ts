@@ -1,0 +1,19 @@
+import pg from 'pg'
+import { LogUnavailable } from '../log/log.ts'
+import { isTransient } from '../postgres/connect.ts'
+import { SessionLost } from '../postgres/leader.ts'
+import { isMoved } from './checkpoint.ts'
+import { UnknownEvent } from './codec.ts'
+
+/** Whether the same again may pass: the database went away, or another runner was faster. Never for a wrong event. */
+export const mayPass = (error: unknown): boolean => {
+  if (error instanceof UnknownEvent) return false
+  if (isMoved(error) || error instanceof LogUnavailable || error instanceof SessionLost) return true
+  return error instanceof pg.DatabaseError ? isTransient(error) : isConnectionError(error)
+}
+
+/** An error of the socket or the driver. */
+const isConnectionError = (error: unknown): boolean => {
+  const { code, message = '' } = error as { code?: unknown; message?: string }
+  return /^E[A-Z]+$/.test(String(code)) || /connection|terminated|timeout|not queryable/i.test(message)
+}

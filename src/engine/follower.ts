@@ -1,0 +1,123 @@
+import type { EventLog, RecordedEvent } from '../log/log.ts'
+import { type Target, anchorOf, applicable, applyBatch, applyCarefully, happened } from './apply.ts'
+import { type Step, advance } from './checkpoint.ts'
+import type { Codec } from './codec.ts'
+import { mayPass } from './faults.ts'
+import { type Quarantined, isDecision, readQuarantine } from './quarantine.ts'
+import { replayStream } from './replay.ts'
+import { locks, schemasOf } from './schema.ts'
+
+const MOST = 10
+const WITHIN_MS = 60_000
+
+/** More streams cannot be applied than bad events explain: the code is wrong, and nothing more is applied. */
+export class TooManyQuarantined extends Error {
+  override readonly name = 'TooManyQuarantined'
+}
+
+/** Applies the log to one schema, batch by batch, and keeps account of the streams in quarantine. */
+export type Follower = {
+  /** Applies what lies between two positions. @throws TooManyQuarantined, what may pass */
+  pass(events: readonly RecordedEvent[], from: bigint, through: bigint): Promise<void>
+  quarantine(): readonly Quarantined[]
+}
+
+export type FollowerOptions = {
+  readonly target: Target
+  readonly log: EventLog
+  readonly codec: Codec
+  readonly epoch: string
+  /** Called for each stream that goes into quarantine. */
+  readonly report: (culprit: Quarantined) => void
+}
+
+/** Streams that other schemas of the group have in quarantine, too: meeting them again says nothing about the code. */
+const knownElsewhere = async ({ client, group, schema }: Target): Promise<Set<string>> => {
+  const known = new Set<string>()
+  for (const other of await schemasOf(client, group)) {
+    const { rows } = await client.query(`select to_regclass('${other}.quarantine') is not null as there`)
+    if (other === schema || !rows[0].there) continue
+    for (const { stream } of await readQuarantine(client, other)) known.add(stream)
+  }
+  return known
+}
+
+/** Splits a batch in front of and behind each decision of an operator about a stream. */
+const runsOf = (events: readonly RecordedEvent[]): RecordedEvent[][] => {
+  const runs: RecordedEvent[][] = []
+  for (const event of events) {
+    const last = runs.at(-1)
+    if (last && !isDecision(event) && !isDecision(last[0]!)) last.push(event)
+    else runs.push([event])
+  }
+  return runs
+}
+
+export const newFollower = async (options: FollowerOptions): Promise<Follower> => {
+  const { target, log, codec, epoch, report } = options
+  const { client, schema } = target
+  const streams = new Map((await readQuarantine(client, schema)).map((one) => [one.stream, one]))
+  const known = await knownElsewhere(target)
+  let recent: number[] = []
+
+  const accept = ({ stream, reason }: Quarantined) => {
+    if (known.has(stream)) return
+    const now = performance.now()
+    recent = [...recent.filter((time) => now - time < WITHIN_MS), now]
+    if (recent.length > MOST)
+      throw new TooManyQuarantined(
+        `events of more than ${MOST} streams cannot be applied, the last one because ${reason}`,
+      )
+  }
+
+  const apply = async (events: readonly RecordedEvent[], step: Step) => {
+    const wanted = applicable(events, (stream) => streams.has(stream))
+    try {
+      const facts = wanted.map((event) => happened(codec, event))
+      await applyBatch(target, facts, step)
+    } catch (error) {
+      if (mayPass(error)) throw error
+      for (const culprit of await applyCarefully(target, codec, wanted, step, accept)) {
+        streams.set(culprit.stream, culprit)
+        report(culprit)
+      }
+    }
+  }
+
+  /** An event was skipped: the rows of its stream are made anew without it. */
+  const skip = async (decision: RecordedEvent, step: Step) => {
+    const { stream } = codec.decode(decision).data as { stream: string }
+    try {
+      await client.query('begin')
+      await client.query('select pg_advisory_xact_lock_shared(hashtext($1))', [locks.swap(schema)])
+      await client.query(advance(step))
+      const culprit = await replayStream(target, { log, codec }, stream, decision.position)
+      await client.query('commit')
+      streams.delete(stream)
+      if (!culprit) return
+      streams.set(stream, culprit)
+      report(culprit)
+    } catch (error) {
+      await client.query('rollback').catch(() => {})
+      throw error
+    }
+  }
+
+  const pass = async (events: readonly RecordedEvent[], from: bigint, through: bigint) => {
+    const runs = runsOf(events)
+    let at = from
+    for (const [i, run] of runs.entries()) {
+      const step = {
+        from: at,
+        through: i === runs.length - 1 ? through : run.at(-1)!.position,
+        epoch,
+        anchor: anchorOf(run),
+      }
+      await (isDecision(run[0]!) ? skip(run[0]!, step) : apply(run, step))
+      at = step.through
+    }
+    if (runs.length === 0) await apply([], { from, through, epoch, anchor: undefined })
+  }
+
+  return { pass, quarantine: () => [...streams.values()] }
+}

@@ -1,0 +1,46 @@
+import type { EventLog } from '../log/log.ts'
+import { watchCheckpoint } from './checkpoint-watch.ts'
+import type { Codec } from './codec.ts'
+import { type Group, schemaOf } from './group.ts'
+import { type Horizon, newHorizon } from './horizon.ts'
+import { type Quarantine, newQuarantine } from './quarantine.ts'
+import { type RunnerOptions, type RunnerState, startRunner } from './runner.ts'
+
+/** What a node knows of a group of read models: how far it has come, and which streams it has in quarantine. */
+export type GroupNode = {
+  readonly group: Group
+  readonly schema: string
+  readonly horizon: Horizon
+  readonly quarantine: Quarantine
+  /** What this node's own runner does; undefined where it has none. */
+  state(): RunnerState | undefined
+  close(): Promise<void>
+}
+
+export type GroupNodeOptions = {
+  readonly url: string
+  readonly group: Group
+  readonly log: EventLog
+  readonly codec: Codec
+  /** Whether this process may build the read models itself. */
+  readonly runs: boolean
+  readonly logger: RunnerOptions['logger']
+  readonly observe?: RunnerOptions['observe']
+}
+
+/** Runs a group's projections, or stands by, and in any case knows how far they have come. */
+export const openGroup = (options: GroupNodeOptions): GroupNode => {
+  const { url, group, log, codec, runs, logger, observe } = options
+  const schema = schemaOf(group)
+  const [horizon, quarantine] = [newHorizon(), newQuarantine()]
+  const common = { url, horizon, quarantine }
+  const runner = runs
+    ? startRunner({ ...common, group, log, codec, logger, ...(observe ? { observe } : {}) })
+    : undefined
+  const state = () => runner?.state()
+  const checkpoints = watchCheckpoint({ ...common, schema, isNeeded: () => state()?.is !== 'running' })
+  const close = async () => {
+    await Promise.all([runner?.close(), checkpoints.close()])
+  }
+  return { group, schema, horizon, quarantine, state, close }
+}

@@ -1,0 +1,116 @@
+import pg from 'pg'
+import { v5 } from 'uuid'
+import type { RecordedEvent } from '../log/log.ts'
+import { metadataOf } from '../log/metadata.ts'
+import type { Client } from './checkpoint.ts'
+import { UnknownEvent } from './codec.ts'
+import { QUARANTINE } from './quarantine-events.ts'
+import { InQuarantine } from './rejected.ts'
+
+/**
+ * An event that a projection cannot apply costs its own stream only: the stream is noted here, in the transaction of the
+ * batch, its later events are left aside, its rows stay as they were before, and everything else goes on.
+ */
+export type Quarantined = {
+  readonly stream: string
+  /** Of the first event that could not be applied. */
+  readonly position: bigint
+  readonly revision: bigint
+  readonly eventId: string
+  readonly type: string
+  /** Why, without any content of the event. */
+  readonly reason: string
+  /** When the event happened (ms). */
+  readonly at: number
+}
+
+export const quarantineTables = `
+  create table quarantine (
+    stream text collate "C" primary key, position int8 not null, revision int8 not null, event_id uuid not null,
+    type text collate "C" not null, reason text not null, at int8 not null
+  );`
+
+const ROOT = '3c0a7f52-7d1c-5a0c-9a5e-2f6f2f0a6c11'
+
+/** The stream that holds the decisions about another one: its id, and its name. */
+export const skipIdOf = (stream: string): string => v5(stream, ROOT)
+export const skipStreamOf = (stream: string): string => `${QUARANTINE}-${skipIdOf(stream)}`
+
+/** Whether an event is such a decision: the engine's own business, no projection's. */
+export const isDecision = ({ stream }: Pick<RecordedEvent, 'stream'>): boolean => stream.startsWith(`${QUARANTINE}-`)
+
+/** A constraint's name or an SQLSTATE says enough; the server's details quote values. */
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof UnknownEvent) return error.message
+  if (error instanceof pg.DatabaseError)
+    return error.constraint ? `it violates ${error.constraint}` : `PostgreSQL refuses it (${error.code})`
+  return `a projection failed (${error instanceof Error ? error.name : 'unknown'})`
+}
+
+export const quarantined = (event: RecordedEvent, error: unknown): Quarantined => {
+  const { stream, position, revision, id, type } = event
+  return { stream, position, revision, eventId: id, type, reason: reasonOf(error), at: metadataOf(event).at }
+}
+
+/** The statement that notes a stream. */
+export const note = ({ stream, position, revision, eventId, type, reason, at }: Quarantined) => ({
+  text: `insert into quarantine (stream, position, revision, event_id, type, reason, at) values ($1, $2, $3, $4, $5, $6, $7)`,
+  values: [stream, position, revision, eventId, type, reason, at],
+})
+
+type Row = {
+  stream: string
+  position: bigint
+  revision: bigint
+  event_id: string
+  type: string
+  reason: string
+  at: bigint
+}
+
+export const readQuarantine = async (client: Client, schema: string): Promise<Quarantined[]> => {
+  const { rows } = await client.query<Row>(`select * from ${schema}.quarantine order by position`)
+  return rows.map(({ event_id: eventId, at, ...row }) => ({ ...row, eventId, at: Number(at) }))
+}
+
+/** What a node knows of the streams that are in quarantine: their rows may be wrong, so they are not answered from. */
+export type Quarantine = {
+  list(): readonly Quarantined[]
+  /** Whether none of these streams is in quarantine. */
+  isClear(...streams: string[]): boolean
+  /** @throws InQuarantine when one of these streams is */
+  assertClear(...streams: string[]): void
+  /** Takes over what the read models say. */
+  set(list: readonly Quarantined[]): void
+  /** Calls back, before anything else happens, when the list has changed. */
+  onChange(listener: () => void): void
+}
+
+const keysOf = (list: readonly Quarantined[]) => list.map(({ stream, position }) => `${stream}@${position}`).join()
+
+export const newQuarantine = (): Quarantine => {
+  let current: readonly Quarantined[] = []
+  let streams = new Set<string>()
+  const listeners: (() => void)[] = []
+
+  const isClear = (...names: string[]) => streams.size === 0 || !names.some((name) => streams.has(name))
+
+  const assertClear = (...names: string[]) => {
+    for (const name of names) if (streams.has(name)) throw new InQuarantine(name.slice(0, name.indexOf('-')))
+  }
+
+  const set = (list: readonly Quarantined[]) => {
+    if (keysOf(list) === keysOf(current)) return
+    current = list
+    streams = new Set(list.map(({ stream }) => stream))
+    for (const listener of listeners) listener()
+  }
+
+  return {
+    list: () => current,
+    isClear,
+    assertClear,
+    set,
+    onChange: (listener) => void listeners.push(listener),
+  }
+}

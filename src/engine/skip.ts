@@ -1,0 +1,49 @@
+import type { EventLog, RecordedEvent } from '../log/log.ts'
+import type { Codec } from './codec.ts'
+import { foldSource } from './fold.ts'
+import { QUARANTINE, QuarantineEvent } from './quarantine-events.ts'
+import { skipIdOf } from './quarantine.ts'
+import type { StreamKind } from './stream.ts'
+import { newTransactor } from './transact.ts'
+
+/** What was decided about one stream: the ids of its events that are passed over. */
+const decisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
+  category: QUARANTINE,
+  events: QuarantineEvent,
+  initial: () => new Set(),
+  evolve: (skipped, { data }) => new Set([...skipped, data.eventId]),
+  weigh: ({ size }) => 300 + 100 * size,
+}
+
+type Reason = { readonly stream: string; readonly eventId: string; readonly by: string; readonly why: string }
+
+/** Passes over an event; a second time says nothing new. */
+export const passOver =
+  (reason: Reason) =>
+  (skipped: ReadonlySet<string>): QuarantineEvent[] =>
+    skipped.has(reason.eventId) ? [] : [{ type: 'EventSkipped', data: reason }]
+
+const eventAt = async (log: EventLog, position: bigint): Promise<RecordedEvent> => {
+  for await (const event of log.readAll({ after: position - 1n, limit: 1 }))
+    if (event.position === position) return event
+  throw new Error(`no event stands at position ${position}`)
+}
+
+export type Skip = { readonly position: bigint; readonly by: string; readonly why: string; readonly now: () => number }
+
+/**
+ * Says in the log that the event at a position is passed over for good, by whom and why. Gives the event. Projections
+ * then make the rows of its stream anew without it. @throws Error when no event stands there
+ */
+export const skipEvent = async (
+  log: EventLog,
+  codec: Codec,
+  { position, by, why, now }: Skip,
+): Promise<RecordedEvent> => {
+  const event = await eventAt(log, position)
+  const { stream, id: eventId } = event
+  const transactor = newTransactor({ kind: decisions, source: foldSource(decisions, log, codec), log, codec, now })
+  const decide = passOver({ stream, eventId, by, why })
+  await transactor.transact(skipIdOf(stream), { decide, answer: () => {} }, {})
+  return event
+}

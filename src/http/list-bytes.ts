@@ -1,0 +1,75 @@
+import { BrokenOff, type LongList, type Page, type Pages } from './long-list.ts'
+import { newPieces } from './pieces.ts'
+import type { Reading } from './reading.ts'
+import type { ReadingRights } from './reading-rights.ts'
+import type { RecentLosses } from './recent-losses.ts'
+import type { Room } from './room.ts'
+
+export type ListBytesOptions = {
+  readonly rights: ReadingRights
+  readonly losses: RecentLosses
+  /** Of how many pages are read from the database at once. */
+  readonly turns: Room
+}
+
+/** @throws BrokenOff for a list that has ended */
+export const assertGoesOn = (reading: Reading): void => {
+  const over = reading.over()
+  if (over) throw new BrokenOff(over === 'left' ? 'its reader has left' : over.reason)
+}
+
+/** Reads the first page, and gives the bytes of the answer, each page as its reader has taken the one before. */
+export const openBytes = async <Row>(
+  reading: Reading,
+  list: LongList<Row>,
+  { rights, losses, turns }: ListBytesOptions,
+): Promise<AsyncGenerator<Buffer, void>> => {
+  const pages: Pages<Row> = list.pages()
+
+  const nextPage = async () => {
+    reading.since = Infinity // the reader waits for us
+    const turn = await turns.take(1)
+    try {
+      const { value: page } = await pages.next()
+      if (page) reading.share!.resize(Math.max(list.pageWeight, page.weight))
+      return page
+    } finally {
+      turn.giveBack()
+      reading.since = performance.now()
+    }
+  }
+
+  /** Whether the trace that a row shows has been deleted since the row was read. */
+  const isGone = (row: Row, position: bigint | undefined) => {
+    if (!list.traceIdOf || position === undefined) return false
+    const id = list.traceIdOf(row)
+    return losses.since(position, { reader: reading.reader, shows: (traceId) => traceId === id }) !== 'kept'
+  }
+
+  async function* bytes(first: Page<Row> | void) {
+    const pieces = newPieces(list.before)
+    /** Called as soon as rows are joined: from then on it is known that their traces are shown. */
+    const release = async (end?: string) => {
+      const piece = pieces.take(end)
+      reading.sends(piece.bytes.length, piece.traceIds)
+      reading.since = performance.now()
+      await rights.sure(reading)
+      assertGoesOn(reading)
+      return piece.bytes
+    }
+    for (let page = first; page; page = await nextPage()) {
+      for (const row of page.rows) {
+        if (isGone(row, page.position)) continue
+        const text = list.toText(row)
+        if (text !== undefined) pieces.add(text, list.traceIdOf?.(row))
+        if (pieces.isFull()) yield await release()
+      }
+      if (!pieces.isEmpty()) yield await release()
+    }
+    yield await release(list.after())
+  }
+
+  const first = await nextPage()
+  assertGoesOn(reading)
+  return bytes(first)
+}

@@ -1,0 +1,35 @@
+import type { Reader } from '../trace/lost-rights.ts'
+
+/** Some rows of a list, of one snapshot. */
+export type Page<Row> = {
+  readonly rows: readonly Row[]
+  /** About how many characters they hold. */
+  readonly weight: number
+  /** The checkpoint of the snapshot, where rows are traces. */
+  readonly position?: bigint
+}
+
+/** @throws BrokenOff when what is left does not go with what was given */
+export type Pages<Row> = AsyncIterator<Page<Row>, void>
+
+/** A list too long to be answered at once: pages, each of them a short query, joined to one JSON answer. */
+export type LongList<Row> = {
+  readonly reader: Reader
+  /** The checkpoint of a snapshot in which the reader has the right to read. @throws 401, 404, Unavailable */
+  check(): Promise<bigint>
+  /** About how many characters a page holds. */
+  readonly pageWeight: number
+  pages(): Pages<Row>
+  /** The answer: `before`, the rows with commas between, `after`. */
+  readonly before: string
+  /** Undefined leaves a row out. */
+  toText(row: Row): string | undefined
+  /** The trace that a row shows, where rows are traces. */
+  traceIdOf?(row: Row): string
+  after(): string
+}
+
+/** A list cannot be sent to its end: the message says why. */
+export class BrokenOff extends Error {
+  override readonly name = 'BrokenOff'
+}

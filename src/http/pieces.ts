@@ -1,0 +1,34 @@
+/** A part of an answer: so many rows that sending them is worth a system call. */
+export type Piece = { readonly bytes: Buffer; readonly traceIds: readonly string[] }
+
+/** Joins rows to the text of a JSON array, piece by piece. */
+export type Pieces = {
+  add(row: string, traceId: string | undefined): void
+  isFull(): boolean
+  isEmpty(): boolean
+  /** What has been joined since the last piece. */
+  take(end?: string): Piece
+}
+
+const LENGTH = 64 * 1024
+
+export const newPieces = (before: string): Pieces => {
+  let text = before
+  let separator = ''
+  let traceIds: string[] = []
+
+  const add = (row: string, traceId: string | undefined) => {
+    text += separator + row
+    separator = ','
+    if (traceId !== undefined) traceIds.push(traceId)
+  }
+
+  const take = (end = '') => {
+    const piece = { bytes: Buffer.from(text + end), traceIds }
+    text = ''
+    traceIds = []
+    return piece
+  }
+
+  return { add, isFull: () => text.length >= LENGTH, isEmpty: () => text === '', take }
+}

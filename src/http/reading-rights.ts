@@ -1,0 +1,40 @@
+import { Unavailable } from '../engine/rejected.ts'
+import { within } from '../engine/within.ts'
+import type { Reading } from './reading.ts'
+import type { RecentLosses } from './recent-losses.ts'
+
+const AGAIN_MS = 300
+const PATIENCE_MS = 500
+
+/** Whether the readers of long lists may go on reading. All @throws 401, 404 when not, Unavailable when nobody can tell. */
+export type ReadingRights = {
+  /** Looks now, and takes the time that it takes. */
+  confirm(reading: Reading): Promise<void>
+  /**
+   * Resolves when nothing that is older than a second can have taken the right away: at once while this node hears of
+   * all that happens, else after a look, of half a second at most.
+   */
+  sure(reading: Reading): Promise<void>
+}
+
+export const newReadingRights = (isAlive: () => boolean, losses: RecentLosses): ReadingRights => {
+  const confirm = async (reading: Reading) => {
+    const checked = { at: performance.now(), isWatched: isAlive() }
+    // The snapshot may be older than what this node has heard of.
+    const outcome = losses.since(await reading.check(), reading)
+    if (outcome !== 'kept') throw new Unavailable(`the right to read is ${outcome}`)
+    reading.checked = checked
+  }
+
+  const isSure = ({ checked }: Reading) => (isAlive() && checked.isWatched) || performance.now() - checked.at < AGAIN_MS
+
+  const sure = async (reading: Reading) => {
+    if (isSure(reading)) return
+    reading.checking ??= within(PATIENCE_MS, 'rights cannot be looked up', confirm(reading)).finally(() => {
+      reading.checking = undefined
+    })
+    await reading.checking
+  }
+
+  return { confirm, sure }
+}

@@ -1,0 +1,95 @@
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import { BrokenOff, type Page, type Pages } from '../http/long-list.ts'
+import { int4s } from '../postgres/arrays.ts'
+import {
+  type LaterMessage,
+  type ListedMessages,
+  type WantedMessages,
+  isUnchanged,
+  listedMessages,
+} from './listed-messages.ts'
+import { type MessageListRow, behind, columns, order, withParts } from './message-queries.ts'
+
+/** About how many characters a page holds, unless a message alone holds more. */
+export const PAGE_WEIGHT = 512 * 1024
+/** Up to this many characters a trace is read in one statement. */
+export const WHOLE_WEIGHT = 8 * 1024 * 1024
+const FIRST = 64
+const FEWEST = 8
+const MOST = 1_000
+
+type TraceReads = Pick<Reads<ReadTables>, 'rows'>
+type PageRow = MessageListRow & LaterMessage & { size: bigint }
+
+const partsOf = ({ includeParts }: WantedMessages) => (includeParts ? withParts : '')
+const nameOf = (name: string, { includeParts }: WantedMessages) => `${name}${includeParts ? '-parts' : ''}`
+
+// Of the messages asked for as many as weigh little enough, in the order that they were asked for, at least one. Sizes
+// are those of the rows, without reading what is stored beside them.
+const pageStatement = (wanted: WantedMessages) => `
+  select m.revision, m.digest, m.size, ${columns} ${partsOf(wanted)} from (
+    select m.*, t.revision, k.place, s.size,
+      sum(s.size) over (order by k.place rows unbounded preceding) - s.size as before
+    from traces t cross join unnest($3::int4[]) with ordinality k (ordinal, place)
+    join messages m on m.trace_id = t.id and m.ordinal = k.ordinal
+    cross join lateral (
+      select 500 + coalesce(pg_column_size(m.text_content), 0) + coalesce(sum(pg_column_size(p.body)), 0) as size
+      from parts p where ${wanted.includeParts} and p.trace_id = m.trace_id and p.ordinal = m.ordinal
+    ) s
+    where t.id = $1 and t.incarnation = $2
+  ) m where m.before < $4 order by m.place`
+
+/** All of a trace that is not too large, in one statement and so of one snapshot; undefined when it is too large. */
+const wholeStatement = (wanted: WantedMessages, after: boolean) => `
+  select ${columns} ${partsOf(wanted)} from traces t left join messages m on m.trace_id = t.id ${after ? behind : ''}
+  where t.id = $1 and t.incarnation = $${after ? 6 : 3} and t.bytes <= ${WHOLE_WEIGHT} order by ${order} limit $2`
+
+const wholePage = async (reads: TraceReads, wanted: WantedMessages): Promise<Page<MessageListRow> | undefined> => {
+  const after = wanted.values.length > 2
+  const name = nameOf(after ? 'messages-whole-after' : 'messages-whole', wanted)
+  const values = [...wanted.values, wanted.incarnation]
+  const rows = await reads.rows<MessageListRow & Row>(name, wholeStatement(wanted, after), values)
+  if (rows.length === 0) return undefined
+  const isEmpty = rows[0]!.ordinal === null
+  return { rows: isEmpty ? [] : rows, weight: rows.reduce((sum, row) => sum + weigh(row), 0) }
+}
+
+const weigh = ({ text_content, parts }: MessageListRow) => 500 + (text_content?.length ?? 0) + (parts?.length ?? 0)
+
+/** Some of the messages that are listed, from a place on. @throws BrokenOff when they are not what they were */
+const nextPage = async (
+  reads: TraceReads,
+  wanted: WantedMessages,
+  listed: ListedMessages,
+  asked: Int32Array,
+): Promise<Page<MessageListRow>> => {
+  const values = [wanted.values[0], wanted.incarnation, int4s([...asked]), PAGE_WEIGHT]
+  const rows = await reads.rows<PageRow & Row>(nameOf('messages-page', wanted), pageStatement(wanted), values)
+  if (rows.length === 0) throw new BrokenOff('its trace is gone')
+  for (const [i, row] of rows.entries()) {
+    if (row.ordinal !== asked[i] || !isUnchanged(listed, row))
+      throw new BrokenOff('messages were changed while it was being read')
+  }
+  const weight = rows.reduce((sum, { size }) => sum + Number(size), 0)
+  return { rows, weight: weight + listed.ordinals.byteLength }
+}
+
+/**
+ * The messages of one snapshot: all at once where that is little, else page by page. What is added meanwhile is left
+ * out; where a message that is still to come is changed meanwhile, the list is broken off: it would show half a batch.
+ */
+export async function* messagePages(reads: TraceReads, wanted: WantedMessages): Pages<MessageListRow> {
+  const whole = await wholePage(reads, wanted)
+  if (whole) return yield whole
+  const listed = await listedMessages(reads, wanted)
+  let count = FIRST
+  for (let at = 0; at < listed.ordinals.length;) {
+    const asked = listed.ordinals.subarray(at, at + count)
+    const page = await nextPage(reads, wanted, listed, asked)
+    at += page.rows.length
+    // No more are weighed than twice as many as a page takes.
+    count = Math.min(Math.max(2 * page.rows.length, FEWEST), MOST)
+    yield page
+  }
+}

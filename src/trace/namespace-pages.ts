@@ -1,0 +1,59 @@
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import type { Page, Pages } from '../http/long-list.ts'
+import { type After, FAR_FUTURE, summaryColumns } from './queries.ts'
+import type { TraceRow } from './rows.ts'
+
+/** About how many characters a page holds, unless a row alone holds more. */
+export const PAGE_WEIGHT = 512 * 1024
+const PAGE_ROWS = 1_000
+
+type PageRow = TraceRow & { position: bigint; weight: number; found: bigint }
+
+/** `next`: where the list goes on; undefined when this was its end. */
+export type NamespacePage = Page<TraceRow> & { readonly next: After | undefined }
+
+// Rows are weighed before they are sent: titles may be long, and compressed where they are stored.
+const statement = `
+  select p.* from (
+    select r.*, sum(r.weight) over (order by r.created_at desc, r.id desc rows unbounded preceding) - r.weight as before,
+      count(*) over () as found
+    from (
+      select ${summaryColumns}, (select position from reached) as position,
+        500 + octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)
+          + coalesce(octet_length(t.ai_title::text), 0) as weight
+      from (
+        select id, created_at from feed where namespace_id = $1 and (created_at, id) < ($2, $3)
+        order by created_at desc, id desc limit $4
+      ) f join traces t on t.id = f.id left join counts c on c.trace_id = f.id
+    ) r
+  ) p where p.before < $5 order by p.created_at desc, p.id desc`
+
+/** Traces of a namespace, whatever their visibility, newest first, from the newest or from one on. */
+export const namespacePage = async (
+  reads: Pick<Reads<ReadTables>, 'rows'>,
+  namespaceId: string,
+  after: After = FAR_FUTURE,
+): Promise<NamespacePage> => {
+  const values = [namespaceId, after.createdAt, after.id, PAGE_ROWS, PAGE_WEIGHT]
+  const rows = await reads.rows<PageRow & Row>('namespace-page', statement, values)
+  const last = rows.at(-1)
+  if (!last) return { rows, weight: 0, next: undefined }
+  const isEnd = rows.length < PAGE_ROWS && rows.length === Number(last.found)
+  return {
+    rows,
+    weight: rows.reduce((sum, { weight }) => sum + weight, 0),
+    position: last.position,
+    next: isEnd ? undefined : { createdAt: Number(last.created_at), id: last.id },
+  }
+}
+
+/** All traces of a namespace, page by page: what is there all the time comes exactly once. */
+export async function* namespacePages(reads: Pick<Reads<ReadTables>, 'rows'>, namespaceId: string): Pages<TraceRow> {
+  let after: After | undefined
+  do {
+    const page: NamespacePage = await namespacePage(reads, namespaceId, after)
+    yield page
+    after = page.next
+  } while (after)
+}

@@ -1,0 +1,93 @@
+import { setTimeout } from 'node:timers/promises'
+import pg from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { readModels } from '../projections/index.ts'
+import { schemaOf } from '../src/engine/group.ts'
+import { locks } from '../src/engine/schema.ts'
+import { LEAST_CONNECTIONS, poolSizes } from '../src/postgres/pool-sizes.ts'
+import { freshDatabase } from './support/database.ts'
+import { type App, openApp } from './support/open-app.ts'
+
+const test = suite('connections of a whole service')
+
+const open = `
+  select application_name as name, count(*)::int as number from pg_stat_activity
+  where datname = current_database() and application_name like 'tracebook %' group by 1`
+
+/** Counts connections by name, again and again, on one of its own; `most` is what was seen at once. */
+const startCounting = async (url: string) => {
+  const client = new pg.Client({ connectionString: url, application_name: 'counting' })
+  await client.connect()
+  const most = new Map<string, number>()
+  let [total, counting] = [0, true]
+  const run = async () => {
+    while (counting) {
+      const { rows } = await client.query<{ name: string; number: number }>(open)
+      for (const { name, number } of rows) most.set(name, Math.max(number, most.get(name) ?? 0))
+      total = Math.max(
+        total,
+        rows.reduce((sum, { number }) => sum + number, 0),
+      )
+      await setTimeout(2)
+    }
+  }
+  const running = run()
+  const stop = async () => {
+    counting = false
+    await running
+    await client.end()
+  }
+  return { most: (pool: string) => most.get(`tracebook ${pool}`) ?? 0, total: () => total, client, stop }
+}
+
+const many = <T>(ask: (i: number) => Promise<T>) => Promise.allSettled(Array.from({ length: 40 }, (_, i) => ask(i)))
+
+/** More of everything at once than any pool has connections. */
+const load = async ({ call, service }: App, token: string) => {
+  const { log, reads, limits, avatars } = service
+  await Promise.all([
+    many((i) => call('PUT', `/v1/traces/t${i}/messages/m${Math.random()}`, { token, body: { role: 'user' } })),
+    many((i) => call('PUT', `/v1/traces/t${i}`, { token, body: {} })),
+    many(() => reads.pool.query('select pg_sleep(0.05)')),
+    many((i) => Array.fromAsync(log.read(`thing-${i}`))),
+    many((i) => limits!.perAddress['invite-look-up'].take(`${i} ${Math.random()}`)),
+    many(() => avatars.get('00000000-0000-0000-0000-000000000000', 'none')),
+  ])
+}
+
+for (const connections of [LEAST_CONNECTIONS, 28]) {
+  test(`are never more than ${connections} with DATABASE_CONNECTIONS=${connections}, whatever it does`, async () => {
+    const database = await freshDatabase()
+    const counted = await startCounting(database.url)
+    const env = {
+      DATABASE_CONNECTIONS: `${connections}`,
+      RATE_LIMITS: 'on',
+      SUMMARY_DEBOUNCE_MS: '0',
+      SUMMARY_THRESHOLD: '1',
+      SUMMARY_CONCURRENCY: '16',
+    }
+    const app = await openApp(database.url, { env })
+    try {
+      const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
+      const { token } = (data as { session: { token: string } }).session
+      const isFull = () => Object.entries(poolSizes(connections)).every(([pool, size]) => counted.most(pool) >= size)
+      while (!isFull()) await load(app, token)
+      for (let i = 0; i < 40; i++) await app.call('DELETE', `/v1/traces/t${i}`, { token })
+
+      // Projections that take long are looked after on another connection.
+      await counted.client.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(readModels))])
+      const stuck = app.call('PUT', '/v1/traces/stuck', { token, body: {} })
+      while (counted.most('lost answers') === 0) await load(app, token)
+      await counted.client.query('select pg_advisory_unlock_all()')
+      await stuck
+      assert.ok(counted.total() <= connections, `${counted.total()} connections`)
+    } finally {
+      await app.close()
+      await counted.stop()
+      await database.drop()
+    }
+  })
+}
+
+test.run()

@@ -1,0 +1,23 @@
+import { getEventListeners } from 'node:events'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { orAborted } from '../../../src/log/eventstoredb/or-aborted.ts'
+import { errorOf } from '../support/events.ts'
+
+test('gives what the promise gives, and leaves nothing at the signal', async () => {
+  const { signal } = new AbortController()
+  for (let i = 0; i < 1_000; i++) assert.is(await orAborted(Promise.resolve(i), signal), i)
+  const failure = new Error('away')
+  assert.is(await errorOf(orAborted(Promise.reject(failure), signal)), failure)
+  assert.is(getEventListeners(signal, 'abort').length, 0)
+})
+
+test('gives nothing once the signal is aborted, before or meanwhile', async () => {
+  const stop = new AbortController()
+  const waiting = orAborted(new Promise(() => {}), stop.signal)
+  stop.abort()
+  assert.is(await waiting, undefined)
+  assert.is(await orAborted(Promise.reject(new Error('too late')), stop.signal), undefined)
+})
+
+test.run()

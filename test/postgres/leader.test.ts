@@ -1,0 +1,99 @@
+import type pg from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newApplyingClient, newPool } from '../../src/postgres/connect.ts'
+import { type Leader, openLeader } from '../../src/postgres/leader.ts'
+import { newProxy } from '../log/support/proxy.ts'
+import { type Database, freshDatabase, onServer } from '../support/database.ts'
+
+type Scene = { database: Database; proxy: Awaited<ReturnType<typeof newProxy>>; leaders: Leader[] }
+
+const test = suite<Scene>('sessions that lead, and connections that are lost without a word')
+test.before.each(async (scene) => {
+  scene.database = await freshDatabase()
+  scene.proxy = await newProxy(scene.database.url)
+  scene.leaders = []
+})
+test.after.each(async ({ database, proxy, leaders }) => {
+  await Promise.all(leaders.map((leader) => leader.close()))
+  await proxy.close()
+  await database.drop()
+})
+
+const STATEMENT_MS = 300
+
+test('a pool whose connections are all lost loses one round of requests, not one for each', async ({ proxy }) => {
+  const pool = newPool(proxy.url, 'test', 4, STATEMENT_MS)
+  const ask = () => pool.query('select pg_sleep(0.01)')
+  await Promise.all(Array.from({ length: 4 }, ask))
+  assert.is(pool.totalCount, 4)
+  proxy.forget()
+  const first = await ask().catch((error: Error) => error)
+  assert.instance(first, Error)
+  for (let i = 0; i < 4; i++) await ask()
+  await pool.end()
+})
+
+const NEVER = new AbortController().signal
+
+const open = async ({ proxy, leaders }: Scene) => {
+  const leader = await openLeader(proxy.url, newApplyingClient(proxy.url, 'public'))
+  leaders.push(leader)
+  return leader
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())))
+
+test('one leads, the next one stands by and follows at once', async (scene) => {
+  const [first, second] = [await open(scene), await open(scene)]
+  assert.ok(await first.acquire('turn', NEVER))
+  let isWaiting = () => {}
+  const waits = new Promise<void>((resolve) => (isWaiting = resolve))
+  const next = second.acquire('turn', NEVER, isWaiting)
+  await waits
+  await first.close()
+  assert.ok(await next)
+})
+
+test('who stops waiting has not acquired it', async (scene) => {
+  const [first, second] = [await open(scene), await open(scene)]
+  await first.acquire('turn', NEVER)
+  const stop = new AbortController()
+  const next = second.acquire('turn', stop.signal, () => stop.abort())
+  assert.not.ok(await next)
+})
+
+test('a session that is silent loses its lock and its open transaction, and the leader learns of it', async (scene) => {
+  const { database, proxy } = scene
+  const silent = await open(scene)
+  await silent.acquire('turn', NEVER)
+  await silent.client.query('begin; select pg_advisory_xact_lock(1)')
+  proxy.forget() // as if the process, its machine or the network were frozen
+  const heir = await open(scene)
+  assert.ok(await heir.acquire('turn', NEVER))
+  await onServer(database.url, 'select pg_advisory_lock(1)')
+  await aborted(silent.lost)
+})
+
+test('work whose answer is lost fails', async (scene) => {
+  const { client } = await open(scene)
+  scene.proxy.forget()
+  assert.instance(await client.query('select 1').catch((error: Error) => error), Error)
+})
+
+test('a leader that has nothing to do, or waits for work that takes long, goes on leading', async (scene) => {
+  const leader = await open(scene)
+  await leader.acquire('turn', NEVER)
+  const observer = newApplyingClient(scene.database.url, 'public')
+  await observer.connect()
+  await observer.query('select pg_sleep(6)') // idle for longer than a silent session would live
+  const { rows } = await leader.client.query<{ one: number }>('select 1 as one, pg_sleep(6)')
+  assert.is(rows[0]!.one, 1)
+  assert.not.ok(leader.lost.aborted)
+  const locks = await observer.query(`select 1 from pg_locks where locktype = 'advisory' and granted`)
+  assert.ok((locks as pg.QueryResult).rows.length > 0)
+  await observer.end()
+})
+
+test.run()

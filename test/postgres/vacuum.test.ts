@@ -1,0 +1,31 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { freshDatabase, onServer } from '../support/database.ts'
+
+const test = suite('tables that are rewritten or erased from')
+
+/** How many dead rows a table of so many rows gathers before it is vacuumed; its long values are a table of their own. */
+const options = `
+  select c.relnamespace::regnamespace || '.' || coalesce(t.relname, c.relname) || case when t.oid is null then '' else ' long values' end as name,
+    (select option_value from pg_options_to_table(c.reloptions) where option_name = 'autovacuum_vacuum_scale_factor') as factor,
+    (select option_value from pg_options_to_table(c.reloptions) where option_name = 'autovacuum_vacuum_threshold') as least
+  from pg_class c left join pg_class t on t.reltoastrelid = c.oid
+  where c.reloptions::text like '%autovacuum%'`
+
+test('are vacuumed long before a fifth of them is dead', async () => {
+  const database = await freshDatabase()
+  const { rows } = await onServer(database.url, options)
+  const dead = Object.fromEntries(rows.map(({ name, factor, least }) => [name, Number(factor) * 1e6 + Number(least)]))
+  assert.equal(dead, {
+    'log.events': 1_000,
+    'pg_toast.events long values': 1_000,
+    'tracebook.session_uses': 20_500,
+    'tracebook.rate_limits': 50_200,
+    'tracebook.summaries': 21_000,
+    'tracebook.erasures': 100,
+    'tracebook.processes': 200,
+  })
+  await database.drop()
+})
+
+test.run()

@@ -4,6 +4,7 @@ import { type CountsTable, counts } from './counts.ts'
 import { type FeedTable, feed } from './feed.ts'
 import { type IdentitiesTable, identities } from './identities.ts'
 import { type InvitesTable, invites } from './invites.ts'
+import { type LeftoversTable, leftovers, sweepLeftovers } from './leftovers.ts'
 import { type MembersTable, members } from './members.ts'
 import { type MessagesTable, messages } from './messages.ts'
 import { type ModelProvidersTable, type ModelsTable, models } from './models.ts'
@@ -46,8 +47,10 @@ export const readModels: Group = {
     counts,
     messages,
     parts,
+    leftovers,
     models,
   ],
+  sweep: sweepLeftovers,
 }
 
 /** The tables of the group, and what stands beside it. */
@@ -64,6 +67,7 @@ export type ReadTables = {
   counts: CountsTable
   messages: MessagesTable
   parts: PartsTable
+  leftovers: LeftoversTable
   model_providers: ModelProvidersTable
   models: ModelsTable
   /** Operational, never rebuilt: when a session was last used, in ms. */

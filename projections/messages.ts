@@ -6,10 +6,15 @@ import type { TraceEvent } from '../src/trace/events.ts'
 import { partIndex } from '../src/trace/message.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
+import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
 
-/** `text_content`, `model` and `tools` are JSON text; `ordinal` is the message's place by arrival. */
+/**
+ * `text_content`, `model` and `tools` are JSON text; `ordinal` is the message's place by arrival. `incarnation` is the one
+ * of the trace that it belongs to: rows of an earlier life stay until they are swept, and must not be shown.
+ */
 export type MessagesTable = {
   trace_id: string
+  incarnation: bigint
   ordinal: number
   id: string
   external_id: string
@@ -39,11 +44,7 @@ type Row = {
 }
 type NewRow = Row & { readonly externalId: string; readonly createdAt: number }
 
-type Changes = {
-  readonly added: NewRows<NewRow>
-  readonly updated: Map<string, Row>
-  readonly deleted: Set<string>
-}
+type Changes = { readonly added: NewRows<NewRow>; readonly updated: Map<string, Row> }
 
 const scalarsOf = ({ role, textContent, model, order, timestamp }: Added) => ({
   role,
@@ -89,10 +90,11 @@ const common = (rows: readonly Row[]) => [
 const insert = (rows: readonly NewRow[], write: Write) =>
   write(
     'messages-insert',
-    `insert into messages (trace_id, ordinal, role, text_content, model, sequence, timestamp, class, tools, digest,
-       updated_at, id, external_id, created_at)
-     select * from unnest($1::uuid[], $2::int4[], $3::text[], $4::json[], $5::json[], $6::float8[], $7::float8[],
-       $8::text[], $9::json[], $10::text[], $11::int8[], $12::uuid[], $13::text[], $14::int8[])`,
+    `insert into messages (incarnation, trace_id, ordinal, role, text_content, model, sequence, timestamp, class, tools,
+       digest, updated_at, id, external_id, created_at)
+     select ${PRESENT_INCARNATION}, u.* from unnest($1::uuid[], $2::int4[], $3::text[], $4::json[], $5::json[],
+       $6::float8[], $7::float8[], $8::text[], $9::json[], $10::text[], $11::int8[], $12::uuid[], $13::text[],
+       $14::int8[]) u (trace_id)`,
     [
       ...common(rows),
       uuids(rows.map(({ traceId, externalId }) => messageId(traceId, externalId))),
@@ -111,26 +113,26 @@ const writeUpdates = (rows: readonly Row[], write: Write) =>
        updated_at = u.updated_at
      from unnest($1::uuid[], $2::int4[], $3::text[], $4::json[], $5::json[], $6::float8[], $7::float8[], $8::text[],
        $9::json[], $10::text[], $11::int8[]) u (trace_id, ordinal, role, text_content, model, sequence, timestamp,
-       class, tools, digest, updated_at)
-     where m.trace_id = u.trace_id and m.ordinal = u.ordinal`,
+       class, tools, digest, updated_at) join traces t on t.id = u.trace_id
+     where m.trace_id = u.trace_id and m.incarnation = t.incarnation and m.ordinal = u.ordinal`,
     common(rows),
   )
 
-/** One row for each message: all but its parts. */
+/** One row for each message: all but its parts. What a deletion leaves behind is swept later (`leftovers`). */
 export const messages = projectionOf<AnyEvent>()<Changes>({
   name: 'messages',
   tables: `
     create table messages (
-      trace_id uuid not null, ordinal int4 not null, id uuid not null, external_id text collate "C" not null,
-      role text collate "C" not null, text_content json, model json, sequence float8, timestamp float8,
-      class text collate "C" not null, tools json not null, digest text collate "C" not null,
-      created_at int8 not null, updated_at int8 not null,
-      primary key (trace_id, ordinal)
+      trace_id uuid not null, incarnation int8 not null, ordinal int4 not null, id uuid not null,
+      external_id text collate "C" not null, role text collate "C" not null, text_content json, model json,
+      sequence float8, timestamp float8, class text collate "C" not null, tools json not null,
+      digest text collate "C" not null, created_at int8 not null, updated_at int8 not null,
+      primary key (trace_id, incarnation, ordinal)
     ) with (fillfactor = 90);
     alter table messages alter text_content set storage external;`,
   rows: { messages: { trace: 'trace_id' } },
-  indexes: 'create unique index messages_id on messages (trace_id, id);',
-  start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map(), deleted: new Set() }),
+  indexes: 'create unique index messages_id on messages (trace_id, incarnation, id);',
+  start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map() }),
   on: {
     MessageAdded: ({ added }, { of: traceId, at, data }) => {
       const { externalId, ordinal, class: kind, tools, digest } = data
@@ -147,10 +149,9 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
       }
       update(row, event)
     },
-    TraceDeleted: ({ added, updated, deleted }, { of: id }) => {
+    TraceDeleted: ({ added, updated }, { of: id }) => {
       added.removeAll(({ traceId }) => traceId === id)
       forget(updated, id)
-      deleted.add(id)
     },
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
@@ -158,9 +159,7 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
     TraceSummarised: 'ignored',
     ...ignoredButTraces,
   },
-  write: ({ added, updated, deleted }, write) => {
-    if (deleted.size > 0)
-      write('messages-delete', 'delete from messages where trace_id = any($1::uuid[])', [uuids([...deleted])])
+  write: ({ added, updated }, write) => {
     if (added.all().length > 0) insert(added.all(), write)
     if (updated.size > 0) writeUpdates([...updated.values()], write)
   },

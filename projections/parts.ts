@@ -7,9 +7,18 @@ import { partText } from '../src/trace/part-text.ts'
 import type { Part } from '../src/trace/part.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
+import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
 
 /** `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text. */
-export type PartsTable = { trace_id: string; ordinal: number; position: number; type: string; body: string }
+export type PartsTable = {
+  trace_id: string
+  /** The message's: rows of an earlier life of the trace must not be shown. */
+  incarnation: bigint
+  ordinal: number
+  position: number
+  type: string
+  body: string
+}
 
 type Place = { readonly traceId: string; readonly ordinal: number; readonly position: number }
 type Row = Place & { part: Part }
@@ -18,7 +27,6 @@ type Row = Place & { part: Part }
 type Changes = {
   readonly inserted: NewRows<Row>
   readonly replaced: Map<string, Place & { readonly part: Part | undefined }>
-  readonly deleted: Set<string>
 }
 
 const keyOf = ({ traceId, ordinal, position }: Place) => `${traceId}/${ordinal}/${position}`
@@ -35,7 +43,9 @@ const columns = (rows: readonly Row[]) => [
   jsons(rows.map(({ part, position }) => partText(textOf(part), position))),
 ]
 
-const rows = `select * from unnest($1::uuid[], $2::int4[], $3::int4[], $4::text[], $5::json[])`
+const insert = `
+  insert into parts (incarnation, trace_id, ordinal, position, type, body)
+  select ${PRESENT_INCARNATION}, u.* from unnest($1::uuid[], $2::int4[], $3::int4[], $4::text[], $5::json[]) u (trace_id)`
 
 const writeReplaced = (changed: readonly (Place & { readonly part: Part | undefined })[], write: Write) => {
   const kept = changed.filter((row): row is Row => row.part !== undefined)
@@ -43,7 +53,8 @@ const writeReplaced = (changed: readonly (Place & { readonly part: Part | undefi
   if (kept.length > 0) {
     write(
       'parts-upsert',
-      `insert into parts ${rows} on conflict (trace_id, ordinal, position) do update set type = excluded.type, body = excluded.body`,
+      `${insert} on conflict (trace_id, incarnation, ordinal, position)
+       do update set type = excluded.type, body = excluded.body`,
       columns(kept),
     )
   }
@@ -51,7 +62,9 @@ const writeReplaced = (changed: readonly (Place & { readonly part: Part | undefi
   write(
     'parts-remove',
     `delete from parts p using unnest($1::uuid[], $2::int4[], $3::int4[]) g (trace_id, ordinal, position)
-     where p.trace_id = g.trace_id and p.ordinal = g.ordinal and p.position = g.position`,
+       join traces t on t.id = g.trace_id
+     where p.trace_id = g.trace_id and p.incarnation = t.incarnation and p.ordinal = g.ordinal
+       and p.position = g.position`,
     [
       uuids(gone.map((row) => row.traceId)),
       int4s(gone.map((row) => row.ordinal)),
@@ -65,13 +78,13 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
   name: 'parts',
   tables: `
     create table parts (
-      trace_id uuid not null, ordinal int4 not null, position int4 not null, type text collate "C" not null,
-      body json not null, primary key (trace_id, ordinal, position)
+      trace_id uuid not null, incarnation int8 not null, ordinal int4 not null, position int4 not null,
+      type text collate "C" not null, body json not null, primary key (trace_id, incarnation, ordinal, position)
     );
     alter table parts alter body set storage external;`,
   rows: { parts: { trace: 'trace_id' } },
   indexes: '',
-  start: () => ({ inserted: newRows<Row>(keyOf), replaced: new Map(), deleted: new Set() }),
+  start: () => ({ inserted: newRows<Row>(keyOf), replaced: new Map() }),
   on: {
     MessageAdded: ({ inserted }, { of: traceId, data: { ordinal, parts } }) => {
       for (let position = 0; position < parts.length; position++)
@@ -89,10 +102,9 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
         else inserted.remove(row)
       }
     },
-    TraceDeleted: ({ inserted, replaced, deleted }, { of: id }) => {
+    TraceDeleted: ({ inserted, replaced }, { of: id }) => {
       inserted.removeAll(({ traceId }) => traceId === id)
       forget(replaced, id)
-      deleted.add(id)
     },
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
@@ -100,10 +112,8 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
     TraceSummarised: 'ignored',
     ...ignoredButTraces,
   },
-  write: ({ inserted, replaced, deleted }, write) => {
-    if (deleted.size > 0)
-      write('parts-delete', 'delete from parts where trace_id = any($1::uuid[])', [uuids([...deleted])])
-    if (inserted.all().length > 0) write('parts-insert', `insert into parts ${rows}`, columns(inserted.all()))
+  write: ({ inserted, replaced }, write) => {
+    if (inserted.all().length > 0) write('parts-insert', insert, columns(inserted.all()))
     if (replaced.size > 0) writeReplaced([...replaced.values()], write)
   },
 })

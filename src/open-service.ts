@@ -165,6 +165,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const feedCache = newFeedCache(() => watch.isAlive())
   const streams = newStreams({ now, isAlive: () => watch.isAlive() })
+  log.onChange(streams.restart)
   const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS))
   const observe = (event: Happened) => {
     byCategory[event.stream.slice(0, event.stream.indexOf('-'))]?.observe(event.stream, event.revision)
@@ -185,7 +186,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   if (!log.problem()) await briefly(watch.begun)
   /** Why the log is not used, in words. */
   const logProblem = () => log.problem()?.message ?? (watch.hasBegun() ? undefined : UNREACHABLE)
-  const erasure = has('worker') ? startErasure({ pool: operations, log, models, logger }) : undefined
+  const erasure = has('worker') ? startErasure({ url: databaseUrl, log, groups: [main], logger }) : undefined
 
   const refresh = newRefresh({ transactor: providers, known: () => providerIds(reads) })
   const catalogue = startCatalogue(

@@ -1,3 +1,4 @@
+import type { Client } from './checkpoint.ts'
 import type { Projection } from './projection.ts'
 
 /**
@@ -11,7 +12,15 @@ export type Group = {
   readonly projections: readonly Projection[]
   /** Event types that take nobody's rights away: only these may be lost, and applied again, in a crash of PostgreSQL. */
   readonly harmless?: ReadonlySet<string>
+  /** For rows that are too many to be deleted with a batch: projections note them, and they are taken away in chunks. */
+  readonly sweep?: Sweep
 }
+
+/**
+ * Takes away one chunk of what deletions have left behind in a schema, of one stream or of any; true while there may be
+ * more. Every statement is short and stands for itself, so that a process that is frozen or killed holds up no one.
+ */
+export type Sweep = (client: Client, schema: string, stream?: string) => Promise<boolean>
 
 /** The group that decisions and answers combine. The service is ready when it is; others may lag or be away. */
 export const MAIN = 'main'

@@ -82,6 +82,14 @@ const rename = async ({ client, group, side }: Build): Promise<void> => {
   }
 }
 
+/**
+ * Takes away what deletions have left behind, before anything serves it. What the last events leave is swept where the
+ * schema serves, as for every other deletion.
+ */
+const sweep = async ({ client, group, side, signal }: Build): Promise<void> => {
+  while (await group.sweep?.(client, side)) signal?.throwIfAborted()
+}
+
 /** Holds up the runner for the last events and the renaming only; tries again when the schema is in use for a moment. */
 const swap = async (build: Build): Promise<void> => {
   const { client, group } = build
@@ -140,8 +148,10 @@ export const rebuild = async (options: RebuildOptions): Promise<void> => {
     const follower = await newFollower({ target, log, codec, epoch, report: () => {} })
     const build: Build = { ...options, client, side, follower }
     await catchUp(build)
+    await sweep(build)
     await finishSchema(client, group, side)
     await catchUp(build)
+    await sweep(build)
     await swap(build)
     await dropLeftOvers(leader, group)
   } finally {

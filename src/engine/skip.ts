@@ -12,7 +12,7 @@ const decisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
   events: QuarantineEvent,
   initial: () => new Set(),
   evolve: (skipped, { data }) => new Set([...skipped, data.eventId]),
-  weigh: ({ size }) => 300 + 100 * size,
+  weigh: (skipped) => 100 * (1 + skipped.size),
 }
 
 type Reason = { readonly stream: string; readonly eventId: string; readonly by: string; readonly why: string }

@@ -1,132 +1,141 @@
-import { setTimeout } from 'node:timers/promises'
-import type pg from 'pg'
-import type { Horizon } from '../engine/horizon.ts'
-import type { EventLog, RecordedEvent } from '../log/log.ts'
-import { metadataOf } from '../log/metadata.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { anchorOf } from '../engine/apply.ts'
+import type { Client } from '../engine/checkpoint.ts'
+import { type EventLog, LogChanged } from '../log/log.ts'
+import { cut, newClient } from '../postgres/connect.ts'
+import { type Leader, openLeader } from '../postgres/leader.ts'
+import { type Bell, newBell } from './bell.ts'
+import { whereToGoOn } from './checkpoint.ts'
+import { type Due, deletionsOf, dueNow, noteDone, noteDue, noteFailure } from './due.ts'
+import { type ErasedGroup, type Tools, erase, failureOf, haveAllPassed, sweepRest } from './erase.ts'
 
 /**
- * Erasure (readings): after `TraceDeleted` the read models hold nothing of the trace; this process takes its earlier
- * events out of the log. What is due stands in `tracebook.erasures` until it is done, so a kill at any point is made
- * good; everything here can be repeated.
+ * After `TraceDeleted` nothing of a trace can be read; this process takes away what is left of it, in the read models and
+ * in the log. What is due stands in `tracebook.erasures` until it is done, so a kill at any point is made good. One
+ * process leads, on the session that its statements go through. What a former leader still does harms nothing: the
+ * checkpoint moves by compare-and-set, and a chunk or a truncation only takes what was deleted for good.
  */
 export type ErasureOptions = {
-  readonly pool: pg.Pool
+  readonly url: string
   readonly log: EventLog
-  /** The read models: nothing is taken away that they have not seen. */
-  readonly models: Horizon
+  /** All read models that this node knows: nothing leaves the log before they all have seen its deletion. */
+  readonly groups: readonly ErasedGroup[]
   readonly logger: { info(data: object, message: string): void; error(data: object, message: string): void }
 }
 
-const NAME = 'erasure'
+export type Erasure = { close(): Promise<void> }
+
+const LOCK = 'tracebook erasure'
+const STATEMENT_MS = 30_000
+/** A chunk does not wait for a row that others hold, so that other streams get their turn. */
+const ROW_LOCK_MS = 2_000
 const RETRY_MS = 500
 const LOOK_AGAIN_MS = 1_000
+const SWEEP_MS = 5_000
 /** How many events may have to be looked at again after a restart, so that not every batch costs a commit. */
 const NOTE_EVERY = 5_000n
 
-type Due = { stream: string; before_revision: bigint; position: bigint }
-
-/** What is to be erased after these events: of each stream all that stands before its newest deletion. */
-const dueOf = (events: readonly RecordedEvent[]): (Due & { at: number })[] => {
-  const deleted = events.filter(({ type }) => type === 'TraceDeleted')
-  const newest = new Map(deleted.map((event) => [event.stream, event]))
-  return [...newest.values()].map((event) => {
-    const { stream, revision, position } = event
-    return { stream, before_revision: revision, position, at: metadataOf(event).at }
-  })
-}
-
-const isMoved = (rowCount: number | null) => rowCount === 1
-
-export const startErasure = ({ pool, log, models, logger }: ErasureOptions): { close(): Promise<void> } => {
+export const startErasure = ({ url, log, groups, logger }: ErasureOptions): Erasure => {
   const stop = new AbortController()
+  let current: Leader | undefined
+  let complaint = ''
 
-  const pause = () => setTimeout(RETRY_MS, undefined, { signal: stop.signal }).catch(() => {})
+  const lost = () => logger.error({}, 'the log has lost its end: deletions are looked for from its beginning')
 
-  const checkpoint = async (): Promise<bigint> => {
-    await pool.query('insert into tracebook.processes values ($1, 0) on conflict do nothing', [NAME])
-    return (await pool.query('select position from tracebook.processes where name = $1', [NAME])).rows[0].position
-  }
-
-  /** Notes what is due and moves on, in one statement; false when another worker has done so already. */
-  const note = async (from: bigint, through: bigint, due: readonly (Due & { at: number })[]): Promise<boolean> => {
-    const { rowCount } = await pool.query({
-      name: 'erasure-note',
-      text: `
-        with moved as (
-          update tracebook.processes set position = $2 where name = '${NAME}' and position = $1 returning 1
-        ), noted as (
-          insert into tracebook.erasures (stream, before_revision, position, requested_at)
-          select d.* from unnest($3::text[], $4::int8[], $5::int8[], $6::int8[]) d where exists (select from moved)
-          on conflict (stream) do update set before_revision = excluded.before_revision, position = excluded.position
-        ) select from moved`,
-      values: [
-        from,
-        through,
-        due.map(({ stream }) => stream),
-        due.map(({ before_revision }) => before_revision),
-        due.map(({ position }) => position),
-        due.map(({ at }) => at),
-      ],
-    })
-    return isMoved(rowCount)
-  }
-
-  /** False when it was not to be waited for any longer. */
-  const shownGone = async (position: bigint): Promise<boolean> => {
-    while (!stop.signal.aborted) {
-      const passed = models.passed(position, LOOK_AGAIN_MS)
-      if (
-        await passed.then(
-          () => true,
-          () => false,
-        )
-      )
-        return true
-    }
-    return false
-  }
-
-  const erase = async () => {
-    const { rows } = await pool.query<Due>(
-      'select stream, before_revision, position from tracebook.erasures order by position',
-    )
-    for (const { stream, before_revision, position } of rows) {
-      if (!(await shownGone(position))) return
-      await log.truncate(stream, before_revision)
-      await pool.query('delete from tracebook.erasures where stream = $1 and before_revision = $2', [
-        stream,
-        before_revision,
-      ])
-      logger.info({ stream }, 'erased')
+  const follow = async (client: Client, bell: Bell, signal: AbortSignal) => {
+    const { epoch } = await log.identity()
+    let from = await whereToGoOn(client, log, epoch, lost)
+    let anchor: ReturnType<typeof anchorOf>
+    for await (const { events, through } of log.follow({ after: from, signal })) {
+      anchor = anchorOf(events) ?? anchor
+      const deletions = deletionsOf(events)
+      if (deletions.length === 0 && through - from < NOTE_EVERY) continue
+      if ((await log.identity()).epoch !== epoch) throw new LogChanged()
+      const isOurs = await noteDue(client, { from, through, epoch, anchor }, deletions)
+      if (!isOurs) throw new Error('another process has moved the checkpoint of erasure')
+      from = through
+      if (deletions.length > 0) bell.ring()
     }
   }
 
-  const follow = async () => {
-    let noted = await checkpoint()
-    await erase()
-    for await (const { events, through } of log.follow({ after: noted, signal: stop.signal })) {
-      const due = dueOf(events)
-      if (due.length === 0 && through - noted < NOTE_EVERY) continue
-      if (!(await note(noted, through, due))) return
-      noted = through
-      if (due.length > 0) await erase()
+  /** One stream's fault is its own; that of the log or of the database is everyone's. */
+  const failed = async (client: Client, due: Due, error: unknown) => {
+    await log.head()
+    const [{ stream }, reason] = [due, failureOf(error)]
+    if (reason !== due.reason) logger.error({ stream, reason }, 'a deleted trace cannot be erased yet')
+    await noteFailure(client, due, reason)
+  }
+
+  const eraseDue = async (tools: Tools) => {
+    const { client, signal } = tools
+    for (const due of await dueNow(client)) {
+      if (!(await haveAllPassed(groups, due.position, LOOK_AGAIN_MS))) return
+      signal.throwIfAborted()
+      try {
+        await erase(tools, due)
+      } catch (error) {
+        signal.throwIfAborted()
+        await failed(client, due, error)
+        continue
+      }
+      await noteDone(client, due)
+      logger.info({ stream: due.stream }, 'erased')
     }
+  }
+
+  const work = async (tools: Tools, bell: Bell) => {
+    let swept = Number.NEGATIVE_INFINITY
+    while (!tools.signal.aborted) {
+      await eraseDue(tools)
+      if (performance.now() - swept > SWEEP_MS) {
+        await sweepRest(tools)
+        swept = performance.now()
+      }
+      complaint = ''
+      await bell.wait(LOOK_AGAIN_MS, tools.signal)
+    }
+  }
+
+  const lead = async ({ client, lost: ended }: Leader) => {
+    await client.query(`set lock_timeout = ${ROW_LOCK_MS}`)
+    const over = new AbortController()
+    const signal = AbortSignal.any([stop.signal, ended, over.signal])
+    const bell = newBell()
+    const both = [follow(client, bell, signal), work({ client, log, groups, signal }, bell)]
+    const outcomes = await Promise.allSettled(both.map((one) => one.finally(() => over.abort())))
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  }
+
+  const once = async () => {
+    const leader = await openLeader(url, newClient(url, 'erasure', STATEMENT_MS))
+    current = leader
+    try {
+      if (await leader.acquire(LOCK, stop.signal)) await lead(leader)
+    } finally {
+      current = undefined
+      await leader.close()
+    }
+  }
+
+  const complain = (error: Error) => {
+    if (stop.signal.aborted || error.message === complaint) return
+    complaint = error.message
+    logger.info({ err: error }, 'erasure waits for its database')
   }
 
   const run = async () => {
     while (!stop.signal.aborted) {
-      await follow().catch((error: unknown) => {
-        if (!stop.signal.aborted) logger.info({ err: error }, 'erasure waits for its database')
-      })
-      await pause()
+      await once().catch(complain)
+      await sleep(RETRY_MS, undefined, { signal: stop.signal }).catch(() => {})
     }
   }
 
   const running = run()
-  return {
-    close: async () => {
-      stop.abort()
-      await running
-    },
+  const close = async () => {
+    stop.abort()
+    const patience = setTimeout(() => current && cut(current.client), 2_000)
+    await running
+    clearTimeout(patience)
   }
+  return { close }
 }

@@ -4,7 +4,7 @@ import type { Reading } from './reading.ts'
 import type { RecentLosses } from './recent-losses.ts'
 
 const AGAIN_MS = 300
-const PATIENCE_MS = 500
+const PATIENCE_MS = 1_000
 
 /** Whether the readers of long lists may go on reading. All @throws 401, 404 when not, Unavailable when nobody can tell. */
 export type ReadingRights = {
@@ -12,7 +12,7 @@ export type ReadingRights = {
   confirm(reading: Reading): Promise<void>
   /**
    * Resolves when nothing that is older than a second can have taken the right away: at once while this node hears of
-   * all that happens, else after a look, of half a second at most.
+   * all that happens, else after a look, of a second at most.
    */
   sure(reading: Reading): Promise<void>
 }

@@ -7,6 +7,8 @@ export type RecentLosses = {
   note(event: Happened): Ends | undefined
   /** Whether an event behind `position` has ended this; `unknown` when events behind it are forgotten already. */
   since(position: bigint, sending: Sending): 'kept' | 'lost' | 'unknown'
+  /** Forgets all: positions mean something else from now on. */
+  restart(): void
 }
 
 const REMEMBERED = 5_000
@@ -35,5 +37,10 @@ export const newRecentLosses = (keep = REMEMBERED): RecentLosses => {
     return 'kept'
   }
 
-  return { note, since }
+  const restart = () => {
+    losses = []
+    forgotten = -1n
+  }
+
+  return { note, since, restart }
 }

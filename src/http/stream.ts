@@ -33,6 +33,8 @@ export type Streams = {
   observe(event: Happened): void
   /** Cuts off all readers: something has happened that this node does not understand. */
   clear(): void
+  /** The same for a log that is another one now, or has lost its end: positions mean something else. */
+  restart(): void
 }
 
 export type StreamsOptions = {
@@ -141,8 +143,13 @@ export const newStreams = ({ now, isAlive, room: size = ROOM }: StreamsOptions):
   }
 
   const clear = () => {
-    for (const reading of [...readings]) reading.breakOff('something has happened that this version does not know')
+    for (const reading of [...readings]) reading.breakOff('it is not known any more who may read it')
   }
 
-  return { send, observe, clear }
+  const restart = () => {
+    losses.restart()
+    clear()
+  }
+
+  return { send, observe, clear, restart }
 }

@@ -51,9 +51,9 @@ const MAX_BYTES = 256 * 1024
 
 const turnsStatement = `
   with placed as (
-    select ordinal, class, count(*) over () as total,
-      row_number() over (order by sequence nulls last, timestamp nulls last, ordinal) as place
-    from messages where trace_id = $1
+    select m.incarnation, m.ordinal, m.class, count(*) over () as total,
+      row_number() over (order by m.sequence nulls last, m.timestamp nulls last, m.ordinal) as place
+    from traces t join messages m on m.trace_id = t.id and m.incarnation = t.incarnation where t.id = $1
   ), prompts as (
     select place, row_number() over (order by place) as number from placed where class = 'user_message'
   ), chosen as (
@@ -64,9 +64,11 @@ const turnsStatement = `
   select p.place, m.role, m.class, m.tools,
     case when octet_length(m.text_content::text) <= ${MAX_BYTES} then m.text_content end as text, (
       select string_agg(b.body::text, ',' order by b.position) from parts b
-      where b.trace_id = $1 and b.ordinal = p.ordinal and b.type = 'text' and octet_length(b.body::text) <= ${MAX_BYTES}
+      where b.trace_id = $1 and b.incarnation = p.incarnation and b.ordinal = p.ordinal and b.type = 'text'
+        and octet_length(b.body::text) <= ${MAX_BYTES}
     ) as parts
-  from chosen c join placed p on p.place = c.place join messages m on m.trace_id = $1 and m.ordinal = p.ordinal
+  from chosen c join placed p on p.place = c.place
+    join messages m on m.trace_id = $1 and m.incarnation = p.incarnation and m.ordinal = p.ordinal
   order by p.place`
 
 type TurnRow = {

@@ -29,7 +29,8 @@ const statement = (after: boolean) => `
     select string_agg(l.ordinal::text, ',') as ordinals,
       string_agg(l.ordinal || ' ' || l.digest, ',') filter (where l.updated_at = t.at) as newest
     from (
-      select m.ordinal, m.digest, m.updated_at from messages m where m.trace_id = t.id ${after ? behind : ''}
+      select m.ordinal, m.digest, m.updated_at from messages m
+      where m.trace_id = t.id and m.incarnation = t.incarnation ${after ? behind : ''}
       order by ${order} limit $2
     ) l
   ) k where t.id = $1 and t.incarnation = $${after ? 6 : 3}`

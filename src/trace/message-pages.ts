@@ -32,17 +32,19 @@ const pageStatement = (wanted: WantedMessages) => `
     select m.*, t.revision, k.place, s.size,
       sum(s.size) over (order by k.place rows unbounded preceding) - s.size as before
     from traces t cross join unnest($3::int4[]) with ordinality k (ordinal, place)
-    join messages m on m.trace_id = t.id and m.ordinal = k.ordinal
+    join messages m on m.trace_id = t.id and m.incarnation = t.incarnation and m.ordinal = k.ordinal
     cross join lateral (
       select 500 + coalesce(pg_column_size(m.text_content), 0) + coalesce(sum(pg_column_size(p.body)), 0) as size
-      from parts p where ${wanted.includeParts} and p.trace_id = m.trace_id and p.ordinal = m.ordinal
+      from parts p where ${wanted.includeParts}
+        and p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal
     ) s
     where t.id = $1 and t.incarnation = $2
   ) m where m.before < $4 order by m.place`
 
 /** All of a trace that is not too large, in one statement and so of one snapshot; undefined when it is too large. */
 const wholeStatement = (wanted: WantedMessages, after: boolean) => `
-  select ${columns} ${partsOf(wanted)} from traces t left join messages m on m.trace_id = t.id ${after ? behind : ''}
+  select ${columns} ${partsOf(wanted)} from traces t
+  left join messages m on m.trace_id = t.id and m.incarnation = t.incarnation ${after ? behind : ''}
   where t.id = $1 and t.incarnation = $${after ? 6 : 3} and t.bytes <= ${WHOLE_WEIGHT} order by ${order} limit $2`
 
 const wholePage = async (reads: TraceReads, wanted: WantedMessages): Promise<Page<MessageListRow> | undefined> => {

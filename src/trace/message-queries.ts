@@ -14,7 +14,7 @@ export type MessageListRow = MessageRow & { ordinal: number }
 /** To be added to `columns`: the bodies of a message's parts, joined by commas. */
 export const withParts = `, (
   select string_agg(p.body::text, ',' order by p.position) from parts p
-  where p.trace_id = m.trace_id and p.ordinal = m.ordinal
+  where p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal
 ) as parts`
 
 export const order = 'm.sequence nulls last, m.timestamp nulls last, m.ordinal'
@@ -23,12 +23,13 @@ export const columns = `m.ordinal, m.id, m.external_id, m.role, m.text_content, 
 // Absent keys sort last: as infinity they compare like numbers.
 export const behind = `and (coalesce(m.sequence, 'infinity'), coalesce(m.timestamp, 'infinity'), m.ordinal) > ($3::float8, $4::float8, $5::int4)`
 
-/** The statement of a message list; parameters: trace id, limit, then the keys to go on behind. */
+/** The statement of a message list; parameters: trace id, limit, the keys to go on behind if any, and which life. */
 export const messageStatement = (includeParts: boolean, after: boolean): string => `
-  select ${columns} ${includeParts ? withParts : ''} from messages m
-  where m.trace_id = $1 ${after ? behind : ''} order by ${order} limit $2`
+  select ${columns} ${includeParts ? withParts : ''}
+  from traces t join messages m on m.trace_id = t.id and m.incarnation = t.incarnation ${after ? behind : ''}
+  where t.id = $1 and t.incarnation = $${after ? 6 : 3} order by ${order} limit $2`
 
-/** Parameters of `messageStatement`. @throws 400 for a cursor that is none of this trace's */
+/** Parameters of `messageStatement`, all but which life. @throws 400 for a cursor that is none of this trace's */
 export const messageValues = (
   traceId: string,
   incarnation: bigint,
@@ -46,9 +47,12 @@ export const messageCursor = (traceId: string, incarnation: bigint, row: Message
 
 export const listMessages = (
   reads: Reads<ReadTables>,
-  options: { includeParts: boolean; values: unknown[] },
+  options: { incarnation: bigint; includeParts: boolean; values: readonly unknown[] },
 ): Promise<MessageListRow[]> => {
   const after = options.values.length > 2
   const name = `messages${options.includeParts ? '-parts' : ''}${after ? '-after' : ''}`
-  return reads.rows<MessageListRow & Row>(name, messageStatement(options.includeParts, after), options.values)
+  return reads.rows<MessageListRow & Row>(name, messageStatement(options.includeParts, after), [
+    ...options.values,
+    options.incarnation,
+  ])
 }

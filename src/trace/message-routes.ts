@@ -161,7 +161,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, cursor)
     if (limit === 0) return okText(reply, '{"messages":[]}')
     if (Number(bytes) <= QUICK_BYTES) {
-      const rows = await listMessages(reads, { includeParts, values })
+      const rows = await listMessages(reads, { incarnation, includeParts, values })
       return okText(reply, pageText(id, incarnation, rows, limit ?? ALL))
     }
     const page = newPage(id, incarnation, limit ?? ALL)

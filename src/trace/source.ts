@@ -50,14 +50,15 @@ const loadStatement = `
   left join traces t on t.id = w.wanted
   left join counts c on c.trace_id = t.id
   left join trace_tombstones d on d.id = w.wanted
-  left join messages m on m.trace_id = t.id and m.id = any($2::uuid[])`
+  left join messages m on m.trace_id = t.id and m.incarnation = t.incarnation and m.id = any($2::uuid[])`
 
 const documentsStatement = `
   select t.revision, m.external_id, m.role, m.text_content, m.model, m.sequence, m.timestamp, (
     select string_agg(p.body::text, ',' order by p.position) from parts p
-    where p.trace_id = m.trace_id and p.ordinal = m.ordinal
+    where p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal
   ) as parts
-  from messages m join traces t on t.id = m.trace_id where m.trace_id = $1 and m.id = any($2::uuid[])`
+  from traces t join messages m on m.trace_id = t.id and m.incarnation = t.incarnation
+  where t.id = $1 and m.id = any($2::uuid[])`
 
 type DocumentRow = {
   revision: bigint

@@ -1,4 +1,6 @@
+import { fork } from 'node:child_process'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { once } from 'node:events'
 import { EventStoreDBClient, type EventData, NO_STREAM } from '@eventstore/db-client'
 import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
 import type { Expected, NewEvent } from '../../src/log/log.ts'
@@ -6,7 +8,7 @@ import { withPrefix } from '../support/log-place.ts'
 import { messages } from './corpus.ts'
 import { rate } from './http.ts'
 import { ingest } from './ingest.ts'
-import type { Measure, Measured } from './rows.ts'
+import type { Measure, Measured, Setting } from './rows.ts'
 import { openWorld } from './world.ts'
 
 type Load = (ms: number) => Promise<number>
@@ -40,26 +42,22 @@ const bareAppends = async (url: string, writers: number, size: number, ms: numbe
     stream: `bench-${randomUUID()}`,
     at: undefined as bigint | undefined,
   }))
-  const result = await rate(writers, ms, async (i) => {
+  return rate(writers, ms, async (i) => {
     const end = ends[i]!
     const options = { expectedRevision: end.at ?? NO_STREAM, credentials } as const
     end.at = (await client.appendToStream(end.stream, newEvents(size).map(binary), options)).nextExpectedRevision
     return size
-  })
-  await client.dispose()
-  return result
+  }).finally(() => client.dispose())
 }
 
 const ourAppends = async (url: string, writers: number, size: number, ms: number) => {
   const log = openEventStoreLog({ url, prefix: `bench-${randomUUID()}.` })
   const ends = Array.from({ length: writers }, () => ({ stream: `trace-${randomUUID()}`, at: 'none' as Expected }))
-  const result = await rate(writers, ms, async (i) => {
+  return rate(writers, ms, async (i) => {
     const end = ends[i]!
     end.at = (await log.append(end.stream, end.at, newEvents(size))).revision
     return size
-  })
-  await log.close()
-  return result
+  }).finally(() => log.close())
 }
 
 /** Events a second of everything that is on the server, at most `ms` long. */
@@ -105,29 +103,72 @@ const read = async (url: string, ms: number): Promise<Measured> => {
     await source.cancel()
     return result
   }
-  const measured = await between(bare, () => readRate(log.readAll({ after }), ms), ms)
-  await Promise.all([client.dispose(), log.close()])
-  return measured
+  const ours = () => readRate(log.readAll({ after }), ms)
+  return between(bare, ours, ms).finally(() => Promise.all([client.dispose(), log.close()]))
 }
 
-/** Batches all the way through a service with its log there, beside what the bare client writes of such appends. */
-const ingested = async (url: string, ms: number): Promise<Measured> => {
-  const world = await openWorld(withPrefix(url, `bench-${randomUUID()}.`))
+/** Batches all the way through a service with its log there, beside one with its log in Postgres. */
+const ingested = async (url: string, { world, ms }: Setting): Promise<Measured> => {
+  const there = await openWorld(withPrefix(url, `bench-${randomUUID()}.`))
   try {
     return await between(
-      (each) => bareAppends(url, 8, 200, each),
       (each) => ingest(world, each),
+      (each) => ingest(there, each),
       ms,
     )
   } finally {
-    await world.close()
+    await there.close()
   }
 }
 
-/** The log alone on a server, and a service on it, each beside the bare client; they leave their streams there. */
-export const eventStoreRows = (url: string): readonly Measure[] => [
-  { name: 'eventstore-append', unit: 'events/s', measure: ({ ms }) => appends(url, 64, 1, ms) },
-  { name: 'eventstore-append-200', unit: 'events/s', measure: ({ ms }) => appends(url, 8, 200, ms) },
-  { name: 'eventstore-read', unit: 'events/s', measure: ({ ms }) => read(url, ms) },
-  { name: 'eventstore-ingest', unit: 'messages/s', measure: ({ ms }) => ingested(url, ms) },
-]
+const FOREIGN_EVENTS = 250_000
+
+/** Milliseconds until a new service is ready. */
+const startMs = async (url: string): Promise<number> => {
+  const started = performance.now()
+  const world = await openWorld(withPrefix(url, `bench-${randomUUID()}.`))
+  const ms = performance.now() - started
+  await world.close()
+  return ms
+}
+
+/** A new service on a server that holds much of others, beside one on a server that holds nothing. */
+const started = (): Promise<Measured> =>
+  withServer(undefined, 0, (empty) =>
+    withServer(undefined, FOREIGN_EVENTS, async (full) => {
+      const before = await startMs(empty)
+      const value = await startMs(full)
+      return { value, yardstick: (before + (await startMs(empty))) / 2 }
+    }),
+  )
+
+/** Works with a server: the one that is given, or one in memory, in a process of its own, that ends with the work. */
+const withServer = async <T>(given: string | undefined, foreign: number, work: (url: string) => Promise<T>) => {
+  if (given) return work(given)
+  const server = fork(new URL('../support/eventstoredb/serve.ts', import.meta.url), [`${foreign}`])
+  try {
+    const [url] = (await once(server, 'message')) as [string]
+    return await work(url)
+  } finally {
+    server.kill()
+  }
+}
+
+/**
+ * The log alone on a server, beside the bare client, and a service on it, beside one on Postgres. On a server that is
+ * given they leave their streams there, which the rows after them pass over.
+ */
+export const eventStoreRows = (given: string | undefined): readonly Measure[] => {
+  const row = (name: string, unit: string, measure: (url: string, setting: Setting) => Promise<Measured>) => ({
+    name,
+    unit,
+    measure: (setting: Setting) => withServer(given, 0, (url) => measure(url, setting)),
+  })
+  return [
+    row('eventstore-ingest', 'messages/s', ingested),
+    { name: 'eventstore-start', unit: 'ms', measure: started },
+    row('eventstore-append', 'events/s', (url, { ms }) => appends(url, 64, 1, ms)),
+    row('eventstore-append-200', 'events/s', (url, { ms }) => appends(url, 8, 200, ms)),
+    row('eventstore-read', 'events/s', (url, { ms }) => read(url, ms)),
+  ]
+}

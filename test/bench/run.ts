@@ -15,11 +15,10 @@ const { values: options } = parseArgs({
 
 const wanted = options.only?.split(',')
 const { TEST_EVENTSTORE_URL: eventStoreUrl } = process.env
-const known = [...rows, ...(eventStoreUrl ? eventStoreRows(eventStoreUrl) : [])]
+const known = [...rows, ...eventStoreRows(eventStoreUrl)]
 const chosen = known.filter(({ name }) => !wanted || wanted.includes(name))
 if (chosen.length === 0) {
-  const names = known.map(({ name }) => name).join(', ')
-  console.error(`no such row; there are ${names}${eventStoreUrl ? '' : ', and more with TEST_EVENTSTORE_URL'}`)
+  console.error(`no such row; there are ${known.map(({ name }) => name).join(', ')}`)
   process.exit(2)
 }
 
@@ -38,8 +37,8 @@ const say = (line: string) => (options.json ? undefined : console.log(line))
 
 const world = await openWorld()
 const greeter = fork(new URL('hello.ts', import.meta.url))
-const [helloUrl] = (await once(greeter, 'message')) as [string]
 try {
+  const [helloUrl] = (await once(greeter, 'message')) as [string]
   say(`${'row'.padEnd(22)}  ${'reached'.padStart(9)}  ${'yardstick'.padStart(9)}  ${'unit'.padEnd(11)}  ratio`)
   const setting: Setting = { world, helloUrl, ms: Number(options.seconds) * 1_000 }
   for (const { name, unit, measure } of chosen) {

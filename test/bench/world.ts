@@ -62,6 +62,18 @@ export const openWorld = async (eventStoreUrl = ''): Promise<World> => {
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
+  const close = async () => {
+    await stop(child)
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+  return enter(child, dataDir, close).catch(async (error) => {
+    await close() // nobody else knows of it
+    throw error
+  })
+}
+
+/** Waits until the service can be used. */
+const enter = async (child: ChildProcess, dataDir: string, close: () => Promise<void>): Promise<World> => {
   const { url, databaseUrl } = await until(
     async () => (await readRunning(dataDir)) ?? undefined,
     'the service to start',
@@ -85,11 +97,6 @@ export const openWorld = async (eventStoreUrl = ''): Promise<World> => {
   const memoryMb = async () => {
     const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1_024
-  }
-
-  const close = async () => {
-    await stop(child)
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
 
   await until(

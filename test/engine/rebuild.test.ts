@@ -10,6 +10,7 @@ import { take } from '../trace/steps.ts'
 import { dumpSchema } from '../support/compare.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
+import { sweepAll } from '../support/sweep.ts'
 
 const test = suite('engine/rebuild')
 
@@ -22,6 +23,7 @@ test('a rebuild ends in the same rows as the live read models, to the letter', a
   const law = fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.boolean(), step), { minLength: 1, maxLength: 15 }), async (steps) => {
       for (const [first, wanted] of steps) await take(engine, first ? id : other, namespaceId, wanted)
+      await sweepAll(url)
       const live = await dumpSchema(url, 'rm_2')
       await rebuild({ url, group: readModels, log, codec })
       assert.equal(await dumpSchema(url, 'rm_2'), live)
@@ -53,6 +55,7 @@ test('a batch that adds, changes, takes away and adds again ends in the same row
     for (const wanted of [put, ...rewritten]) await take(engine, kept, namespaceId, wanted)
     for (const wanted of [put, ...rewritten, { do: 'delete' } as const, put, ...rewritten.slice(0, 3)])
       await take(engine, made, namespaceId, wanted)
+    await sweepAll(url)
     const live = await dumpSchema(url, 'rm_2')
     await rebuild({ url, group: readModels, log: engine.log, codec: engine.codec })
     assert.equal(await dumpSchema(url, 'rm_2'), live)

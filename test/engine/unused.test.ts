@@ -91,7 +91,7 @@ test('a node says that it uses its read models for as long as it runs', async ({
     if (rows[0].free) await sql.query('select pg_advisory_unlock_all()')
     return !rows[0].free
   }
-  const app = await openApp(database.url, { env: { ROLES: 'api' } })
+  const app = await openApp(database.url, { env: { ROLES: 'api' }, ready: false })
   try {
     while (!(await isUsed())) await setTimeout(5)
     await sql.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and mode = 'ShareLock'`)

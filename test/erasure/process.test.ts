@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
@@ -47,6 +48,14 @@ const tell = async ({ call }: App, token: string, trace: string, secret = SECRET
   }))
   const { status } = await call('POST', `/v1/traces/${trace}/messages/batch`, { token, body: { messages } })
   assert.is(status, 200)
+}
+
+const idOf = async ({ call }: App, token: string, trace: string): Promise<string> =>
+  ((await call('GET', `/v1/traces/${trace}`, { token })).data as { trace: { id: string } }).trace.id
+
+const messagesOf = async ({ call }: App, token: string, trace: string): Promise<{ textContent?: string }[]> => {
+  const { data } = await call('GET', `/v1/traces/${trace}/messages?includeParts=true`, { token })
+  return (data as { messages: { textContent?: string }[] }).messages
 }
 
 /** Everywhere in the log and in the database that a text stands. */
@@ -108,6 +117,36 @@ test('what is created anew right after a deletion stays', async ({ app, database
       ['anew'],
     )
   }
+})
+
+test('rows that cannot be taken away yet hold up nobody, and a new life shows only what is its own', async (scene) => {
+  const { app, database, token } = scene
+  const { call } = app
+  await tell(app, token, 't')
+  await tell(app, token, 'other', 'another secret')
+  const holder = new pg.Client({ connectionString: database.url })
+  await holder.connect()
+  try {
+    await holder.query('begin')
+    await holder.query('select from rm_2.messages where trace_id = $1 for update', [await idOf(app, token, 't')])
+    assert.is((await call('DELETE', '/v1/traces/t', { token })).status, 200)
+    assert.is((await call('PUT', '/v1/traces/third', { token, body: {} })).status, 200)
+    await tell(app, token, 't', 'told anew')
+    const messages = await messagesOf(app, token, 't')
+    assert.is(messages.length, 40)
+    assert.ok(messages.every(({ textContent }) => textContent === 'told anew'))
+    const { data } = await call('PUT', '/v1/traces/t/messages/told%20anew%200', { token, body: { role: 'user' } })
+    assert.match(JSON.stringify(data), 'told anew')
+    await call('DELETE', '/v1/traces/other', { token })
+    await until(async () => (await placesOf(database, 'another secret')).length === 0)
+    assert.ok((await placesOf(database, SECRET)).length > 0)
+    await app.close() // in the middle of the sweep
+    scene.app = await openApp(database.url)
+  } finally {
+    await holder.end()
+  }
+  await until(() => isErased(database))
+  assert.is((await messagesOf(scene.app, token, 't')).length, 40)
 })
 
 test('a rebuild after an erasure ends in the same read models', async ({ app, database, token }) => {

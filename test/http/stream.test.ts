@@ -145,13 +145,15 @@ test('make room when others wait: those go that have taken nothing for longest',
 
 test('are refused when there is no room, and nobody stands in the way', async () => {
   const { promise: never, resolve } = Promise.withResolvers<void>()
+  let isAsked = false
   const pages = async function* () {
+    isAsked = true
     await never
     yield* longPages()
   }
   const served = await serve(listOf({ pages }), { room: MiB })
   const first = served.open()
-  await until('the first list', async () => (await connectionsOf(served)) === 1)
+  await until('the first list', () => isAsked)
   const answer = await served.app.inject('/')
   assert.is(answer.statusCode, 503)
   assert.is(answer.headers['retry-after'], '1')
@@ -194,6 +196,8 @@ test('are lost to a right that was lost before they began, and that the read mod
   const served = await serve(listOf({ check: async () => 4n }))
   served.streams.observe(gone('trace', 5n))
   assert.is((await served.app.inject('/')).statusCode, 503)
+  served.streams.restart()
+  assert.ok((await rest(served)).isWhole, 'what a log has lost counts no more')
   await served.close()
   const later = await serve(listOf({ check: async () => 5n }))
   later.streams.observe(gone('trace', 5n))

@@ -1,7 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { openService } from '../../src/open-service.ts'
+import type { Service } from '../../src/service.ts'
 import { logEnvironment } from './log-place.ts'
 
 export type Answer = {
@@ -16,18 +18,37 @@ export type Call = (
   options?: { token?: string | undefined; body?: unknown; headers?: Record<string, string> },
 ) => Promise<Answer>
 
+export type OpenOptions = {
+  readonly now?: () => number
+  readonly env?: Record<string, string>
+  readonly logger?: Logger
+  /** Whether to wait until it is ready. Default true. */
+  readonly ready?: boolean
+}
+
+const READY_MS = 90_000
+const LOOK_MS = 10
+
+/** A log that holds much else takes its time. */
+const untilReady = async (service: Service) => {
+  const end = performance.now() + READY_MS
+  for (;;) {
+    const { missing } = await service.readiness()
+    if (missing.length === 0) return
+    if (performance.now() > end) throw new Error(`the service is not ready: ${missing.join(', ')}`)
+    await setTimeout(LOOK_MS)
+  }
+}
+
 /** The whole service over a database, without a socket; several of them on one database are nodes of one service. */
-export const openApp = async (
-  databaseUrl: string,
-  options: { now?: () => number; env?: Record<string, string>; logger?: Logger } = {},
-) => {
+export const openApp = async (databaseUrl: string, options: OpenOptions = {}) => {
   const config = readConfig({
     RATE_LIMITS: 'off',
     CATALOGUE_URL: 'none',
     ...logEnvironment(databaseUrl),
     ...options.env,
   })
-  const { now = Date.now, logger = pino({ level: 'silent' }) } = options
+  const { now = Date.now, logger = pino({ level: 'silent' }), ready = true } = options
   const { service, close: closeService } = await openService({ config, databaseUrl, logger, now })
   const app = await buildApp(service)
 
@@ -44,6 +65,11 @@ export const openApp = async (
     await app.close()
     await closeService()
   }
+  if (ready)
+    await untilReady(service).catch(async (error) => {
+      await close()
+      throw error
+    })
   return { app, service, call, close }
 }
 

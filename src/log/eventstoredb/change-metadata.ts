@@ -1,6 +1,6 @@
 import { jsonEvent } from '@eventstore/db-client'
 import { WrongRevision } from '../log.ts'
-import type { Reader } from './reader.ts'
+import type { Questions } from './questions.ts'
 import { METADATA, type Metadata, metadataStream, parseMetadata } from './truncation-point.ts'
 import type { Writer } from './writer.ts'
 
@@ -10,14 +10,14 @@ import type { Writer } from './writer.ts'
  * itself: the client's own `metastreamRevision` is a position. `stream` is the full name.
  */
 export const changeMetadata = async (
-  reader: Pick<Reader, 'last'>,
+  questions: Pick<Questions, 'last'>,
   writer: Pick<Writer, 'append'>,
   stream: string,
   change: (metadata: Metadata) => Metadata | undefined,
 ): Promise<Metadata> => {
   const name = metadataStream(stream)
   for (;;) {
-    const current = await reader.last(name)
+    const current = await questions.last(name)
     const before = parseMetadata(current?.data ?? '')
     const after = change(before)
     if (!after) return before

@@ -15,7 +15,9 @@ import { newGuard } from './guard.ts'
 import { type Identified, newIdentified } from './identity.ts'
 import { type Look, newLooks } from './looks.ts'
 import { orAborted } from './or-aborted.ts'
+import { newOwnEvents } from './own-events.ts'
 import { proposed } from './proposed.ts'
+import { newQuestions } from './questions.ts'
 import { newReader } from './reader.ts'
 import { truncateStream } from './truncate.ts'
 import { newWakeUps } from './wake-ups.ts'
@@ -23,6 +25,7 @@ import { newWriter } from './writer.ts'
 
 const POLL_MS = 400
 const RETRY_MS = 200
+const BATCH_EVENTS = 1_000
 /** Below the server's own default of 1 MiB. */
 const MAX_APPEND_BYTES = 1024 * 1024 - 4096
 
@@ -39,6 +42,14 @@ export type EventStoreLogOptions = {
 
 const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
+/** A page as followers get it: they need not take more at once than they would from elsewhere. */
+function* batchesOf({ events, through }: Batch): Generator<Batch> {
+  for (let start = 0; start === 0 || start < events.length; start += BATCH_EVENTS) {
+    const some = events.slice(start, start + BATCH_EVENTS)
+    yield { events: some, through: start + BATCH_EVENTS < events.length ? some.at(-1)!.position : through }
+  }
+}
+
 /**
  * The log in an EventStoreDB or KurrentDB cluster (architecture: The log). Positions are commit positions.
  * @throws BadAddress
@@ -49,12 +60,15 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   const address = { ...parsed, prefix: options.prefix ?? parsed.prefix }
   const maxAppendBytes = options.maxAppendBytes ?? parsed.maxAppendBytes ?? MAX_APPEND_BYTES
   const [forWriting, forReading] = [newConnection(address), newConnection(address)]
-  const reader = newReader({ ask: newAsk(forReading, deadlineMs), address, patienceMs: deadlineMs })
+  const ask = newAsk(forReading, deadlineMs)
+  const questions = newQuestions(ask, address, deadlineMs)
+  const own = newOwnEvents()
+  const { page, read, readAll } = newReader({ ask, address, questions, own })
   const wakeUps = newWakeUps(forReading, address)
-  const { head, sees } = reader
+  const { head, sees } = questions
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, sees, observe })
   const closing = new AbortController()
-  const identified = newIdentified(reader, writer, address.prefix)
+  const identified = newIdentified(questions, writer, address.prefix)
   const listeners: ((identity: LogIdentity) => void)[] = []
   const guard = newGuard([forReading, forWriting], identified, (identity) => {
     looks.forget()
@@ -64,9 +78,11 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
     // The server would take it, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs an event')
+    const written = events.map(proposed)
+    own.sent(events)
     const generation = guard.generation()
     const assertSame = () => guard.assertSame(generation)
-    const answer = await writer.append(address.prefix + stream, expected, events.map(proposed), assertSame)
+    const answer = await writer.append(address.prefix + stream, expected, written, assertSame)
     wakeUps.wake()
     return answer
   }
@@ -82,9 +98,9 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     }
   }
 
-  const lastRevision = async (stream: string) => (await reader.last(address.prefix + stream))?.revision ?? 'none'
+  const lastRevision = async (stream: string) => (await questions.last(address.prefix + stream))?.revision ?? 'none'
 
-  const looks = newLooks({ version: wakeUps.version, read: reader.page })
+  const looks = newLooks({ version: wakeUps.version, read: page })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
@@ -100,11 +116,11 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
         if (end.aborted) return look.leave()
         const page = read && (await isSame(generation)) ? read : undefined
         guard.saw(page?.events.at(-1))
-        next = page && !page.isLast ? looks.at(page.through) : undefined // while the follower has this one
+        next = page && !page.isLast ? looks.at(page.through, page.isSparse) : undefined // while the follower has this one
         if (page) {
           if (!woken && page.events.length > 0) wakeUps.missed()
           at = page.through
-          yield { events: page.events, through: at } // perhaps nothing new, but heard of
+          yield* batchesOf(page) // perhaps nothing new, but heard of
         }
         if (!page) await pause(RETRY_MS, end)
         woken = page?.isLast ? await wakeUps.changed(look.seen, POLL_MS, end) : true
@@ -115,7 +131,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   }
 
   const truncate = async (stream: string, before: Revision) => {
-    await truncateStream(reader, writer, address.prefix + stream, before)
+    await truncateStream(questions, writer, address.prefix + stream, before)
     looks.forget()
   }
 
@@ -128,7 +144,6 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     await Promise.all([forWriting.close(), forReading.close()])
   }
 
-  const { read, readAll } = reader
   const onChange = (listener: (identity: LogIdentity) => void) => void listeners.push(listener)
   return {
     append,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { LogIdentity, Position } from '../log.ts'
 import { changeMetadata } from './change-metadata.ts'
-import type { Reader } from './reader.ts'
+import type { Questions } from './questions.ts'
 import { type Metadata, metadataStream, parseMetadata } from './truncation-point.ts'
 import type { Writer } from './writer.ts'
 
@@ -34,12 +34,12 @@ const identityOf = ({ [KEY]: value }: Metadata): LogIdentity | undefined => {
  * scavenge, changed only from the revision that was read.
  */
 export const newIdentified = (
-  reader: Pick<Reader, 'last' | 'at'>,
+  questions: Pick<Questions, 'last' | 'at'>,
   writer: Pick<Writer, 'append'>,
   prefix: string,
 ): Identified => {
   const change = async (next: (known: LogIdentity | undefined) => LogIdentity | undefined) => {
-    const metadata = await changeMetadata(reader, writer, prefix + STREAM, (metadata) => {
+    const metadata = await changeMetadata(questions, writer, prefix + STREAM, (metadata) => {
       const identity = next(identityOf(metadata))
       return identity && { ...metadata, [KEY]: identity }
     })
@@ -49,7 +49,8 @@ export const newIdentified = (
 
   const identity = () => change((known) => (known ? undefined : created()))
 
-  const known = async () => identityOf(parseMetadata((await reader.last(metadataStream(prefix + STREAM)))?.data ?? ''))
+  const known = async () =>
+    identityOf(parseMetadata((await questions.last(metadataStream(prefix + STREAM)))?.data ?? ''))
 
   const renewEpoch = (seen: string) =>
     change((known) => {
@@ -58,7 +59,7 @@ export const newIdentified = (
     })
 
   const holds = async (position: Position, id: string) => {
-    const found = await reader.at(position)
+    const found = await questions.at(position)
     if (found === undefined || found === 'not a record') return false
     return found.position === position ? found.id === id : undefined
   }

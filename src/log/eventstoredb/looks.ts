@@ -10,7 +10,8 @@ export type Look = {
 }
 
 type Kept = Pick<Look, 'seen' | 'page'> & {
-  readonly began: number
+  /** When it is too old to be shared; not while it is under way. */
+  until: number
   readonly stop: AbortController
   followers: number
   weight: number
@@ -18,7 +19,7 @@ type Kept = Pick<Look, 'seen' | 'page'> & {
 
 export type Looks = {
   /** A look behind a position: a new one, or one that another follower has begun there. */
-  at(position: Position): Look
+  at(position: Position, isSparse?: boolean): Look
   /** Lets go of what has been read: some of it has been erased. */
   forget(): void
 }
@@ -26,7 +27,7 @@ export type Looks = {
 export type LooksOptions = {
   /** Of the wake-ups. */
   readonly version: () => number
-  readonly read: (after: Position, signal: AbortSignal) => Promise<Batch>
+  readonly read: (after: Position, options: { signal: AbortSignal; isSparse: boolean }) => Promise<Batch>
   /** Milliseconds that only grow. */
   readonly now?: () => number
 }
@@ -54,27 +55,24 @@ export const newLooks = ({ version, read, now = () => performance.now() }: Looks
     weight -= look.weight
   }
 
-  const isFresh = ({ began }: Kept) => now() - began < KEPT_MS
-
-  /** From the oldest on, until what is kept is neither too old nor too much. */
+  /** What is too old, and from the oldest on what is too much. */
   const evict = () => {
-    for (const [position, look] of kept) {
-      if (isFresh(look) && weight <= KEPT_BYTES) return
-      drop(position, look)
-    }
+    for (const [position, look] of kept)
+      if (now() >= look.until || (weight > KEPT_BYTES && look.weight > 0)) drop(position, look)
   }
 
   const keep = (position: Position, look: Kept, page: Batch) => {
     if (kept.get(position) !== look) return
+    look.until = now() + KEPT_MS
     look.weight = weightOf(page)
     weight += look.weight
     evict()
   }
 
-  const begin = (position: Position): Kept => {
+  const begin = (position: Position, isSparse: boolean): Kept => {
     const stop = new AbortController()
     const seen = version() // before the look: what comes after it is not missed
-    const page = read(position, stop.signal).then(
+    const page = read(position, { signal: stop.signal, isSparse }).then(
       (read) => {
         if (read.through > position) keep(position, look, read)
         else drop(position, look) // nothing new: the next one has to look for itself
@@ -85,17 +83,14 @@ export const newLooks = ({ version, read, now = () => performance.now() }: Looks
         return undefined
       },
     )
-    const look: Kept = { seen, page, began: now(), stop, followers: 0, weight: 0 }
-    const old = kept.get(position)
-    if (old) drop(position, old)
-    evict()
+    const look: Kept = { seen, page, until: Number.POSITIVE_INFINITY, stop, followers: 0, weight: 0 }
     kept.set(position, look)
     return look
   }
 
-  const at = (position: Position): Look => {
-    const known = kept.get(position)
-    const look = known && isFresh(known) ? known : begin(position)
+  const at = (position: Position, isSparse = false): Look => {
+    evict()
+    const look = kept.get(position) ?? begin(position, isSparse)
     look.followers += 1
     let isHere = true
     const leave = () => {

@@ -1,112 +1,90 @@
-import { BACKWARDS, END, type EventStoreDBClient, FORWARDS, START } from '@eventstore/db-client'
 import type { Position, ReadOptions, RecordedEvent } from '../log.ts'
 import type { Address } from './address.ts'
 import type { Ask } from './asker.ts'
-import { isNoRecord } from './errors.ts'
-import { type Page, type PageOptions, type Stored, asSent, readPage } from './page.ts'
-import { METADATA, masked, metadataStream, parseMetadata, truncationPoint } from './truncation-point.ts'
+import { newMask } from './mask.ts'
+import type { OwnEvents } from './own-events.ts'
+import type { Stored } from './page.ts'
+import type { Questions } from './questions.ts'
+import { newSweep } from './sweep.ts'
+import { metadataStream } from './truncation-point.ts'
 
 const FIRST_PAGE = 64
-const PAGE_EVENTS = 1_000
+/** Much, because whoever reads to the end need not ask each stream for its truncation. */
+const PAGE_EVENTS = 4_000
+/** Less than this says nothing of what the log holds. */
+const SAMPLE_EVENTS = 1_000
 const LAST_REVISION = 2n ** 63n - 1n
 
-export type Batch = { readonly events: readonly RecordedEvent[]; readonly through: Position; readonly isLast: boolean }
+export type Batch = {
+  readonly events: readonly RecordedEvent[]
+  readonly through: Position
+  /** There was no more. */
+  readonly isLast: boolean
+  /** Most of what stands there is not ours. */
+  readonly isSparse: boolean
+}
+
+export type BatchOptions = {
+  readonly signal?: AbortSignal | undefined
+  readonly count?: number
+  /** As the batch before said: then the server looks through the log, instead of sending what is not ours. */
+  readonly isSparse?: boolean | undefined
+}
 
 export type Reader = {
   /** Up to a page of the whole log behind a position; `through` also passes what is not ours. */
-  page(after: Position, signal?: AbortSignal, count?: number): Promise<Batch>
+  page(after: Position, options?: BatchOptions): Promise<Batch>
   readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
-  /** The last event of a stream by its full name. */
-  last(stream: string): Promise<RecordedEvent | undefined>
-  /** Whether all of a stream up to a revision can be read, or is gone for good. `stream` is the full name. */
-  sees(stream: string, revision: bigint): Promise<boolean>
-  /** What stands at a position, or else the next behind it; nothing beyond the end. Of any stream, by its full name. */
-  at(position: Position): Promise<Stored | 'not a record' | undefined>
-  head(): Promise<Position>
 }
 
-export type ReaderOptions = { readonly ask: Ask; readonly address: Address; readonly patienceMs: number }
+export type ReaderOptions = {
+  readonly ask: Ask
+  readonly address: Address
+  readonly questions: Questions
+  readonly own: Pick<OwnEvents, 'recognised'>
+}
 
-/**
- * Reads pages to their end: nothing stays open between them, so a reader may take its time, or stop. Each goes to the
- * leader: another node may not have what has just been written.
- */
-export const newReader = ({ ask, address, patienceMs }: ReaderOptions): Reader => {
+/** Reads pages to their end: nothing stays open between them, so a reader may take its time, or stop. */
+export const newReader = ({ ask, address, questions, own }: ReaderOptions): Reader => {
   const { credentials, prefix } = address
-  const common = { credentials, requiresLeader: true }
+  const mask = newMask(questions, prefix)
 
-  type AllOptions = Omit<PageOptions, 'patienceMs'>
+  const ours = async (events: readonly Stored[], isToEnd: boolean): Promise<RecordedEvent[]> =>
+    (await mask(events, isToEnd))
+      .filter((event) => event.stream.startsWith(prefix))
+      .map((event) => own.recognised({ ...event, stream: event.stream.slice(prefix.length) }))
 
-  const onePage = (client: EventStoreDBClient, options: AllOptions, from: Position | 'end') => {
-    const fromPosition = from === 'end' ? END : from > 0n ? { commit: from, prepare: from } : START
-    const direction = from === 'end' ? BACKWARDS : FORWARDS
-    const source = client.readAll({ ...common, fromPosition, direction, maxCount: options.count }, asSent)
-    return readPage(source, { ...options, patienceMs })
-  }
+  const prefixes = [prefix, metadataStream(prefix)]
+  const sweep = newSweep(ask, questions, { credentials, prefixes })
 
-  const allPage = (options: AllOptions, from: Position | 'end') =>
-    ask((client) => onePage(client, options, from), options.signal)
-
-  const streamPage = (stream: string, from: bigint | 'end', backwards: boolean, count: number) =>
-    ask((client) => {
-      const fromRevision = from === 'end' ? END : from
-      const direction = backwards ? BACKWARDS : FORWARDS
-      const source = client.readStream(stream, { ...common, fromRevision, direction, maxCount: count }, asSent)
-      return readPage(source, { count, patienceMs })
-    })
-
-  const last = async (stream: string) => (await streamPage(stream, 'end', true, 1)).events[0]
-
-  const sees = async (stream: string, revision: bigint) => {
-    const end = await last(stream)
-    if (end) return end.revision >= revision
-    // The last event stays in a stream, unless the stream was deleted by hand: that is written as a truncation.
-    const metadata = await last(metadataStream(stream))
-    return metadata !== undefined && truncationPoint(parseMetadata(metadata.data)) > revision
-  }
-
-  /**
-   * What is truncated stays in the log until the scavenge. Streams are truncated behind their events: whoever has read
-   * to the end has seen each truncation; for a page before that the streams are asked.
-   */
-  const maskOf = async ({ events, isLast }: Page) => {
-    const points = new Map<string, bigint>()
-    for (const event of events)
-      if (event.type === METADATA && event.stream.startsWith('$$'))
-        points.set(event.stream.slice(2), truncationPoint(parseMetadata(event.data)))
-    if (isLast) return points
-    const streams = new Set(events.map(({ stream }) => stream).filter((stream) => stream.startsWith(prefix)))
-    const ask = async (stream: string) => {
-      const metadata = await last(metadataStream(stream))
-      if (metadata) points.set(stream, truncationPoint(parseMetadata(metadata.data)))
+  const page = async (
+    after: Position,
+    { signal, count = PAGE_EVENTS, ...before }: BatchOptions = {},
+  ): Promise<Batch> => {
+    const swept = before.isSparse ? await sweep(after, signal) : undefined
+    if (swept) {
+      const { events, through, isComplete } = swept
+      return { events: await ours(events, isComplete), through, isLast: false, isSparse: !isComplete }
     }
-    await Promise.all([...streams].map(ask))
-    return points
-  }
-
-  const page = async (after: Position, signal?: AbortSignal, count = PAGE_EVENTS): Promise<Batch> => {
     const wanted = (stream: string, position: bigint) =>
-      position > after && (stream.startsWith(prefix) || stream.startsWith(`$$${prefix}`))
+      position > after && prefixes.some((prefix) => stream.startsWith(prefix))
     // One more, because the first may be the one at `after` itself.
-    const read = await allPage({ count: count + 1, wanted, signal }, after)
-    const mask = await maskOf(read)
-    const events = read.events
-      .filter((event) => event.stream.startsWith(prefix) && !masked(mask, event))
-      .map((event) => ({ ...event, stream: event.stream.slice(prefix.length) }))
-    return { events, through: read.through ?? after, isLast: read.isLast }
+    const { events, through = after, isLast, seen } = await questions.ofAll(after, { count: count + 1, wanted, signal })
+    const isSparse = !isLast && seen >= SAMPLE_EVENTS && events.length * 2 < seen
+    return { events: await ours(events, isLast), through, isLast, isSparse }
   }
 
   async function* readAll({ after, limit = Number.POSITIVE_INFINITY }: { after: Position; limit?: number }) {
     let [left, count] = [limit, FIRST_PAGE]
-    let next: Promise<Batch> | undefined = left > 0 ? page(after, undefined, count) : undefined
+    let next: Promise<Batch> | undefined = left > 0 ? page(after, { count }) : undefined
     while (next) {
-      const { events, through, isLast } = await next
+      const { events, through, isLast, isSparse } = await next
       const taken = events.slice(0, left)
       left -= taken.length
       count = Math.min(count * 4, PAGE_EVENTS)
       // The next page is fetched while the reader has this one; its error is for whoever gets that far.
-      next = isLast || left <= 0 ? undefined : page(through, undefined, count)
+      next = isLast || left <= 0 ? undefined : page(through, { count, isSparse })
       next?.catch(() => {})
       yield* taken
     }
@@ -116,7 +94,10 @@ export const newReader = ({ ask, address, patienceMs }: ReaderOptions): Reader =
     const { backwards = false, from = backwards ? LAST_REVISION : 0n, limit = Number.POSITIVE_INFINITY } = options
     let [at, left, count] = [from > LAST_REVISION ? LAST_REVISION : from, limit, FIRST_PAGE]
     while (left > 0 && at >= 0n) {
-      const { events, isLast } = await streamPage(prefix + stream, at, backwards, Math.min(count, left))
+      const { events, isLast } = await questions.ofStream(prefix + stream, at, {
+        backwards,
+        count: Math.min(count, left),
+      })
       for (const event of events) yield { ...event, stream }
       if (isLast || events.length === 0) return
       at = events.at(-1)!.revision + (backwards ? -1n : 1n)
@@ -125,20 +106,5 @@ export const newReader = ({ ask, address, patienceMs }: ReaderOptions): Reader =
     }
   }
 
-  const at = (position: Position) => {
-    let refusals = 0
-    return ask(async (client) => {
-      try {
-        return (await onePage(client, { count: 1 }, position)).events[0]
-      } catch (error) {
-        // A read that failed for another reason is refused in the same words: only twice is an answer.
-        if (!isNoRecord(error) || ++refusals === 1) throw error
-        return 'not a record' as const
-      }
-    })
-  }
-
-  const head = async () => (await allPage({ count: 1 }, 'end')).through ?? 0n
-
-  return { page, readAll, read, last, sees, at, head }
+  return { page, readAll, read }
 }

@@ -1,6 +1,6 @@
 import type { Revision } from '../log.ts'
 import { changeMetadata } from './change-metadata.ts'
-import type { Reader } from './reader.ts'
+import type { Questions } from './questions.ts'
 import { truncationPoint, withTruncationPoint } from './truncation-point.ts'
 import type { Writer } from './writer.ts'
 
@@ -9,15 +9,15 @@ import type { Writer } from './writer.ts'
  * later would be invisible, and never back. `stream` is the full name.
  */
 export const truncateStream = async (
-  reader: Pick<Reader, 'last'>,
+  questions: Pick<Questions, 'last'>,
   writer: Writer,
   stream: string,
   before: Revision,
 ): Promise<void> => {
-  const end = await reader.last(stream)
+  const end = await questions.last(stream)
   if (!end) return
   const wanted = before < end.revision ? before : end.revision
-  await changeMetadata(reader, writer, stream, (metadata) =>
+  await changeMetadata(questions, writer, stream, (metadata) =>
     truncationPoint(metadata) >= wanted ? undefined : withTruncationPoint(metadata, wanted),
   )
 }

@@ -22,9 +22,3 @@ export const withTruncationPoint = (metadata: Metadata, before: bigint): Metadat
   ...metadata,
   [TRUNCATE_BEFORE]: Number(before),
 })
-
-/** Whether an event lies below its stream's truncation point. */
-export const masked = (
-  points: ReadonlyMap<string, bigint>,
-  { stream, revision }: { readonly stream: string; readonly revision: bigint },
-): boolean => revision < (points.get(stream) ?? 0n)

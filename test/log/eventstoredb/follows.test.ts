@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import type { Batch, EventLog } from '../../../src/log/log.ts'
+import type { Batch, EventLog, RecordedEvent } from '../../../src/log/log.ts'
+import { metadataOf } from '../../../src/log/metadata.ts'
 import { failure } from '../../support/eventstoredb/faults.ts'
 import { alive } from '../../support/garbage.ts'
 import { aStream, bodies, essence, followPrefix, numbered, readPrefix } from '../support/events.ts'
@@ -132,6 +133,22 @@ test('many followers share one subscription and leave room for everybody', async
   await trickle(other, 'a', 5)
   for (const seen of await Promise.all(following)) assert.equal(bodies(seen), counted(5))
   assert.is(double.subscriptions.count() <= 1, true)
+})
+
+test('followers in the process of a writer get its events with what their texts parse to', async ({ open }) => {
+  const [log, other] = [open(), open()]
+  const events = numbered(3).map((event) => ({ ...event, decoded: { data: {}, metadata: metadataOf(event) } }))
+  const stop = new AbortController()
+  const batches = log.follow({ after: 0n, signal: stop.signal })[Symbol.asyncIterator]()
+  await log.append('a', 'none', events)
+  const seen: RecordedEvent[] = []
+  while (seen.length < 3) seen.push(...((await batches.next()).value as Batch).events)
+  assert.equal(
+    seen.map(({ decoded }) => decoded),
+    events.map(({ decoded }) => decoded),
+  )
+  assert.ok((await followPrefix(other, 'a', { after: 0n, count: 3 })).every(({ decoded }) => decoded === undefined))
+  stop.abort()
 })
 
 test('a follower holds on to nothing that it has given', async ({ open }) => {

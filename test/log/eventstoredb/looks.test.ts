@@ -10,9 +10,9 @@ const newScene = () => {
   const reads: { after: bigint; signal: AbortSignal; answer: (through: bigint) => void; fail: () => void }[] = []
   let version = 0
   let clock = 0
-  const read = (after: bigint, signal: AbortSignal) =>
+  const read = (after: bigint, { signal }: { signal: AbortSignal }) =>
     new Promise<Batch>((resolve, reject) => {
-      const answer = (through: bigint) => resolve({ events: [], through, isLast: true })
+      const answer = (through: bigint) => resolve({ events: [], through, isLast: true, isSparse: false })
       reads.push({ after, signal, answer, fail: () => reject(new Error('away')) })
     })
   const looks = newLooks({ version: () => version, read, now: () => clock })

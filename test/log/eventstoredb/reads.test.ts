@@ -131,6 +131,14 @@ test('what is truncated is masked also where its truncation is far behind', asyn
   }
 })
 
+test('a follower some thousand events behind reaches the end without asking each stream', async ({ open, double }) => {
+  const [log, other] = [open(), open()]
+  for (let i = 0; i < 15; i++) await other.append(`a-${i}`, 'none', numbered(200))
+  const before = double.faults.count('read')
+  assert.is((await followPrefix(log, 'a', { after: 0n, count: 3_000 })).length, 3_000)
+  assert.ok(double.faults.count('read') - before <= 2)
+})
+
 test('a truncation keeps the other metadata, and is not confused by it', async ({ open, double }) => {
   const [log, other] = [open(), open()]
   const client = EventStoreDBClient.connectionString(double.url)

@@ -41,6 +41,12 @@ export const missingResponse = (stream: string) =>
 export const confirmation = (id: string) =>
   new streams.ReadResp().setConfirmation(new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId(id))
 
+/** All before a position has been looked at: such a position has no place among the events of its transaction. */
+export const checkpoint = (before: bigint) =>
+  new streams.ReadResp().setCheckpoint(
+    new streams.ReadResp.Checkpoint().setCommitPosition(`${before}`).setPreparePosition('0'),
+  )
+
 export const caughtUp = () => new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp())
 
 type AppendOptions = NonNullable<ReturnType<InstanceType<typeof streams.AppendReq>['getOptions']>>

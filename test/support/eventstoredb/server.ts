@@ -26,6 +26,8 @@ export type DoubleOptions = {
   readonly password?: string
   /** How long an append is neither answered nor read, though conflicts name it at once. Default 0. */
   readonly readableAfterMs?: number
+  /** Whether subscriptions hear that they have come to the end; older servers do not say so. Default true. */
+  readonly saysCaughtUp?: boolean
   /** The server's clock. */
   readonly now?: () => number
 }
@@ -60,7 +62,7 @@ const newServices = (options: DoubleOptions, port: () => number, reset: () => vo
   const { maxAppendSize = 1_048_576, password, now = Date.now } = options
   const [store, faults, appends] = [newStore(), newFaults(), newAppendCounts()]
   const visibility = newVisibility(options.readableAfterMs)
-  const subscriptions = newSubscriptions(store)
+  const subscriptions = newSubscriptions(store, visibility, options.saysCaughtUp)
   const denied = failure(status.UNAUTHENTICATED, 'Bad HTTP status code: 401', { exception: 'access-denied' })
   const enter = async (method: Method, metadata: Metadata): Promise<Failure | undefined> =>
     isAllowed(metadata, password) ? faults.enter(method, metadata) : denied

@@ -103,6 +103,14 @@ export const newStore = () => {
       0,
     )
 
+  /** Events of other applications, many to a stream; they share their bytes, so that there can be very many. */
+  const writeForeign = (count: number, bytes = 300) => {
+    const event = { type: 'Other', contentType: 'application/octet-stream', metadata: new Uint8Array(0) }
+    const data = new Uint8Array(bytes)
+    for (let i = 0; i < count; i++) write(`other-${i % 500}`, [{ id: randomUUID(), ...event, data }], 0)
+    recent = new Map()
+  }
+
   /** Takes truncated events out of the log, but the last of each stream; the next append begins a chunk. */
   const scavenge = () => {
     const id = randomUUID()
@@ -135,6 +143,7 @@ export const newStore = () => {
 
   return {
     append,
+    writeForeign,
     scavenge,
     indexOf,
     /** As after a restart of the process: all data is kept. */

@@ -52,6 +52,8 @@ export const newVisibility = (readableAfterMs = 0) => {
       const seen = records && before(records, [...bounds, ...indexing])
       return seen?.length === 0 && records!.length > 0 ? undefined : seen
     },
+    /** What subscriptions see: they come after the index, too. */
+    indexed: (records: readonly Record[]): readonly Record[] => before(records, indexing),
     ofAll: (records: readonly Record[]): readonly Record[] =>
       before(records, [...counted('ofAll', hidden), ...indexing]),
   }

@@ -1,0 +1,79 @@
+import type { Client } from '../src/engine/checkpoint.ts'
+import { projectionOf } from '../src/engine/projection.ts'
+import { idOf } from '../src/engine/stream.ts'
+import type { AnyEvent } from '../src/events.ts'
+import { int8s, uuids } from '../src/postgres/arrays.ts'
+import { ignoredButTraces } from './support/ignored.ts'
+
+/** Messages and parts of this trace whose incarnation is below `before` are of an earlier life, and have to go. */
+export type LeftoversTable = { trace_id: string; before: bigint }
+
+/** Newest deletions, by trace. */
+type Changes = Map<string, bigint>
+
+/**
+ * What deletions leave behind until it is swept: thousands of rows would hold up the batch that the deletion is in, and
+ * with it the writes of all others. Empty at rest.
+ */
+export const leftovers = projectionOf<AnyEvent>()<Changes>({
+  name: 'leftovers',
+  tables: 'create table leftovers (trace_id uuid primary key, before int8 not null);',
+  rows: { leftovers: { trace: 'trace_id' } },
+  indexes: '',
+  start: () => new Map(),
+  on: {
+    TraceDeleted: (deleted, { of: id, revision }) => void deleted.set(id, revision),
+    TraceCreated: 'ignored',
+    TraceUpdated: 'ignored',
+    MessageAdded: 'ignored',
+    MessageUpdated: 'ignored',
+    MessagesCounted: 'ignored',
+    TraceSummarised: 'ignored',
+    ...ignoredButTraces,
+  },
+  write: (deleted, write) => {
+    if (deleted.size === 0) return
+    write(
+      'leftovers-upsert',
+      `insert into leftovers select * from unnest($1::uuid[], $2::int8[]) order by 1
+       on conflict (trace_id) do update set before = excluded.before`,
+      [uuids([...deleted.keys()]), int8s([...deleted.values()])],
+    )
+  },
+})
+
+const CHUNK_ROWS = 500
+const CHUNK_TRACES = 500
+
+const dueOf = (schema: string) => `
+  due as materialized (
+    select trace_id, before from ${schema}.leftovers where $1::uuid is null or trace_id = $1
+    order by trace_id limit ${CHUNK_TRACES}
+  )`
+
+/** Rows of a life that has ended: no projection touches them any more, and a later life has a higher incarnation. */
+const removeRows = (schema: string, table: 'messages' | 'parts') => `
+  with ${dueOf(schema)}
+  delete from ${schema}.${table} where ctid = any(array(
+    select old.ctid from due cross join lateral (
+      select r.ctid from ${schema}.${table} r where r.trace_id = due.trace_id and r.incarnation < due.before
+      limit ${CHUNK_ROWS}
+    ) old limit ${CHUNK_ROWS}
+  ))`
+
+// A trace that was deleted again meanwhile has another `before`, and stays.
+const removeDone = (schema: string) => `
+  with ${dueOf(schema)}
+  delete from ${schema}.leftovers l using due where l.trace_id = due.trace_id and l.before = due.before
+    and not exists (select from ${schema}.messages m where m.trace_id = due.trace_id and m.incarnation < due.before)
+    and not exists (select from ${schema}.parts p where p.trace_id = due.trace_id and p.incarnation < due.before)`
+
+/** Parts, then messages, then the note that they are due: each chunk may be repeated, by several processes, too. */
+export const sweepLeftovers = async (client: Client, schema: string, stream?: string): Promise<boolean> => {
+  const values = [stream === undefined ? null : idOf({ stream })]
+  for (const text of [removeRows(schema, 'parts'), removeRows(schema, 'messages'), removeDone(schema)]) {
+    const { rowCount } = await client.query(text, values)
+    if (rowCount) return true
+  }
+  return false
+}

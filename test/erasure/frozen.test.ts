@@ -1,0 +1,49 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { inFolder } from '../embedded/support.ts'
+import { serveOn } from '../fault/support/service.ts'
+import { freshDatabase, onServer } from '../support/database.ts'
+import { logEnvironment } from '../support/log-place.ts'
+import { openApp } from '../support/open-app.ts'
+import { eventsOf, notedIn, signIn, until, writeTrace } from './support.ts'
+
+const test = suite('erasure: a frozen worker')
+
+const leads = `
+  select from pg_locks l join pg_stat_activity a using (pid)
+  where l.locktype = 'advisory' and l.granted and a.application_name = 'tracebook erasure'
+    and a.datname = current_database()`
+
+test('another worker takes over, and the one that wakes up again harms nothing', () =>
+  inFolder(async (folder) => {
+    const database = await freshDatabase()
+    const { url } = database
+    const env = { ...logEnvironment(url), DATABASE_URL: url, ROLES: 'api,projector,worker' }
+    const first = await serveOn(folder, env)
+    await until(async () => (await onServer(url, leads)).rows.length === 1)
+    const second = await openApp(url, { env: { ROLES: 'api,worker' } })
+    try {
+      const token = await signIn(second)
+      const id = await writeTrace(second, token, 't', 'old')
+      process.kill(first.pid, 'SIGSTOP')
+      const erased = async () => (await notedIn(database)).length === 0 && (await eventsOf(second, id)).length === 1
+      const third = await openApp(url, { env: { ROLES: 'projector' } })
+      await until(async () => (await second.call('DELETE', '/v1/traces/t', { token })).status !== 503)
+      await until(erased)
+      await third.close()
+      process.kill(first.pid, 'SIGCONT')
+      await until(async () => (await second.call('PUT', '/v1/traces/t', { token, body: {} })).status === 200)
+      await writeTrace(second, token, 't', 'new')
+      const events = await eventsOf(second, id)
+      assert.equal(events, ['TraceDeleted', 'TraceCreated', 'MessageAdded', 'MessagesCounted'])
+      assert.is((await second.call('DELETE', '/v1/traces/t', { token })).status, 200)
+      await until(erased)
+    } finally {
+      process.kill(first.pid, 'SIGCONT')
+      await first.end('SIGKILL')
+      await second.close()
+      await database.drop()
+    }
+  }))
+
+test.run()

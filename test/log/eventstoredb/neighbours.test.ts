@@ -1,0 +1,24 @@
+import * as assert from 'uvu/assert'
+import { type Database, freshDatabase } from '../../support/database.ts'
+import { openApp } from '../../support/open-app.ts'
+import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
+
+const test = eventStoreSuite('a service on an EventStoreDB of others')
+
+let database: Database
+test.before.each(async () => void (database = await freshDatabase()))
+test.after.each(() => database.drop())
+
+test('a new service is ready without reading what others have written', async ({ double }) => {
+  double.store.writeForeign(100_000)
+  const { service, call, close } = await openApp(database.url, { env: { EVENTSTORE_URL: double.url } })
+  try {
+    assert.equal(await service.readiness(), [])
+    assert.ok(double.faults.count('read') < 100, 'in pages of 1,000 it would be at least as many')
+    assert.is((await call('POST', '/v1/session', { body: { deviceId: 'device' } })).status, 200)
+  } finally {
+    await close()
+  }
+})
+
+test.run()

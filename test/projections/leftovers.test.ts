@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { sweepLeftovers } from '../../projections/leftovers.ts'
+import { newClient } from '../../src/postgres/connect.ts'
+import { toUpsert } from '../../src/trace/message.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openEngine } from '../support/engine.ts'
+import { take } from '../trace/steps.ts'
+
+const test = suite('projections/leftovers')
+
+const MESSAGES = 1_200
+const put = { do: 'put', title: 't', visibility: undefined } as const
+
+const database = await freshDatabase()
+const engine = openEngine(database.url)
+const client = newClient(database.url, 'test')
+await client.connect()
+test.after(async () => {
+  await client.end()
+  await engine.close()
+  await database.drop()
+})
+
+/** Messages of two parts each, under the same names and ids in every life of a trace. */
+const write = async (id: string, namespaceId: string, count: number, text: string) => {
+  const parts = [text, text].map((one) => ({ type: 'text' as const, content: { text: one } }))
+  for (let from = 0; from < count; from += 200) {
+    const names = Array.from({ length: Math.min(200, count - from) }, (_, i) => `m${from + i}`)
+    await take(engine, id, namespaceId, {
+      do: 'write',
+      upserts: names.map((name) => toUpsert(name, { role: 'user', parts })),
+    })
+  }
+}
+
+const count = async (id: string, table: string): Promise<number> =>
+  Number((await client.query(`select count(*) as n from rm_2.${table} where trace_id = $1`, [id])).rows[0].n)
+
+const counts = async (id: string) => Promise.all(['messages', 'parts', 'leftovers'].map((table) => count(id, table)))
+
+test('what a deletion leaves behind goes in chunks, and what a later life has written stays', async () => {
+  const [id, namespaceId] = [randomUUID(), randomUUID()]
+  await take(engine, id, namespaceId, put)
+  await write(id, namespaceId, MESSAGES, 'old')
+  await take(engine, id, namespaceId, { do: 'delete' })
+  await take(engine, id, namespaceId, put)
+  await write(id, namespaceId, 3, 'new')
+  let before = await counts(id)
+  assert.equal(before, [MESSAGES + 3, 2 * MESSAGES + 6, 1])
+  while (await sweepLeftovers(client, 'rm_2', `trace-${id}`)) {
+    const after = await counts(id)
+    const gone = before.map((n, i) => n - after[i]!)
+    assert.ok(Math.max(...gone) <= 500 && gone.filter((n) => n > 0).length === 1, `${gone}`)
+    before = after
+  }
+  assert.equal(before, [3, 6, 0])
+  const loaded = await engine.source.load(id, [new Map([['m0', 'none']])], undefined)
+  assert.match(JSON.stringify([...(loaded.state.is === 'present' ? loaded.state.documents : [])]), '"new"')
+})
+
+test('a trace that is deleted again while it is being swept stays noted', async () => {
+  const [id, namespaceId] = [randomUUID(), randomUUID()]
+  await take(engine, id, namespaceId, put)
+  await write(id, namespaceId, 2, 'old')
+  await take(engine, id, namespaceId, { do: 'delete' })
+  await sweepLeftovers(client, 'rm_2')
+  await take(engine, id, namespaceId, put)
+  await write(id, namespaceId, 2, 'older')
+  await take(engine, id, namespaceId, { do: 'delete' })
+  assert.equal(await counts(id), [4, 4, 1])
+  while (await sweepLeftovers(client, 'rm_2'));
+  assert.equal(await counts(id), [0, 0, 0])
+})
+
+test.run()

@@ -1,0 +1,14 @@
+import pg from 'pg'
+import { readModels } from '../../projections/index.ts'
+import { schemaOf } from '../../src/engine/group.ts'
+
+/** Takes away what deletions have left behind, where no erasure process does. */
+export const sweepAll = async (url: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    while (await readModels.sweep!(client, schemaOf(readModels)));
+  } finally {
+    await client.end()
+  }
+}

@@ -143,7 +143,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     const before = era
     assertClear(streamOf(kind, id))
     const { loaded, isNewest } = await loadAt(id, batch, reached)
-    if (era !== before) throw new WrongRevision(streamOf(kind, id), reached)
+    if (era !== before) throw new WrongRevision(streamOf(kind, id), 'none')
     const decided = decideAll(kind, codec, loaded, batch, now)
     if (decided.isSpoilt) memory.delete(id)
     if (decided.drafts.length === 0 && !isNewest) await assertNewest(id, loaded)

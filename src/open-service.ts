@@ -18,6 +18,7 @@ import { formats } from './events.ts'
 import { newFeedCache } from './feed/cache.ts'
 import { openLimits } from './http/limits.ts'
 import { newStreams } from './http/stream.ts'
+import { newLogId } from './log/log-id.ts'
 import { openLog } from './log/open-log.ts'
 import { provenLog } from './log/proven-log.ts'
 import { newMetrics } from './metrics.ts'
@@ -109,6 +110,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     throw problem
   }
 
+  const closing = new AbortController()
+  const logId = newLogId(log, closing.signal)
   const caches = newHorizon()
   const main = openGroup({
     url: databaseUrl,
@@ -274,6 +277,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     logger,
     metrics,
     log,
+    logId: logId.get,
     codec,
     reads,
     streams,
@@ -292,6 +296,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   }
 
   const end = async () => {
+    closing.abort()
     await Promise.all([uses.close(), limits?.close(), catalogue.close(), summaries?.close(), erasure?.close()])
     await Promise.all([watch.close(), main.close()])
     await log.close()

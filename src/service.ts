@@ -35,6 +35,8 @@ export type Service = {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly log: EventLog
+  /** What clients are told of the log: another text when it is another one, or has lost its end. */
+  readonly logId: () => string | undefined
   readonly codec: Codec
   readonly reads: Reads<ReadTables>
   /** For answers too long to be made at once. */

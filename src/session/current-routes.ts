@@ -25,6 +25,7 @@ export const currentSessionRoutes = (app: FastifyInstance, service: Service): vo
     // Who has lost the membership on another node this second is shown as authenticated.
     const info = shown && namespace && { ...shown, role: shown.role ?? namespace.role }
     const role = info && { role: info.role }
+    const logId = service.logId()
     return {
       session: {
         id: sessionId,
@@ -37,6 +38,7 @@ export const currentSessionRoutes = (app: FastifyInstance, service: Service): vo
       },
       user,
       ...(info ? { namespace: info, ...role } : {}),
+      ...(logId === undefined ? {} : { logId }),
     }
   }
 

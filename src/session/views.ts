@@ -36,6 +36,10 @@ export const CurrentSession = z
     namespace: NamespaceInfo.optional(),
     role: Role.optional(),
     csrfToken: z.string().optional(),
+    logId: z
+      .string()
+      .meta({ description: 'Another one when the service has another log, or its log has lost its end' })
+      .optional(),
   })
   .meta({ id: 'CurrentSession' })
 export type CurrentSession = z.infer<typeof CurrentSession>

@@ -563,6 +563,8 @@ export interface components {
             namespace?: components["schemas"]["NamespaceInfo"];
             role?: components["schemas"]["Role"];
             csrfToken?: string;
+            /** @description Another one when the service has another log, or its log has lost its end */
+            logId?: string;
         };
         Error: {
             /** @constant */

@@ -90,6 +90,14 @@ test('the public feed is right on the node that wrote, and soon on the other', a
   }
 })
 
+test('both nodes name the same log', async () => {
+  const { token } = await signIn(first)
+  const logIdOf = async ({ call }: App) =>
+    ((await call('GET', '/v1/session', { token })).data as { logId?: string }).logId
+  assert.match((await logIdOf(first))!, /^[0-9a-f-]{36}$/)
+  assert.is(await logIdOf(second), await logIdOf(first))
+})
+
 test('a session that is ended ends on the other node too', async () => {
   for (const [one, other] of [nodes, nodes.toReversed() as [App, App]]) {
     const { token } = await signIn(one)

@@ -39,6 +39,12 @@ export const openGroup = (options: GroupNodeOptions): GroupNode => {
     : undefined
   const state = () => runner?.state()
   const checkpoints = watchCheckpoint({ ...common, schema, isNeeded: () => state()?.is !== 'running' })
+  log.onChange(({ epoch }) =>
+    logger.error(
+      { schema, epoch },
+      'the log has lost its end, or another copy of it serves: memory is emptied, its new epoch begins',
+    ),
+  )
   const close = async () => {
     await Promise.all([runner?.close(), checkpoints.close()])
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import type { EventLog } from '../log/log.ts'
+import { type EventLog, LogChanged } from '../log/log.ts'
 import { cut, hangUp, newApplyingClient, newClient } from '../postgres/connect.ts'
 import { type Leader, openLeader } from '../postgres/leader.ts'
 import { type Checkpoint, noteStop, prune } from './checkpoint.ts'
@@ -26,6 +26,9 @@ export type RunnerState =
   | { readonly is: 'stopped'; readonly reason: string }
 
 type Log = { info(data: object, message: string): void; error(data: object, message: string): void }
+
+/** Of another epoch of the log: until it is known better, the read models may show what the log no longer holds. */
+const unproven: RunnerState = { is: 'rebuilding', from: 0n, position: 0n, head: 1n }
 
 export type RunnerOptions = {
   readonly url: string
@@ -79,6 +82,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     const progress = (position: bigint, head: bigint) => {
       state = { is: 'rebuilding', from: 0n, position, head }
     }
+    progress(0n, await log.head())
     await rebuild({ url, group, log, codec, progress, upTo: 'head', signal: stop.signal })
   }
 
@@ -161,7 +165,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
           logger.error({ err: error }, 'projections stopped')
           return tellStop(url, schema)
         }
-        state = { is: 'disconnected' }
+        state = error instanceof LogChanged ? unproven : { is: 'disconnected' }
         tidy.later()
         logger.info({ err: error }, 'projections lost their database and try again')
         await pause(RECONNECT_MS)

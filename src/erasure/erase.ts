@@ -28,7 +28,7 @@ export const haveAllPassed = (groups: readonly ErasedGroup[], position: bigint, 
 
 /** A stream in quarantine has not been deleted from the read models, and a deletion that was lost deletes nothing. */
 const assertDeleted = async ({ log, groups }: Tools, { stream, position, eventId }: Due) => {
-  if (groups.some(({ quarantine }) => quarantine.has(stream))) throw new NotYet('the stream is in quarantine')
+  if (groups.some(({ quarantine }) => !quarantine.isClear(stream))) throw new NotYet('the stream is in quarantine')
   if (eventId !== null && (await log.holds(position, eventId)) === false)
     throw new NotYet('the log does not hold its deletion')
 }

@@ -39,11 +39,13 @@ export const openBytes = async <Row>(
     }
   }
 
-  /** Whether the trace that a row shows has been deleted since the row was read. */
+  /** Whether the trace that a row shows has been deleted since the row was read. @throws BrokenOff after too many losses */
   const isGone = (row: Row, position: bigint | undefined) => {
     if (!list.traceIdOf || position === undefined) return false
     const id = list.traceIdOf(row)
-    return losses.since(position, { reader: reading.reader, shows: (traceId) => traceId === id }) !== 'kept'
+    const outcome = losses.since(position, { reader: reading.reader, shows: (traceId) => traceId === id })
+    if (outcome === 'unknown') throw new BrokenOff('too much has been deleted while its reader waited')
+    return outcome === 'lost'
   }
 
   async function* bytes(first: Page<Row> | void) {

@@ -3,11 +3,12 @@ import type pg from 'pg'
 import type { Codec } from '../engine/codec.ts'
 import { happened } from '../engine/apply.ts'
 import type { Happened } from '../engine/projection.ts'
+import { hasSeenMore } from '../engine/same-log.ts'
 import { idOf } from '../engine/stream.ts'
 import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { writeUuid } from '../uuid.ts'
 import { type Rule, type SummaryEvent, type TimerChange, type Tracked, isRelevant, react } from './react.ts'
-import { type Schedule, advance, endFoldStep, load, progress, save, setTimers } from './rows.ts'
+import { type Schedule, advance, endFoldStep, load, positionOf, progress, save, setTimers, startOver } from './rows.ts'
 
 export type ManagerOptions = {
   readonly client: pg.ClientBase
@@ -62,6 +63,8 @@ const factOf = ({ codec, unreadable }: ManagerOptions, event: RecordedEvent): Fa
 export const manage = async (options: ManagerOptions): Promise<void> => {
   const { client, log, rule, attempts, now, signal } = options
   const schedule = (): Schedule => ({ attempts, now: now() })
+  // The log has lost its end: some of what was followed has never happened.
+  if (await hasSeenMore(log, { position: await positionOf(client), anchor: undefined })) await startOver(client)
   let { position: at, fold } = await progress(client, await log.head())
 
   const reactAll = async (facts: readonly Fact[]) => {

@@ -1,12 +1,15 @@
 import type pg from 'pg'
 
+/** The lock of the one process that follows the log. */
+export const LEAD = 'tracebook summaries'
+
 /**
  * A runner that dies leaves its jobs locked, for hours if nobody looks. So each holds an advisory lock under its name on
- * a connection of its own, which dies with it: whose lock can be had is gone.
+ * a session that ends with it, or while it is frozen: a runner whose lock can be had is gone.
  */
 const keyOf = (id: string) => `hashtextextended(${id}, 0)`
 
-/** Says that this runner lives, for as long as the connection does. */
+/** Says that this runner lives, for as long as the session does. */
 export const sayAlive = (client: pg.ClientBase, id: string): Promise<unknown> =>
   client.query(`select pg_advisory_lock(${keyOf('$1')})`, [id])
 
@@ -53,7 +56,3 @@ export const freeJobsOfTheDead = async (pool: pg.Pool): Promise<void> => {
     throw error
   }
 }
-
-/** Whether this process is the one that follows the log. */
-export const tryLead = async (client: pg.ClientBase): Promise<boolean> =>
-  (await client.query(`select pg_try_advisory_lock(hashtext('tracebook summaries')) as had`)).rows[0].had

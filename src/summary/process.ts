@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
-import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Codec } from '../engine/codec.ts'
 import { type EventLog, LogUnavailable } from '../log/log.ts'
-import { hangUp, isTransient, newClient } from '../postgres/connect.ts'
+import { isTransient, newClient } from '../postgres/connect.ts'
+import { type Leader, SessionLost, openLeader } from '../postgres/leader.ts'
 import { type Jobs, startJobs } from './jobs.ts'
 import { type JobOptions, newJob } from './job.ts'
 import { manage } from './manager.ts'
-import { freeJobsOfTheDead, sayAlive, tryLead } from './presence.ts'
+import { LEAD, freeJobsOfTheDead, sayAlive } from './presence.ts'
 import { providerOf } from './providers.ts'
 import { CheckpointMoved } from './rows.ts'
 import type { SummarySettings } from './settings.ts'
@@ -15,7 +15,8 @@ import { newUnreadable } from './unreadable.ts'
 
 /**
  * Summaries (readings: Summary job): one worker follows the log and sets timers, all of them run the jobs. Everything
- * hangs on one connection: when it is lost, the whole starts again from what is stored.
+ * hangs on one session, which ends with this process or while it is frozen: others then lead and get its jobs, and here
+ * the whole starts again from what is stored.
  */
 export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logger'> & {
   readonly url: string
@@ -27,23 +28,14 @@ export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logg
   readonly logger: JobOptions['logger'] & Pick<Logger, 'debug' | 'error'>
 }
 
-const STANDBY_MS = 500
 const SWEEP_MS = 3_000
 const RECONNECT_MS = 500
 /** After a fault that does not pass by itself. */
 const BROKEN_MS = 30_000
 const STATEMENT_MS = 30_000
 
-const connect = async (url: string): Promise<pg.Client> => {
-  const client = newClient(url, 'summaries', STATEMENT_MS)
-  client.on('error', () => {})
-  await client.connect()
-  await client.query('set synchronous_commit = off') // rows, timers and checkpoint are lost together and come again
-  return client
-}
-
 const mayPass = (error: unknown) =>
-  error instanceof LogUnavailable || error instanceof CheckpointMoved || isTransient(error)
+  [LogUnavailable, CheckpointMoved, SessionLost].some((kind) => error instanceof kind) || isTransient(error)
 
 /** Starts the process; nothing at all when summaries are switched off. */
 export const startSummaries = (options: SummariesOptions): { close(): Promise<void> } => {
@@ -57,9 +49,8 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
 
   const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
-  const lead = async (client: pg.Client, signal: AbortSignal) => {
-    while (!signal.aborted && !(await tryLead(client))) await pause(STANDBY_MS, signal)
-    if (signal.aborted) return
+  const lead = async ({ client, acquire }: Leader, signal: AbortSignal) => {
+    if (!(await acquire(LEAD, signal))) return
     await manage({ client, log, codec, rule, attempts: config.SUMMARY_ATTEMPTS, now, unreadable, signal })
   }
 
@@ -70,28 +61,28 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
     }
   }
 
-  /** Until the connection, the job runner or the service ends. */
-  const work = async (client: pg.Client, jobs: Jobs) => {
-    const lost = new AbortController()
-    const signal = AbortSignal.any([stop.signal, lost.signal])
-    client.once('end', () => lost.abort())
-    void jobs.ended.then(() => lost.abort())
+  /** Until the session, the job runner or the service ends. */
+  const work = async (leader: Leader, jobs: Jobs) => {
+    const end = new AbortController()
+    const signal = AbortSignal.any([stop.signal, leader.lost, end.signal])
+    void jobs.ended.then(() => end.abort())
     try {
-      await sayAlive(client, jobs.id)
+      await sayAlive(leader.client, jobs.id)
       jobs.open()
-      await Promise.all([lead(client, signal), sweep(signal)])
+      await Promise.all([lead(leader, signal), sweep(signal)])
     } finally {
-      lost.abort()
+      end.abort()
     }
   }
 
   const once = async () => {
-    const client = await connect(url)
+    const leader = await openLeader(url, newClient(url, 'summaries', STATEMENT_MS))
     try {
+      await leader.client.query('set synchronous_commit = off') // rows, timers and checkpoint are lost together and come again
       const jobs = await startJobs({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
-      await work(client, jobs).finally(() => jobs.close())
+      await work(leader, jobs).finally(() => jobs.close())
     } finally {
-      await hangUp(client)
+      await leader.close()
     }
   }
 

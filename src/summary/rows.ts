@@ -34,6 +34,20 @@ export const progress = async (client: pg.ClientBase, head: bigint): Promise<Pro
   return { position, fold: until === null || reached === null ? undefined : { until, reached } }
 }
 
+/** How far the process has come; nowhere before it has begun. */
+export const positionOf = async (client: pg.ClientBase): Promise<bigint> =>
+  (await client.query<{ position: bigint }>(`select position from tracebook.processes where name = '${NAME}'`)).rows[0]
+    ?.position ?? 0n
+
+/** Forgets all that was derived from the log. Jobs that are left find out that they are not due. */
+export const startOver = (client: pg.ClientBase): Promise<unknown> =>
+  client.query(`
+    begin;
+    delete from tracebook.summaries;
+    delete from tracebook.summary_fold;
+    delete from tracebook.processes where name = '${NAME}';
+    commit;`)
+
 /** Another process follows the log as well. Whoever notices stops. */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved'

@@ -14,6 +14,7 @@ import { dumpSchema } from '../support/compare.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { type App, openApp } from '../support/open-app.ts'
+import { sweepAll } from '../support/sweep.ts'
 
 type Scene = { database: Database; sql: pg.Client; app: App; token: string }
 
@@ -92,6 +93,7 @@ test('whatever connection is cut while writers write, the read models end as a r
     [],
   )
   await until(() => isReady(app))
+  await sweepAll(database.url)
   const live = await dumpSchema(database.url, 'rm_2')
   await rebuild({ url: database.url, group: readModels, log, codec })
   assert.equal(await dumpSchema(database.url, 'rm_2'), live)
@@ -128,6 +130,7 @@ test('another version builds its own schema while this one serves', async ({ app
   over = true
   assert.equal([...(await writing)].sort(), [200])
   await horizon.passed(await log.head(), 5_000)
+  for (const schema of ['rm_2', 'rm_3']) await sweepAll(database.url, schema)
   assert.equal(await dumpSchema(database.url, 'rm_3'), await dumpSchema(database.url, 'rm_2'))
   await runner.close()
 })

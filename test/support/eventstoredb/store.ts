@@ -127,6 +127,20 @@ export const newStore = () => {
     return id
   }
 
+  /** Forgets all but the first records, as an older copy of the server does: their positions are handed out again. */
+  const keepFirst = (count: number) => {
+    const lost = records.slice(count)
+    if (lost.length === 0) return
+    records = records.slice(0, count)
+    end = lost[0]!.position
+    for (const { stream, revision } of lost) {
+      const kept = streams.get(stream)?.slice(0, Number(revision)) ?? []
+      if (kept.length > 0) streams.set(stream, kept)
+      else streams.delete(stream)
+    }
+    recent = new Map()
+  }
+
   system('$$$scavenges', '$metadata', { $maxCount: 100 })
   system('$users', '$UserCreated', { loginName: 'admin' })
 
@@ -145,6 +159,7 @@ export const newStore = () => {
     append,
     writeForeign,
     scavenge,
+    keepFirst,
     indexOf,
     /** As after a restart of the process: all data is kept. */
     forgetRecent: () => void (recent = new Map()),

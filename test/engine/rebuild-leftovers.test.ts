@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import pg from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { readModels } from '../../projections/index.ts'
+import { rebuild } from '../../src/engine/rebuild.ts'
+import { dropUnused, locks } from '../../src/engine/schema.ts'
+import { newLoop } from '../fault/support/loop.ts'
+import { holderOf, schema } from '../fault/support/nodes.ts'
+import { howItEnded, until } from '../fault/support/service.ts'
+import { dumpSchema } from '../support/compare.ts'
+import { type Database, freshDatabase, onServer } from '../support/database.ts'
+import { logEnvironment } from '../support/log-place.ts'
+import { type App, openApp } from '../support/open-app.ts'
+
+type Scene = { database: Database; app: App; token: string; sql: pg.Client }
+
+const test = suite<Scene>('engine: what a rebuild leaves behind')
+test.before.each(async (scene) => {
+  scene.database = await freshDatabase()
+  scene.app = await openApp(scene.database.url)
+  scene.sql = new pg.Client({ connectionString: scene.database.url })
+  await scene.sql.connect()
+  const { data } = await scene.app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
+  scene.token = (data as { session: { token: string } }).session.token
+  await scene.app.call('PUT', '/v1/traces/t', { token: scene.token, body: { visibility: 'public' } })
+})
+test.after.each(async ({ app, sql, database }) => {
+  await sql.end()
+  await app.close()
+  await database.drop()
+})
+
+const MARKER = 'never to be found again'
+const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+
+const schemas = async (url: string): Promise<string[]> =>
+  (await onServer(url, `select nspname from pg_namespace where starts_with(nspname, 'rm_') order by 1`)).rows.map(
+    ({ nspname }) => nspname as string,
+  )
+
+/** The schemas that hold the marker, anywhere. */
+const marked = async (url: string): Promise<string[]> => {
+  const found: string[] = []
+  for (const name of await schemas(url))
+    if (JSON.stringify(await dumpSchema(url, name)).includes(MARKER)) found.push(name)
+  return found
+}
+
+const startRebuild = (url: string): ChildProcess => {
+  const env = { ...process.env, DATABASE_URL: url, ...logEnvironment(url) }
+  return spawn(process.execPath, [main, 'rebuild'], { env, stdio: 'ignore' })
+}
+
+/** Kills a rebuild when all that is missing is its last step; then the trace is deleted. */
+const leaveBehind = async ({ app, database: { url }, token, sql }: Scene) => {
+  const body = { role: 'user', textContent: MARKER }
+  assert.is((await app.call('PUT', '/v1/traces/t/messages/m', { token, body })).status, 200)
+  await sql.query(`begin; grant usage on schema ${schema} to public`) // keeps it from being renamed
+  const child = startRebuild(url)
+  const ended = howItEnded(child)
+  await until(async () => (await holderOf(url, locks.swap(schema))) !== undefined)
+  child.kill('SIGKILL')
+  await ended
+  await sql.query('rollback')
+  await until(async () => (await holderOf(url, locks.rebuild(schema))) === undefined)
+  assert.is((await app.call('DELETE', '/v1/traces/t', { token })).status, 200)
+  assert.equal(await marked(url), [`${schema}_next`])
+}
+
+test('when it is killed is dropped by the next rebuild first', async (scene) => {
+  const { database, app } = scene
+  const { url } = database
+  await leaveBehind(scene)
+  const { log, codec } = app.service
+  await rebuild({ url, group: readModels, log, codec })
+  assert.equal(await schemas(url), [schema])
+  assert.equal(await marked(url), [])
+})
+
+test('when it is killed is dropped by the tidying, too', async (scene) => {
+  await leaveBehind(scene)
+  assert.equal(await dropUnused(scene.sql, readModels), [`${schema}_next`])
+  assert.equal(await marked(scene.database.url), [])
+})
+
+test('while somebody reads it, holds up nobody', async (scene) => {
+  const { database, app, token, sql } = scene
+  const { url } = database
+  const wrong: unknown[] = []
+  let n = 0
+  const load = newLoop(
+    async () => {
+      const body = { role: 'user', textContent: `${n++}` }
+      for (const { status, error } of [
+        await app.call('GET', '/v1/feed'),
+        await app.call('GET', '/v1/traces/t/messages', { token }),
+        await app.call('PUT', `/v1/traces/t/messages/m${n}`, { token, body }),
+      ])
+        if (status !== 200) wrong.push(error)
+    },
+    () => 1,
+  )
+  await sql.query(`begin; select from ${schema}.traces`)
+  load.start()
+  const { log, codec } = app.service
+  await rebuild({ url, group: readModels, log, codec })
+  const after = load.turns()
+  await until(() => load.turns() > after + 3)
+  await load.stop()
+  assert.equal(wrong, [])
+  assert.equal(await schemas(url), [schema, `${schema}_old_0`])
+  await sql.query('commit')
+  await dropUnused(sql, readModels)
+  assert.equal(await schemas(url), [schema])
+})
+
+test.run()

@@ -1,0 +1,21 @@
+import { until } from './service.ts'
+
+/** A service in this process, or in one of its own. */
+type Asked = {
+  call(
+    method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+    path: string,
+    asking?: { readonly token?: string; readonly body?: unknown },
+  ): Promise<{ readonly status: number; readonly data: never }>
+}
+type Method = Parameters<Asked['call']>[0]
+
+/** Asks for a write again and again until it is answered with 200. */
+export const insist = (service: Asked, method: Method, path: string, token: string, body?: unknown): Promise<void> =>
+  until(async () => (await service.call(method, path, { token, body }).catch(() => undefined))?.status === 200)
+
+/** The names of the traces in the public feed, in their order. */
+export const feedOf = async (service: Asked): Promise<string[]> => {
+  const { data } = await service.call('GET', '/v1/feed?limit=1000')
+  return (data as { traces: { externalId: string }[] }).traces.map(({ externalId }) => externalId).sort()
+}

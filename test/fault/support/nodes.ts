@@ -1,0 +1,61 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { readModels } from '../../../projections/index.ts'
+import { newCodec } from '../../../src/engine/codec.ts'
+import { schemaOf } from '../../../src/engine/group.ts'
+import { rebuild } from '../../../src/engine/rebuild.ts'
+import { formats } from '../../../src/events.ts'
+import { wholeAppends } from '../../../src/log/whole-appends.ts'
+import { dumpSchema } from '../../support/compare.ts'
+import { onServer } from '../../support/database.ts'
+import { logEnvironment, openBareLog } from '../../support/log-place.ts'
+import { type Service, serveOn } from './service.ts'
+
+export const schema = schemaOf(readModels)
+
+/** Another node of the service on a database: a process of its own with a folder of its own. */
+export const openNode = async (
+  folder: string,
+  name: string,
+  databaseUrl: string,
+  env: Record<string, string> = {},
+): Promise<Service> => {
+  const dataDir = join(folder, name)
+  await mkdir(dataDir)
+  return serveOn(dataDir, { DATABASE_URL: databaseUrl, ...logEnvironment(databaseUrl), ...env })
+}
+
+/** A session of a server, told from a later one that has got the same process id. */
+export type Session = { readonly pid: number; readonly started: string }
+
+const holding = `
+  select a.pid, a.backend_start::text as started from pg_locks l join pg_stat_activity a using (pid)
+  where l.locktype = 'advisory' and l.granted and l.mode = 'ExclusiveLock'
+    and l.database = (select oid from pg_database where datname = current_database())
+    and l.objid = (hashtext($1)::int8 & 4294967295)::oid`
+
+/** The session that holds an advisory lock of this name alone. */
+export const holderOf = async (url: string, lock: string): Promise<Session | undefined> =>
+  (await onServer(url, holding, [lock])).rows[0] as Session | undefined
+
+/** Whether a session is still there. */
+export const isThere = async (url: string, { pid, started }: Session): Promise<boolean> =>
+  (
+    await onServer(url, 'select from pg_stat_activity where pid = $1 and backend_start = $2::timestamptz', [
+      pid,
+      started,
+    ])
+  ).rows.length > 0
+
+/** The read models hold, to the letter, what a rebuild from the log holds. Nothing may be written meanwhile. */
+export const assertAsRebuilt = async (url: string): Promise<void> => {
+  const live = await dumpSchema(url, schema)
+  const log = wholeAppends(openBareLog(url))
+  try {
+    await rebuild({ url, group: readModels, log, codec: newCodec(formats) })
+  } finally {
+    await log.close()
+  }
+  assert.equal(await dumpSchema(url, schema), live)
+}

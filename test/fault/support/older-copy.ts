@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type EmbeddedPostgres, startPostgres } from '../../../src/embedded/postgres.ts'
+import { onServer } from '../../support/database.ts'
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
+/** A PostgreSQL of one's own that can be put back to an older copy of itself, at the same address. */
+export type Copied = {
+  readonly url: string
+  /** Keeps a copy, made while the server is stopped. */
+  copy(): Promise<void>
+  /** Ends the server hard and starts the copy in its place. Between the two, `meanwhile` is done. */
+  putBack(meanwhile?: () => void): Promise<void>
+  stop(): Promise<void>
+}
+
+export const startCopied = async (folder: string): Promise<Copied> => {
+  const dataDir = join(folder, 'server')
+  await mkdir(dataDir)
+  const [cluster, older] = [join(dataDir, 'postgres'), join(dataDir, 'older')]
+  const start = () => startPostgres({ dataDir, log: quiet })
+  let server: EmbeddedPostgres = await start()
+
+  const copy = async () => {
+    await server.stop()
+    execFileSync('cp', ['-a', cluster, older]) // with owners and modes, on which the server insists
+    server = await start()
+  }
+  const putBack = async (meanwhile = () => {}) => {
+    await server.stop('immediate')
+    meanwhile()
+    await rm(cluster, { recursive: true })
+    await rename(older, cluster)
+    server = await start()
+  }
+  return { url: server.url, copy, putBack, stop: () => server.stop('immediate') }
+}
+
+/** What the log in a PostgreSQL says of itself, and where it ends. */
+export const logIn = async (url: string): Promise<{ head: bigint; epoch: string }> => {
+  const text = 'select epoch, (select max(position) from log.events)::text as head from log.identity'
+  const { epoch, head } = (await onServer(url, text)).rows[0] as { epoch: string; head: string }
+  return { epoch, head: BigInt(head) }
+}

@@ -5,11 +5,10 @@ import { ask, inTwoProcesses, lostUpdates, newNamespace, signIn } from '../engin
 const test = suite('session: lost updates')
 
 type Sessions = { sessions: { current: boolean; namespaceId: string }[] }
-type User = { user: { displayName: string } }
 
-test('a session is where it was switched to last, and a user called so, whatever another node remembers', () =>
+test('a session is where it was switched to last, whatever another node remembers', () =>
   inTwoProcesses(async (nodes) => {
-    const switches = await lostUpdates(nodes, async (node) => {
+    const lost = await lostUpdates(nodes, async (node) => {
       const { token } = await signIn(node)
       const [one, two] = [await newNamespace(node, token), await newNamespace(node, token)]
       return {
@@ -21,14 +20,7 @@ test('a session is where it was switched to last, and a user called so, whatever
         values: [one.id, two.id],
       }
     })
-    const names = await lostUpdates(nodes, async (node) => {
-      const { token } = await signIn(node)
-      return {
-        set: (at, displayName) => ask(at, token, 'PATCH', '/v1/user', { displayName }),
-        get: async (at) => (await ask<User>(at, token, 'GET', '/v1/user')).user.displayName,
-      }
-    })
-    assert.equal({ switches, names }, { switches: 0, names: 0 })
+    assert.is(lost, 0)
   }))
 
 test.run()

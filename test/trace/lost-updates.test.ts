@@ -9,8 +9,8 @@ type Messages = { messages: { textContent: string }[] }
 
 test('a message is what was answered last, whatever another node remembers', () =>
   inTwoProcesses(async (nodes) => {
+    const { token } = await signIn(nodes[0])
     const lost = await lostUpdates(nodes, async (node) => {
-      const { token } = await signIn(node)
       const path = `/v1/traces/${randomUUID()}`
       await ask(node, token, 'PUT', path, {})
       return {

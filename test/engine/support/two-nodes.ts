@@ -61,7 +61,7 @@ export const newNamespace = async (node: Service, token: string): Promise<{ id: 
 }
 
 const ROUNDS = 500
-const LANES = 50
+const LANES = 25
 
 /** Adds up what is lost in 500 rounds, many of them at once; each node is the first in half of them. */
 export const lostInRounds = async (

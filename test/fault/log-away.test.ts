@@ -6,6 +6,7 @@ import { dumpSchema } from '../support/compare.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type Double, startDouble } from '../support/eventstoredb/server.ts'
 import { type App, openApp } from '../support/open-app.ts'
+import { sweepAll } from '../support/sweep.ts'
 import { until } from './support/service.ts'
 import { assertWhole, isBusy, newWriter } from './support/writers.ts'
 
@@ -131,6 +132,7 @@ test('that restarts and breaks off under writers loses nothing and repeats nothi
   await Promise.all(writers.map(({ stop }) => stop()))
   await until(() => isReady(app))
   for (const writer of writers) await assertWhole(app, token, writer)
+  await sweepAll(database.url)
   const live = await dumpSchema(database.url, 'rm_2')
   const { log, codec } = app.service
   await rebuild({ url: database.url, group: readModels, log, codec })

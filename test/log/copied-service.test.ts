@@ -9,6 +9,7 @@ import { dumpSchema } from '../support/compare.ts'
 import { freshDatabase } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
 import { type App, openApp } from '../support/open-app.ts'
+import { sweepAll } from '../support/sweep.ts'
 import { until } from './support/faults.ts'
 import { type Told, historySettings, writeCatalogue, writeHistory } from './support/history.ts'
 
@@ -73,14 +74,18 @@ const copied = async (direction: 'to EventStoreDB' | 'to Postgres') => {
   return { first, second, told, answers, target }
 }
 
+/** Tables that hold nothing as long as all is well. */
+const EMPTY = new Set(['leftovers', 'quarantine'])
+
 for (const direction of ['to EventStoreDB', 'to Postgres'] as const) {
   test(`${direction}: the read models are the same, the answers too, and writes go on`, async () => {
     const { first, second, told, answers, target } = await copied(direction)
+    for (const { url } of [first, second]) await sweepAll(url)
     const [expected, found] = await Promise.all(
       [first, second].map(({ url }) => dumpSchema(url, 'rm_2', { places: false })),
     )
     for (const [table, lines] of Object.entries(expected!)) {
-      assert.ok(lines.length > 0, `the history has nothing for ${table}`)
+      assert.ok(lines.length > 0 || EMPTY.has(table), `the history has nothing for ${table}`)
       assert.equal(found![table], lines, table)
     }
     assert.equal(Object.keys(found!), Object.keys(expected!))

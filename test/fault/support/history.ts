@@ -4,6 +4,7 @@ import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-lo
 import { openPostgresLog } from '../../../src/log/postgres/postgres-log.ts'
 import { dumpSchema } from '../../support/compare.ts'
 import { eventStoreUrlOf, logEnvironment } from '../../support/log-place.ts'
+import { sweepAll } from '../../support/sweep.ts'
 import { ask } from './asking.ts'
 import { type Fault, faultsOf } from './faults.ts'
 import { type Whole, type Writer, newWriter, readWhole } from './load.ts'
@@ -113,6 +114,7 @@ const headOf = async ({ dataDir }: World, url: string): Promise<bigint> => {
 const checkRebuild = async (world: World): Promise<void> => {
   const [url, { databaseUrl }] = [world.database.url(), world.service()]
   const head = await headOf(world, url)
+  await sweepAll(url)
   const live = await dumpSchema(url, 'rm_2')
   const env = { ...process.env, ...logEnvironment(world.dataDir), DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn' }
   await promisify(execFile)(process.execPath, [main, 'rebuild'], { env })

@@ -1,4 +1,5 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import pg from 'pg'
 import { readModels } from '../../projections/index.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { newHorizon } from '../../src/engine/horizon.ts'
@@ -65,24 +66,70 @@ const newEvent = (i: number) => ({
   metadata: metadata(0, 1, randomUUIDv7()),
 })
 
+const WRITERS = 64
+
+/** Gives each of the writers a stream of its own, to which it appends one event after another. */
+const newAppender = (url: string) => {
+  const log = openPostgresLog({ url })
+  const writers = Array.from({ length: WRITERS }, () => ({
+    stream: `trace-${randomUUIDv7()}`,
+    revision: 'none' as Expected,
+  }))
+  const append = async (i: number): Promise<number> => {
+    const writer = writers[i]!
+    writer.revision = (await log.append(writer.stream, writer.revision, [newEvent(i)])).revision
+    return 1
+  }
+  return { append, close: log.close }
+}
+
 const logAppend = ({ world, ms }: Setting) =>
   between(
     () => bareBatches(world.databaseUrl, bodies, ms / 2),
     () =>
       withDatabase(world.databaseUrl, async (url) => {
-        const log = openPostgresLog({ url })
-        const writers = Array.from({ length: 64 }, () => ({
-          stream: `trace-${randomUUIDv7()}`,
-          revision: 'none' as Expected,
-        }))
-        const result = await rate(64, ms, async (i) => {
-          const writer = writers[i]!
-          writer.revision = (await log.append(writer.stream, writer.revision, [newEvent(i)])).revision
-          return 1
-        })
-        await log.close()
+        const { append, close } = newAppender(url)
+        const result = await rate(WRITERS, ms, append)
+        await close()
         return result
       }),
+  )
+
+const SNAPSHOT_APPENDS = 100_000
+const LAST_APPENDS = 20_000
+
+/** A transaction that sees the database as it is now, as a backup does, until it is closed. */
+const openSnapshot = async (url: string): Promise<() => Promise<void>> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('begin isolation level repeatable read; select from log.events limit 1')
+  return () => client.end()
+}
+
+/** Appends per second at the end of so many that what a snapshot keeps from being cleared away has piled up. */
+const appendMany = (server: string, isObserved: boolean): Promise<number> =>
+  withDatabase(server, async (url) => {
+    const { append, close } = newAppender(url)
+    const closeSnapshot = isObserved ? await openSnapshot(url) : async () => {}
+    let [started, last] = [0, 0]
+    const run = async (i: number) => {
+      while (started < SNAPSHOT_APPENDS) {
+        if (++started === SNAPSHOT_APPENDS - LAST_APPENDS) last = performance.now()
+        await append(i)
+      }
+    }
+    await Promise.all(Array.from({ length: WRITERS }, (_, i) => run(i)))
+    const seconds = (performance.now() - last) / 1_000
+    await closeSnapshot()
+    await close()
+    return LAST_APPENDS / seconds
+  })
+
+/** The yardstick is the same without a snapshot. */
+const logAppendSnapshot = ({ world }: Setting) =>
+  between(
+    () => appendMany(world.databaseUrl, false),
+    () => appendMany(world.databaseUrl, true),
   )
 
 const batchIngest = ({ world, ms }: Setting) =>
@@ -261,6 +308,7 @@ const rebuild = ({ world }: Setting) =>
 
 export const rows: readonly Measure[] = [
   { name: 'log-append', unit: 'events/s', measure: logAppend },
+  { name: 'log-append-snapshot', unit: 'events/s', measure: logAppendSnapshot },
   { name: 'batch-ingest', unit: 'messages/s', measure: batchIngest },
   { name: 'message-put', unit: 'requests/s', measure: put((i) => `trace-${i}`) },
   { name: 'message-put-one', unit: 'requests/s', measure: put(() => 'trace') },

@@ -1,18 +1,11 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { startPostgres } from '../../src/embedded/postgres.ts'
-import { incarnationOf } from '../../src/engine/incarnation.ts'
-import { inFolder } from '../embedded/support.ts'
 import { until } from '../fault/support/service.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 
 const test = suite('engine/reads')
 
-const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 const ofReaders = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and application_name = 'tracebook reads'`
 
@@ -48,81 +41,5 @@ test('go on over new connections when no projector is left', async () => {
     await database.drop()
   }
 })
-
-/** Kills a process of the server, so that all others are ended and it recovers. */
-const crash = async (url: string) => {
-  const client = new pg.Client({ connectionString: url })
-  client.on('error', () => {})
-  await client.connect()
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-  const ended = new Promise<void>((resolve) => client.once('end', () => resolve()))
-  process.kill(rows[0]!.pid, 'SIGKILL')
-  await ended
-}
-
-const own = (work: (server: { url: string; restart(): Promise<void> }) => Promise<void>) =>
-  inFolder(async (folder) => {
-    const dataDir = join(folder, 'server')
-    await mkdir(dataDir)
-    let server = await startPostgres({ dataDir, log: quiet })
-    const restart = async () => {
-      await server.stop()
-      server = await startPostgres({ dataDir, log: quiet })
-    }
-    try {
-      await work({ url: server.url, restart })
-    } finally {
-      await server.stop('immediate')
-    }
-  })
-
-const read = async ({ call }: App, token: string): Promise<number | undefined> => {
-  const { status, data } = await call('GET', '/v1/traces/t', { token })
-  return status === 200 ? (data as { trace: { messageCount: number } }).trace.messageCount : undefined
-}
-
-test('after a crash of the server show no less than before, and with no projector they go on all the same', () =>
-  own(async ({ url }) => {
-    const whole = await openApp(url)
-    const token = await signIn(whole)
-    await whole.call('PUT', '/v1/traces/t', { token, body: {} })
-    const node = await openApp(url, { env: { ROLES: 'api' } })
-    let written = 0
-    for (let round = 0; round < 2; round++) {
-      const put = () =>
-        whole.call('PUT', `/v1/traces/t/messages/m${written}`, { token, body: { role: 'user', textContent: 'x' } })
-      await until(async () => (await put()).status === 200)
-      written += 1
-      await crash(url)
-      for (const app of [node, whole]) {
-        let seen: number | undefined
-        await until(async () => (seen = await read(app, token)) !== undefined)
-        assert.is(seen, written)
-      }
-    }
-    await whole.close()
-    assert.is((await node.call('PUT', '/v1/traces/late', { token, body: {} })).status, 503)
-    await crash(url)
-    await until(async () => (await read(node, token)) !== undefined)
-    await node.close()
-  }))
-
-test('wait in a new life of the server only: a restart is none', () =>
-  own(async ({ url, restart }) => {
-    const whole = await openApp(url)
-    await whole.close()
-    const incarnation = async () => {
-      const client = new pg.Client({ connectionString: url })
-      await client.connect()
-      return incarnationOf(client).finally(() => client.end())
-    }
-    const first = await incarnation()
-    await restart()
-    assert.is(await incarnation(), first)
-    await crash(url)
-    let last: string | undefined
-    await until(async () => (last = await incarnation().catch(() => undefined)) !== undefined)
-    assert.not.equal(last, first)
-  }))
 
 test.run()

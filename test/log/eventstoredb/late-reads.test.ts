@@ -7,7 +7,7 @@ contract(
     name: 'EventStoreDB whose reads come late',
     module: new URL('../support/open-eventstoredb.ts', import.meta.url).href,
     newPlace: async () => {
-      const { url, stop } = await startDouble({ readableAfterMs: 30 })
+      const { url, stop } = await startDouble({ readableAfterMs: 12 })
       return { place: url, drop: stop }
     },
   },

@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { type DoubleOptions, startDouble } from '../support/eventstoredb/server.ts'
+import { startDouble } from '../support/eventstoredb/server.ts'
 import { contract } from './contract.ts'
-import type { Adapter } from './support/world.ts'
 
 const module = new URL('./support/open-eventstoredb.ts', import.meta.url).href
 
-const onDouble = (name: string, options: DoubleOptions): Adapter => ({
-  name,
+contract({
+  name: 'EventStoreDB',
   module,
   newPlace: async () => {
-    const { url, stop } = await startDouble(options)
+    const { url, stop } = await startDouble()
     return { place: url, drop: stop }
   },
 })
-
-contract(onDouble('EventStoreDB', {}))
-// Conflicts name an append that cannot be read for so long.
-contract(onDouble('slow EventStoreDB', { readableAfterMs: 30 }), ['appends', 'retries'])
 
 // On streams of its own, which it leaves behind: a server with other data is safe.
 const real = process.env.TEST_EVENTSTORE_URL

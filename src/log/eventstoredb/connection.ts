@@ -1,11 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
+import streams from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { type Address, BadAddress } from './address.ts'
+import { parseSent } from './sent.ts'
 
 const FAREWELL_MS = 1_000
 
 /** What the client keeps to itself, as far as it has to be kept in check. */
 type Inner = {
+  getGRPCClient(service: unknown, name: string): Promise<unknown>
   handleError(...failure: unknown[]): Promise<void>
   getChannel(): Promise<{ close(): void }>
 }
@@ -21,6 +24,22 @@ export type Connection = {
   close(): Promise<void>
 }
 
+const { path, requestSerialize } = streams.StreamsService.read
+
+/** Reads give what `parseSent` makes of an answer; all readers of these connections expect that. */
+class LeanStreams extends streams.StreamsClient {
+  override read(request: never, ...[metadata, options]: unknown[]): never {
+    return this.makeServerStreamRequest(
+      path,
+      requestSerialize,
+      parseSent,
+      request,
+      metadata as never,
+      options as never,
+    ) as never
+  }
+}
+
 let number = 0
 
 const newClient = ({ clientUrl }: Address): EventStoreDBClient => {
@@ -31,6 +50,8 @@ const newClient = ({ clientUrl }: Address): EventStoreDBClient => {
   const inner = client as unknown as Inner
   const handle = inner.handleError
   inner.handleError = (...failure) => handle(...failure).catch(() => {})
+  const grpcClient = inner.getGRPCClient
+  inner.getGRPCClient = (service, name) => grpcClient(service === streams.StreamsClient ? LeanStreams : service, name)
   return client
 }
 

@@ -1,4 +1,4 @@
-import type { Stored } from './page.ts'
+import type { Stored } from './sent.ts'
 import type { Questions } from './questions.ts'
 import { METADATA, metadataStream, parseMetadata, truncationPoint } from './truncation-point.ts'
 

@@ -1,9 +1,5 @@
 import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client'
-import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type { NewEvent } from '../log.ts'
-
-/** An event as the server has it; `stream` is the full name. */
-export type Stored = NewEvent & { readonly stream: string; readonly revision: bigint; readonly position: bigint }
+import type { Sent, SentEvent, Stored } from './sent.ts'
 
 export type Page = {
   readonly events: readonly Stored[]
@@ -22,6 +18,8 @@ export type PageOptions = {
   readonly signal?: AbortSignal | undefined
   /** Which events to keep, by the full names of their streams and their positions. */
   readonly wanted?: (stream: string, position: bigint) => boolean
+  /** After so many events a page ends that leaves out most of them. */
+  readonly sample?: number
 }
 
 /** A read of the client. */
@@ -29,64 +27,37 @@ export type Source = ReturnType<EventStoreDBClient['readAll']> | ReturnType<Even
 
 const PAGE_BYTES = 4 * 1024 * 1024
 
-/**
- * For a read: hands on what the server sent. The client itself parses metadata and so loses its very text. It is a
- * Transform, which takes this option, though its types do not say so.
- */
+/** For a read: hands on what the server sent. It is a Transform, which takes this option, though its types do not say so. */
 export const asSent = {
-  transform: (response: ReadResp, _encoding: string, next: (error: null, response: ReadResp) => void) =>
-    next(null, response),
+  transform: (sent: Sent, _encoding: string, next: (error: null, sent: Sent) => void) => next(null, sent),
 } as object
-
-const text = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
-
-type Sent = NonNullable<ReturnType<NonNullable<ReturnType<ReadResp['getEvent']>>['getEvent']>>
-
-const stored = (event: Sent, stream: string, position: bigint): Stored => ({
-  stream,
-  revision: BigInt(event.getStreamRevision()),
-  position,
-  id: event.getId()!.getString(),
-  type: event.getMetadataMap().get('type') ?? '',
-  data: text(event.getData_asU8()),
-  metadata: text(event.getCustomMetadata_asU8()),
-})
-
-/** What a response holds, when it is an event. Linked events do not come: links are not resolved. */
-export const sentEvent = (response: ReadResp): Sent | undefined => response.getEvent()?.getEvent()
-
-/** The full name of an event's stream, and its position. */
-export const placeOf = (event: Sent) => ({
-  stream: text(event.getStreamIdentifier()!.getStreamName_asU8()),
-  position: BigInt(event.getCommitPosition()),
-})
 
 /** Takes the events of a page, as many as fit. */
 export const newTaker = (maxEvents: number) => {
   const events: Stored[] = []
   let bytes = 0
   /** False when the page is full. */
-  const take = (event: Sent, { stream, position }: ReturnType<typeof placeOf>): boolean => {
-    events.push(stored(event, stream, position))
-    bytes += event.getData_asU8().length + event.getCustomMetadata_asU8().length
+  const take = (event: SentEvent): boolean => {
+    events.push(event.stored())
+    bytes += event.bytes
     return bytes < PAGE_BYTES && events.length < maxEvents
   }
   return { events, take }
 }
 
-/** Reads to the end, or to 4 MiB. */
+/** Reads to the end, to 4 MiB, or until most of a sample was left out. */
 export const readPage = async (source: Source, options: PageOptions): Promise<Page> => {
-  const { count, wanted } = options
+  const { count, wanted, sample = Number.POSITIVE_INFINITY } = options
   const { events, take } = newTaker(Number.POSITIVE_INFINITY)
   let through: bigint | undefined
   let seen = 0
-  const isComplete = await consume(source, options, (response) => {
-    const event = sentEvent(response)
+  const isComplete = await consume(source, options, ({ event }) => {
     if (!event) return true // the stream is missing
-    const place = placeOf(event)
     seen += 1
-    through = place.position
-    return (wanted?.(place.stream, place.position) ?? true) ? take(event, place) : true
+    through = event.position
+    const isWanted = wanted?.(event.stream, event.position) ?? true
+    if (isWanted) return take(event)
+    return seen < sample || events.length * 2 >= seen
   })
   return { events, seen, through, isLast: isComplete && seen < count }
 }
@@ -100,7 +71,7 @@ export type ConsumeOptions = Pick<PageOptions, 'patienceMs' | 'signal'>
 export const consume = (
   source: Source | AllStreamSubscription,
   { patienceMs, signal }: ConsumeOptions,
-  take: (response: ReadResp) => boolean,
+  take: (sent: Sent) => boolean,
 ): Promise<boolean> =>
   new Promise((resolve, reject) => {
     let settled = false
@@ -119,10 +90,10 @@ export const consume = (
     // The listener stays: an error that comes after the end, with nobody to hear it, would end the process.
     source.on('error', (error: Error) => finish(() => reject(error), true))
     source.on('end', () => finish(() => resolve(true), true))
-    source.on('data', (response) => {
+    source.on('data', (sent) => {
       if (settled) return
       silence.refresh()
-      if (!take(response as unknown as ReadResp)) finish(() => resolve(false), false)
+      if (!take(sent as unknown as Sent)) finish(() => resolve(false), false)
     })
     if (signal?.aborted) abort()
   })

@@ -3,7 +3,8 @@ import type { Position } from '../log.ts'
 import type { Address } from './address.ts'
 import type { Ask } from './asker.ts'
 import { isNoRecord } from './errors.ts'
-import { type Page, type PageOptions, type Stored, asSent, readPage } from './page.ts'
+import { type Page, type PageOptions, asSent, readPage } from './page.ts'
+import type { Stored } from './sent.ts'
 import { metadataStream, parseMetadata, truncationPoint } from './truncation-point.ts'
 
 export type AllOptions = Omit<PageOptions, 'patienceMs'> & { readonly backwards?: boolean }

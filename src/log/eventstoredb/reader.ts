@@ -3,7 +3,7 @@ import type { Address } from './address.ts'
 import type { Ask } from './asker.ts'
 import { newMask } from './mask.ts'
 import type { OwnEvents } from './own-events.ts'
-import type { Stored } from './page.ts'
+import type { Stored } from './sent.ts'
 import type { Questions } from './questions.ts'
 import { newSweep } from './sweep.ts'
 import { metadataStream } from './truncation-point.ts'
@@ -70,7 +70,17 @@ export const newReader = ({ ask, address, questions, own }: ReaderOptions): Read
     const wanted = (stream: string, position: bigint) =>
       position > after && prefixes.some((prefix) => stream.startsWith(prefix))
     // One more, because the first may be the one at `after` itself.
-    const { events, through = after, isLast, seen } = await questions.ofAll(after, { count: count + 1, wanted, signal })
+    const {
+      events,
+      through = after,
+      isLast,
+      seen,
+    } = await questions.ofAll(after, {
+      count: count + 1,
+      sample: SAMPLE_EVENTS,
+      wanted,
+      signal,
+    })
     const isSparse = !isLast && seen >= SAMPLE_EVENTS && events.length * 2 < seen
     return { events: await ours(events, isLast), through, isLast, isSparse }
   }

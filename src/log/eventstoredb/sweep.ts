@@ -1,7 +1,8 @@
 import { type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
 import type { Position } from '../log.ts'
 import type { Ask } from './asker.ts'
-import { type Stored, asSent, consume, newTaker, placeOf, sentEvent } from './page.ts'
+import { asSent, consume, newTaker } from './page.ts'
+import type { Stored } from './sent.ts'
 
 export type Swept = {
   readonly events: readonly Stored[]
@@ -62,13 +63,11 @@ export const newSweep = (ask: Ask, ground: Ground, options: SweepOptions): Sweep
     const { events, take } = newTaker(MAX_EVENTS)
     const stopAt = performance.now() + longestMs
     let [checkpoint, isComplete] = [0n, false]
-    const goesOn = consume(source, { patienceMs: QUIET_MS, signal }, (response) => {
-      const event = sentEvent(response)
-      if (response.hasCheckpoint()) checkpoint = BigInt(response.getCheckpoint()!.getCommitPosition())
-      const place = event && placeOf(event)
-      isComplete ||= response.hasCaughtUp() || checkpoint > end || (place !== undefined && place.position > end)
+    const goesOn = consume(source, { patienceMs: QUIET_MS, signal }, ({ event, isCaughtUp, ...sent }) => {
+      checkpoint = sent.checkpoint ?? checkpoint
+      isComplete = isCaughtUp === true || checkpoint > end || (event !== undefined && event.position > end)
       if (isComplete) return false
-      if (event && isOurs(place!)) return take(event, place!)
+      if (event && isOurs(event)) return take(event)
       return checkpoint <= start || performance.now() < stopAt
     })
     await goesOn.catch((error) => {

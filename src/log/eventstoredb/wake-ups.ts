@@ -1,8 +1,8 @@
 import { type AllStreamSubscription, END, streamNameFilter } from '@eventstore/db-client'
-import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { Address } from './address.ts'
 import { newVersion } from '../version.ts'
 import type { Connection } from './connection.ts'
+import type { Sent } from './sent.ts'
 
 const PAUSE_MS = 200
 /** So many events with nobody waiting: followers are busy, and the server would send all of it twice. */
@@ -46,9 +46,9 @@ export const newWakeUps = (connection: Connection, { prefix, credentials }: Addr
   const listen = () => {
     if (subscription || closed || performance.now() < notBefore) return
     notBefore = performance.now() + PAUSE_MS
-    const transform = (response: ReadResp, _encoding: string, next: () => void) => {
+    const transform = ({ event, isConfirmation }: Sent, _encoding: string, next: () => void) => {
       // Confirmed: what came between the last look and this moment has not been announced.
-      if (response.hasEvent() || response.hasConfirmation()) heard()
+      if (event || isConfirmation) heard()
       next()
     }
     const options = { fromPosition: END, filter, credentials } as const

@@ -1,0 +1,15 @@
+import { startDouble } from '../../support/eventstoredb/server.ts'
+import { contract } from '../contract.ts'
+
+// Conflicts name an append that cannot be read for so long.
+contract(
+  {
+    name: 'EventStoreDB whose reads come late',
+    module: new URL('../support/open-eventstoredb.ts', import.meta.url).href,
+    newPlace: async () => {
+      const { url, stop } = await startDouble({ readableAfterMs: 12 })
+      return { place: url, drop: stop }
+    },
+  },
+  ['appends', 'retries'],
+)

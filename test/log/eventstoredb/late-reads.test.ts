@@ -5,9 +5,9 @@ import { contract } from '../contract.ts'
 contract(
   {
     name: 'EventStoreDB whose reads come late',
-    module: new URL('../support/open-eventstoredb.ts', import.meta.url).href,
+    module: new URL('../support/open-patient-eventstoredb.ts', import.meta.url).href,
     newPlace: async () => {
-      const { url, stop } = await startDouble({ readableAfterMs: 12 })
+      const { url, stop } = await startDouble({ readableAfterMs: 40 })
       return { place: url, drop: stop }
     },
   },

@@ -16,6 +16,7 @@ export const SINGLE_CONNECTIONS = [
   'lost answers',
   'tidying',
   'summaries',
+  'erasure',
 ] as const
 
 /** What everything works with; the job runner keeps one of its connections for listening. */

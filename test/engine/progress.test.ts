@@ -17,7 +17,7 @@ test('gives the progress in percent', async () => {
   await blocker.connect()
   await blocker.query(`drop schema ${schemaOf(readModels)} cascade`)
   await blocker.query(`select pg_advisory_lock(hashtext('tracebook swap ${schemaOf(readModels)}'))`) // no batch is applied
-  const app = await openApp(database.url, { env: { ROLES: 'api,projector' } })
+  const app = await openApp(database.url, { env: { ROLES: 'api,projector' }, ready: false })
   try {
     let built: string | undefined
     while (built === undefined)

@@ -20,7 +20,7 @@ test('is filled as soon as they are there', async () => {
   const stream = { write: (line: string) => void (line.includes('model') && said.resolve(JSON.parse(line).msg)) }
   try {
     const logger = pino({ level: 'info' }, stream)
-    const worker = await openApp(database.url, { env: { ROLES: 'api,worker', CATALOGUE_URL }, logger })
+    const worker = await openApp(database.url, { env: { ROLES: 'api,worker', CATALOGUE_URL }, logger, ready: false })
     apps.push(worker)
     assert.is(await said.promise, 'the model registry cannot be filled yet')
     apps.push(await openApp(database.url, { env: { ROLES: 'projector' } }))

@@ -1,7 +1,8 @@
 import type { Client, Step } from '../engine/checkpoint.ts'
+import { movedBy } from '../engine/process-checkpoint.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
-import { MOVED, movedBy } from './checkpoint.ts'
+import { MOVED } from './checkpoint.ts'
 
 /** A deleted trace's stream: all that stands before the deletion has to go. */
 export type Due = {

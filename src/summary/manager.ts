@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Codec } from '../engine/codec.ts'
-import { happened } from '../engine/apply.ts'
+import { anchorOf, happened } from '../engine/apply.ts'
+import { isLost } from '../engine/process-checkpoint.ts'
 import type { Happened } from '../engine/projection.ts'
-import { hasSeenMore } from '../engine/same-log.ts'
 import { idOf } from '../engine/stream.ts'
-import type { EventLog, RecordedEvent } from '../log/log.ts'
+import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { writeUuid } from '../uuid.ts'
 import { type Rule, type SummaryEvent, type TimerChange, type Tracked, isRelevant, react } from './react.ts'
-import { type Schedule, advance, endFoldStep, load, positionOf, progress, save, setTimers, startOver } from './rows.ts'
+import { type Schedule, advance, endFoldStep, load, progress, reachedBy, save, setTimers, startOver } from './rows.ts'
 
 export type ManagerOptions = {
   readonly client: pg.ClientBase
@@ -63,8 +63,8 @@ const factOf = ({ codec, unreadable }: ManagerOptions, event: RecordedEvent): Fa
 export const manage = async (options: ManagerOptions): Promise<void> => {
   const { client, log, rule, attempts, now, signal } = options
   const schedule = (): Schedule => ({ attempts, now: now() })
-  // The log has lost its end: some of what was followed has never happened.
-  if (await hasSeenMore(log, { position: await positionOf(client), anchor: undefined })) await startOver(client)
+  const { epoch } = await log.identity()
+  if (await isLost(log, await reachedBy(client), epoch)) await startOver(client)
   let { position: at, fold } = await progress(client, await log.head())
 
   const reactAll = async (facts: readonly Fact[]) => {
@@ -79,9 +79,12 @@ export const manage = async (options: ManagerOptions): Promise<void> => {
     return timers
   }
 
+  let anchor: ReturnType<typeof anchorOf>
+
   const apply = async (facts: readonly Fact[], through: bigint) => {
+    if ((await log.identity()).epoch !== epoch) throw new LogChanged()
     await inTransaction(client, async () => {
-      await advance(client, at, through)
+      await advance(client, { from: at, through, epoch, anchor })
       if (facts.length === 0) return
       const timers = await reactAll(facts)
       if (!fold) await setTimers(client, timers, through, schedule())
@@ -102,6 +105,7 @@ export const manage = async (options: ManagerOptions): Promise<void> => {
 
   if (isFolded(at)) await endFold()
   for await (const { events, through } of log.follow({ after: at, signal })) {
+    anchor = anchorOf(events) ?? anchor
     const relevant = events.filter(({ type }) => isRelevant(type))
     if (relevant.length === 0 && !isFolded(through) && through - at < MAX_BEHIND) continue
     await apply(

@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import type { Step } from '../engine/checkpoint.ts'
+import { type Reached, movedBy, moving, readReached } from '../engine/process-checkpoint.ts'
 import { int8s, uuids } from '../postgres/arrays.ts'
 import type { TimerChange, Tracked } from './react.ts'
 
@@ -34,10 +36,8 @@ export const progress = async (client: pg.ClientBase, head: bigint): Promise<Pro
   return { position, fold: until === null || reached === null ? undefined : { until, reached } }
 }
 
-/** How far the process has come; nowhere before it has begun. */
-export const positionOf = async (client: pg.ClientBase): Promise<bigint> =>
-  (await client.query<{ position: bigint }>(`select position from tracebook.processes where name = '${NAME}'`)).rows[0]
-    ?.position ?? 0n
+/** How far the process has come. */
+export const reachedBy = (client: pg.ClientBase): Promise<Reached> => readReached(client, NAME)
 
 /** Forgets all that was derived from the log. Jobs that are left find out that they are not due. */
 export const startOver = (client: pg.ClientBase): Promise<unknown> =>
@@ -54,12 +54,8 @@ export class CheckpointMoved extends Error {
 }
 
 /** @throws CheckpointMoved when the checkpoint is not where this process has left it */
-export const advance = async (client: pg.ClientBase, from: bigint, through: bigint): Promise<void> => {
-  const { rowCount } = await client.query({
-    name: 'summary-advance',
-    text: `update tracebook.processes set position = $2 where name = '${NAME}' and position = $1`,
-    values: [from, through],
-  })
+export const advance = async (client: pg.ClientBase, step: Step): Promise<void> => {
+  const { rowCount } = await client.query({ name: 'summary-advance', text: moving(NAME), values: movedBy(step) })
   if (rowCount !== 1) throw new CheckpointMoved()
 }
 

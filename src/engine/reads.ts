@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Kysely } from 'kysely'
-import { isDiskFull, isTransient, kyselyOver, newPool } from '../postgres/connect.ts'
+import { isCutOff, isDiskFull, isTransient, kyselyOver, newPool } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { incarnationOf } from './incarnation.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -112,10 +112,12 @@ export const openReads = <Tables>({ url, schema, size = 12, quarantine, head, he
     }
   }
 
-  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+  /** Where connections were ended, those who use them next are the first to notice: all of the pool may have to be tried. */
+  const guarded = async <T>(work: () => Promise<T>, tries = size + 2): Promise<T> => {
     try {
       return await settledWork(work)
     } catch (error) {
+      if (isCutOff(error) && tries > 1) return guarded(work, tries - 1)
       if (error instanceof Unavailable) throw error
       if (isMissing(error)) isSettled = false
       if (isTransient(error) || isDiskFull(error) || isMissing(error))

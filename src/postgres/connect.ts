@@ -29,6 +29,12 @@ const GRACE_MS = 1_000
 
 const timeouts = (ms: number) => (ms === 0 ? {} : { statement_timeout: ms, query_timeout: ms + GRACE_MS })
 
+/** The connection broke off, so that nothing was answered: over another one the same may pass at once. */
+export const isCutOff = (error: unknown): boolean => {
+  const { code = '', message = '' } = error as { code?: string; message?: string }
+  return ['57P01', '57P02', 'ECONNRESET', 'EPIPE'].includes(code) || /^(Connection terminated|Client has)/.test(message)
+}
+
 const isLost = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
 
 const settings = (url: string, name: string): pg.ClientConfig => ({

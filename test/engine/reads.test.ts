@@ -42,4 +42,21 @@ test('go on over new connections when no projector is left', async () => {
   }
 })
 
+test('do not notice that their connections were ended', async () => {
+  const database = await freshDatabase()
+  const app = await openApp(database.url)
+  try {
+    const token = await signIn(app)
+    await app.call('PUT', '/v1/traces/t', { token, body: { visibility: 'public' } })
+    for (let round = 0; round < 10; round++) {
+      const reading = readAll(app, token)
+      await onServer(database.url, ofReaders)
+      await Promise.all([reading, readAll(app, token)])
+    }
+  } finally {
+    await app.close()
+    await database.drop()
+  }
+})
+
 test.run()

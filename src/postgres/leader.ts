@@ -74,15 +74,37 @@ const keepAlive = (url: string, client: pg.Client, backend: Backend): (() => voi
   return () => clearInterval(timer)
 }
 
+type Client = Pick<pg.ClientBase, 'query'>
+
+/** Whose session holds the lock `$1`. */
+const holder = `
+  select pid from pg_locks
+  where locktype = 'advisory' and objsubid = 1 and granted
+    and database = (select oid from pg_database where datname = current_database())
+    and ((classid::int8 << 32) | objid::int8) = hashtext($1)::int8`
+
 /** Ends the session that leads under this name, if there is one; what leads next begins from what is stored. */
-export const endLeader = (client: Pick<pg.ClientBase, 'query'>, lock: string): Promise<unknown> =>
-  client.query(
-    `select pg_terminate_backend(pid) from pg_locks
-     where locktype = 'advisory' and objsubid = 1 and granted
-       and database = (select oid from pg_database where datname = current_database())
-       and ((classid::int8 << 32) | objid::int8) = hashtext($1)::int8`,
-    [lock],
-  )
+export const endLeader = (client: Client, lock: string): Promise<unknown> =>
+  client.query(`select pg_terminate_backend(pid) from (${holder}) h`, [lock])
+
+/** Only while the server waits for its client in the middle of a statement, which it does not take for silence. */
+const stalled = `
+  select pid, backend_start::text || state_change::text as since from pg_stat_activity
+  where pid = (${holder} limit 1) and state = 'active' and wait_event_type = 'Client'`
+
+type Stalled = { readonly pid: number; readonly since: string }
+
+/** Watches who leads, and ends a session whose process was frozen before it had sent the whole of a statement. */
+const newLookout = (client: Client, lock: string): (() => Promise<void>) => {
+  let seen: (Stalled & { readonly from: number }) | undefined
+  return async () => {
+    const now = (await client.query<Stalled>(stalled, [lock])).rows[0]
+    if (now?.since !== seen?.since) seen = now && { ...now, from: performance.now() }
+    if (!seen || performance.now() - seen.from < SILENCE_MS) return
+    await client.query('select pg_terminate_backend($1)', [seen.pid])
+    seen = undefined
+  }
+}
 
 /** Connects `client` and keeps its session alive until it is closed. @throws what connecting throws */
 export const openLeader = async (url: string, client: pg.Client): Promise<Leader> => {
@@ -106,10 +128,12 @@ export const openLeader = async (url: string, client: pg.Client): Promise<Leader
 
   const acquire = async (lock: string, signal: AbortSignal, waits = () => {}): Promise<boolean> => {
     const ended = AbortSignal.any([signal, end.signal])
+    const lookAtLeader = newLookout(client, lock)
     while (!ended.aborted) {
       const { rows } = await client.query('select pg_try_advisory_lock(hashtext($1)) as mine', [lock])
       if (rows[0].mine) return true
       waits()
+      await lookAtLeader()
       await sleep(TURN_MS, undefined, { signal: ended }).catch(() => {})
     }
     return false

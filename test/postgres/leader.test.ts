@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newApplyingClient, newPool } from '../../src/postgres/connect.ts'
@@ -74,6 +74,20 @@ test('a session that is silent loses its lock and its open transaction, and the 
   assert.ok(await heir.acquire('turn', NEVER))
   await onServer(database.url, 'select pg_advisory_lock(1)')
   await aborted(silent.lost)
+})
+
+test('a session that was frozen while it sent a statement loses its lock', async (scene) => {
+  const { database } = scene
+  const frozen = new pg.Client({ connectionString: database.url })
+  frozen.on('error', () => {})
+  await frozen.connect()
+  await frozen.query(`set idle_session_timeout = 1000; select pg_advisory_lock(hashtext('turn'))`)
+  const { connection } = frozen as unknown as { connection: { parse(query: object): void; flush(): void } }
+  connection.parse({ text: 'select 1', name: 'first use' }) // what would follow stays in the frozen process
+  connection.flush()
+  const heir = await open(scene)
+  assert.ok(await heir.acquire('turn', NEVER))
+  await frozen.end()
 })
 
 test('work whose answer is lost fails', async (scene) => {

@@ -2,6 +2,7 @@ import { projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { int8s, jsons, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
+import { rewritten } from './support/vacuum.ts'
 
 /** Both maps are JSON objects as text. */
 export type CountsTable = { trace_id: string; message_count: bigint; message_types: string; tool_types: string }
@@ -16,7 +17,7 @@ export const counts = projectionOf<AnyEvent>()<Changes>({
   tables: `
     create table counts (
       trace_id uuid primary key, message_count int8 not null, message_types json not null, tool_types json not null
-    ) with (fillfactor = 70);`,
+    ) with (fillfactor = 70, ${rewritten});`,
   rows: { counts: { trace: 'trace_id' } },
   indexes: '',
   start: () => ({ counted: new Map(), deleted: new Set() }),

@@ -2,6 +2,7 @@ import { projectionOf, type Write } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { int8s, texts, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
+import { rewritten } from './support/vacuum.ts'
 
 export type FeedTable = { id: string; namespace_id: string; created_at: bigint; visibility: string }
 
@@ -30,7 +31,7 @@ export const feed = projectionOf<AnyEvent>()<Changes>({
   tables: `
     create table feed (
       id uuid primary key, namespace_id uuid not null, created_at int8 not null, visibility text collate "C" not null
-    );`,
+    ) with (${rewritten});`,
   rows: { feed: { trace: 'id' } },
   indexes: `
     create index feed_public on feed (created_at desc, id desc) include (namespace_id) where visibility = 'public';

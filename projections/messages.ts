@@ -7,6 +7,7 @@ import { partIndex } from '../src/trace/message.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
 import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
+import { erasedFrom } from './support/vacuum.ts'
 
 /**
  * `text_content`, `model` and `tools` are JSON text; `ordinal` is the message's place by arrival. `incarnation` is the one
@@ -128,7 +129,7 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
       sequence float8, timestamp float8, class text collate "C" not null, tools json not null,
       digest text collate "C" not null, created_at int8 not null, updated_at int8 not null,
       primary key (trace_id, incarnation, ordinal)
-    ) with (fillfactor = 90);
+    ) with (fillfactor = 90, ${erasedFrom});
     alter table messages alter text_content set storage external;`,
   rows: { messages: { trace: 'trace_id' } },
   indexes: 'create unique index messages_id on messages (trace_id, incarnation, id);',

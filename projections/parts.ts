@@ -8,6 +8,7 @@ import type { Part } from '../src/trace/part.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
 import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
+import { erasedFrom } from './support/vacuum.ts'
 
 /** `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text. */
 export type PartsTable = {
@@ -80,7 +81,7 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
     create table parts (
       trace_id uuid not null, incarnation int8 not null, ordinal int4 not null, position int4 not null,
       type text collate "C" not null, body json not null, primary key (trace_id, incarnation, ordinal, position)
-    );
+    ) with (${erasedFrom});
     alter table parts alter body set storage external;`,
   rows: { parts: { trace: 'trace_id' } },
   indexes: '',

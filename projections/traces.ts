@@ -4,6 +4,7 @@ import { keyHash } from '../src/ids.ts'
 import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { columnsOfFields } from '../src/trace/rows.ts'
 import { ignoredButTraces } from './support/ignored.ts'
+import { rewritten } from './support/vacuum.ts'
 
 /** Columns of what clients wrote: JSON string literals, for it may hold what Postgres text cannot. */
 const columnOf = columnsOfFields
@@ -136,7 +137,7 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
       agent_id json not null, title json, project_path json, project_name json, model json, model_name json,
       git_remote_url json, git_branch json, git_ref json, ai_title json, ai_summary json, summary_message_count int8,
       bytes int8 not null, incarnation int8 not null, revision int8 not null, at int8 not null
-    ) with (fillfactor = 70);
+    ) with (fillfactor = 70, ${rewritten});
     comment on column traces.bytes is 'length of its message events so far: an upper bound of what its messages weigh';
     comment on column traces.incarnation is 'revision of its first event: tells one life of an externalId from the next';
     create table trace_tombstones (id uuid primary key, revision int8 not null, at int8 not null, deletions json not null);`,

@@ -26,7 +26,7 @@ export const checkpointTables = `
   create table checkpoint (
     seen int8 primary key, position int8 not null, ready bool not null,
     epoch uuid, event_position int8, event_id uuid
-  );
+  ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
   insert into checkpoint (seen, position, ready) values (-1, 0, false);
   create view reached as select position from checkpoint order by seen desc limit 1;
   create function advance(came_from int8, next int8, in_epoch uuid, event_at int8, event uuid)

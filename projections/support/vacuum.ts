@@ -1,0 +1,13 @@
+/**
+ * Storage parameters: when a table is vacuumed. By default that is once a fifth of it is dead, of large read models months
+ * of content that was deleted. Small vacuums are cheap: pages without dead rows are skipped.
+ */
+
+/** For tables from which whole traces are erased; long values lie in a table of their own. */
+export const erasedFrom = `
+  autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000,
+  toast.autovacuum_vacuum_scale_factor = 0.01, toast.autovacuum_vacuum_threshold = 5000`
+
+/** For tables with a row for each trace, rewritten while the trace grows: the busy ones are few. */
+export const rewritten = `
+  autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000`

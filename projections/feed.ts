@@ -2,6 +2,7 @@ import { projectionOf, type Write } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { int8s, texts, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
+import { byKey } from './support/by-key.ts'
 import { rewritten } from './support/vacuum.ts'
 
 export type FeedTable = { id: string; namespace_id: string; created_at: bigint; visibility: string }
@@ -64,7 +65,8 @@ export const feed = projectionOf<AnyEvent>()<Changes>({
     if (changed.size > 0) {
       write(
         'feed-update',
-        'update feed f set visibility = u.visibility from unnest($1::uuid[], $2::text[]) u (id, visibility) where f.id = u.id',
+        `update feed f set visibility = u.visibility from unnest($1::uuid[], $2::text[]) u (id, visibility)
+           ${byKey('feed', 'r.id = u.id')} where f.ctid = found.ctid`,
         [uuids([...changed.keys()]), texts([...changed.values()])],
       )
     }

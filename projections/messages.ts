@@ -4,6 +4,7 @@ import { messageId } from '../src/ids.ts'
 import { float8s, int4s, int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { partIndex } from '../src/trace/message.ts'
+import { byKey } from './support/by-key.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
 import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
@@ -114,8 +115,9 @@ const writeUpdates = (rows: readonly Row[], write: Write) =>
        updated_at = u.updated_at
      from unnest($1::uuid[], $2::int4[], $3::text[], $4::json[], $5::json[], $6::float8[], $7::float8[], $8::text[],
        $9::json[], $10::text[], $11::int8[]) u (trace_id, ordinal, role, text_content, model, sequence, timestamp,
-       class, tools, digest, updated_at) join traces t on t.id = u.trace_id
-     where m.trace_id = u.trace_id and m.incarnation = t.incarnation and m.ordinal = u.ordinal`,
+       class, tools, digest, updated_at)
+       ${byKey('messages', `r.trace_id = u.trace_id and r.incarnation = ${PRESENT_INCARNATION} and r.ordinal = u.ordinal`)}
+     where m.ctid = found.ctid`,
     common(rows),
   )
 

@@ -5,6 +5,7 @@ import { int4s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { partIndex } from '../src/trace/message.ts'
 import { partText } from '../src/trace/part-text.ts'
 import type { Part } from '../src/trace/part.ts'
+import { byKey } from './support/by-key.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
 import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
@@ -62,10 +63,9 @@ const writeReplaced = (changed: readonly (Place & { readonly part: Part | undefi
   if (gone.length === 0) return
   write(
     'parts-remove',
-    `delete from parts p using unnest($1::uuid[], $2::int4[], $3::int4[]) g (trace_id, ordinal, position)
-       join traces t on t.id = g.trace_id
-     where p.trace_id = g.trace_id and p.incarnation = t.incarnation and p.ordinal = g.ordinal
-       and p.position = g.position`,
+    `delete from parts p using unnest($1::uuid[], $2::int4[], $3::int4[]) u (trace_id, ordinal, position)
+       ${byKey('parts', `r.trace_id = u.trace_id and r.incarnation = ${PRESENT_INCARNATION} and r.ordinal = u.ordinal and r.position = u.position`)}
+     where p.ctid = found.ctid`,
     [
       uuids(gone.map((row) => row.traceId)),
       int4s(gone.map((row) => row.ordinal)),

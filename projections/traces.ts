@@ -3,6 +3,7 @@ import type { AnyEvent } from '../src/events.ts'
 import { keyHash } from '../src/ids.ts'
 import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { columnsOfFields } from '../src/trace/rows.ts'
+import { byKey } from './support/by-key.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { rewritten } from './support/vacuum.ts'
 
@@ -110,7 +111,7 @@ const writeUpdated = (rows: readonly Row[], write: Write) =>
     'traces-touch',
     `update traces t set updated_at = greatest(t.updated_at, u.updated_at), bytes = t.bytes + u.bytes, revision = u.revision, at = u.at
      from unnest($1::uuid[], $2::int8[], $3::int8[], $4::int8[], $5::int8[]) u (id, updated_at, bytes, revision, at)
-     where t.id = u.id`,
+       ${byKey('traces', 'r.id = u.id')} where t.ctid = found.ctid`,
     [
       uuids(rows.map(({ id }) => id)),
       int8s(rows.map(({ updatedAt }) => updatedAt)),

@@ -5,8 +5,12 @@ import { leftovers } from '../../projections/leftovers.ts'
 import { messages } from '../../projections/messages.ts'
 import { parts } from '../../projections/parts.ts'
 import { traces } from '../../projections/traces.ts'
+import type { Happened, Projection } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
-import { type Told, happenings, openModels } from './support.ts'
+import { type Model, type Told, happenings, openModels } from './support.ts'
+
+type MessageAdded = Extract<AnyEvent, { type: 'MessageAdded' }>
+type MessageUpdated = Extract<AnyEvent, { type: 'MessageUpdated' }>
 
 const test = suite('projections: messages and parts')
 
@@ -15,7 +19,7 @@ test.after(close)
 
 const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }
 const created: AnyEvent = { type: 'TraceCreated', data: { ...owner, agentId: 'a', visibility: 'private' } }
-const added: AnyEvent = {
+const added: MessageAdded = {
   type: 'MessageAdded',
   data: {
     externalId: 'm',
@@ -51,6 +55,64 @@ test('a message whose trace has no header is refused, not lost', async () => {
     (error: { code: string }) => error,
   )
   assert.is(code, '23502')
+})
+
+const MANY = 2_000
+
+type Plan = { 'Rows Removed by Join Filter'?: number; Plans?: Plan[] }
+
+/** How many pairs of rows a plan looked at in vain. */
+const inVain = ({ Plans = [], ...plan }: Plan): number =>
+  Plans.reduce((sum, each) => sum + inVain(each), plan['Rows Removed by Join Filter'] ?? 0)
+
+/** What a projection does for an event, as the plans that the statements were run with. */
+const plansOf = async (one: Model, projection: Projection, events: readonly Happened[]): Promise<Plan[]> => {
+  const changes: unknown = projection.start()
+  for (const event of events) {
+    const handler = projection.on[event.type]
+    if (typeof handler === 'function') handler(changes, event)
+  }
+  const statements: [text: string, values: readonly unknown[]][] = []
+  projection.write(changes, (_name, text, values) => void statements.push([text, values]))
+  const plans: Plan[] = []
+  for (const [text, values] of statements) {
+    const [row] = await one.rows<{ 'QUERY PLAN': string }>(`explain (analyze, format json) ${text}`, values)
+    plans.push((JSON.parse(row!['QUERY PLAN']) as [{ Plan: Plan }])[0].Plan)
+  }
+  return plans
+}
+
+test('many changes of one message or trace cost in proportion, though the planner knows nothing of the tables', async () => {
+  const stream = `trace-${randomUUID()}`
+  const one = await model()
+  const part = added.data.parts[0]!
+  const large = { ...added, data: { ...added.data, parts: Array.from({ length: MANY }, () => part) } }
+  const others = Array.from({ length: MANY }, (_, i) => ({
+    ...added,
+    data: { ...added.data, externalId: `m${i}`, ordinal: i + 1 },
+  }))
+  await one.apply(happenings([created, large, ...others].map((event) => ({ stream, event }))))
+  const { class: kind, tools } = added.data
+  const update = (ordinal: number, patch: MessageUpdated['data']['patch']): MessageUpdated => ({
+    type: 'MessageUpdated',
+    data: { externalId: `m${ordinal}`, ordinal, patch, class: kind, tools, partCount: 1, digest: 'other' },
+  })
+  const removals = Array.from({ length: MANY - 1 }, (_, i) => ({
+    op: 'remove' as const,
+    path: `/parts/${MANY - 1 - i}`,
+  }))
+  const events = [
+    update(0, removals),
+    ...others.map((_, i) => update(i + 1, [{ op: 'replace', path: '/role', value: 'system' }])),
+  ]
+  const happened = happenings(events.map((event) => ({ stream, event })))
+  for (const projection of [parts, messages, traces]) {
+    const plans = await plansOf(one, projection, happened)
+    assert.ok(plans.length > 0)
+    for (const plan of plans) assert.ok(inVain(plan) < 10 * MANY, `${projection.name}: ${inVain(plan)}`)
+  }
+  assert.equal(await one.rows('select count(*)::int as n from parts where ordinal = 0'), [{ n: 1 }])
+  assert.equal(await one.rows(`select count(*)::int as n from messages where role = 'system'`), [{ n: MANY }])
 })
 
 test.run()

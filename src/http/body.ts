@@ -1,14 +1,20 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
+import { countValues } from '../json/count-values.ts'
 import { parseExact } from '../json/exact.ts'
 import { HttpError, invalid } from './errors.ts'
 
 const LIMIT = 1024 * 1024
 export const BATCH_LIMIT = 16 * 1024 * 1024
 
+/** What parsing, checking and writing out cost goes by the values of a body, not by its bytes. */
+const MOST_VALUES = 200_000
+
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 const parse = (body: Buffer): unknown => {
+  if (countValues(body, MOST_VALUES) > MOST_VALUES)
+    throw invalid(undefined, `The body must not hold more than ${MOST_VALUES} JSON values`)
   try {
     return parseExact(decoder.decode(body))
   } catch (error) {
@@ -46,25 +52,47 @@ const needsBody = (request: FastifyRequest) => request.routeOptions.schema?.body
 
 const MAX_ISSUES = 20
 
-const flatten = (error: z.ZodError) => {
-  const { formErrors, fieldErrors } = z.flattenError(new z.ZodError(error.issues.slice(0, MAX_ISSUES)))
+const flatten = (issues: z.core.$ZodIssue[]) => {
+  const { formErrors, fieldErrors } = z.flattenError(new z.ZodError(issues.slice(0, MAX_ISSUES)))
   return { formErrors, fieldErrors }
+}
+
+const refuse = (issues: z.core.$ZodIssue[]): never => {
+  throw new HttpError('invalid_request', 'Invalid request', flatten(issues))
 }
 
 /** Checks without replacing: what zod would drop or round comes through as it came. */
 export const check = (schema: z.ZodType, value: unknown): unknown => {
   const result = schema.safeParse(value)
-  if (result.success) return value
-  throw new HttpError('invalid_request', 'Invalid request', flatten(result.error))
+  return result.success ? value : refuse(result.error.issues)
 }
 
+/** The same for the items of a long list: no further than what an answer tells. */
+export const checkEach = (field: string, schema: z.ZodType, items: readonly unknown[]): void => {
+  const issues: z.core.$ZodIssue[] = []
+  for (let i = 0; i < items.length && issues.length < MAX_ISSUES; i++)
+    for (const issue of schema.safeParse(items[i]).error?.issues ?? [])
+      issues.push({ ...issue, path: [field, i, ...issue.path] })
+  if (issues.length > 0) refuse(issues)
+}
+
+type Check = (value: unknown) => unknown
+
+const validator = (check: Check) => (value: unknown) => {
+  try {
+    return { value: check(value) }
+  } catch (error) {
+    return { error: error as Error }
+  }
+}
+
+/** For routes whose bodies are checked otherwise than by their schema alone. */
+export const bodiesBy =
+  (checkBody: Check): FastifySchemaCompiler<unknown> =>
+  ({ schema, httpPart }) =>
+    validator(httpPart === 'body' ? checkBody : (value) => check(schema as z.ZodType, value))
+
 export const installValidation = (app: FastifyInstance): void => {
-  app.setValidatorCompiler(({ schema }) => (value) => {
-    try {
-      return { value: check(schema as z.ZodType, value) }
-    } catch (error) {
-      return { error: error as Error }
-    }
-  })
+  app.setValidatorCompiler(({ schema }) => validator((value) => check(schema as z.ZodType, value)))
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
 }

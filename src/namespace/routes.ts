@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { given } from '../http/given.ts'
-import { Key } from '../http/keys.ts'
+import { Key, LongText, ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
 import type { Service } from '../service.ts'
@@ -16,15 +16,15 @@ import { NamespaceInfo, NamespaceView, viewOf } from './views.ts'
 const Create = z
   .object({
     slug: Key,
-    displayName: z.string().min(1),
-    description: z.string().optional(),
+    displayName: ShortText.min(1),
+    description: LongText.optional(),
     type: NamespaceType.optional(),
   })
   .meta({ id: 'NamespaceCreate' })
 type Create = z.infer<typeof Create>
 
 const Update = z
-  .object({ displayName: z.string().optional(), description: z.string().optional() })
+  .object({ displayName: ShortText.optional(), description: LongText.optional() })
   .meta({ id: 'NamespaceUpdate' })
 type Update = z.infer<typeof Update>
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
-import { Key } from '../http/keys.ts'
+import { Key, ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { identityId, isId, sha256 } from '../ids.ts'
 import { idOfSlug, namespaceOfMember } from '../namespace/queries.ts'
@@ -16,7 +16,7 @@ import { signIn } from './sign-in.ts'
 import { NewSession, SessionView } from './views.ts'
 
 const Start = z
-  .object({ deviceId: Key, deviceName: z.string().optional(), namespaceId: z.string().optional() })
+  .object({ deviceId: Key, deviceName: ShortText.optional(), namespaceId: z.string().optional() })
   .meta({ id: 'SessionCreate' })
 type Start = z.infer<typeof Start>
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Key } from '../http/keys.ts'
+import { Key, ShortText } from '../http/keys.ts'
 import { NewSession } from '../session/views.ts'
 
 /** The body that starts a sign-in (interface: Sign-in flow payloads; readings: redirectTo). */
@@ -7,7 +7,7 @@ export const AuthStart = z
   .object({
     provider: z.literal('codehost').optional(),
     deviceId: Key,
-    deviceName: z.string().optional(),
+    deviceName: ShortText.optional(),
     namespaceId: z.string().optional(),
     redirectTo: z.string().optional(),
   })

@@ -659,7 +659,7 @@ export interface components {
                 model?: string;
                 order?: number;
                 timestamp?: number;
-                parts?: components["schemas"]["Part"][];
+                parts?: components["schemas"]["PartUpsert"][];
             }[];
         };
         MessageUpsert: {
@@ -669,7 +669,7 @@ export interface components {
             model?: string;
             order?: number;
             timestamp?: number;
-            parts?: components["schemas"]["Part"][];
+            parts?: components["schemas"]["PartUpsert"][];
         };
         Model: {
             name: string;
@@ -757,6 +757,47 @@ export interface components {
             expiresAt?: number;
         };
         Part: {
+            /** @constant */
+            type: "text";
+            content?: {
+                text: string;
+                durationMs?: number;
+            };
+        } | {
+            /** @constant */
+            type: "thinking";
+            content?: {
+                text: string;
+                durationMs?: number;
+            };
+        } | {
+            /** @constant */
+            type: "tool_call";
+            content?: {
+                callId: string;
+                toolName: string;
+                args: {
+                    [key: string]: unknown;
+                };
+            };
+        } | {
+            /** @constant */
+            type: "tool_result";
+            content?: {
+                callId: string;
+                toolName: string;
+                output: string;
+                /** @enum {string} */
+                status: "success" | "error";
+            };
+        } | {
+            /** @constant */
+            type: "error";
+            content?: {
+                message: string;
+            };
+        };
+        PartUpsert: {
             /** @constant */
             type: "text";
             content?: {

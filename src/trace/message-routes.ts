@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { BATCH_LIMIT } from '../http/body.ts'
+import { BATCH_LIMIT, bodiesBy } from '../http/body.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { Key, Limit, limitOf } from '../http/keys.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
 import { messageId } from '../ids.ts'
 import type { Service } from '../service.ts'
-import { BatchBody, MessageBody } from './body.ts'
+import { BatchBody, MessageBody, checkBatchBody, checkMessageBody } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
 import type { Trace } from './decide.ts'
 import type { Reader } from './lost-rights.ts'
@@ -86,6 +86,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     '/v1/traces/:externalId/messages/:messageExternalId',
     {
       config: { auth: 'required' },
+      validatorCompiler: bodiesBy(checkMessageBody),
       schema: {
         summary: 'Create or update a message',
         tags,
@@ -108,6 +109,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     '/v1/traces/:externalId/messages/batch',
     {
       bodyLimit: BATCH_LIMIT,
+      validatorCompiler: bodiesBy(checkBatchBody),
       config: { auth: 'required' },
       schema: {
         summary: 'Create or update up to 200 messages, all or none',

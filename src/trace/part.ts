@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ShortText } from '../http/keys.ts'
 import { isDeeperThan, isNegativeZero, isRawNumber } from '../json/exact.ts'
 
 const MAX_DEPTH = 500
@@ -17,28 +18,34 @@ export const PlainNumber = z
   .custom<number>((value) => typeof value === 'number' || isNegativeZero(value), { error: 'must be a number' })
   .meta({ type: 'number' })
 
-const content = {
+const contentWith = (name: z.ZodType<string>) => ({
   text: z.object({ text: z.string(), durationMs: PlainNumber.optional() }),
-  tool_call: z.object({ callId: z.string(), toolName: z.string(), args: Args }),
+  tool_call: z.object({ callId: name, toolName: name, args: Args }),
   tool_result: z.object({
-    callId: z.string(),
-    toolName: z.string(),
+    callId: name,
+    toolName: name,
     output: z.string(),
     status: z.enum(['success', 'error']),
   }),
   error: z.object({ message: z.string() }),
-}
+})
 
-/** A message's parts and what each type holds (interface: Part). `args` may hold anything. */
-export const Part = z
-  .discriminatedUnion('type', [
+const partWith = (name: z.ZodType<string>) => {
+  const content = contentWith(name)
+  return z.discriminatedUnion('type', [
     z.object({ type: z.literal('text'), content: content.text.optional() }),
     z.object({ type: z.literal('thinking'), content: content.text.optional() }),
     z.object({ type: z.literal('tool_call'), content: content.tool_call.optional() }),
     z.object({ type: z.literal('tool_result'), content: content.tool_result.optional() }),
     z.object({ type: z.literal('error'), content: content.error.optional() }),
   ])
-  .meta({ id: 'Part' })
+}
+
+/** A message's parts and what each type holds (interface: Part). `args` may hold anything. */
+export const Part = partWith(z.string()).meta({ id: 'Part' })
+
+/** A part as it may be written: the log holds longer names from before they had a cap. */
+export const PartBody = partWith(ShortText).meta({ id: 'PartUpsert' })
 export type Part = z.infer<typeof Part>
 
 export const PartType = z.enum(['text', 'thinking', 'tool_call', 'tool_result', 'error'])

@@ -2,12 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { given } from '../http/given.ts'
+import { ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import type { Service } from '../service.ts'
 import { rename } from './decide.ts'
 import { IdentityView, UserView, identitiesOf, userById } from './queries.ts'
 
-const Update = z.object({ displayName: z.string().optional() }).meta({ id: 'UserUpdate' })
+const Update = z.object({ displayName: ShortText.optional() }).meta({ id: 'UserUpdate' })
 type Update = z.infer<typeof Update>
 
 const tags = ['users']

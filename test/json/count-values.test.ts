@@ -1,0 +1,35 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { countValues } from '../../src/json/count-values.ts'
+
+const test = suite('json/count-values')
+
+const valuesOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce<number>((sum, each) => sum + valuesOf(each), 1)
+    : 1
+
+test('counts what parsing would give, whatever white space and strings hold', () => {
+  const json = fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' })
+  const tricky = fc.constantFrom('"', '\\', '\\"', '[', '{,', '}', ' ', 'x')
+  const text = fc.array(tricky).map((pieces) => pieces.join(''))
+  const value = fc.oneof(json, fc.array(text), fc.dictionary(text, json))
+  fc.assert(
+    fc.property(value, fc.nat(3), (each, indent) => {
+      const written = JSON.stringify(each, undefined, indent)
+      assert.is(countValues(Buffer.from(written)), valuesOf(JSON.parse(written)), written)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('stops where there are too many', () => {
+  assert.is(countValues(Buffer.from(`[${'0,'.repeat(1_000)}0]`), 10), 11)
+})
+
+test('comes to an end with text that is no JSON', () => {
+  for (const text of ['', '"', '"\\"', '[[[', '}}}', ',,,', '\\']) assert.ok(countValues(Buffer.from(text)) >= 1)
+})
+
+test.run()

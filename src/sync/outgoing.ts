@@ -1,5 +1,6 @@
 import type { SessionMessage, TraceFields } from './agents/agent.ts'
 import { digest } from './agents/keys.ts'
+import { cutFields, cutMessage } from './cut.ts'
 
 /** A message as it leaves this machine: its JSON text, the text's size in bytes, and its digest. */
 export type Outgoing = {
@@ -8,6 +9,8 @@ export type Outgoing = {
   readonly json: string
   readonly bytes: number
   readonly digest: string
+  /** What of its short text had to be cut, in words. */
+  readonly cut: readonly string[]
 }
 
 /**
@@ -15,15 +18,20 @@ export type Outgoing = {
  * text that is sent. Throws RangeError when the message is nested too deeply for JSON.stringify.
  */
 export const outgoing = (message: SessionMessage): Outgoing => {
-  const json = JSON.stringify(message)
+  const { within, cut } = cutMessage(message)
+  const json = JSON.stringify(within)
   return {
     externalId: message.externalId,
     line: message.order,
     json,
     bytes: Buffer.byteLength(json),
     digest: digest(json),
+    cut,
   }
 }
 
-/** The door for the fields of the trace, as name and value. */
-export const outgoingFields = (fields: TraceFields): ReadonlyMap<string, string> => new Map(Object.entries(fields))
+/** The door for the fields of the trace, as name and value, and what had to be cut. */
+export const outgoingFields = (all: TraceFields): { fields: ReadonlyMap<string, string>; cut: readonly string[] } => {
+  const { within, cut } = cutFields(all)
+  return { fields: new Map(Object.entries(within)), cut }
+}

@@ -28,6 +28,11 @@ const leftOut =
     report({ type: 'problem', kind: 'message_left_out', file: state.path, line, externalId, message })
   }
 
+const cut =
+  (report: Report, { path, externalId }: FileState): Target['cut'] =>
+  (message) =>
+    report({ type: 'notice', file: path, externalId, message })
+
 /** Counts what would be sent. */
 export const rehearsal = ({ report }: Destination, state: FileState, counter: Counter): Target => ({
   place: async () => true,
@@ -38,6 +43,7 @@ export const rehearsal = ({ report }: Destination, state: FileState, counter: Co
     counter.updated += known
     report({ type: 'progress', messages: batch.length })
   },
+  cut: cut(report, state),
   leftOut: leftOut(report, state, counter),
 })
 
@@ -107,6 +113,7 @@ export const server = (destination: Destination, state: FileState, counter: Coun
       return true
     },
     send: (batch) => send(upload, batch),
+    cut: cut(destination.report, state),
     leftOut: reject,
   }
 }

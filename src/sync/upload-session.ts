@@ -9,6 +9,8 @@ export type Target = {
   /** Makes sure that the trace is there and has these fields; false when it was deleted on the server. */
   readonly place: (fields: ReadonlyMap<string, string>) => Promise<boolean>
   readonly send: (batch: readonly Outgoing[]) => Promise<void>
+  /** Told what was cut of the trace's fields or of a message, in words. */
+  readonly cut: (what: string) => void
   readonly leftOut: (message: { readonly externalId: string; readonly line: number }, why: string) => void
 }
 
@@ -30,13 +32,16 @@ const encoded = (message: SessionMessage): Outgoing | undefined => {
 async function* changed(
   messages: AsyncIterable<SessionMessage>,
   state: FileState,
-  leftOut: Target['leftOut'],
+  { cut, leftOut }: Target,
 ): AsyncGenerator<Outgoing> {
   for await (const message of messages) {
     const out = encoded(message)
     if (!out) leftOut({ externalId: message.externalId, line: message.order }, tooDeep)
     else if (!fits(out)) leftOut(out, tooBig)
-    else if (state.messages.get(out.externalId) !== out.digest) yield out
+    else if (state.messages.get(out.externalId) !== out.digest) {
+      for (const what of out.cut) cut(`message ${out.externalId}: ${what}`)
+      yield out
+    }
   }
 }
 
@@ -53,12 +58,13 @@ async function* watched<T>(items: AsyncIterable<T>, seen: () => void): AsyncGene
  * messages makes no trace.
  */
 export const uploadSession = async (session: Session, state: FileState, target: Target): Promise<Uploaded> => {
-  const fields = outgoingFields(session.trace)
+  const { fields, cut } = outgoingFields(session.trace)
   const news = new Map([...fields].filter(([name, value]) => state.fields.get(name) !== digest(value)))
+  if (news.size > 0) cut.forEach(target.cut)
   let count = 0
   let placed = false
   const messages = watched(session.messages(), () => count++)
-  for await (const batch of batches(changed(messages, state, target.leftOut))) {
+  for await (const batch of batches(changed(messages, state, target))) {
     if (!placed && !(await target.place(news))) return 'deleted'
     placed = true
     await target.send(batch)

@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ClientWorld, newWorld } from './support/client-world.ts'
 import { refusal } from './support/service-world.ts'
-import { answerLine, text, userLine, writeSession } from './support/session-file.ts'
+import { answerLine, call, text, userLine, writeSession } from './support/session-file.ts'
 
 const test = suite<{ world: ClientWorld }>('what a sync leaves out')
 test.before.each(async (context) => void (context.world = await newWorld()))
@@ -75,6 +75,33 @@ test('a message over the server’s limit is left out without being sent', async
   assert.equal([...world.server.traces[0]!.messages.keys()], ['u-1', 'm-1'])
   assert.equal([summary.leftOutMessages, summary.exitCode], [1, 1])
   assert.ok(world.server.requests.every(({ text }) => text.length < 1 << 20))
+})
+
+test('what is longer than the server takes is cut, and that is said once', async ({ world }) => {
+  const [id, name] = ['i'.repeat(300), 'n'.repeat(300)]
+  writeSession(world.sessions, 's-1.jsonl', [
+    userLine('u-1', 'hello', { gitBranch: 'b'.repeat(300) }),
+    JSON.stringify({ type: 'custom-title', sessionId: 's-1', customTitle: `${'𝄞'.repeat(4_095)}ab` }),
+    answerLine('a-1', 'm-1', [call(id, name), call(`${id}2`, 'short')], { gitBranch: 'b'.repeat(300) }),
+  ])
+  const { summary, events } = await world.sync()
+  assert.equal([summary.new, summary.leftOutMessages, summary.exitCode], [2, 0, 0])
+  const notices = events.flatMap((event) => (event.type === 'notice' ? [event.message] : []))
+  assert.equal(notices.sort(), [
+    'gitBranch cut to 256 characters',
+    'message m-1: callId cut to 256 characters',
+    'message m-1: toolName cut to 256 characters',
+    'title cut to 4,096 characters',
+  ])
+  const [trace] = world.server.traces
+  assert.is([...String(trace!.fields['title'])].length, 4_096)
+  const [one, two] = trace!.messages
+    .get('m-1')!
+    .parts.map(({ content }) => content as { callId: string; toolName: string })
+  assert.is(one!.toolName, `${'n'.repeat(255)}…`)
+  assert.ok(one!.callId.length <= 256 && one!.callId !== two!.callId)
+  const again = await world.sync({ force: false })
+  assert.equal([again.summary.unchanged, again.events.filter(({ type }) => type === 'notice').length], [1, 0])
 })
 
 test.run()

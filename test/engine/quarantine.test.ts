@@ -108,7 +108,7 @@ for (const [what, event] of Object.entries(bad)) {
     const ready = await app.app.inject('/health/ready')
     assert.is(ready.statusCode, 200)
     assert.match(ready.body, `${stream} is in quarantine`)
-    assert.match(await app.service.metrics.registry.metrics(), /tracebook_quarantined_streams 1/)
+    assert.match(await app.service.metrics.registry.metrics(), /tracebook_quarantined_streams\{group="main"\} 1/)
   })
 }
 
@@ -234,7 +234,7 @@ test('more than ten streams within a minute stop the projections loudly, and not
   const { log } = app.service
   for (let i = 0; i < 11; i++) await log.append(`trace-${randomUUID()}`, 'none', [eventOf('Exploded', {})])
   await until(async () => (await app.service.readiness()).missing.join().includes('projections have stopped'))
-  assert.match(await app.service.metrics.registry.metrics(), /tracebook_projection_stopped 1/)
+  assert.match(await app.service.metrics.registry.metrics(), /tracebook_projection_stopped\{group="main"\} 1/)
   const refused = await put(app, ada, 'after')
   assert.is(refused.status, 503)
   assert.equal((refused.error as { details?: unknown }).details, { stored: false })

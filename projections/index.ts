@@ -53,6 +53,9 @@ export const readModels: Group = {
   sweep: sweepLeftovers,
 }
 
+/** All groups of read models that the service keeps: a new one is an entry here. */
+export const groups: readonly Group[] = [readModels]
+
 /** The tables of the group, and what stands beside it. */
 export type ReadTables = {
   users: UsersTable

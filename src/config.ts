@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { groups } from '../projections/index.ts'
 import { httpSettings } from './http/settings.ts'
 import { modelsSettings } from './models/settings.ts'
-import { LEAST_CONNECTIONS } from './postgres/pool-sizes.ts'
+import { leastConnections } from './postgres/pool-sizes.ts'
 import { checkSignin, signinSettings } from './signin/settings.ts'
 import { checkSummaries, summarySettings } from './summary/settings.ts'
 
@@ -33,7 +34,7 @@ export const Environment = z.object({
     .default('data')
     .transform((path) => resolve(path)),
   DATABASE_URL: url('postgres:', 'postgresql:').optional(),
-  DATABASE_CONNECTIONS: number(28, LEAST_CONNECTIONS, 10_000),
+  DATABASE_CONNECTIONS: number(28, leastConnections(groups.length), 10_000),
   // Hosts may come as a list, which no URL parser takes: the adapter looks closer.
   EVENTSTORE_URL: z
     .string()

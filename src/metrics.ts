@@ -35,22 +35,25 @@ export const newMetrics = () => {
     projectedEvents: new Counter({
       name: 'tracebook_projected_events_total',
       help: 'Events applied to the read models',
+      labelNames: ['group'],
       registers,
     }),
     projectionSeconds: new Histogram({
       name: 'tracebook_projection_batch_seconds',
       help: 'Time of one transaction of the projections',
+      labelNames: ['group'],
       buckets: seconds,
       registers,
     }),
-    gauge: (name: string, help: string, value: () => number, labels?: Record<string, string>) => {
-      const gauge: Gauge = new Gauge({
-        name,
-        help,
-        labelNames: Object.keys(labels ?? {}),
-        registers,
-        collect: () => gauge.set(labels ?? {}, value()),
-      })
+    gauge: (name: string, help: string, value: () => number) => {
+      const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(value()) })
+    },
+    /** A gauge with several values, each under another value of a label. */
+    gauges: (name: string, help: string, label: string, values: () => readonly (readonly [string, number])[]) => {
+      const collect = () => {
+        for (const [key, value] of values()) gauge.set({ [label]: key }, value)
+      }
+      const gauge: Gauge = new Gauge({ name, help, labelNames: [label], registers, collect })
     },
   }
 }

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino'
-import { readModels, type ReadTables } from '../projections/index.ts'
+import { type ReadTables, groups as ourGroups } from '../projections/index.ts'
 import type { Config, ServiceRole } from './config.ts'
 import { newCodec } from './engine/codec.ts'
 import { foldSource } from './engine/fold.ts'
-import { openGroup } from './engine/group-node.ts'
+import type { Group } from './engine/group.ts'
+import { openGroups } from './engine/groups.ts'
 import { newHorizon } from './engine/horizon.ts'
 import type { Happened } from './engine/projection.ts'
 import { openReads } from './engine/reads.ts'
@@ -16,6 +17,7 @@ import { within } from './engine/within.ts'
 import { startErasure } from './erasure/process.ts'
 import { formats } from './events.ts'
 import { newFeedCache } from './feed/cache.ts'
+import { MAX_LAG_MS, groupsHealth, measureGroups } from './groups-health.ts'
 import { openLimits } from './http/limits.ts'
 import { newStreams } from './http/stream.ts'
 import { newLogId } from './log/log-id.ts'
@@ -29,7 +31,6 @@ import { newRefresh } from './models/refresh.ts'
 import { newRegistry } from './models/registry.ts'
 import { newAvatars } from './namespace/avatars.ts'
 import { namespaces } from './namespace/decide.ts'
-import { percentDone } from './percent.ts'
 import { newClockCheck } from './postgres/clock.ts'
 import { newPool } from './postgres/connect.ts'
 import { migrate } from './postgres/migrate.ts'
@@ -52,12 +53,13 @@ export type OpenOptions = {
   /** Whether the disk is so full that writes must be refused; only known of an embedded database. */
   readonly isDiskLow?: () => boolean
   readonly now?: () => number
+  /** All groups of read models. */
+  readonly groups?: readonly Group[]
 }
 
 export type OpenService = { readonly service: Service; close(): Promise<void> }
 
 const VISIBLE_MS = 5_000
-const MAX_LAG_MS = 5_000
 const TRACES_BYTES = 16 * 1024 * 1024
 const NAMESPACES_BYTES = 16 * 1024 * 1024
 const OPERATION_MS = 5_000
@@ -70,8 +72,8 @@ const briefly = (work: Promise<void>) => within(START_MS, UNREACHABLE, work).cat
 
 /** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
-  const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
-  const sizes = poolSizes(config.DATABASE_CONNECTIONS)
+  const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now, groups: known = ourGroups } = options
+  const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
   const has = (role: ServiceRole) => config.ROLES.includes(role)
   await migrate(databaseUrl)
   const metrics = newMetrics()
@@ -113,18 +115,20 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
   const caches = newHorizon()
-  const main = openGroup({
+  const groups = openGroups({
     url: databaseUrl,
-    group: readModels,
+    groups: known,
     log,
     codec,
     runs: has('projector'),
+    heard: caches,
     logger,
-    observe: (events, ms) => {
-      metrics.projectedEvents.inc(events)
-      metrics.projectionSeconds.observe(ms / 1_000)
+    observe: (group, events, ms) => {
+      metrics.projectedEvents.inc({ group }, events)
+      metrics.projectionSeconds.observe({ group }, ms / 1_000)
     },
   })
+  const { main } = groups
   const { schema, horizon: models } = main
 
   const reads = openReads<ReadTables>({
@@ -185,11 +189,19 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     registry.clear()
   }
   main.quarantine.onChange(forget)
-  const watch = startWatch({ log, codec, horizon: caches, models, observe, forget })
+  const watch = startWatch({
+    log,
+    codec,
+    horizon: caches,
+    models,
+    lags: groups.all.map(({ lag }) => lag),
+    observe,
+    forget,
+  })
   if (!log.problem()) await briefly(watch.begun)
   /** Why the log is not used, in words. */
   const logProblem = () => log.problem()?.message ?? (watch.hasBegun() ? undefined : UNREACHABLE)
-  const erasure = has('worker') ? startErasure({ url: databaseUrl, log, groups: [main], logger }) : undefined
+  const erasure = has('worker') ? startErasure({ url: databaseUrl, log, groups: groups.all, logger }) : undefined
 
   const refresh = newRefresh({ transactor: providers, known: () => providerIds(reads) })
   const catalogue = startCatalogue(
@@ -203,7 +215,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     if (isDiskLow()) throw new Unavailable('the disk is nearly full')
     const state = main.state()
     if (state?.is === 'stopped') throw new Unavailable(`projections have stopped: ${state.reason}`)
-    if (watch.lagMs() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
+    if (main.lag.ms() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
   }
 
   const summaries = has('worker')
@@ -225,12 +237,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const clock = newClockCheck({ pool: operations, now })
   const readiness = async (): Promise<Readiness> => {
-    const [missing, degraded]: [string[], string[]] = [[], []]
-    const state = main.state()
-    if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
-    if (state?.is === 'rebuilding')
-      missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
-    const [complaint, readable, writable] = await Promise.all([
+    const [health, complaint, readable, writable] = await Promise.all([
+      groupsHealth({ groups, pool: operations, heard: caches.position }),
       clock.complaint(),
       reads.check(),
       logProblem() ??
@@ -239,30 +247,14 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
           () => UNREACHABLE,
         ),
     ])
+    const [missing, degraded] = [[...health.missing], [...health.degraded]]
     for (const reason of [readable, writable]) if (reason) missing.push(reason)
     if (isDiskLow()) missing.push('the disk is nearly full: writes are refused')
-    if (watch.lagMs() > MAX_LAG_MS) missing.push('the read models are too far behind')
     if (complaint) degraded.push(complaint)
-    degraded.push(...main.quarantine.list().map(({ stream, reason }) => `${stream} is in quarantine: ${reason}`))
     return { missing, degraded }
   }
 
-  metrics.gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', () =>
-    Math.max(0, Number(caches.position() - models.position())),
-  )
-  metrics.gauge(
-    'tracebook_projection_lag_seconds',
-    'How long the read models have been behind',
-    () => watch.lagMs() / 1_000,
-  )
-  metrics.gauge('tracebook_projection_stopped', '1 when an event could not be applied', () =>
-    main.state()?.is === 'stopped' ? 1 : 0,
-  )
-  metrics.gauge(
-    'tracebook_quarantined_streams',
-    'Streams that are left aside since an event of theirs could not be applied',
-    () => main.quarantine.list().length,
-  )
+  measureGroups(metrics, groups, caches.position)
   metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.pool.totalCount)
   metrics.gauge('tracebook_pool_idle', 'Idle connections of the pool for reads', () => reads.pool.idleCount)
   metrics.gauge('tracebook_pool_waiting', 'Queries that wait for a connection', () => reads.pool.waitingCount)
@@ -298,7 +290,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const end = async () => {
     closing.abort()
     await Promise.all([uses.close(), limits?.close(), catalogue.close(), summaries?.close(), erasure?.close()])
-    await Promise.all([watch.close(), main.close()])
+    await Promise.all([watch.close(), groups.close()])
     await log.close()
     await Promise.all([reads.close(), operations.end()])
   }

@@ -6,7 +6,9 @@ import { percentDone } from '../percent.ts'
 import { ending, exitOnUsage } from '../sync/command-end.ts'
 import { exitCodes } from '../sync/exit-codes.ts'
 import { openPlace } from './log-place.ts'
-import { quarantineCommand, replayCommand, skipCommand } from './quarantine.ts'
+import { quarantineCommand } from './quarantine.ts'
+import { replayCommand } from './replay.ts'
+import { skipCommand } from './skip.ts'
 
 const copyHelp = `
 A log is postgres://… or esdb://… (esdb+discover://, kurrentdb://, kurrentdb+discover://), or the
@@ -110,7 +112,7 @@ const scavengeCommand = () =>
 /** `tracebook log`: what is done to a log as a whole. */
 export const logCommand = (): Command =>
   new Command('log')
-    .description('Copy a log, scavenge it, or mend what its read models cannot apply')
+    .description('Copy a log, scavenge it, or see to events that read models cannot apply')
     .exitOverride(exitOnUsage)
     .addCommand(copyCommand())
     .addCommand(scavengeCommand())

@@ -1,12 +1,16 @@
 import { Command } from 'commander'
-import { readModels } from '../../projections/index.ts'
+import { groups } from '../../projections/index.ts'
 import { readConfig } from '../config.ts'
 import { readRunning } from '../embedded/lock.ts'
 import { newCodec } from '../engine/codec.ts'
+import type { Group } from '../engine/group.ts'
 import { rebuild } from '../engine/rebuild.ts'
 import { formats } from '../events.ts'
 import { openLog } from '../log/open-log.ts'
 import { percentDone } from '../percent.ts'
+import { ending, exitOnUsage } from '../sync/command-end.ts'
+import { UsageError } from '../sync/errors.ts'
+import { exitCodes } from '../sync/exit-codes.ts'
 
 /** The database of DATABASE_URL, or of the service that runs on DATA_DIR. @throws Error when there is neither */
 export const databaseOf = async ({
@@ -22,11 +26,20 @@ export const databaseOf = async ({
   return running.databaseUrl
 }
 
-const run = async () => {
+/** One group by its name, or all. @throws UsageError */
+const chosen = (known: readonly Group[], name: string | undefined): readonly Group[] => {
+  if (name === undefined) return known
+  const group = known.find((one) => one.name === name)
+  if (group) return [group]
+  throw new UsageError(
+    `no group of read models is called ${name}; there are: ${known.map(({ name }) => name).join(', ')}`,
+  )
+}
+
+const run = async (wanted: readonly Group[]): Promise<number> => {
   const config = readConfig(process.env)
   const url = await databaseOf(config)
   const log = await openLog({ databaseUrl: url, eventStoreUrl: config.EVENTSTORE_URL })
-  const started = performance.now()
   let last = 0
   const progress = (position: bigint, goal: bigint) => {
     if (performance.now() - last < 1_000) return
@@ -34,16 +47,25 @@ const run = async () => {
     console.error(`${percentDone(0n, position, goal)} %`)
   }
   try {
-    await rebuild({ url, group: readModels, log, codec: newCodec(formats), progress })
-    console.log(`read models rebuilt in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
+    for (const group of wanted) {
+      const started = performance.now()
+      await rebuild({ url, group, log, codec: newCodec(formats), progress })
+      console.log(`read models ${group.name} rebuilt in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
+    }
+    return exitCodes.ok
   } finally {
     await log.close()
   }
 }
 
 /** `tracebook rebuild`: replays the log into new read models beside those that serve, then swaps them. */
-export const rebuildCommand = (): Command =>
+export const rebuildCommand = (known: readonly Group[] = groups): Command =>
   new Command('rebuild')
     .description('Build the read models anew from the log, beside those that serve, and swap them')
+    .argument(
+      '[group]',
+      `which read models: ${known.map(({ name }) => name).join(', ')} (default: all, one after the other)`,
+    )
     .addHelpText('after', '\nUses DATABASE_URL, or the service that runs on DATA_DIR. Nothing stops meanwhile.')
-    .action(run)
+    .exitOverride(exitOnUsage)
+    .action((name?: string) => ending(() => run(chosen(known, name))))

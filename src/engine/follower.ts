@@ -42,6 +42,15 @@ const knownElsewhere = async ({ client, group, schema }: Target): Promise<Set<st
   return known
 }
 
+/** What is stored, once no replay is under way: that ends the runner's session before it has committed. */
+const readStored = async ({ client, schema }: Target): Promise<Quarantined[]> => {
+  await client.query('begin')
+  await client.query('select pg_advisory_xact_lock_shared(hashtext($1))', [locks.swap(schema)])
+  const stored = await readQuarantine(client, schema)
+  await client.query('commit')
+  return stored
+}
+
 /** Splits a batch in front of and behind each decision of an operator about a stream. */
 const runsOf = (events: readonly RecordedEvent[]): RecordedEvent[][] => {
   const runs: RecordedEvent[][] = []
@@ -56,7 +65,7 @@ const runsOf = (events: readonly RecordedEvent[]): RecordedEvent[][] => {
 export const newFollower = async (options: FollowerOptions): Promise<Follower> => {
   const { target, log, codec, epoch, report } = options
   const { client, schema } = target
-  const streams = new Map((await readQuarantine(client, schema)).map((one) => [one.stream, one]))
+  const streams = new Map((await readStored(target)).map((one) => [one.stream, one]))
   const known = await knownElsewhere(target)
   let recent: number[] = []
 

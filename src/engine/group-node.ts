@@ -3,6 +3,7 @@ import { watchCheckpoint } from './checkpoint-watch.ts'
 import type { Codec } from './codec.ts'
 import { type Group, schemaOf } from './group.ts'
 import { type Horizon, newHorizon } from './horizon.ts'
+import { type Lag, newLag } from './lag.ts'
 import { type Quarantine, newQuarantine } from './quarantine.ts'
 import { type RunnerOptions, type RunnerState, startRunner } from './runner.ts'
 
@@ -12,6 +13,7 @@ export type GroupNode = {
   readonly schema: string
   readonly horizon: Horizon
   readonly quarantine: Quarantine
+  readonly lag: Lag
   /** What this node's own runner does; undefined where it has none. */
   state(): RunnerState | undefined
   close(): Promise<void>
@@ -24,13 +26,15 @@ export type GroupNodeOptions = {
   readonly codec: Codec
   /** Whether this process may build the read models itself. */
   readonly runs: boolean
+  /** The last position that this node has heard of. */
+  readonly heard: Pick<Horizon, 'position'>
   readonly logger: RunnerOptions['logger']
   readonly observe?: RunnerOptions['observe']
 }
 
 /** Runs a group's projections, or stands by, and in any case knows how far they have come. */
 export const openGroup = (options: GroupNodeOptions): GroupNode => {
-  const { url, group, log, codec, runs, logger, observe } = options
+  const { url, group, log, codec, runs, heard, logger, observe } = options
   const schema = schemaOf(group)
   const [horizon, quarantine] = [newHorizon(), newQuarantine()]
   const common = { url, horizon, quarantine }
@@ -39,14 +43,9 @@ export const openGroup = (options: GroupNodeOptions): GroupNode => {
     : undefined
   const state = () => runner?.state()
   const checkpoints = watchCheckpoint({ ...common, schema, isNeeded: () => state()?.is !== 'running' })
-  log.onChange(({ epoch }) =>
-    logger.error(
-      { schema, epoch },
-      'the log has lost its end, or another copy of it serves: memory is emptied, its new epoch begins',
-    ),
-  )
+  log.onChange(horizon.restart) // positions mean something else from here on
   const close = async () => {
     await Promise.all([runner?.close(), checkpoints.close()])
   }
-  return { group, schema, horizon, quarantine, state, close }
+  return { group, schema, horizon, quarantine, lag: newLag(heard, horizon), state, close }
 }

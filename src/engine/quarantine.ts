@@ -86,7 +86,9 @@ export type Quarantine = {
   onChange(listener: () => void): void
 }
 
-const keysOf = (list: readonly Quarantined[]) => list.map(({ stream, position }) => `${stream}@${position}`).join()
+/** Tells lists apart: which streams are in quarantine, each since which event. */
+export const keysOf = (list: readonly Quarantined[]) =>
+  list.map(({ stream, position }) => `${stream}@${position}`).join()
 
 export const newQuarantine = (): Quarantine => {
   let current: readonly Quarantined[] = []

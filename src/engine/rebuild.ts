@@ -3,11 +3,12 @@ import type pg from 'pg'
 import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import { newApplyingClient } from '../postgres/connect.ts'
-import { type Leader, openLeader } from '../postgres/leader.ts'
+import { type Leader, endLeader, openLeader } from '../postgres/leader.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { type Follower, newFollower } from './follower.ts'
 import { type Group, nextSchemaOf, oldSchemaOf, parseSchema, schemaOf } from './group.ts'
+import { keysOf, readQuarantine } from './quarantine.ts'
 import { assertSameLog } from './same-log.ts'
 import { dropUnlessGuarded, ensureSchema, finishSchema, locks, noteUse, schemasOf } from './schema.ts'
 
@@ -64,8 +65,19 @@ const catchUp = async (build: Build): Promise<void> => {
 const goalOf = async ({ client, group, log, upTo = 'served' }: Build): Promise<bigint> =>
   upTo === 'head' ? log.head() : (await readCheckpoint(client, schemaOf(group))).position
 
+/**
+ * A runner keeps the streams in quarantine in memory, so as to leave their events aside: where the new read models have
+ * others, its session is ended, and it begins again from what is stored. It waits for the lock that is held here.
+ */
+const correctRunner = async ({ client, group, side }: Build) => {
+  const schema = schemaOf(group)
+  const [served, fresh] = [await readQuarantine(client, schema), await readQuarantine(client, side)]
+  if (keysOf(served) !== keysOf(fresh)) await endLeader(client, locks.runner(schema))
+}
+
 /** Puts the new schema into the old one's place. Nothing is dropped here: that would wait for the slowest reader. */
-const rename = async ({ client, group, side }: Build): Promise<void> => {
+const rename = async (build: Build): Promise<void> => {
+  const { client, group, side } = build
   const schema = schemaOf(group)
   const there = await schemasOf(client, group)
   let number = 0
@@ -73,6 +85,7 @@ const rename = async ({ client, group, side }: Build): Promise<void> => {
   await client.query('begin')
   try {
     await client.query(`set local lock_timeout = ${LOCK_MS}`)
+    await correctRunner(build)
     await client.query(`alter schema ${schema} rename to ${oldSchemaOf(group, number)}`)
     await client.query(`alter schema ${side} rename to ${schema}`)
     await client.query('commit')

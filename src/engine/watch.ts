@@ -3,6 +3,7 @@ import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { happened } from './apply.ts'
 import type { Codec } from './codec.ts'
 import type { Horizon } from './horizon.ts'
+import type { Lag } from './lag.ts'
 import type { Happened } from './projection.ts'
 
 /** Follows the log for this node's caches; each event is seen here before its write is answered. */
@@ -13,8 +14,6 @@ export type Watch = {
   hasBegun(): boolean
   /** Resolves when it has begun for the first time. */
   readonly begun: Promise<void>
-  /** For how long the read models have been missing something that was seen here, in milliseconds. */
-  lagMs(): number
   close(): Promise<void>
 }
 
@@ -23,7 +22,9 @@ export type WatchOptions = {
   readonly codec: Codec
   /** The position that this node's caches have come to. */
   readonly horizon: Horizon
-  readonly models: Horizon
+  readonly models: Pick<Horizon, 'position'>
+  /** What is measured by what is heard here. */
+  readonly lags: readonly Lag[]
   readonly observe: (event: Happened) => void
   /** Called at the beginning, and when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
   readonly forget: () => void
@@ -34,11 +35,10 @@ const HEARTBEAT_MS = 200
 const RETRY_MS = 200
 
 /** Begins at the log's end as soon as there is one to be had: a log that is away does not keep a service from starting. */
-export const startWatch = ({ log, codec, horizon, models, observe, forget }: WatchOptions): Watch => {
+export const startWatch = ({ log, codec, horizon, models, lags, observe, forget }: WatchOptions): Watch => {
   const stop = new AbortController()
   let start: bigint | undefined // where it has begun in the present epoch of the log
   let heard = Number.NEGATIVE_INFINITY
-  let goal = { position: 0n, since: performance.now() }
 
   const pause = (ms: number) => setTimeout(ms, undefined, { signal: stop.signal }).catch(() => {})
 
@@ -55,8 +55,8 @@ export const startWatch = ({ log, codec, horizon, models, observe, forget }: Wat
     const head = await log.head()
     forget() // what was read meanwhile was not watched
     heard = performance.now()
-    goal = { position: head, since: heard }
     horizon.advance(head)
+    for (const lag of lags) lag.begin()
     sayBegun()
     return head
   }
@@ -66,7 +66,7 @@ export const startWatch = ({ log, codec, horizon, models, observe, forget }: Wat
     for await (const { events, through } of log.follow({ after: horizon.position(), signal: stop.signal })) {
       for (const event of events) see(event)
       horizon.advance(through)
-      lagMs()
+      for (const lag of lags) lag.ms()
     }
   }
 
@@ -91,19 +91,11 @@ export const startWatch = ({ log, codec, horizon, models, observe, forget }: Wat
     }
   }
 
-  /** Under load the read models never stand where the log does: what counts is when they reach where it stood. */
-  const lagMs = () => {
-    const now = performance.now()
-    if (models.position() >= goal.position) goal = { position: horizon.position(), since: now }
-    return models.position() >= goal.position ? 0 : now - goal.since
-  }
-
   // Positions mean something else from here on, and what was seen may never have happened.
   log.onChange(() => {
     start = undefined
     heard = Number.NEGATIVE_INFINITY
     horizon.restart()
-    models.restart()
     forget()
   })
 
@@ -116,5 +108,5 @@ export const startWatch = ({ log, codec, horizon, models, observe, forget }: Wat
   /** What the read models had not shown when this began has not been seen here either. */
   const isAlive = () => start !== undefined && models.position() >= start && performance.now() - heard < SILENCE_MS
 
-  return { isAlive, hasBegun: () => start !== undefined, begun, lagMs, close }
+  return { isAlive, hasBegun: () => start !== undefined, begun, close }
 }

@@ -1,7 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { type EventLog, LogUnavailable } from './log.ts'
 
-/** A log that nobody uses before it is known to be the right one: until then it behaves as one that is away. */
+/**
+ * A log that nobody uses before it is known to be the right one: until then it behaves as one that is away. Where another
+ * one serves behind the same address all of a sudden, it has to be proven again.
+ */
 export type ProvenLog = EventLog & {
   /** Resolves when the first attempt to prove it has ended, however it did. */
   readonly tried: Promise<void>
@@ -38,13 +41,21 @@ export const provenLog = ({ log, prove, refused }: ProvenLogOptions): ProvenLog 
     isRefused = reason !== undefined
   }
   const tried = attempt().catch(() => {})
+  let isProving = false
   const proving = async () => {
+    if (isProving) return
+    isProving = true
     for (await tried; problem && !closing.signal.aborted;) {
       await pause(isRefused ? REFUSED_RETRY_MS : RETRY_MS)
       if (!closing.signal.aborted) await attempt().catch(() => {})
     }
+    isProving = false
   }
   void proving()
+  log.onChange(() => {
+    problem ??= new LogUnavailable(false)
+    void proving()
+  })
 
   const assertProven = () => {
     if (problem) throw new LogUnavailable(false, problem, problem.message)

@@ -197,7 +197,7 @@ const fillFeed = async (world: World): Promise<string> => {
   await log.close()
   for (;;) {
     const { text } = await world.call('GET', '/metrics', undefined)
-    if (Number(/tracebook_projection_lag_events (\d+)/.exec(text)?.[1]) === 0) break
+    if (Number(/tracebook_projection_lag_events\{group="main"\} (\d+)/.exec(text)?.[1]) === 0) break
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
   await onServer(world.databaseUrl, 'analyze')

@@ -5,12 +5,13 @@ import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.t
 import { feedOf, insist } from '../fault/support/answers.ts'
 import { until } from '../fault/support/service.ts'
 import { dumpSchema } from '../support/compare.ts'
-import { type Database, freshDatabase } from '../support/database.ts'
+import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type Double, startDouble } from '../support/eventstoredb/server.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { readModels } from '../../projections/index.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { schemaOf } from '../../src/engine/group.ts'
+import { shelf } from './support/shelf.ts'
 
 type Scene = { double: Double; database: Database; app: App; lines: string[]; token: string }
 
@@ -22,7 +23,7 @@ test.before.each(async (scene) => {
   scene.database = await freshDatabase()
   const logger = pino({ level: 'info' }, { write: (line: string) => void scene.lines.push(line) })
   const env = { EVENTSTORE_URL: scene.double.url, SUMMARY_DEBOUNCE_MS: '50', SUMMARY_THRESHOLD: '1' }
-  scene.app = await openApp(scene.database.url, { env, logger })
+  scene.app = await openApp(scene.database.url, { env, logger, groups: [readModels, shelf] })
   const { data } = await scene.app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
   scene.token = (data as { session: { token: string } }).session.token
 })
@@ -77,6 +78,9 @@ const eventsOf = async ({ double }: Scene, stream: string): Promise<string[]> =>
   return types
 }
 
+const hasComeTo = async (position: bigint, { url }: Database, schema: string): Promise<boolean> =>
+  (await onServer(url, `select position >= $1 as there from ${schema}.reached`, [position])).rows[0]!.there as boolean
+
 const lose = async (scene: Scene): Promise<string[]> => {
   for (const trace of ['hidden', 'gone', 'kept']) await write(scene, 'PUT', path(trace), shared)
   const count = scene.double.store.all().length
@@ -89,6 +93,7 @@ test('has its read models built anew, and memory emptied', async (scene) => {
   const { epoch } = await app.service.log.identity()
   const said = await lose(scene)
   assert.match(said.join('\n'), /being built/)
+  assert.is(lines.filter((line) => line.includes('its new epoch begins')).length, 1, 'once, and not for each group')
   assert.match(lines.join('\n'), /"level":50[^\n]*the log has lost its end[^\n]*built anew/)
   assert.not.equal((await app.service.log.identity()).epoch, epoch)
   assert.equal(await feedOf(app), ['gone', 'hidden', 'kept'])
@@ -98,11 +103,14 @@ test('has its read models built anew, and memory emptied', async (scene) => {
   await write(scene, 'PUT', path('fresh'), shared)
   assert.equal(await feedOf(app), ['fresh', 'kept'])
 
-  const schema = schemaOf(readModels)
-  const live = await dumpSchema(database.url, schema)
   const { log, codec } = app.service
-  await rebuild({ url: database.url, group: readModels, log, codec })
-  assert.equal(await dumpSchema(database.url, schema), live)
+  for (const group of [readModels, shelf]) {
+    const schema = schemaOf(group)
+    await until(async () => hasComeTo(await log.head(), database, schema))
+    const live = await dumpSchema(database.url, schema)
+    await rebuild({ url: database.url, group, log, codec })
+    assert.equal(await dumpSchema(database.url, schema), live)
+  }
 })
 
 test('goes on to be summarised', async (scene) => {

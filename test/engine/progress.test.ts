@@ -1,14 +1,18 @@
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
+import { rebuild } from '../../src/engine/rebuild.ts'
+import { locks } from '../../src/engine/schema.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 
 const test = suite('readiness while read models are built')
 
-test('gives the progress in percent', async () => {
+/** A database whose log holds events, but that has no read models; and a connection to it. */
+const withoutModels = async () => {
   const database = await freshDatabase()
   const first = await openApp(database.url)
   await first.call('POST', '/v1/session', { body: { deviceId: 'device' } })
@@ -16,6 +20,11 @@ test('gives the progress in percent', async () => {
   const blocker = new pg.Client({ connectionString: database.url })
   await blocker.connect()
   await blocker.query(`drop schema ${schemaOf(readModels)} cascade`)
+  return { database, blocker }
+}
+
+test('gives the progress in percent', async () => {
+  const { database, blocker } = await withoutModels()
   await blocker.query(`select pg_advisory_lock(hashtext('tracebook swap ${schemaOf(readModels)}'))`) // no batch is applied
   const app = await openApp(database.url, { env: { ROLES: 'api,projector' }, ready: false })
   try {
@@ -26,6 +35,37 @@ test('gives the progress in percent', async () => {
   } finally {
     await blocker.end()
     await app.close()
+    await database.drop()
+  }
+})
+
+test('a node that builds nothing itself says what others do', async () => {
+  const { database, blocker } = await withoutModels()
+  const schema = schemaOf(readModels)
+  const api = await openApp(database.url, { env: { ROLES: 'api' }, ready: false })
+  const opened = [api]
+  const says = async (where: 'missing' | 'degraded', text: string) => {
+    while (!(await api.service.readiness())[where].includes(text)) await setTimeout(5)
+  }
+  try {
+    await says('missing', 'the read models are not there, and no projector builds them')
+    await blocker.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schema)])
+    opened.push(await openApp(database.url, { env: { ROLES: 'projector' }, ready: false }))
+    await says('missing', 'read models are being built: 0 %')
+    await blocker.query('select pg_advisory_unlock_all()')
+    while ((await api.service.readiness()).missing.length > 0) await setTimeout(5)
+
+    await blocker.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schema)])
+    const { log, codec } = api.service
+    const rebuilding = rebuild({ url: database.url, group: readModels, log, codec })
+    await says('degraded', 'read models are being rebuilt: 100 %')
+    assert.equal((await api.service.readiness()).missing, [])
+    await blocker.query('select pg_advisory_unlock_all()')
+    await rebuilding
+    assert.equal(await api.service.readiness(), { missing: [], degraded: [] })
+  } finally {
+    await blocker.end()
+    for (const { close } of opened) await close()
     await database.drop()
   }
 })

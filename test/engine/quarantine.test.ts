@@ -6,10 +6,12 @@ import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
+import { locks } from '../../src/engine/schema.ts'
 import { skipEvent } from '../../src/engine/skip.ts'
 import { newId, traceId } from '../../src/ids.ts'
+import { endLeader } from '../../src/postgres/leader.ts'
 import { dumpSchema } from '../support/compare.ts'
-import { type Database, freshDatabase } from '../support/database.ts'
+import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 
 type Session = { token: string; userId: string; namespaceId: string; namespaceSlug: string }
@@ -106,7 +108,7 @@ for (const [what, event] of Object.entries(bad)) {
     const ready = await app.app.inject('/health/ready')
     assert.is(ready.statusCode, 200)
     assert.match(ready.body, `${stream} is in quarantine`)
-    assert.match(await app.service.metrics.registry.metrics(), /tracebook_quarantined_streams 1/)
+    assert.match(await app.service.metrics.registry.metrics(), /tracebook_quarantined_streams\{group="main"\} 1/)
   })
 }
 
@@ -136,6 +138,48 @@ test('a rebuild meets the same events and ends with the same quarantine', async 
   const { log, codec } = app.service
   await rebuild({ url: database.url, group: readModels, log, codec })
   assert.equal(await dumpSchema(database.url, schema), live)
+})
+
+test('a rebuild that can apply what was refused before ends the quarantine, on living nodes too', async (scene) => {
+  const { app, database, ada } = scene
+  const other = await openApp(database.url, { env: { ROLES: 'api' } })
+  const schema = schemaOf(readModels)
+  await put(app, ada, 'bad')
+  await onServer(database.url, `alter table ${schema}.messages add constraint no_cats check (external_id <> 'cat')`)
+  const write = (node: App, name: string) =>
+    node.call('PUT', `/v1/traces/bad/messages/${name}`, { token: ada.token, body: { role: 'user' } })
+  await write(app, 'cat')
+  await until(async () => (await dumpSchema(database.url, schema)).quarantine!.length === 1)
+  const { log, codec } = app.service
+  await rebuild({ url: database.url, group: readModels, log, codec }) // without the constraint
+  for (const [node, name] of [
+    [other, 'dog'],
+    [app, 'cow'],
+  ] as const)
+    await until(async () => (await write(node, name)).status === 200)
+  const { data } = await app.call('GET', '/v1/traces/bad/messages', { token: ada.token })
+  const names = (data as { messages: { externalId: string }[] }).messages.map(({ externalId }) => externalId)
+  await other.close()
+  assert.equal(names, ['cat', 'dog', 'cow'])
+})
+
+test('a runner that begins in the middle of a replay takes over what that leads to', async (scene) => {
+  const { app, database, ada } = scene
+  const { stream } = await poison(scene, bad['of an unknown type'])
+  const schema = schemaOf(readModels)
+  const replay = new pg.Client({ connectionString: database.url })
+  await replay.connect()
+  await replay.query('begin')
+  await replay.query('select pg_advisory_xact_lock(hashtext($1))', [locks.swap(schema)])
+  await replay.query(`delete from ${schema}.quarantine where stream = $1`, [stream])
+  await endLeader(replay, locks.runner(schema))
+  const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and application_name = $1`
+  await until(
+    async () => (await onServer(database.url, waiting, [`tracebook projections ${schema}`])).rows.length === 1,
+  )
+  await replay.query('commit')
+  await replay.end()
+  await until(async () => (await app.call('GET', '/v1/traces/bad', { token: ada.token })).status === 200)
 })
 
 test('on another node and after a restart the stream stays in quarantine', async (scene) => {
@@ -190,7 +234,7 @@ test('more than ten streams within a minute stop the projections loudly, and not
   const { log } = app.service
   for (let i = 0; i < 11; i++) await log.append(`trace-${randomUUID()}`, 'none', [eventOf('Exploded', {})])
   await until(async () => (await app.service.readiness()).missing.join().includes('projections have stopped'))
-  assert.match(await app.service.metrics.registry.metrics(), /tracebook_projection_stopped 1/)
+  assert.match(await app.service.metrics.registry.metrics(), /tracebook_projection_stopped\{group="main"\} 1/)
   const refused = await put(app, ada, 'after')
   assert.is(refused.status, 503)
   assert.equal((refused.error as { details?: unknown }).details, { stored: false })

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
@@ -10,9 +13,47 @@ import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.t
 import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { dumpSchema } from '../support/compare.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabase, onServer } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
 import { openApp } from '../support/open-app.ts'
+
+/** A service on a database of its own that has written as many events as every other one of these. */
+const openWritten = async (env: Record<string, string>) => {
+  const database = await freshDatabase()
+  await onServer(database.url, 'update log.identity set id = gen_random_uuid()') // all are clones of one template
+  const app = await openApp(database.url, { env })
+  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
+  const { token } = (data as { session: { token: string } }).session
+  for (let i = 0; i < 5; i++) await app.call('PUT', `/v1/traces/t${i}`, { token, body: {} })
+  return { database, app, token }
+}
+
+/** An address behind which one server or another one can be. */
+const openAddress = async (first: number) => {
+  let target = first
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const onward = connect(target, '127.0.0.1')
+    for (const [one, other] of [
+      [client, onward],
+      [onward, client],
+    ] as const) {
+      sockets.add(one)
+      one.pipe(other)
+      one.on('error', () => {}).on('close', () => (sockets.delete(one), other.destroy()))
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const lead = (to: number) => {
+    target = to
+    for (const socket of [...sockets]) socket.destroy()
+  }
+  const close = () => {
+    server.close()
+    lead(target)
+  }
+  return { url: `esdb://127.0.0.1:${(server.address() as AddressInfo).port}?tls=false`, lead, close }
+}
 
 const test = suite('engine/same-log')
 
@@ -49,5 +90,84 @@ test('a service does not go on with read models that have seen more than its log
     await database.drop()
   }
 })
+
+test('two logs in EventStoreDB with as many events at the same positions are told apart', async () => {
+  const [double, other] = [await startDouble(), await startDouble()]
+  const [one, two] = [
+    await openWritten({ EVENTSTORE_URL: double.url }),
+    await openWritten({ EVENTSTORE_URL: other.url }),
+  ]
+  try {
+    assert.is(await one.app.service.log.head(), await two.app.service.log.head())
+    await one.app.close()
+    const before = await dumpSchema(one.database.url, 'rm_2')
+    const held = other.store.all().length
+    await refused(openApp(one.database.url, { env: { EVENTSTORE_URL: other.url } }))
+    const log = wholeAppends(openEventStoreLog({ url: other.url }))
+    await refused(
+      rebuild({ url: one.database.url, group: readModels, log, codec: newCodec(formats) }).finally(() => log.close()),
+    )
+    assert.equal(await dumpSchema(one.database.url, 'rm_2'), before)
+    assert.is(other.store.all().length, held)
+    await (await openApp(one.database.url, { env: { EVENTSTORE_URL: double.url } })).close()
+  } finally {
+    await two.app.close()
+    await Promise.all([double.stop(), other.stop(), one.database.drop(), two.database.drop()])
+  }
+})
+
+test('another log in PostgreSQL with as many events at the same positions is refused', async () => {
+  const env = { EVENTSTORE_URL: '' }
+  const [one, two] = [await openWritten(env), await openWritten(env)]
+  try {
+    assert.is(await one.app.service.log.head(), await two.app.service.log.head())
+    await Promise.all([one.app.close(), two.app.close()])
+    const before = await dumpSchema(one.database.url, 'rm_2')
+    for (const table of ['log.events', 'log.identity']) {
+      const { rows } = await onServer(two.database.url, `select json_agg(t)::text as all from ${table} t`)
+      await onServer(one.database.url, `delete from ${table}`)
+      const into = `insert into ${table} select * from json_populate_recordset(null::${table}, $1)`
+      await onServer(one.database.url, into, [rows[0]!.all])
+    }
+    await refused(openApp(one.database.url, { env }))
+    assert.equal(await dumpSchema(one.database.url, 'rm_2'), before)
+  } finally {
+    await Promise.all([one.database.drop(), two.database.drop()])
+  }
+})
+
+for (const roles of ['api,projector,worker', 'api'])
+  test(`a living service (${roles}) refuses another log behind the same address, until its own is back`, async () => {
+    const [double, other] = [await startDouble(), await startDouble()]
+    const address = await openAddress(double.port)
+    const [one, two] = [
+      await openWritten({ EVENTSTORE_URL: double.url }),
+      await openWritten({ EVENTSTORE_URL: other.url }),
+    ]
+    const app = await openApp(one.database.url, { env: { EVENTSTORE_URL: address.url, ROLES: roles } })
+    const { database, token } = one
+    const put = () => app.call('PUT', '/v1/traces/new', { token, body: {} })
+    const says = async () => (await app.service.readiness()).missing.join()
+    try {
+      await two.app.close()
+      if (roles !== 'api') await one.app.close()
+      const before = await dumpSchema(database.url, 'rm_2')
+      const held = other.store.all().length
+      address.lead(other.port)
+      while (!(await says()).includes('belong to another log')) await put()
+      assert.is((await put()).status, 503)
+      assert.is((await app.call('GET', '/v1/traces/t1', { token })).status, 200)
+      assert.is(other.store.all().length, held)
+      assert.equal(await dumpSchema(database.url, 'rm_2'), before)
+      address.lead(double.port)
+      while ((await says()) !== '') await setTimeout(10)
+      assert.is((await put()).status, 200)
+    } finally {
+      await app.close()
+      if (roles === 'api') await one.app.close()
+      address.close()
+      await Promise.all([double.stop(), other.stop(), one.database.drop(), two.database.drop()])
+    }
+  })
 
 test.run()

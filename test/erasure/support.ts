@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { type GroupNode, openGroup } from '../../src/engine/group-node.ts'
 import type { Group } from '../../src/engine/group.ts'
+import { newHorizon } from '../../src/engine/horizon.ts'
 import { type Database, onServer } from '../support/database.ts'
 import type { App } from '../support/open-app.ts'
 
@@ -40,4 +41,4 @@ const silent = { info: () => {}, error: () => {} }
 
 /** A group as a node knows it; with `runs` it also builds the read models. */
 export const nodeOf = ({ url }: Database, { service }: App, group: Group = readModels, runs = false): GroupNode =>
-  openGroup({ url, group, log: service.log, codec: service.codec, runs, logger: silent })
+  openGroup({ url, group, log: service.log, codec: service.codec, runs, heard: newHorizon(), logger: silent })

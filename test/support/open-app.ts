@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
+import type { Group } from '../../src/engine/group.ts'
 import { readConfig } from '../../src/config.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { openService } from '../../src/open-service.ts'
@@ -22,6 +23,8 @@ export type OpenOptions = {
   readonly now?: () => number
   readonly env?: Record<string, string>
   readonly logger?: Logger
+  /** All groups of read models. Default: those of the service. */
+  readonly groups?: readonly Group[]
   /** Whether to wait until it is ready. Default true. */
   readonly ready?: boolean
 }
@@ -48,8 +51,14 @@ export const openApp = async (databaseUrl: string, options: OpenOptions = {}) =>
     ...logEnvironment(databaseUrl),
     ...options.env,
   })
-  const { now = Date.now, logger = pino({ level: 'silent' }), ready = true } = options
-  const { service, close: closeService } = await openService({ config, databaseUrl, logger, now })
+  const { now = Date.now, logger = pino({ level: 'silent' }), groups, ready = true } = options
+  const { service, close: closeService } = await openService({
+    config,
+    databaseUrl,
+    logger,
+    now,
+    ...(groups ? { groups } : {}),
+  })
   const app = await buildApp(service)
 
   const call: Call = async (method, url, { token, body, headers = {} } = {}) => {

@@ -1,0 +1,34 @@
+import { type Client, readCheckpoint } from './checkpoint.ts'
+import { type Group, nextSchemaOf, schemaOf } from './group.ts'
+import { locks } from './schema.ts'
+
+/** What some process does about the read models of a group, which may not be this one. */
+export type Building =
+  /** There are none yet that could serve; `position` is how far the ones have come that a projector builds. */
+  | { readonly is: 'building'; readonly position: bigint }
+  | { readonly is: 'nobody builds' }
+  /** Others are made beside those that serve. */
+  | { readonly is: 'rebuilding'; readonly position: bigint }
+  | { readonly is: 'serving' }
+
+const held = (parameter: string) => `
+  exists (select from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
+    and database = (select oid from pg_database where datname = current_database())
+    and ((classid::int8 << 32) | objid::int8) = hashtext(${parameter})::int8)`
+
+const look = `
+  select to_regclass($1) is not null as serves, to_regclass($2) is not null as next,
+    ${held('$3')} as runs, ${held('$4')} as rebuilds`
+
+type Row = { serves: boolean; next: boolean; runs: boolean; rebuilds: boolean }
+
+/** Asks the database what is being built, by whatever process. The locks tell it from what a killed one has left. */
+export const buildingOf = async (client: Client, group: Group): Promise<Building> => {
+  const [schema, side] = [schemaOf(group), nextSchemaOf(group)]
+  const names = [`${schema}.checkpoint`, `${side}.checkpoint`, locks.runner(schema), locks.rebuild(schema)]
+  const { serves, next, runs, rebuilds } = (await client.query<Row>(look, names)).rows[0]!
+  const { position, ready } = serves ? await readCheckpoint(client, schema) : { position: 0n, ready: false }
+  if (!ready) return runs ? { is: 'building', position } : { is: 'nobody builds' }
+  if (!rebuilds) return { is: 'serving' }
+  return { is: 'rebuilding', position: next ? (await readCheckpoint(client, side)).position : 0n }
+}

@@ -1,0 +1,86 @@
+import type pg from 'pg'
+import { type Building, buildingOf } from './engine/building.ts'
+import type { GroupNode } from './engine/group-node.ts'
+import type { Groups } from './engine/groups.ts'
+import type { Metrics } from './metrics.ts'
+import { percentDone } from './percent.ts'
+import type { Readiness } from './service.ts'
+
+/** Read models that are further behind count as missing. */
+export const MAX_LAG_MS = 5_000
+
+export type GroupsHealthOptions = {
+  readonly groups: Groups
+  /** Asked what other processes build. */
+  readonly pool: Pick<pg.Pool, 'query'>
+  /** The last position that this node has heard of. */
+  readonly heard: () => bigint
+}
+
+const elsewhere = (building: Building, heard: bigint, isApi: boolean): Readiness => {
+  switch (building.is) {
+    case 'serving':
+      return { missing: [], degraded: [] }
+    case 'building':
+      return { missing: [`read models are being built: ${percentDone(0n, building.position, heard)} %`], degraded: [] }
+    case 'rebuilding':
+      return {
+        missing: [],
+        degraded: [`read models are being rebuilt: ${percentDone(0n, building.position, heard)} %`],
+      }
+    case 'nobody builds':
+      // A projector's own runner is about to.
+      return { missing: isApi ? ['the read models are not there, and no projector builds them'] : [], degraded: [] }
+  }
+}
+
+/** What one group has to say, in words; what is missing comes in the way of those who need this group. */
+const healthOf = async (node: GroupNode, { pool, heard }: GroupsHealthOptions): Promise<Readiness> => {
+  const [missing, degraded]: [string[], string[]] = [[], []]
+  const state = node.state()
+  if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
+  if (state?.is === 'rebuilding')
+    missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
+  else {
+    const other = await buildingOf(pool as pg.Pool, node.group)
+      .then((building) => elsewhere(building, heard(), state === undefined))
+      .catch(() => undefined) // the database is away, and says so elsewhere
+    missing.push(...(other?.missing ?? []))
+    degraded.push(...(other?.degraded ?? []))
+  }
+  const behind = Math.round(node.lag.ms() / 1_000)
+  if (node.lag.ms() > MAX_LAG_MS) missing.push(`the read models are too far behind: ${behind} s`)
+  degraded.push(...node.quarantine.list().map(({ stream, reason }) => `${stream} is in quarantine: ${reason}`))
+  return { missing, degraded }
+}
+
+/** Only the main group keeps the service from serving; what others lack is named, with whose it is. */
+export const groupsHealth = async (options: GroupsHealthOptions): Promise<Readiness> => {
+  const { main, all } = options.groups
+  const found = await Promise.all(all.map(async (node) => ({ node, health: await healthOf(node, options) })))
+  const others = found
+    .filter(({ node }) => node !== main)
+    .flatMap(({ node, health }) =>
+      [...health.missing, ...health.degraded].map((reason) => `${node.group.name}: ${reason}`),
+    )
+  const { missing, degraded } = found.find(({ node }) => node === main)!.health
+  return { missing, degraded: [...degraded, ...others] }
+}
+
+/** Gauges with a value for each group. */
+export const measureGroups = (metrics: Metrics, { all }: Groups, heard: () => bigint): void => {
+  const gauge = (name: string, help: string, value: (node: GroupNode) => number) =>
+    metrics.gauges(name, help, 'group', () => all.map((node) => [node.group.name, value(node)]))
+  gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', ({ horizon }) =>
+    Math.max(0, Number(heard() - horizon.position())),
+  )
+  gauge('tracebook_projection_lag_seconds', 'How long the read models have been behind', ({ lag }) => lag.ms() / 1_000)
+  gauge('tracebook_projection_stopped', '1 when too many events could not be applied', (node) =>
+    node.state()?.is === 'stopped' ? 1 : 0,
+  )
+  gauge(
+    'tracebook_quarantined_streams',
+    'Streams that are left aside since an event of theirs could not be applied',
+    ({ quarantine }) => quarantine.list().length,
+  )
+}

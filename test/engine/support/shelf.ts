@@ -1,0 +1,40 @@
+import { ignoredButTraces } from '../../../projections/support/ignored.ts'
+import type { Group } from '../../../src/engine/group.ts'
+import { projectionOf } from '../../../src/engine/projection.ts'
+import type { AnyEvent } from '../../../src/events.ts'
+import { texts, uuids } from '../../../src/postgres/arrays.ts'
+
+type Changes = { readonly put: Map<string, string>; readonly taken: Set<string> }
+
+/** A small read model: the traces that there are, by the names that their writers gave them. */
+const books = projectionOf<AnyEvent>()<Changes>({
+  name: 'books',
+  tables: 'create table books (trace_id uuid primary key, name text not null);',
+  rows: { books: { trace: 'trace_id' } },
+  indexes: 'create index books_name on books (name);',
+  start: () => ({ put: new Map(), taken: new Set() }),
+  on: {
+    TraceCreated: ({ put }, { of, data: { externalId } }) => void put.set(of, externalId),
+    TraceDeleted: ({ put, taken }, { of }) => {
+      put.delete(of)
+      taken.add(of)
+    },
+    TraceUpdated: 'ignored',
+    MessageAdded: 'ignored',
+    MessageUpdated: 'ignored',
+    MessagesCounted: 'ignored',
+    TraceSummarised: 'ignored',
+    ...ignoredButTraces,
+  },
+  write: ({ put, taken }, write) => {
+    if (taken.size > 0) write('books-take', 'delete from books where trace_id = any($1::uuid[])', [uuids([...taken])])
+    if (put.size > 0)
+      write('books-put', 'insert into books select * from unnest($1::uuid[], $2::text[])', [
+        uuids([...put.keys()]),
+        texts([...put.values()]),
+      ])
+  },
+})
+
+/** A group of read models beside the main one: a name, a version and a list of projections. */
+export const shelf: Group = { name: 'shelf', version: 2, projections: [books] }

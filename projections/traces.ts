@@ -2,6 +2,7 @@ import { projectionOf, type Happened, type Write } from '../src/engine/projectio
 import type { AnyEvent } from '../src/events.ts'
 import { keyHash } from '../src/ids.ts'
 import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
+import { endedBy } from '../src/trace/earlier.ts'
 import { columnsOfFields } from '../src/trace/rows.ts'
 import { byKey } from './support/by-key.ts'
 import { ignoredButTraces } from './support/ignored.ts'
@@ -171,9 +172,8 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
       set.set('summary_message_count', event.data.messageCount)
     },
     TraceDeleted: ({ rows, deleted }, { of: id, revision, at, data, actor }) => {
-      const deletions = [...data.earlier, { createdAt: data.createdAt, deletedAt: at, deletedBy: actor?.userId }]
       rows.delete(id)
-      deleted.set(id, { id, revision, at, deletions: JSON.stringify(deletions) })
+      deleted.set(id, { id, revision, at, deletions: JSON.stringify(endedBy(data, at, actor?.userId)) })
     },
     ...ignoredButTraces,
   },

@@ -1,5 +1,6 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
+import type { Earlier } from '../trace/earlier.ts'
 import type { MessageClass } from '../trace/events.ts'
 import type { MessageRole } from '../trace/part.ts'
 
@@ -36,7 +37,7 @@ export const summaryHeader = async (reads: Reads<ReadTables>, id: string): Promi
   return (
     row && {
       incarnation: row.incarnation,
-      deletions: row.deletions ? (JSON.parse(row.deletions) as unknown[]).length : 0,
+      deletions: row.deletions ? (JSON.parse(row.deletions) as Earlier).count : 0,
       messageCount: Number(row.count ?? 0n),
       summarised: row.summarised === null ? undefined : Number(row.summarised),
     }

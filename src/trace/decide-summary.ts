@@ -22,7 +22,7 @@ export type SummaryGiven = {
 export const summarise =
   ({ title, summary, messageCount, deletions }: SummaryGiven, threshold: number): Decision<Trace, TraceEvent> =>
   (state) => {
-    if (state.is === 'absent' || state.earlier.length !== deletions) return []
+    if (state.is === 'absent' || state.earlier.count !== deletions) return []
     if (!isDue(messageCount, state.summary?.messageCount, threshold)) return []
     return [{ type: 'TraceSummarised', data: { ...(title === undefined ? {} : { title }), summary, messageCount } }]
   }

@@ -1,6 +1,7 @@
 import jsonpatch from 'fast-json-patch'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, Occasion, StreamKind } from '../engine/stream.ts'
+import { type Earlier, NO_EARLIER, endedBy, toldOf } from './earlier.ts'
 import { type MessageClass, type MessageTypeCounts, TraceEvent, type Visibility } from './events.ts'
 import { weighTrace } from './kept.ts'
 import { KnownMessages } from './known-messages.ts'
@@ -36,12 +37,6 @@ export type KnownMessage = {
   readonly updatedAt: number
 }
 
-export type Deletion = {
-  readonly createdAt: number
-  readonly deletedAt: number
-  readonly deletedBy?: string | undefined
-}
-
 export type PresentTrace = {
   readonly is: 'present'
   readonly externalId: string
@@ -52,7 +47,7 @@ export type PresentTrace = {
   readonly fields: TraceFields
   readonly counts: Counts
   readonly summary?: { readonly title?: string; readonly summary: string; readonly messageCount: number }
-  readonly earlier: readonly Deletion[]
+  readonly earlier: Earlier
   /** Messages by externalId, as far as they are loaded. */
   readonly messages: KnownMessages
   /** externalIds that were looked up and stand for no message. */
@@ -61,7 +56,7 @@ export type PresentTrace = {
   readonly documents: Map<string, MessageDocument>
 }
 
-export type Trace = { readonly is: 'absent'; readonly earlier: readonly Deletion[] } | PresentTrace
+export type Trace = { readonly is: 'absent'; readonly earlier: Earlier } | PresentTrace
 
 /** What a message write needs of a trace: each message by externalId, with the digest that it would have. */
 export type TraceNeed = ReadonlyMap<string, string>
@@ -135,10 +130,8 @@ const evolve = (state: Trace, event: TraceEvent, { at, actor }: Occasion): Trace
       return { ...present(state), counts: event.data }
     case 'TraceSummarised':
       return { ...present(state), summary: event.data as NonNullable<PresentTrace['summary']> }
-    case 'TraceDeleted': {
-      const deletion = { createdAt: event.data.createdAt, deletedAt: at, ...(actor ? { deletedBy: actor.userId } : {}) }
-      return { is: 'absent', earlier: [...event.data.earlier, deletion] }
-    }
+    case 'TraceDeleted':
+      return { is: 'absent', earlier: endedBy(event.data, at, actor?.userId) }
   }
 }
 
@@ -151,7 +144,7 @@ const condense = (events: readonly TraceEvent[]) => {
 export const traces: StreamKind<Trace, TraceEvent> = {
   category: 'trace',
   events: TraceEvent,
-  initial: () => ({ is: 'absent', earlier: [] }),
+  initial: () => ({ is: 'absent', earlier: NO_EARLIER }),
   evolve,
   weigh: weighTrace,
   condense,
@@ -207,7 +200,7 @@ export const remove =
       createdBy,
       createdAt,
       messageCount: counts.messageCount,
-      earlier: [...earlier],
+      ...toldOf(earlier),
     }
     return [{ type: 'TraceDeleted', data }]
   }

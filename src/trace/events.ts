@@ -84,8 +84,10 @@ export const TraceEvent = z.discriminatedUnion('type', [
     createdBy: z.string(),
     createdAt: z.int(),
     messageCount: z.int(),
-    /** The stream's earlier deletions, whose own events are erased with the rest. */
+    /** The stream's newest earlier deletions, whose own events are erased with the rest. */
     earlier: z.array(z.object({ createdAt: z.int(), deletedAt: z.int(), deletedBy: z.string().optional() })),
+    /** How many there were, when those are not all. */
+    earlierCount: z.int().optional(),
   }),
 ])
 export type TraceEvent = z.infer<typeof TraceEvent>

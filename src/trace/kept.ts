@@ -40,7 +40,7 @@ const COUNT_BYTES = 150
 const DOCUMENT_BYTES = 400
 const PART_BYTES = 300
 
-const weighDeletions = ({ earlier }: Trace) => earlier.length * DELETION_BYTES
+const weighDeletions = ({ earlier }: Trace) => earlier.newest.length * DELETION_BYTES
 
 const weighDocument = (document: MessageDocument) => {
   const { parts, textContent, model } = document

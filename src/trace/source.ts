@@ -6,15 +6,8 @@ import { messageId } from '../ids.ts'
 import { parseExact } from '../json/exact.ts'
 import { type Expected, expectedOf, revisionNumber } from '../log/log.ts'
 import { uuids } from '../postgres/arrays.ts'
-import {
-  type Deletion,
-  type KnownMessage,
-  type PresentTrace,
-  type Trace,
-  type TraceNeed,
-  knownMessage,
-  noCounts,
-} from './decide.ts'
+import { type KnownMessage, type PresentTrace, type Trace, type TraceNeed, knownMessage, noCounts } from './decide.ts'
+import { type Earlier, NO_EARLIER } from './earlier.ts'
 import { KnownMessages } from './known-messages.ts'
 import type { MessageDocument } from './message.ts'
 import { type TraceRow, fieldsOf } from './rows.ts'
@@ -92,7 +85,7 @@ const toKnown = (row: MessageRow): KnownMessage => ({
   updatedAt: Number(row.message_updated_at),
 })
 
-const toPresent = (row: HeaderRow, earlier: readonly Deletion[]): PresentTrace => ({
+const toPresent = (row: HeaderRow, earlier: Earlier): PresentTrace => ({
   is: 'present',
   externalId: row.external_id,
   namespaceId: row.namespace_id,
@@ -124,7 +117,7 @@ const toPresent = (row: HeaderRow, earlier: readonly Deletion[]): PresentTrace =
 
 /** The trace without its messages, from rows that stand for one revision of its stream. */
 const toLoaded = (row: HeaderRow): Loaded<Trace> => {
-  const earlier = row.deletions ? (JSON.parse(row.deletions) as Deletion[]) : []
+  const earlier = row.deletions ? (JSON.parse(row.deletions) as Earlier) : NO_EARLIER
   if (row.id) return { state: toPresent(row, earlier), revision: row.revision, at: Number(row.at), position: 0n }
   const revision: Expected = expectedOf(row.buried_revision ?? -1n)
   return { state: { is: 'absent', earlier }, revision, at: Number(row.buried_at ?? 0n), position: 0n }

@@ -110,7 +110,7 @@ const states: Readonly<Record<string, readonly [Kind, number, () => unknown]>> =
   'a namespace with many invites': [namespaces, 3, namespace(invite, 10_000)],
   'a trace': [traces, 5_000, () => trace()],
   'a trace with a long title': [traces, 100, () => trace({ title: randomUUID().repeat(1_000) })],
-  'a trace that was often deleted': [traces, 100, deletions(500)],
+  'a trace that was often deleted': [traces, 1_000, deletions(500)],
   'a trace with many messages': [traces, 4, written(3_000, (i) => ({ role: 'user', textContent: `${i}` }))],
   'a trace with many tool names': [traces, 4, written(500, () => calls(10))],
   'a trace with long messages': [

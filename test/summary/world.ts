@@ -1,6 +1,7 @@
 import { noCounts, traces } from '../../src/trace/decide.ts'
 import type { Trace } from '../../src/trace/decide.ts'
 import { isDue, summarise } from '../../src/trace/decide-summary.ts'
+import { toldOf } from '../../src/trace/earlier.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { type Rule, type SummaryEvent, type Tracked, react } from '../../src/summary/react.ts'
 
@@ -53,7 +54,7 @@ export const newWorld = (rule: Rule) => {
       createdBy: 'u',
       createdAt: 0,
       messageCount: 0,
-      earlier: [...state.earlier],
+      ...toldOf(state.earlier),
     }
     append(id, [{ type: 'TraceDeleted', data }])
   }
@@ -87,7 +88,7 @@ export const newWorld = (rule: Rule) => {
     if (state.is === 'absent' || current.incarnation !== incarnation) return undefined
     const { messageCount } = state.counts
     if (!isDue(messageCount, state.summary?.messageCount, rule.threshold)) return undefined
-    return { id, messageCount, deletions: state.earlier.length }
+    return { id, messageCount, deletions: state.earlier.count }
   }
 
   const finish = ({ id, messageCount, deletions }: Started) => {

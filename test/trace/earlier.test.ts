@@ -1,0 +1,68 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { noCounts, remove, type Trace, traces } from '../../src/trace/decide.ts'
+import { summarise } from '../../src/trace/decide-summary.ts'
+import { endedBy, NO_EARLIER, toldOf } from '../../src/trace/earlier.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
+
+const test = suite('trace/earlier')
+
+const owner = { externalId: 'x', namespaceId: 'n', createdBy: 'u' }
+const created: TraceEvent = { type: 'TraceCreated', data: { ...owner, agentId: 'a', visibility: 'private' } }
+const counted: TraceEvent = { type: 'MessagesCounted', data: { ...noCounts, messageCount: 1 } }
+const writer = { userId: 'u', role: 'admin' } as const
+
+/** A trace that was created and deleted so often; gives the last deletion, too. */
+const deletedOften = (times: number) => {
+  let state: Trace = traces.initial()
+  let last: TraceEvent | undefined
+  for (let i = 0; i < times; i++) {
+    state = traces.evolve(state, created, { at: 10 * i })
+    last = remove(writer)(state, 0, 0)[0]!
+    state = traces.evolve(state, last, { at: 10 * i + 5, actor: { userId: `u${i}` } })
+  }
+  return { state, last }
+}
+
+test('a deletion tells of the newest twenty before it, and of how many there were', () => {
+  const { state, last } = deletedOften(2_000)
+  assert.ok(last?.type === 'TraceDeleted')
+  assert.is(last.data.earlier.length, 20)
+  assert.equal(last.data.earlier.at(-1), { createdAt: 19_980, deletedAt: 19_985, deletedBy: 'u1998' })
+  assert.is(last.data.earlierCount, 1_999)
+  assert.is(state.earlier.count, 2_000)
+  assert.is(state.earlier.newest.at(-1)?.deletedAt, 19_995)
+})
+
+test('a few are all told, in the form that they always had', () => {
+  const { state, last } = deletedOften(3)
+  assert.ok(last?.type === 'TraceDeleted' && last.data.earlierCount === undefined)
+  assert.equal(
+    last.data.earlier.map(({ createdAt }) => createdAt),
+    [0, 10],
+  )
+  assert.is(state.earlier.count, 3)
+})
+
+test('a long list of before is understood', () => {
+  const earlier = Array.from({ length: 300 }, (_, i) => ({ createdAt: i, deletedAt: i }))
+  const { count, newest } = endedBy({ ...owner, createdAt: 300, messageCount: 0, earlier }, 301, undefined)
+  assert.is(count, 301)
+  assert.equal(newest.slice(-2), [
+    { createdAt: 299, deletedAt: 299 },
+    { createdAt: 300, deletedAt: 301 },
+  ])
+  assert.equal(toldOf(NO_EARLIER), { earlier: [] })
+})
+
+test('lives are told apart, however many there were', () => {
+  const present = [created, counted].reduce<Trace>(
+    (state, event) => traces.evolve(state, event, { at: 1 }),
+    deletedOften(50).state,
+  )
+  const given = { summary: 's', messageCount: 1 }
+  assert.is(summarise({ ...given, deletions: 49 }, 20)(present, 0, 0).length, 0)
+  assert.is(summarise({ ...given, deletions: 50 }, 20)(present, 0, 0).length, 1)
+})
+
+test.run()

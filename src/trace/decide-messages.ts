@@ -5,6 +5,7 @@ import type { TraceEvent } from './events.ts'
 import { type MessageDocument, type MessageUpsert, difference, digestOf, merge } from './message.ts'
 import type { Part } from './part.ts'
 import { type Member, assertMayWrite } from './policy.ts'
+import { newToolCounts } from './tool-counts.ts'
 
 export type UpsertResult = 'created' | 'updated' | 'unchanged'
 
@@ -30,15 +31,12 @@ export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed => {
 
 const newTally = (counts: Counts) => {
   const types = { ...counts.messageTypeCounts }
-  const tools: Record<string, number> = { ...counts.toolTypeCounts }
+  const tools = newToolCounts(counts.toolTypeCounts)
   let { messageCount } = counts
   let moved = false
   const count = (message: Pick<KnownMessage, 'class' | 'tools'>, by: 1 | -1) => {
     types[message.class] += by
-    for (const tool of message.tools) {
-      tools[tool] = (Object.hasOwn(tools, tool) ? tools[tool]! : 0) + by
-      if (tools[tool] === 0) delete tools[tool]
-    }
+    for (const tool of message.tools) tools.count(tool, by)
   }
   return {
     next: () => messageCount,
@@ -55,7 +53,7 @@ const newTally = (counts: Counts) => {
     },
     events: (): TraceEvent[] =>
       moved
-        ? [{ type: 'MessagesCounted', data: { messageCount, messageTypeCounts: types, toolTypeCounts: tools } }]
+        ? [{ type: 'MessagesCounted', data: { messageCount, messageTypeCounts: types, toolTypeCounts: tools.all() } }]
         : [],
   }
 }

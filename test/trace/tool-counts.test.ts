@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newToolCounts } from '../../src/trace/tool-counts.ts'
+
+const test = suite('trace/tool-counts')
+
+const total = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((sum, n) => sum + n, 0)
+
+test('500 tools have a count of their own, the calls of all others one together', () => {
+  const counts = newToolCounts({})
+  for (let i = 0; i < 2_000; i++) counts.count(`t${i % 1_000}`, 1)
+  assert.is(Object.keys(counts.all()).length, 501)
+  assert.equal([counts.all()['t0'], counts.all()['t499'], counts.all()['other']], [2, 2, 1_000])
+  assert.not(Object.hasOwn(counts.all(), 't500'))
+})
+
+test('whatever their names, the counts stay below 16 kB', () => {
+  const counts = newToolCounts({})
+  for (let i = 0; i < 600; i++) counts.count(`${i}_${'ﷺ'.repeat(250)}`, 1)
+  assert.ok(Buffer.byteLength(JSON.stringify(counts.all())) < 15_500)
+  assert.is(total(counts.all()), 600)
+})
+
+test('a call that is taken back is taken from where it counted', () => {
+  const name = fc.integer({ min: 0, max: 700 }).map((i) => (i === 700 ? 'other' : `tool_${i}`))
+  fc.assert(
+    fc.property(fc.array(name, { maxLength: 3_000, size: 'max' }), fc.nat(), (calls, seed) => {
+      const counts = newToolCounts({})
+      for (const call of calls) counts.count(call, 1)
+      assert.is(total(counts.all()), calls.length)
+      const back = calls.map((call, i) => [Math.sin(seed + i), call] as const).sort(([a], [b]) => a - b)
+      for (const [, call] of back) counts.count(call, -1)
+      assert.equal(counts.all(), {})
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('names that all objects have are names like others', () => {
+  const counts = newToolCounts({})
+  for (const name of ['constructor', 'toString']) counts.count(name, 1)
+  assert.equal(Object.entries(counts.all()).sort(), [
+    ['constructor', 1],
+    ['toString', 1],
+  ])
+})
+
+test.run()

@@ -1,9 +1,9 @@
-import { Rejected, hidden } from '../engine/rejected.ts'
+import { Rejected } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { traceId } from '../ids.ts'
 import type { Service } from '../service.ts'
-import type { Member } from './policy.ts'
+import { type Member, assertMayWrite, mayWrite } from './policy.ts'
 import { memberOf, resolveTrace } from './queries.ts'
 
 /** Where a write to an existing trace goes, and as whom: the decision itself checks the write policy. */
@@ -21,8 +21,20 @@ const resolved = async ({ reads }: Service, caller: Caller, externalId: string):
   const hit = await resolveTrace(reads, externalId, caller)
   if (!hit) throw notFound()
   // Not left to the decision, which would load the trace first: how long a refusal takes must not tell what is there.
-  if (hit.role === undefined) throw hidden()
-  return { id: hit.id, writer: memberOf(caller, hit)! }
+  const writer = memberOf(caller, hit)!
+  assertMayWrite(hit, writer)
+  return { id: hit.id, writer }
+}
+
+/**
+ * Where a write will go, asked before its body is read: who may not write makes nobody read 16 MiB.
+ * @throws as the write itself would: 404, 403
+ */
+export const locate = async (service: Service, caller: Caller, externalId: string): Promise<Located> => {
+  const known = remembered(service, caller, externalId)
+  const state = known && service.traces.peek(known.id)
+  // What is remembered may be of an earlier life of the trace: it refuses nothing.
+  return state?.is === 'present' && mayWrite(state, known!.writer) ? known! : resolved(service, caller, externalId)
 }
 
 /** What a write came to, or undefined when the trace that it was for is gone. */
@@ -36,8 +48,8 @@ export const unlessGone = async <T>(written: Promise<T>): Promise<T | undefined>
 }
 
 /**
- * Writes to the existing trace that an externalId names. One that is remembered needs no query; when that turns out to
- * be gone, the externalId may name another one.
+ * Writes to the existing trace that an externalId names: to the known one, by default one that is remembered and needs no
+ * query; when that turns out to be gone, the externalId may name another one.
  * @throws 404 when there is no such trace, and when its namespace is not the caller's
  */
 export const writeLocated = async <T extends object>(
@@ -45,8 +57,8 @@ export const writeLocated = async <T extends object>(
   caller: Caller,
   externalId: string,
   write: (located: Located) => Promise<T>,
+  known = remembered(service, caller, externalId),
 ): Promise<T> => {
-  const known = remembered(service, caller, externalId)
   const written = known && (await unlessGone(write(known)))
   return written ?? write(await resolved(service, caller, externalId))
 }

@@ -5,14 +5,18 @@ import type { Visibility } from './events.ts'
 /** Somebody with the role, or none, that they have in a trace's namespace. */
 export type Member = { readonly userId: string; readonly role: Role | undefined }
 
+/** The write policy (interface: Read and write policies): its creator while a member, and admins. */
+export const mayWrite = (trace: { readonly createdBy: string }, { userId, role }: Member): boolean =>
+  role === 'admin' || (role !== undefined && trace.createdBy === userId)
+
 /**
- * The write policy (interface: Read and write policies): its creator while a member, and admins.
  * @throws Rejected not_found for somebody without membership, forbidden for another member
  */
-export const assertMayWrite = (trace: { readonly createdBy: string }, { userId, role }: Member): void => {
-  if (role === undefined) throw hidden()
-  if (role !== 'admin' && trace.createdBy !== userId)
-    throw new Rejected('forbidden', 'Only its creator or an admin may change this trace')
+export const assertMayWrite = (trace: { readonly createdBy: string }, member: Member): void => {
+  if (mayWrite(trace, member)) return
+  throw member.role === undefined
+    ? hidden()
+    : new Rejected('forbidden', 'Only its creator or an admin may change this trace')
 }
 
 /**

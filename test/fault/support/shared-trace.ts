@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Came } from './asking.ts'
 import { type SeenMessage, contentOf, countsOf, versionOf } from './contents.ts'
+import type { Moments } from './moments.ts'
 import { type Possible, newPossible } from './possible.ts'
 
 export type SeenTrace = Record<string, unknown> & {
@@ -27,18 +29,28 @@ const assertEqual = (seen: unknown, wanted: unknown, what: string) => {
  * A trace that several write to, each to messages and fields of its own; what must be there by all that was answered.
  * Messages are named `<writer>-<number>`, in the order in which their writer sent them first.
  */
-export const newSharedTrace = (externalId: string) => {
+export const newSharedTrace = (externalId: string, moments: Moments) => {
   const messages = new Map<string, Possible<number>>()
   const fields = new Map<string, Possible<string | undefined>>()
   const batches: string[][] = []
   let lastOrder: readonly string[] = []
+  let keptOrder = lastOrder
+  moments.join({
+    keep: () => {
+      keptOrder = lastOrder
+    },
+    fallBack: () => {
+      lastOrder = keptOrder
+    },
+  })
 
   const messageOf = (name: string) => {
-    if (!messages.has(name)) messages.set(name, newPossible(ABSENT, `message ${name} of ${externalId}`))
+    if (!messages.has(name)) messages.set(name, newPossible(ABSENT, `message ${name} of ${externalId}`, moments))
     return messages.get(name)!
   }
   const fieldOf = (name: string) => {
-    if (!fields.has(name)) fields.set(name, newPossible<string | undefined>(undefined, `${name} of ${externalId}`))
+    if (!fields.has(name))
+      fields.set(name, newPossible<string | undefined>(undefined, `${name} of ${externalId}`, moments))
     return fields.get(name)!
   }
 
@@ -49,8 +61,8 @@ export const newSharedTrace = (externalId: string) => {
     for (const name of fresh) messageOf(name)
   }
 
-  const came = (upserts: readonly Upsert[], how: 'stored' | 'maybe') => {
-    for (const { name, version } of upserts) messageOf(name)[how](() => version)
+  const came = (upserts: readonly Upsert[], how: Came) => {
+    for (const { name, version } of upserts) messageOf(name).came(how, () => version)
   }
 
   const checkOrder = (names: readonly string[]) => {

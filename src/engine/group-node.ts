@@ -38,7 +38,7 @@ export const openGroup = (options: GroupNodeOptions): GroupNode => {
     ? startRunner({ ...common, group, log, codec, logger, ...(observe ? { observe } : {}) })
     : undefined
   const state = () => runner?.state()
-  const checkpoints = watchCheckpoint({ ...common, schema, isNeeded: () => state()?.is !== 'running' })
+  const checkpoints = watchCheckpoint({ ...common, log, schema, isNeeded: () => state()?.is !== 'running' })
   log.onChange(({ epoch }) =>
     logger.error(
       { schema, epoch },

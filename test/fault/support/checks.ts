@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process'
-import { isDeepStrictEqual, promisify } from 'node:util'
+import { isDeepStrictEqual } from 'node:util'
 import { readCheckpoint } from '../../../src/engine/checkpoint.ts'
 import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
 import { openPostgresLog } from '../../../src/log/postgres/postgres-log.ts'
@@ -10,12 +9,11 @@ import { ask } from './asking.ts'
 import { type Whole, type Writer, readWhole } from './load.ts'
 import { schema } from './nodes.ts'
 import type { Clerk, Team } from './people.ts'
+import { rebuildNow } from './rebuilding.ts'
 import type { Service } from './service.ts'
 import { soon } from './soon.ts'
 import type { World } from './world.ts'
 import { written } from './written.ts'
-
-const main = new URL('../../../src/main.ts', import.meta.url).pathname
 
 /** Who is at work: a writer is of the team whose shared trace it writes to. */
 export type Cast = {
@@ -136,8 +134,7 @@ export const checkRebuild = async (world: World): Promise<void> => {
   await soon('the read models do not come to the end of the log', async () => (await positionIn(url)) >= head)
   await sweepAll(url)
   const live = await dumpSchema(url, schema)
-  const env = { ...process.env, ...world.environment(), LOG_LEVEL: 'warn' }
-  await promisify(execFile)(process.execPath, [main, 'rebuild'], { env })
+  await rebuildNow(world)
   const rebuilt = await dumpSchema(url, schema)
   if ((await headOf(world)) !== head) return checkRebuild(world) // a summary has come in between
   for (const table of new Set([...Object.keys(live), ...Object.keys(rebuilt)])) {

@@ -1,6 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { locks } from '../../../src/engine/schema.ts'
 import { LEAD } from '../../../src/summary/presence.ts'
 import { onServer } from '../../support/database.ts'
@@ -8,14 +6,13 @@ import type { Fault } from './faults.ts'
 import { newLoop } from './loop.ts'
 import { holderOf, schema } from './nodes.ts'
 import type { Random } from './random.ts'
-import { type Service, howItEnded } from './service.ts'
+import { rebuildNow, startRebuild } from './rebuilding.ts'
+import type { Service } from './service.ts'
 import { soon } from './soon.ts'
 import { killAll } from './standstill.ts'
 import { type Node, otherThan } from './two-nodes.ts'
 import type { World } from './world.ts'
 import { written } from './written.ts'
-
-const main = new URL('../../../src/main.ts', import.meta.url).pathname
 
 const some = (random: Random, from: number, to: number) => from + random.int(to - from)
 
@@ -67,14 +64,6 @@ const frozenLeader =
   async (world, random) =>
     whileFrozen(world, await holding(world, lock), random)
 
-const startRebuild = (world: World) => {
-  const child = spawn(process.execPath, [main, 'rebuild'], {
-    env: { ...process.env, ...world.environment() },
-    stdio: 'ignore',
-  })
-  return { child, ended: howItEnded(child) }
-}
-
 /** Stopped at any moment of its work. Writes go on, and another one comes to its end. */
 const frozenRebuild: Fault = async (world, random) => {
   const { child, ended } = startRebuild(world)
@@ -85,8 +74,7 @@ const frozenRebuild: Fault = async (world, random) => {
     child.kill('SIGSTOP')
     for (const { name, service } of world.pair!.nodes)
       await written(service(), `at the ${name} node while a rebuild is frozen`)
-    const env = { ...process.env, ...world.environment(), LOG_LEVEL: 'warn' }
-    await promisify(execFile)(process.execPath, [main, 'rebuild'], { env })
+    await rebuildNow(world)
     killAll([child.pid!], 'SIGCONT')
     await ended
   } finally {

@@ -80,7 +80,7 @@ const newGuest = ({ service, moments }: Place, { slug, admin }: Team, guest: Per
   const act = async () => {
     const role = random.pick(['admin', 'member'] as const)
     const place = `${path}/members/${guest.userId}`
-    if (possible.all().some((one) => one === null)) await invite()
+    if (possible.all().every((one) => one === null)) await invite()
     else if (random.chance(0.3)) note(await asAdmin('DELETE', place), null)
     else note(await asAdmin('PATCH', place, { role }), role)
     if (sight.isClear()) await look()

@@ -20,10 +20,14 @@ const distinct = <State>(states: readonly State[]) => [
   ...new Map(states.map((state) => [textOf(state), state])).values(),
 ]
 
+/** How much of what came before is told of something that is wrong. */
+const TOLD = 12
+
 export const newPossible = <State>(initial: State, name: string, moments: Moments): Possible<State> => {
   type Step = (state: State) => State
   let base: readonly State[] = [initial]
   let pending: Step[] = []
+  const trail: string[] = []
   let kept: { readonly base: readonly State[]; readonly pending: Step[] } = { base, pending: [] }
 
   const all = () =>
@@ -35,7 +39,13 @@ export const newPossible = <State>(initial: State, name: string, moments: Moment
     if (before.every((state, i) => textOf(state) !== textOf(base[i]))) pending = []
   }
 
+  const tell = (words: string) => {
+    trail.push(`${new Date().toISOString().slice(14, 23)} ${words}`)
+    if (trail.length > TOLD) trail.shift()
+  }
+
   const came = (came: Came, step: Step) => {
+    tell(`${came.is} ${textOf(step(base[0]!))}`)
     if (came.is === 'refused') return
     if (came.duringCopy) kept.pending.push(step)
     if (came.is === 'maybe') pending.push(step)
@@ -44,16 +54,20 @@ export const newPossible = <State>(initial: State, name: string, moments: Moment
 
   const seen = (fits: (state: State) => boolean, what: string) => {
     const left = all().filter(fits)
-    if (left.length === 0) throw new Error(`${name} is ${what}, not ${all().map(textOf).join(' or ')}`)
+    if (left.length === 0)
+      throw new Error([`${name} is ${what}, not ${all().map(textOf).join(' or ')}, after`, ...trail].join('\n'))
+    tell(`seen ${what}`)
     base = left
   }
 
   moments.join({
     keep: () => {
       kept = { base, pending: [...pending] }
+      tell('copied')
     },
     // What was under way in the newer data may still come, into the older ones.
     fallBack: () => {
+      tell('lost what came after the copy')
       pending = [...new Set([...kept.pending, ...pending])]
       base = kept.base
     },

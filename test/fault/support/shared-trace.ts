@@ -32,15 +32,19 @@ const assertEqual = (seen: unknown, wanted: unknown, what: string) => {
 export const newSharedTrace = (externalId: string, moments: Moments) => {
   const messages = new Map<string, Possible<number>>()
   const fields = new Map<string, Possible<string | undefined>>()
-  const batches: string[][] = []
+  let batches: readonly (readonly string[])[] = []
   let lastOrder: readonly string[] = []
-  let keptOrder = lastOrder
+  let kept = { lastOrder, batches }
+  /** A newer version of a message that was lost makes it anew, and that may be under way still. */
+  const revived = new Set<string>()
   moments.join({
     keep: () => {
-      keptOrder = lastOrder
+      kept = { lastOrder, batches }
     },
     fallBack: () => {
-      lastOrder = keptOrder
+      lastOrder = kept.lastOrder
+      batches = kept.batches
+      for (const name of messages.keys()) revived.add(name)
     },
   })
 
@@ -57,7 +61,7 @@ export const newSharedTrace = (externalId: string, moments: Moments) => {
   /** A batch will be sent: whatever becomes of it, it is there whole or not at all. */
   const sending = (upserts: readonly Upsert[]) => {
     const fresh = upserts.map(({ name }) => name).filter((name) => !messages.has(name))
-    batches.push(fresh)
+    batches = [...batches, fresh]
     for (const name of fresh) messageOf(name)
   }
 
@@ -69,9 +73,10 @@ export const newSharedTrace = (externalId: string, moments: Moments) => {
     assertEqual(names.slice(0, lastOrder.length), lastOrder, `the order of ${externalId} has changed`)
     lastOrder = names
     const newest = new Map<string, number>()
-    for (const name of names) {
+    if (new Set(names).size < names.length) throw new Error(`a message is twice in ${externalId}: ${names.join(' ')}`)
+    for (const name of names.filter((name) => !revived.has(name))) {
       const [writer = '', number] = name.split('-')
-      if (Number(number) <= (newest.get(writer) ?? -1)) throw new Error(`${name} came twice or late in ${externalId}`)
+      if (Number(number) <= (newest.get(writer) ?? -1)) throw new Error(`${name} came late in ${externalId}`)
       newest.set(writer, Number(number))
     }
   }

@@ -138,6 +138,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     await finish(client, progress)
     const signal = AbortSignal.any([stop.signal, lost])
     for await (const batch of log.follow({ after: progress.at, signal })) {
+      if (since !== changes) throw new LogChanged() // it may have begun to follow after that
       if (batch.through !== progress.at) await pass(client, follower, progress, batch)
       else if (progress.finished) tidy.now()
     }

@@ -134,7 +134,7 @@ const writesToOwn = (own: PrivateTrace, { token, service, random, moments }: Cli
   const send = async (method: string, url: string, body: object | undefined, step: Step) => {
     const came = await ask(service(), method, url, { token, body })
     sight.note(came)
-    if (came.is === 'answered' && came.status === 404) return own.gone()
+    if (came.is === 'answered' && came.status === 404) return sight.isClear() && own.gone()
     if (isStored(came) && (method !== 'PUT' || url !== path)) own.there()
     possible.came(came, step)
     if (isStored(came) && sight.isClear()) await look()

@@ -53,8 +53,9 @@ const newGuest = ({ service, moments }: Place, { slug, admin }: Team, guest: Per
     ask(service(), method, to, { token: admin.token, body })
 
   const note = (came: Came, role: Role) => {
-    if (came.is === 'answered' && came.status === 404) return possible.seen((one) => one === null, 'no member')
     sight.note(came)
+    if (came.is === 'answered' && came.status === 404)
+      return sight.isClear() && possible.seen((one) => one === null, 'no member')
     possible.came(came, () => role)
   }
 

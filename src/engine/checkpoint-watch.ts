@@ -1,14 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import type { EventLog } from '../log/log.ts'
 import { cut, hangUp, newClient } from '../postgres/connect.ts'
-import { readCheckpoint } from './checkpoint.ts'
+import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import type { Horizon } from './horizon.ts'
 import { type Quarantine, readQuarantine } from './quarantine.ts'
+import { hasSeenMore } from './same-log.ts'
 import { noteUse } from './schema.ts'
 
 const BUSY_MS = 10
 const IDLE_MS = 250
 const ANSWER_MS = 3_000
+
+/**
+ * Whether a checkpoint says something of the log as it is now: where read models have seen more than the log holds, their
+ * position stands for events that were lost, until they have been built anew.
+ */
+const newTrust = (log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>) => {
+  let epoch: string | undefined
+  let changes = 0
+  let proven = ''
+  log.onChange((identity) => {
+    epoch = identity.epoch
+    changes += 1
+  })
+  const prove = async (checkpoint: Checkpoint): Promise<boolean> => {
+    epoch ??= (await log.identity()).epoch
+    if (checkpoint.epoch === epoch) return true
+    const name = `${epoch} ${checkpoint.position}`
+    if (name !== proven && (await hasSeenMore(log, checkpoint))) return false
+    proven = name
+    return true
+  }
+  /** A log that is away is asked again later: nothing is written meanwhile. */
+  return { changes: () => changes, holds: (checkpoint: Checkpoint) => prove(checkpoint).catch(() => false) }
+}
 
 /**
  * Tells a node whose read models are built by another process how far they have come, and which streams are in
@@ -17,13 +43,15 @@ const ANSWER_MS = 3_000
  */
 export const watchCheckpoint = (options: {
   readonly url: string
+  readonly log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>
   readonly schema: string
   readonly horizon: Horizon
   readonly quarantine: Quarantine
   /** False while this process runs the projections itself and knows better. */
   readonly isNeeded: () => boolean
 }): { close(): Promise<void> } => {
-  const { url, schema, horizon, quarantine, isNeeded } = options
+  const { url, log, schema, horizon, quarantine, isNeeded } = options
+  const trust = newTrust(log)
   let closed = false
   let client: pg.Client | undefined
   let wake = () => {}
@@ -45,12 +73,14 @@ export const watchCheckpoint = (options: {
     try {
       const connection = await connected()
       if (!isNeeded()) return
-      const { position, ready } = await readCheckpoint(connection, schema)
-      if (!ready) return
+      const changes = trust.changes()
+      const checkpoint = await readCheckpoint(connection, schema)
+      if (!checkpoint.ready) return
       const list = await readQuarantine(connection, schema) // at least as new as the position that is shown next
       if (!isNeeded()) return
       quarantine.set(list)
-      horizon.advance(position)
+      const counts = await trust.holds(checkpoint)
+      if (counts && isNeeded() && trust.changes() === changes) horizon.advance(checkpoint.position)
     } catch {
       if (client) cut(client)
       client = undefined // the database is away, or this version's schema is not there yet

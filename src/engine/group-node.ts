@@ -42,7 +42,7 @@ export const openGroup = (options: GroupNodeOptions): GroupNode => {
     ? startRunner({ ...common, group, log, codec, logger, ...(observe ? { observe } : {}) })
     : undefined
   const state = () => runner?.state()
-  const checkpoints = watchCheckpoint({ ...common, schema, isNeeded: () => state()?.is !== 'running' })
+  const checkpoints = watchCheckpoint({ ...common, log, schema, isNeeded: () => state()?.is !== 'running' })
   log.onChange(horizon.restart) // positions mean something else from here on
   const close = async () => {
     await Promise.all([runner?.close(), checkpoints.close()])

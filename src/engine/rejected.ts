@@ -35,6 +35,15 @@ export class Unavailable extends Error {
   }
 }
 
+/** What an answer needs besides a write that is stored: when that is away, the answer says what became of the write. */
+export const afterStored = async <T>(work: T | Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof Unavailable ? new Unavailable(error.message, true, error) : error
+  }
+}
+
 /** What a request is about cannot be answered from the read models: an event of its stream could not be applied. */
 export class InQuarantine extends Unavailable {
   /** `what` is the kind of thing that the stream is about. */

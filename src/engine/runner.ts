@@ -50,6 +50,8 @@ type Progress = {
   at: bigint
   finished: boolean
   readonly goal: bigint
+  /** How often the log had changed when it began. */
+  readonly since: number
   batches: number
   pruned: bigint
 }
@@ -63,6 +65,8 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const schema = schemaOf(group)
   const stop = new AbortController()
   const tidy = newTidy({ url, group, logger })
+  let changes = 0 // of the log: what was applied before one says nothing of positions since
+  log.onChange(() => (changes += 1))
   let state: RunnerState = { is: 'starting' }
   let current: Leader | undefined
 
@@ -86,15 +90,16 @@ export const startRunner = (options: RunnerOptions): Runner => {
     await rebuild({ url, group, log, codec, progress, upTo: 'head', signal: stop.signal })
   }
 
-  const newProgress = async ({ position: at, ready }: Checkpoint): Promise<Progress> => {
+  const newProgress = async ({ position: at, ready }: Checkpoint, since: number): Promise<Progress> => {
+    if (since !== changes) throw new LogChanged()
     horizon.reset(ready ? at : 0n)
-    return { from: at, at, finished: ready, goal: await log.head(), batches: 0, pruned: -1n }
+    return { from: at, at, finished: ready, goal: await log.head(), since, batches: 0, pruned: -1n }
   }
 
   const show = (progress: Progress) => {
-    const { from, at, finished, goal } = progress
+    const { from, at, finished, goal, since } = progress
     state = finished ? { is: 'running' } : { is: 'rebuilding', from, position: at, head: goal }
-    if (finished) horizon.advance(at)
+    if (finished && since === changes) horizon.advance(at)
   }
 
   /** At the head of the moment when it began a new schema gets its indexes, and may serve. */
@@ -121,10 +126,11 @@ export const startRunner = (options: RunnerOptions): Runner => {
   }
 
   const lead = async ({ client, lost }: Leader): Promise<void> => {
+    const since = changes
     const checkpoint = await ensureSchema(client, group, schema)
     const { epoch } = await log.identity()
     if (await hasSeenMore(log, checkpoint)) return startOver()
-    const progress = await newProgress(checkpoint)
+    const progress = await newProgress(checkpoint, since)
     const target = { client, group, schema }
     const report = (culprit: object) => logger.error(culprit, 'an event cannot be applied: its stream is in quarantine')
     const follower = await newFollower({ target, log, codec, epoch, report })
@@ -132,6 +138,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     await finish(client, progress)
     const signal = AbortSignal.any([stop.signal, lost])
     for await (const batch of log.follow({ after: progress.at, signal })) {
+      if (since !== changes) throw new LogChanged() // it may have begun to follow after that
       if (batch.through !== progress.at) await pass(client, follower, progress, batch)
       else if (progress.finished) tidy.now()
     }

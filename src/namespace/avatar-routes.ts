@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { afterStored } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { ErrorBody, invalid, notFound } from '../http/errors.ts'
 import { Key } from '../http/keys.ts'
@@ -67,7 +68,7 @@ const putRoute = (app: FastifyInstance, { reads, namespaces, avatars, visible, a
         },
         contextOf(request),
       )
-      await Promise.all([visible(position), avatars.forgetOthers(id, storageId)])
+      await Promise.all([visible(position), afterStored(avatars.forgetOthers(id, storageId))])
       return ok(reply, { namespace: answer })
     },
   )

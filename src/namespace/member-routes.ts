@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { afterStored } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
@@ -67,7 +68,8 @@ export const memberRoutes = (app: FastifyInstance, service: Service): void => {
       await visible(position)
       const { role, invitedBy, joinedAt } = answer
       const invited = invitedBy === undefined ? {} : { invitedBy }
-      return ok(reply, { member: { user: await userById(reads, userId), role, ...invited, joinedAt } })
+      const user = await afterStored(userById(reads, userId))
+      return ok(reply, { member: { user, role, ...invited, joinedAt } })
     },
   )
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { afterStored } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { Key, ShortText } from '../http/keys.ts'
@@ -77,7 +78,8 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
       const command = { decide: switchTo(userId, namespace.id), answer: () => {} }
       const { position } = await sessions.transact(sessionId, command, contextOf(request))
       await visible(position)
-      return ok(reply, { user: await userById(reads, userId), namespace, session: { id: sessionId } })
+      const user = await afterStored(userById(reads, userId))
+      return ok(reply, { user, namespace, session: { id: sessionId } })
     },
   )
 

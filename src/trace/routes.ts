@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { afterStored } from '../engine/rejected.ts'
 import type { Decision } from '../engine/stream.ts'
 import { type Caller, contextOf, requireCaller, requireNamespace } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
@@ -48,7 +49,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
 
   const answerDetail = async (caller: Caller, id: string, trace: Trace) => {
     if (trace.is === 'absent') throw notFound() // deleted by a later command of the same moment
-    return `{"trace":${stateText(id, await slugFor(caller, trace.namespaceId), trace)}}`
+    return `{"trace":${stateText(id, await afterStored(slugFor(caller, trace.namespaceId)), trace)}}`
   }
 
   /** POST and PUT: updates the hit in the session's namespace, or inserts there (readings: Addressing). */

@@ -24,6 +24,8 @@ export type RunOptions = {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal
+  /** Gets what the file prints, as it comes. */
+  readonly show?: (text: string) => void
 }
 
 /** What uvu says at the end; nothing when no suite of the file was run. */
@@ -70,7 +72,7 @@ const finish = async (child: ChildProcess, signal: AbortSignal): Promise<number 
 }
 
 /** Runs one test file in a process of its own. */
-export const runFile = async (file: string, { root, folder, env, signal }: RunOptions): Promise<Result> => {
+export const runFile = async (file: string, { root, folder, env, signal, show }: RunOptions): Promise<Result> => {
   const started = performance.now()
   await mkdir(folder)
   await chmod(folder, 0o711)
@@ -81,7 +83,11 @@ export const runFile = async (file: string, { root, folder, env, signal }: RunOp
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      show?.(text)
+    })
   const [how] = await Promise.all([finish(child, signal), once(child, 'close')])
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   output = stripVTControlCharacters(output)

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type LogKind = 'Postgres' | 'EventStoreDB'
+export type LogChoice = LogKind | 'both'
 
 /** A test file, and where it has its logs. */
 export type Job = { readonly file: string; readonly log: LogKind }
@@ -45,9 +46,10 @@ const newTouchesLog = (root: string) => {
 
 /**
  * The files whose paths contain one of the filters. Without a kind: all of them with logs in Postgres, some in EventStoreDB
- * too. With EventStoreDB: whatever goes through a service, and the tests of the adapter.
+ * too. With EventStoreDB: whatever goes through a service, and the tests of the adapter. With both: each kind's.
  */
-export const jobsOf = (root: string, filters: readonly string[], log?: LogKind): Job[] => {
+export const jobsOf = (root: string, filters: readonly string[], log?: LogChoice): Job[] => {
+  if (log === 'both') return [...jobsOf(root, filters, 'Postgres'), ...jobsOf(root, filters, 'EventStoreDB')]
   const files = globSync('test/**/*.test.ts', { cwd: root })
     .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
     .sort()

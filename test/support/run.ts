@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startDouble } from './eventstoredb/server.ts'
 import { type Result, runFile } from './files.ts'
@@ -22,6 +22,15 @@ const openLogServer = async (log: LogKind) => {
   return given ? { url: given, stop: async () => {} } : startDouble()
 }
 
+/** With `--live` what a file prints is shown at once, and each line says where it comes from. */
+const showing = ({ file, log }: Job) => {
+  if (!values.live) return {}
+  const show = (text: string) => {
+    for (const line of text.split('\n')) if (line.trim() !== '') console.log(`${basename(file)} on ${log}: ${line}`)
+  }
+  return { show }
+}
+
 const runAll = async (jobs: Job[], server: TestServer, folder: string, signal: AbortSignal): Promise<Result[]> => {
   const results: Result[] = []
   const left = jobs.entries()
@@ -30,7 +39,7 @@ const runAll = async (jobs: Job[], server: TestServer, folder: string, signal: A
       if (signal.aborted) return
       const { url, stop } = await openLogServer(job.log)
       const env = { ...server.env, TEST_LOG_URL: url }
-      const result = await runFile(job.file, { root, folder: join(folder, `${i}`), env, signal })
+      const result = await runFile(job.file, { root, folder: join(folder, `${i}`), env, signal, ...showing(job) })
       await stop()
       if (!signal.aborted) print(job, result)
       results.push(result)
@@ -70,9 +79,11 @@ for (const [name, number] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP:
     stopping.abort()
   })
 }
-const { values, positionals } = parseArgs({ options: { log: { type: 'string' } }, allowPositionals: true })
-const kind = ({ postgres: 'Postgres', eventstore: 'EventStoreDB' } as const)[values.log as 'postgres' | 'eventstore']
-if (values.log && !kind) throw new Error('--log is postgres or eventstore')
+const options = { log: { type: 'string' }, live: { type: 'boolean' } } as const
+const { values, positionals } = parseArgs({ options, allowPositionals: true })
+const choices = { postgres: 'Postgres', eventstore: 'EventStoreDB', both: 'both' } as const
+const kind = choices[values.log as keyof typeof choices]
+if (values.log && !kind) throw new Error('--log is postgres, eventstore or both')
 const result = await main(jobsOf(root, positionals, kind), stopping.signal).catch((error) => {
   if (code === undefined) console.error(error)
   return 1

@@ -56,7 +56,12 @@ export const newWakeUps = (connection: Connection, { prefix, credentials }: Addr
     const gone = () => {
       if (subscription === fresh) subscription = undefined
     }
-    fresh.on('error', gone).on('end', gone).on('close', gone).resume()
+    // Between two looks a server may go and another one come: only what was open all the time notices.
+    const broken = () => {
+      connection.fault()
+      gone()
+    }
+    fresh.on('error', broken).on('end', gone).on('close', gone).resume()
     subscription = fresh
   }
 

@@ -1,12 +1,30 @@
 import type { Asking, Service } from './service.ts'
 
-/** What a request came to. `maybe`: no answer, or one that says that nobody knows. */
-export type Came =
+/**
+ * What a request came to. `maybe`: no answer, or one that says that nobody knows. `stored`: it holds, but may not be
+ * seen yet.
+ */
+export type Came = (
   | { readonly is: 'answered'; readonly status: number; readonly data: unknown }
   | { readonly is: 'stored' | 'refused' | 'maybe' }
+) & {
+  /** Whether the data were copied while it was under way. */
+  readonly duringCopy?: boolean
+}
 
 /** Longer than anybody has to wait, also for a service that was stopped for some seconds. */
 const HUNG_MS = 40_000
+
+/** Aborts what has taken too long; the time in which a service is frozen does not count. */
+const patienceFor = ({ isFrozen = () => false }: Service) => {
+  const end = new AbortController()
+  let left = HUNG_MS / 1_000
+  const timer = setInterval(() => {
+    if (isFrozen()) left = HUNG_MS / 1_000
+    else if (--left <= 0) end.abort(new DOMException('nothing has come', 'TimeoutError'))
+  }, 1_000)
+  return { signal: end.signal, stop: () => clearInterval(timer) }
+}
 
 const codeOf = (error: unknown): string => (error as { cause?: { code?: string } }).cause?.code ?? String(error)
 
@@ -22,17 +40,17 @@ const unavailable = (method: string, words: string, headers: Headers, stored: un
   throw new Error(`a 503 that does not say what became of the write: ${words}`)
 }
 
-/**
- * Asks, and says what is known afterwards. @throws Error for an answer that must never be given, or for none at all
- */
-export const ask = async (service: Service, method: string, path: string, asking: Asking): Promise<Came> => {
+const askOnce = async (service: Service, method: string, path: string, asking: Asking): Promise<Came> => {
   const words = `${method} ${path}`
+  const patience = patienceFor(service)
   let answer: Awaited<ReturnType<Service['call']>>
   try {
-    answer = await service.call(method, path, { ...asking, signal: AbortSignal.timeout(HUNG_MS) })
+    answer = await service.call(method, path, { ...asking, signal: patience.signal })
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') throw new Error(`${words} hangs`, { cause: error })
     return { is: NEVER_SENT.includes(codeOf(error)) ? 'refused' : 'maybe' }
+  } finally {
+    patience.stop()
   }
   const { status, headers, data, error } = answer
   if (status === 503) {
@@ -40,4 +58,21 @@ export const ask = async (service: Service, method: string, path: string, asking
   }
   if (status >= 400 && status !== 404) throw new Error(`${words}: ${status} ${JSON.stringify(error)}`)
   return { is: 'answered', status, data }
+}
+
+/**
+ * Asks, and says what is known afterwards: of what was under way while data were lost, nothing that was answered.
+ * @throws Error for an answer that must never be given, or for none at all
+ */
+export const ask = async (service: Service, method: string, path: string, asking: Asking): Promise<Came> => {
+  const { moments } = service
+  const [copies, losses] = [moments?.copies(), moments?.losses()]
+  const hasLost = () => moments?.losses() !== losses
+  const unknown: Came = { is: method === 'GET' ? 'refused' : 'maybe' }
+  const came = await askOnce(service, method, path, asking).catch((error: Error) => {
+    if (hasLost()) return unknown
+    throw error
+  })
+  if (hasLost() && came.is !== 'refused') return unknown
+  return moments?.copies() === copies ? came : { ...came, duringCopy: true }
 }

@@ -1,20 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
+import { failovers, logFailovers } from './failovers.ts'
+import { freezes } from './freezes.ts'
 import type { Random } from './random.ts'
 import { until } from './service.ts'
+import { killAll } from './standstill.ts'
 import type { World } from './world.ts'
 
 /** Breaks something under load; afterwards the service has to come back, by itself or by a start. */
 export type Fault = (world: World, random: Random) => Promise<void>
-
-const killAll = (pids: readonly number[], signal: NodeJS.Signals) => {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, signal)
-    } catch {
-      // gone already
-    }
-  }
-}
 
 const pausing = async (pids: readonly number[], ms: number) => {
   killAll(pids, 'SIGSTOP')
@@ -31,8 +24,9 @@ const common: Record<string, Fault> = {
     await world.start()
   },
   'kill -9 of the service and its database': async (world) => {
-    killAll([world.service().pid, ...(await world.database.processes())], 'SIGKILL')
-    await world.service().ended
+    const service = world.service()
+    killAll([service.pid, ...(await world.database.processes())], 'SIGKILL')
+    await service.ended
     await world.start()
   },
   'kill -9 of the postmaster': async (world) => killAll([await world.database.postmaster()], 'SIGKILL'),
@@ -115,9 +109,21 @@ const disks: Record<string, Fault> = {
   },
 }
 
-/** The faults that a world can have, by name. */
-export const faultsOf = (world: World): Readonly<Record<string, Fault>> => ({
-  ...common,
-  ...(world.proxy ? between : {}),
-  ...(world.disk ? disks : {}),
+const ofOneNode =
+  (fault: Fault): Fault =>
+  (world, random) =>
+    fault({ ...world, proxy: random.pick(world.pair!.nodes).proxy }, random)
+
+const named = (faults: Readonly<Record<string, Fault>>, suffix: string, change: (fault: Fault) => Fault) =>
+  Object.fromEntries(Object.entries(faults).map(([name, fault]) => [`${name} ${suffix}`, change(fault)]))
+
+export type Kind = 'process' | 'network' | 'disk' | 'freeze' | 'failover'
+
+/** The faults that a world can have, by kind and name. */
+export const faultsOf = ({ proxy, disk, pair }: World): Readonly<Record<Kind, Readonly<Record<string, Fault>>>> => ({
+  process: common,
+  network: pair ? named(between, 'of one node', ofOneNode) : proxy ? between : {},
+  disk: disk ? disks : {},
+  freeze: pair ? freezes : {},
+  failover: pair ? { ...failovers, ...(pair.double ? logFailovers : {}) } : {},
 })

@@ -1,9 +1,11 @@
 import { type Came, ask } from './asking.ts'
 import { type SeenMessage, contentOf } from './contents.ts'
 import { type Loop, newLoop } from './loop.ts'
+import type { Moments } from './moments.ts'
 import { type PrivateTrace, newPrivateTrace } from './private-trace.ts'
 import type { Random } from './random.ts'
 import type { Service } from './service.ts'
+import { newSight } from './sight.ts'
 import { type SeenTrace, type SharedTrace, type Upsert, bodyOf } from './shared-trace.ts'
 
 export type Writer = {
@@ -18,19 +20,26 @@ const pathOf = (externalId: string) => `/v1/traces/${externalId}`
 const MOST_MESSAGES = 60
 const FIELDS = ['title', 'gitBranch', 'gitRef', 'projectName', 'projectPath', 'gitRemoteUrl']
 
-type Client = { readonly token: string; readonly service: () => Service; readonly random: Random }
+type Client = {
+  readonly token: string
+  readonly service: () => Service
+  readonly random: Random
+  readonly moments: Moments
+}
 
 export type Whole = { readonly trace: SeenTrace; readonly messages: readonly SeenMessage[] }
 
-/** A trace with its messages; undefined when it is not there, or when the service cannot say now. */
+/** A trace with its messages; undefined when the service cannot say now, or no longer: data were lost meanwhile. */
 export const readWhole = async (
   service: Service,
   token: string,
   externalId: string,
 ): Promise<Whole | 'gone' | undefined> => {
+  const losses = service.moments?.losses()
   const messages = await ask(service, 'GET', `${pathOf(externalId)}/messages?includeParts=true`, { token })
   const trace = await ask(service, 'GET', pathOf(externalId), { token })
   if (messages.is !== 'answered' || trace.is !== 'answered') return undefined
+  if (service.moments?.losses() !== losses) return undefined
   if (trace.status === 404) return 'gone'
   if (messages.status === 404) return undefined // created in between
   return {
@@ -39,7 +48,23 @@ export const readWhole = async (
   }
 }
 
-type Next = { number: number; version: number; readonly known: string[] }
+type Next = { number: number; version: number; known: readonly string[] }
+
+const newNext = (moments: Moments): Next => {
+  const next: Next = { number: 0, version: 0, known: [] }
+  let kept = next.known
+  moments.join({
+    keep: () => {
+      kept = next.known
+    },
+    fallBack: () => {
+      next.known = kept
+    },
+  })
+  return next
+}
+
+const isStored = ({ is }: Came) => is === 'answered' || is === 'stored'
 
 /** Upserts that mix new messages with newer versions of those that are there for sure; at times the same one twice. */
 const upsertsOf = (writer: string, next: Next, random: Random): Upsert[] => {
@@ -52,8 +77,8 @@ const upsertsOf = (writer: string, next: Next, random: Random): Upsert[] => {
   })
 }
 
-const writesToShared = (name: string, shared: SharedTrace, { token, service, random }: Client) => {
-  const next: Next = { number: 0, version: 0, known: [] }
+const writesToShared = (name: string, shared: SharedTrace, { token, service, random, moments }: Client) => {
+  const [next, sight] = [newNext(moments), newSight(moments)]
   const path = pathOf(shared.externalId)
 
   const send = async (upserts: readonly Upsert[]): Promise<Came> => {
@@ -62,10 +87,10 @@ const writesToShared = (name: string, shared: SharedTrace, { token, service, ran
     const came = await (upserts.length === 1
       ? ask(service(), 'PUT', `${path}/messages/${one!.name}`, { token, body: contentOf(one!.name, one!.version) })
       : ask(service(), 'POST', `${path}/messages/batch`, { token, body: { messages: upserts.map(bodyOf) } }))
-    const isStored = came.is === 'answered' || came.is === 'stored'
     if (came.is === 'answered' && came.status !== 200) throw new Error(`${came.status} for ${path}`)
-    if (isStored || came.is === 'maybe') shared.came(upserts, isStored ? 'stored' : 'maybe')
-    if (isStored) next.known.push(...upserts.map(({ name }) => name).filter((name) => !next.known.includes(name)))
+    sight.note(came)
+    shared.came(upserts, came)
+    if (isStored(came)) next.known = [...new Set([...next.known, ...upserts.map(({ name }) => name)])]
     return came
   }
 
@@ -78,7 +103,7 @@ const writesToShared = (name: string, shared: SharedTrace, { token, service, ran
   const messages = async () => {
     const upserts = upsertsOf(name, next, random)
     const came = await send(upserts)
-    if (came.is === 'answered' || came.is === 'stored') return random.chance(0.3) && (await lookAtOwn())
+    if (isStored(came)) return sight.isClear() && random.chance(0.3) && (await lookAtOwn())
     return random.chance(0.5) && (await send(upserts)) // as a client does that has heard nothing
   }
 
@@ -87,17 +112,18 @@ const writesToShared = (name: string, shared: SharedTrace, { token, service, ran
     const value = `${name} ${next.version++}`
     const came = await ask(service(), 'PATCH', path, { token, body: { [key]: value } })
     if (came.is === 'answered' && came.status !== 200) throw new Error(`${came.status} for ${path}`)
-    if (came.is === 'maybe') shared.fieldOf(key).maybe(() => value)
-    else if (came.is !== 'refused') shared.fieldOf(key).stored(() => value)
+    sight.note(came)
+    shared.fieldOf(key).came(came, () => value)
   }
   return { messages, field }
 }
 
-const writesToOwn = (own: PrivateTrace, { token, service, random }: Client) => {
+const writesToOwn = (own: PrivateTrace, { token, service, random, moments }: Client) => {
   let version = 0
+  const sight = newSight(moments)
   const path = pathOf(own.externalId)
   const { possible } = own
-  type Step = Parameters<typeof possible.stored>[0]
+  type Step = Parameters<typeof possible.came>[1]
 
   const look = async () => {
     const whole = await readWhole(service(), token, own.externalId)
@@ -107,12 +133,11 @@ const writesToOwn = (own: PrivateTrace, { token, service, random }: Client) => {
 
   const send = async (method: string, url: string, body: object | undefined, step: Step) => {
     const came = await ask(service(), method, url, { token, body })
-    if (came.is === 'maybe') return possible.maybe(step)
-    if (came.is === 'refused') return
-    if (came.is === 'answered' && came.status === 404) return own.gone()
-    if (method !== 'PUT' || url !== path) own.there()
-    possible.stored(step)
-    await look()
+    sight.note(came)
+    if (came.is === 'answered' && came.status === 404) return sight.isClear() && own.gone()
+    if (isStored(came) && (method !== 'PUT' || url !== path)) own.there()
+    possible.came(came, step)
+    if (isStored(came) && sight.isClear()) await look()
   }
 
   return async () => {
@@ -131,8 +156,8 @@ const PAUSE_MS = 15
 
 /** A client that writes one request after the other, to a trace that it shares and to one of its own. */
 export const newWriter = (name: string, shared: SharedTrace, client: Client): Writer => {
-  const { random, token } = client
-  const own = newPrivateTrace(`own-${name}`)
+  const { random, token, moments } = client
+  const own = newPrivateTrace(`own-${name}`, moments)
   const { messages, field } = writesToShared(name, shared, client)
   const toOwn = writesToOwn(own, client)
   const loop = newLoop(

@@ -1,20 +1,29 @@
-import { execFileSync } from 'node:child_process'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { type EmbeddedPostgres, startPostgres } from '../../../src/embedded/postgres.ts'
+import { allOf } from '../../embedded/support.ts'
 import { onServer } from '../../support/database.ts'
+import { killAll, standStill } from './standstill.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
 /** A PostgreSQL of one's own that can be put back to an older copy of itself, at the same address. */
 export type Copied = {
   readonly url: string
+  readonly dataDir: string
   /** Keeps a copy, made while the server is stopped. */
   copy(): Promise<void>
+  /** Keeps a copy of one moment under load: all processes of the server stand still, and `meanwhile` is done. */
+  copyAlive(meanwhile: () => void): Promise<void>
   /** Ends the server hard and starts the copy in its place. Between the two, `meanwhile` is done. */
   putBack(meanwhile?: () => void): Promise<void>
   stop(): Promise<void>
 }
+
+/** What says that a server runs there. */
+const isOfProcess = (name: string) => name === 'postmaster.pid' || name.startsWith('.s.PGSQL')
 
 export const startCopied = async (folder: string): Promise<Copied> => {
   const dataDir = join(folder, 'server')
@@ -28,6 +37,17 @@ export const startCopied = async (folder: string): Promise<Copied> => {
     execFileSync('cp', ['-a', cluster, older]) // with owners and modes, on which the server insists
     server = await start()
   }
+  const copyAlive = async (meanwhile: () => void) => {
+    const pids = await standStill(async () => (await allOf(dataDir)).map(({ pid }) => pid))
+    try {
+      meanwhile()
+      await rm(older, { recursive: true, force: true })
+      await promisify(execFile)('cp', ['-a', cluster, older])
+      for (const name of await readdir(older)) if (isOfProcess(name)) await rm(join(older, name))
+    } finally {
+      killAll(pids, 'SIGCONT')
+    }
+  }
   const putBack = async (meanwhile = () => {}) => {
     await server.stop('immediate')
     meanwhile()
@@ -35,7 +55,7 @@ export const startCopied = async (folder: string): Promise<Copied> => {
     await rename(older, cluster)
     server = await start()
   }
-  return { url: server.url, copy, putBack, stop: () => server.stop('immediate') }
+  return { url: server.url, dataDir, copy, copyAlive, putBack, stop: () => server.stop('immediate') }
 }
 
 /** What the log in a PostgreSQL says of itself, and where it ends. */

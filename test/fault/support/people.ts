@@ -1,8 +1,10 @@
 import { type Came, ask } from './asking.ts'
 import { newLoop } from './loop.ts'
+import type { Moments } from './moments.ts'
 import { newPossible } from './possible.ts'
 import type { Random } from './random.ts'
 import type { Service } from './service.ts'
+import { newSight } from './sight.ts'
 
 export type Person = { readonly device: string; readonly token: string; readonly userId: string }
 export type Team = { readonly slug: string; readonly admin: Person }
@@ -40,56 +42,66 @@ export const newTeam = async (service: Service, slug: string, members: readonly 
 
 type Role = 'admin' | 'member' | null
 
+type Place = { readonly service: () => Service; readonly moments: Moments }
+
 /** Somebody whose role changes again and again, who is sent away and comes back. */
-const newGuest = (service: () => Service, { slug, admin }: Team, guest: Person, random: Random) => {
-  const possible = newPossible<Role>(null, `the role of a guest of ${slug}`)
+const newGuest = ({ service, moments }: Place, { slug, admin }: Team, guest: Person, random: Random) => {
+  const possible = newPossible<Role>(null, `the role of a guest of ${slug}`, moments)
+  const sight = newSight(moments)
   const path = `/v1/namespaces/${slug}`
   const asAdmin = (method: string, to: string, body?: object) =>
     ask(service(), method, to, { token: admin.token, body })
 
   const note = (came: Came, role: Role) => {
-    if (came.is === 'answered' && came.status === 404) return possible.seen((one) => one === null, 'no member')
-    if (came.is === 'maybe') possible.maybe(() => role)
-    else if (came.is !== 'refused') possible.stored(() => role)
+    sight.note(came)
+    if (came.is === 'answered' && came.status === 404)
+      return sight.isClear() && possible.seen((one) => one === null, 'no member')
+    possible.came(came, () => role)
   }
 
-  const look = async () => {
-    const came = await asAdmin('GET', `${path}/members`)
+  const look = async (at = service()) => {
+    const came = await ask(at, 'GET', `${path}/members`, { token: admin.token })
     if (came.is !== 'answered') return
     const { members } = came.data as { members: { user: { id: string }; role: Role }[] }
     const role = members.find(({ user }) => user.id === guest.userId)?.role ?? null
     possible.seen((one) => one === role, `${role}`)
   }
 
+  /** An invite that was lost again is none. */
   const invite = async () => {
+    const losses = moments.losses()
     const role = random.pick(['admin', 'member'] as const)
     const made = await asAdmin('POST', `${path}/invites`, { role })
     if (made.is !== 'answered' || possible.all().some((one) => one !== null)) return
     const { code } = (made.data as Invited).invite
-    note(await ask(service(), 'POST', `/v1/invites/${code}/accept`, { token: guest.token, body: {} }), role)
+    const came = await ask(service(), 'POST', `/v1/invites/${code}/accept`, { token: guest.token, body: {} })
+    if (moments.losses() === losses || came.is === 'maybe') note(came, role)
   }
 
   const act = async () => {
     const role = random.pick(['admin', 'member'] as const)
     const place = `${path}/members/${guest.userId}`
-    if (possible.all().some((one) => one === null)) await invite()
+    if (possible.all().every((one) => one === null)) await invite()
     else if (random.chance(0.3)) note(await asAdmin('DELETE', place), null)
     else note(await asAdmin('PATCH', place, { role }), role)
-    await look()
+    if (sight.isClear()) await look()
   }
   return { act, look }
 }
 
 /** Changes who may do what, and comes and goes itself. */
-export const newClerk = (service: () => Service, team: Team, guest: Person, random: Random) => {
-  const { act, look } = newGuest(service, team, guest, random)
+export const newClerk = (place: Place, team: Team, guest: Person, random: Random) => {
+  const { service, moments } = place
+  const { act, look } = newGuest(place, team, guest, random)
   let arrivals = 0
 
   /** The same device is the same user, and a token works from the moment that it is known. */
   const arrive = async () => {
     const device = `visitor-${team.slug}-${arrivals++}`
+    const losses = moments.losses()
     const first = await signIn(service(), device).catch(() => undefined)
     const second = await signIn(service(), device).catch(() => undefined)
+    if (moments.losses() !== losses) return
     if (first && second && first.userId !== second.userId) throw new Error(`${device} is two users`)
     if (!second) return
     const came = await ask(service(), 'GET', '/v1/session', { token: second.token })

@@ -1,4 +1,5 @@
 import { type SeenMessage, versionOf } from './contents.ts'
+import type { Moments } from './moments.ts'
 import { newPossible } from './possible.ts'
 import type { Upsert } from './shared-trace.ts'
 
@@ -10,8 +11,8 @@ const upserted = (messages: readonly Upsert[], upsert: Upsert): Upsert[] => {
 }
 
 /** A trace of one writer alone, who creates, shows, hides, fills and deletes it. */
-export const newPrivateTrace = (externalId: string) => {
-  const possible = newPossible<State>(null, `trace ${externalId}`)
+export const newPrivateTrace = (externalId: string, moments: Moments) => {
+  const possible = newPossible<State>(null, `trace ${externalId}`, moments)
   const put = (visibility: string) => (state: State) => ({ visibility, messages: state?.messages ?? [] })
   const message = (upsert: Upsert) => (state: State) =>
     state && { ...state, messages: upserted(state.messages, upsert) }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { readRunning } from '../../../src/embedded/lock.ts'
 import { logEnvironment } from '../../support/log-place.ts'
+import type { Moments } from './moments.ts'
 
 const main = new URL('../../../src/main.ts', import.meta.url).pathname
 
@@ -32,6 +33,10 @@ export type Service = {
   readonly ended: Promise<number | string>
   /** What it wrote to its standard output and error. */
   output(): string
+  /** Whether it has been stopped, and gives no answer until it goes on. */
+  isFrozen?(): boolean
+  /** When its data were copied, and lost, where that is done. */
+  readonly moments?: Moments
 }
 
 /** Waits until the condition holds; hanging in vain is the test runner's business. */

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Came } from './asking.ts'
 import { type SeenMessage, contentOf, countsOf, versionOf } from './contents.ts'
+import type { Moments } from './moments.ts'
 import { type Possible, newPossible } from './possible.ts'
 
 export type SeenTrace = Record<string, unknown> & {
@@ -27,39 +29,54 @@ const assertEqual = (seen: unknown, wanted: unknown, what: string) => {
  * A trace that several write to, each to messages and fields of its own; what must be there by all that was answered.
  * Messages are named `<writer>-<number>`, in the order in which their writer sent them first.
  */
-export const newSharedTrace = (externalId: string) => {
+export const newSharedTrace = (externalId: string, moments: Moments) => {
   const messages = new Map<string, Possible<number>>()
   const fields = new Map<string, Possible<string | undefined>>()
-  const batches: string[][] = []
+  let batches: readonly (readonly string[])[] = []
   let lastOrder: readonly string[] = []
+  let kept = { lastOrder, batches }
+  /** A newer version of a message that was lost makes it anew, and that may be under way still. */
+  const revived = new Set<string>()
+  moments.join({
+    keep: () => {
+      kept = { lastOrder, batches }
+    },
+    fallBack: () => {
+      lastOrder = kept.lastOrder
+      batches = kept.batches
+      for (const name of messages.keys()) revived.add(name)
+    },
+  })
 
   const messageOf = (name: string) => {
-    if (!messages.has(name)) messages.set(name, newPossible(ABSENT, `message ${name} of ${externalId}`))
+    if (!messages.has(name)) messages.set(name, newPossible(ABSENT, `message ${name} of ${externalId}`, moments))
     return messages.get(name)!
   }
   const fieldOf = (name: string) => {
-    if (!fields.has(name)) fields.set(name, newPossible<string | undefined>(undefined, `${name} of ${externalId}`))
+    if (!fields.has(name))
+      fields.set(name, newPossible<string | undefined>(undefined, `${name} of ${externalId}`, moments))
     return fields.get(name)!
   }
 
   /** A batch will be sent: whatever becomes of it, it is there whole or not at all. */
   const sending = (upserts: readonly Upsert[]) => {
     const fresh = upserts.map(({ name }) => name).filter((name) => !messages.has(name))
-    batches.push(fresh)
+    batches = [...batches, fresh]
     for (const name of fresh) messageOf(name)
   }
 
-  const came = (upserts: readonly Upsert[], how: 'stored' | 'maybe') => {
-    for (const { name, version } of upserts) messageOf(name)[how](() => version)
+  const came = (upserts: readonly Upsert[], how: Came) => {
+    for (const { name, version } of upserts) messageOf(name).came(how, () => version)
   }
 
   const checkOrder = (names: readonly string[]) => {
     assertEqual(names.slice(0, lastOrder.length), lastOrder, `the order of ${externalId} has changed`)
     lastOrder = names
     const newest = new Map<string, number>()
-    for (const name of names) {
+    if (new Set(names).size < names.length) throw new Error(`a message is twice in ${externalId}: ${names.join(' ')}`)
+    for (const name of names.filter((name) => !revived.has(name))) {
       const [writer = '', number] = name.split('-')
-      if (Number(number) <= (newest.get(writer) ?? -1)) throw new Error(`${name} came twice or late in ${externalId}`)
+      if (Number(number) <= (newest.get(writer) ?? -1)) throw new Error(`${name} came late in ${externalId}`)
       newest.set(writer, Number(number))
     }
   }

@@ -5,13 +5,20 @@ import { startPostgres } from '../../../src/embedded/postgres.ts'
 import { allOf, serversOf } from '../../embedded/support.ts'
 import { type Proxy, newProxy } from '../../log/support/proxy.ts'
 import type { Disk } from './disk.ts'
+import { logEnvironment } from '../../support/log-place.ts'
+import type { Pair } from './two-nodes.ts'
 import { type Service, howItEnded, launch, serveOn } from './service.ts'
 
 /** A service with its database, both of which can be broken. */
 export type World = {
-  /** The service's own folder, which its log goes by, too. */
-  readonly dataDir: string
+  /** What commands beside the service need to reach the same database and log. */
+  environment(): { readonly DATABASE_URL: string; readonly EVENTSTORE_URL: string }
+  /** All nodes. */
+  services(): readonly Service[]
+  /** A node that can be asked now. */
   service(): Service
+  /** Where there are two nodes. */
+  readonly pair?: Pair
   readonly database: {
     readonly url: () => string
     postmaster(): Promise<number>
@@ -28,7 +35,7 @@ export type World = {
   close(): Promise<void>
 }
 
-const databaseIn = (folder: string, url: () => string) => ({
+export const databaseIn = (folder: string, url: () => string) => ({
   url,
   postmaster: async () => {
     const [pid] = await serversOf(folder)
@@ -41,12 +48,13 @@ const databaseIn = (folder: string, url: () => string) => ({
 const worldOf = async (
   dataDir: string,
   env: Record<string, string>,
-  rest: Omit<World, 'dataDir' | 'service' | 'start' | 'startInVain'>,
+  rest: Pick<World, 'database' | 'proxy' | 'close'>,
 ): Promise<World> => {
   let service = await serveOn(dataDir, env)
   return {
     ...rest,
-    dataDir,
+    environment: () => ({ DATABASE_URL: service.databaseUrl, ...logEnvironment(dataDir) }),
+    services: () => [service],
     service: () => service,
     start: async () => void (service = await serveOn(dataDir, env)),
     startInVain: async (work) => {

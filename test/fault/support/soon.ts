@@ -1,0 +1,13 @@
+import { setTimeout } from 'node:timers/promises'
+
+/** Far longer than anything takes, on a busy machine too. */
+const LONG_MS = 100_000
+
+/** Waits until the condition holds. @throws Error that says what has not come, when it never does */
+export const soon = async (otherwise: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
+  const end = performance.now() + LONG_MS
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`${otherwise} for ${LONG_MS / 1_000} s`)
+    await setTimeout(10)
+  }
+}

@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises'
+import { until } from './service.ts'
+
+/** Sends a signal to processes; one that has gone meanwhile needs none. */
+export const killAll = (pids: readonly number[], signal: NodeJS.Signals) => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // gone already
+    }
+  }
+}
+
+/** Whether a process has stopped or ended; where that cannot be asked, a signal is taken to work at once. */
+const isStill = async (pid: number): Promise<boolean> => {
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return status === '' || /^[TtZX]/.test(status.slice(status.lastIndexOf(')') + 2))
+}
+
+/** Stops processes, and those that they have started meanwhile; resolves to all of them once none moves any more. */
+export const standStill = async (list: () => Promise<number[]>): Promise<number[]> => {
+  const stopped = new Set<number>()
+  for (;;) {
+    const fresh = (await list()).filter((pid) => !stopped.has(pid))
+    if (fresh.length === 0) return [...stopped]
+    killAll(fresh, 'SIGSTOP')
+    for (const pid of fresh) {
+      await until(() => isStill(pid))
+      stopped.add(pid)
+    }
+  }
+}

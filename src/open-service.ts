@@ -141,7 +141,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   })
   const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
 
-  const common = { log, codec, now, isCurrent: () => watch.isAlive(), assertClear: main.quarantine.assertClear }
+  const common = { log, codec, now, isCurrent: () => watch.isAlive(), models, assertClear: main.quarantine.assertClear }
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>, own: { budget?: number } = {}) =>
     newTransactor({ kind, source: foldSource(kind, log, codec), ...common, ...own })
   const transactors = {

@@ -2,6 +2,7 @@ import { type EventLog, type Expected, LogUnavailable, WrongRevision, revisionNu
 import { type Codec, UnknownEvent } from './codec.ts'
 import { newMemory } from './memory.ts'
 import { type Ask, type Command, type Context, type Decided, decideAll, stamp } from './decide.ts'
+import type { Horizon } from './horizon.ts'
 import { InQuarantine, Unavailable } from './rejected.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamOf } from './stream.ts'
 
@@ -27,6 +28,8 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   readonly now: () => number
   /** False while this node hears nothing of the log: then states in memory may be long gone. Default true. */
   readonly isCurrent?: () => boolean
+  /** How far the read models have come, as far as this node knows. */
+  readonly models?: Pick<Horizon, 'position' | 'restart'>
   readonly deadlineMs?: number
   /** How many bytes the states in memory may weigh in all. Default 2 MiB. */
   readonly budget?: number
@@ -77,7 +80,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   options: TransactorOptions<State, Event, Need>,
 ): Transactor<State, Event, Need> => {
-  const { kind, source, log, codec, now, isCurrent = () => true, deadlineMs = 5_000 } = options
+  const { kind, source, log, codec, now, isCurrent = () => true, models, deadlineMs = 5_000 } = options
   const { budget = 2 * 1024 * 1024, trim, assertClear = () => {} } = options
   type Asked = Waiting<State, Event, Need>
   const queues = new Map<string, Asked[]>()
@@ -126,13 +129,26 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     if (last !== revision) throw new WrongRevision(stream, last)
   }
 
+  /**
+   * No event can get a position that had been passed before: a log that gives one has lost its end, and read models that
+   * seem to show the event have seen another one there.
+   */
+  const assertAhead = (position: bigint, passed: bigint) => {
+    if (position > passed) return
+    models?.restart()
+    throw new Unavailable('the log has lost its end', true)
+  }
+
   const append = async (id: string, loaded: Loaded<State>, decided: Decided<State, Event>) => {
     if (decided.drafts.length === 0) return decided.after
     memory.delete(id) // `evolve` has changed the state: nobody may load it until the append is answered
     if (!decided.isSpoilt) underWay.set(id, decided.after.state)
     try {
       const events = stamp(kind, decided.drafts)
-      return { ...decided.after, ...(await log.append(streamOf(kind, id), loaded.revision, events)) }
+      const passed = models?.position() ?? -1n
+      const appended = await log.append(streamOf(kind, id), loaded.revision, events)
+      assertAhead(appended.position, passed)
+      return { ...decided.after, ...appended }
     } finally {
       underWay.delete(id)
     }

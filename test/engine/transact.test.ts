@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { foldSource } from '../../src/engine/fold.ts'
+import { newHorizon } from '../../src/engine/horizon.ts'
 import { type Rejected, Unavailable } from '../../src/engine/rejected.ts'
 import type { Source } from '../../src/engine/transact.ts'
 import { type EventLog, LogUnavailable } from '../../src/log/log.ts'
@@ -372,6 +373,18 @@ test('large commands do not share an append', async () => {
   const note = 'x'.repeat(3 * 1024 * 1024)
   await Promise.all(Array.from({ length: 4 }, () => node.transact(id, count(1, { note }), {})))
   assert.is(appends(), 3, 'the first at once, then two, then the one that would be too much')
+})
+
+test('a position that was passed before belongs to a lost event: nothing is taken to be visible there', async () => {
+  const models = newHorizon()
+  models.advance((await log.head()) + 1_000n) // as read models stand after the log has lost its end
+  const node = newCounters(log, { models })
+  const error = await errorOf(node.transact(randomUUID(), count(), {}))
+  assert.ok(error instanceof Unavailable && error.stored === true)
+  assert.is(models.position(), 0n)
+  const { position } = await node.transact(randomUUID(), count(), {})
+  models.advance(position)
+  assert.ok((await node.transact(randomUUID(), count(), {})).position > position)
 })
 
 test.run()

@@ -7,6 +7,10 @@ import { HttpError, unauthorized } from './errors.ts'
 import { isLoopback } from './loopback.ts'
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** When its caller was looked up, in milliseconds since the process began. */
+    authenticatedAt: number
+  }
   interface FastifyContextConfig {
     /** `required`: 401 without a valid token; `optional`: `caller` may be undefined; `none`: nobody looks. */
     auth?: 'required' | 'optional' | 'none'
@@ -48,6 +52,9 @@ export const csrfTokenFor = (request: FastifyRequest, cookieName: string): strin
   return presented?.via === 'cookie' ? csrfTokenOf(presented.token) : undefined
 }
 
+/** How long what was asked of a caller holds: as long as a revocation may take to arrive on other nodes. */
+const BRIEF_MS = 1_000
+
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 const assertCsrf = ({ method, headers }: FastifyRequest, { token, via }: Presented) => {
@@ -73,8 +80,11 @@ export const installAuth = (
 ): void => {
   const cookieName = cookieNameOf(config)
   app.decorateRequest('caller', undefined)
-  app.addHook('onRequest', async (request) => {
+  app.decorateRequest('authenticatedAt', 0)
+
+  const authenticate = async (request: FastifyRequest) => {
     const { auth = 'none' } = request.routeOptions.config
+    request.authenticatedAt = performance.now()
     if (auth === 'none') return
     const presented = presentedToken(request, cookieName)
     const caller = presented && (await tokens.find(presented.token))
@@ -86,5 +96,13 @@ export const installAuth = (
     assertCsrf(request, presented)
     request.caller = presented.via === 'cookie' ? { ...caller, via: 'cookie' } : caller
     uses.note(caller.sessionId)
+  }
+
+  app.addHook('onRequest', authenticate)
+  // Rights may be lost while a body takes its time to arrive.
+  app.addHook('preValidation', async (request) => {
+    if (!request.caller || performance.now() - request.authenticatedAt < BRIEF_MS) return
+    request.caller = undefined
+    await authenticate(request)
   })
 }

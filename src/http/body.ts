@@ -1,10 +1,19 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
 import { countValues } from '../json/count-values.ts'
 import { parseExact } from '../json/exact.ts'
 import { HttpError, invalid } from './errors.ts'
+import { type Arrived, type Intake, newIntake } from './intake.ts'
 
-const LIMIT = 1024 * 1024
+declare module 'fastify' {
+  interface FastifyRequest {
+    arrived: Arrived | undefined
+  }
+}
+
+/** A body that takes milliseconds to parse. */
+const LONG = 256 * 1024
 export const BATCH_LIMIT = 16 * 1024 * 1024
 
 /** What parsing, checking and writing out cost goes by the values of a body, not by its bytes. */
@@ -27,18 +36,24 @@ const parse = (body: Buffer): unknown => {
   }
 }
 
+/** Gives the turn to others between two steps that each take their time with a large body. */
+const breathe = () => new Promise<void>((resolve) => setImmediate(resolve))
+
 /** Bodies are JSON that loses nothing (architecture: Bodies are text); any other content type is a 400. */
-export const installBodies = (app: FastifyInstance): void => {
+export const installBodies = (app: FastifyInstance, intake: Intake = newIntake()): void => {
+  app.decorateRequest('arrived', undefined)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: LIMIT }, (request, body, done) => {
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    const { bodyLimit: limit } = request.routeOptions
+    request.arrived = await intake.read(payload, { limit, sessionId: request.caller?.sessionId })
+    const { bytes } = request.arrived
     // A DELETE with a content type and no body is no mistake.
-    if (body.length === 0) return done(null, undefined)
-    try {
-      done(null, parse(body as Buffer))
-    } catch (error) {
-      done(error as Error)
-    }
+    if (bytes.length === 0) return undefined
+    const value = parse(bytes)
+    if (bytes.length > LONG) await breathe()
+    return value
   })
+  app.addHook('onSend', async (request) => request.arrived?.done())
   app.addContentTypeParser('*', (request: FastifyRequest, payload, done) => {
     payload.resume()
     payload.on('end', () =>

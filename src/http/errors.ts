@@ -113,7 +113,8 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
 
 export const installErrors = (app: FastifyInstance): void => {
   app.setErrorHandler(async (error, request, reply) => {
-    if (describe(error).code === 'payload_too_large') await drain(request.raw)
+    // A connection that is to be closed, because its body was not read: not before the client has sent it.
+    if (reply.getHeader('connection') === 'close') await drain(request.raw)
     return sendError(error, request, reply)
   })
   app.setNotFoundHandler((request, reply) => sendError(notFound(), request, reply))

@@ -3,7 +3,7 @@ import { Unavailable } from '../engine/rejected.ts'
 /** A part of the room; what it holds may turn out smaller or larger than what was asked for. */
 export type Share = { readonly size: () => number; resize(size: number): void; giveBack(): void }
 
-/** Room in memory for what answers hold while they are being read. Sizes are characters. */
+/** Room in memory for what requests hold while they are worked on: bytes, or characters. */
 export type Room = {
   /** Waits its turn until there is room. @throws Unavailable after 5 s */
   take(size: number): Promise<Share>
@@ -14,6 +14,8 @@ export type RoomOptions = {
   /** Called when somebody waits, and again from time to time: what is given back meanwhile shortens the wait. */
   readonly makeRoom: (missing: number) => void
   readonly patienceMs?: number
+  /** What is said to who has waited in vain. */
+  readonly full: string
 }
 
 type Waiter = { readonly size: number; readonly enter: (share: Share) => void }
@@ -21,7 +23,7 @@ type Waiter = { readonly size: number; readonly enter: (share: Share) => void }
 const PATIENCE_MS = 5_000
 const LOOK_AGAIN_MS = 200
 
-export const newRoom = ({ size: total, makeRoom, patienceMs = PATIENCE_MS }: RoomOptions): Room => {
+export const newRoom = ({ size: total, makeRoom, patienceMs = PATIENCE_MS, full }: RoomOptions): Room => {
   let used = 0
   const waiters = new Set<Waiter>()
 
@@ -64,7 +66,7 @@ export const newRoom = ({ size: total, makeRoom, patienceMs = PATIENCE_MS }: Roo
     const again = setInterval(askForRoom, LOOK_AGAIN_MS)
     const limit = setTimeout(() => {
       waiters.delete(waiter)
-      reject(new Unavailable('too many long lists are being read'))
+      reject(new Unavailable(full))
       admit()
     }, patienceMs)
     askForRoom()

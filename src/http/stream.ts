@@ -70,12 +70,14 @@ const reasonOf = (error: unknown): string | undefined => {
   return error instanceof BrokenOff || error instanceof Unavailable ? error.message : undefined
 }
 
+const FULL = 'too many long lists are being read'
+
 export const newStreams = ({ now, isAlive, room: size = ROOM }: StreamsOptions): Streams => {
   const readings = new Set<Reading>()
   const losses = newRecentLosses()
   const rights = newReadingRights(isAlive, losses)
-  const turns = newRoom({ size: PAGES_AT_ONCE, makeRoom: () => {} })
-  const room = newRoom({ size, makeRoom: (missing) => makeRoom(readings, missing) })
+  const turns = newRoom({ size: PAGES_AT_ONCE, makeRoom: () => {}, full: FULL })
+  const room = newRoom({ size, makeRoom: (missing) => makeRoom(readings, missing), full: FULL })
   let looking: NodeJS.Timeout | undefined
 
   const fail = (reading: Reading, error: unknown) => reading.breakOff(reasonOf(error) ?? 'something broke on our side')

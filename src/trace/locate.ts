@@ -27,14 +27,14 @@ const resolved = async ({ reads }: Service, caller: Caller, externalId: string):
 }
 
 /**
- * Where a write will go, asked before its body is read: who may not write makes nobody read 16 MiB.
+ * For a write whose body is still to come: who may not write makes nobody read 16 MiB.
  * @throws as the write itself would: 404, 403
  */
-export const locate = async (service: Service, caller: Caller, externalId: string): Promise<Located> => {
+export const assertMayWriteTo = async (service: Service, caller: Caller, externalId: string): Promise<void> => {
   const known = remembered(service, caller, externalId)
   const state = known && service.traces.peek(known.id)
   // What is remembered may be of an earlier life of the trace: it refuses nothing.
-  return state?.is === 'present' && mayWrite(state, known!.writer) ? known! : resolved(service, caller, externalId)
+  if (state?.is !== 'present' || !mayWrite(state, known!.writer)) await resolved(service, caller, externalId)
 }
 
 /** What a write came to, or undefined when the trace that it was for is gone. */
@@ -48,8 +48,8 @@ export const unlessGone = async <T>(written: Promise<T>): Promise<T | undefined>
 }
 
 /**
- * Writes to the existing trace that an externalId names: to the known one, by default one that is remembered and needs no
- * query; when that turns out to be gone, the externalId may name another one.
+ * Writes to the existing trace that an externalId names. One that is remembered needs no query; when that turns out to
+ * be gone, the externalId may name another one.
  * @throws 404 when there is no such trace, and when its namespace is not the caller's
  */
 export const writeLocated = async <T extends object>(
@@ -57,8 +57,8 @@ export const writeLocated = async <T extends object>(
   caller: Caller,
   externalId: string,
   write: (located: Located) => Promise<T>,
-  known = remembered(service, caller, externalId),
 ): Promise<T> => {
+  const known = remembered(service, caller, externalId)
   const written = known && (await unlessGone(write(known)))
   return written ?? write(await resolved(service, caller, externalId))
 }

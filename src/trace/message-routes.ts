@@ -11,7 +11,7 @@ import { BatchBody, MessageBody, checkBatchBody, checkMessageBody } from './body
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
 import type { Trace } from './decide.ts'
 import type { Reader } from './lost-rights.ts'
-import { type Located, locate, writeLocated } from './locate.ts'
+import { type Located, assertMayWriteTo, writeLocated } from './locate.ts'
 import { type MessageUpsert, toUpsert } from './message.ts'
 import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
 import { type MessageListRow, listMessages, messageCursor, messageValues } from './message-queries.ts'
@@ -19,13 +19,6 @@ import { assertMayRead } from './policy.ts'
 import { memberOf, resolveTrace, traceDetail } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
 import { Message, messageText, upsertedText } from './views.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Where a message is to be written, once that is known. */
-    located: Located | undefined
-  }
-}
 
 const OneParams = z.object({ externalId: Key, messageExternalId: Key })
 const Params = z.object({ externalId: Key })
@@ -61,7 +54,6 @@ const batchText = ({ id, messages, messageCount }: Written): string => {
 /** The messages of a trace: upsert one, upsert up to 200, list (interface: Messages). */
 export const messageRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, traces, visible, assertWritable, streams } = service
-  app.decorateRequest('located', undefined)
 
   const write = async (
     request: FastifyRequest,
@@ -69,14 +61,13 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     upserts: readonly MessageUpsert[],
   ): Promise<Written> => {
     assertWritable()
-    const write = (located: Located) => writeTo(request, located, upserts)
-    return writeLocated(service, requireCaller(request), externalId, write, request.located)
+    return writeLocated(service, requireCaller(request), externalId, (located) => writeTo(request, located, upserts))
   }
 
   /** Before the body is read; a path that is not valid is refused later. */
   const toWrite = async (request: FastifyRequest) => {
     const { success, data } = Params.safeParse(request.params)
-    if (success) request.located = await locate(service, requireCaller(request), data.externalId)
+    if (success) await assertMayWriteTo(service, requireCaller(request), data.externalId)
   }
 
   const writeTo = async (request: FastifyRequest, { id, writer }: Located, upserts: readonly MessageUpsert[]) => {

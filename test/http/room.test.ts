@@ -8,7 +8,7 @@ const test = suite('http: room for long lists')
 const nobody = () => {}
 
 test('is given in turn, and to the next one when it is given back', async () => {
-  const room = newRoom({ size: 10, makeRoom: nobody })
+  const room = newRoom({ size: 10, makeRoom: nobody, full: 'full' })
   const first = await room.take(6)
   const order: string[] = []
   const large = room.take(5).then((share) => (order.push('large'), share))
@@ -23,7 +23,7 @@ test('is given in turn, and to the next one when it is given back', async () => 
 })
 
 test('is all of it at most, and can hold more than was asked for', async () => {
-  const room = newRoom({ size: 10, makeRoom: nobody })
+  const room = newRoom({ size: 10, makeRoom: nobody, full: 'full' })
   const share = await room.take(50)
   assert.is(share.size(), 10)
   share.resize(30)
@@ -35,7 +35,7 @@ test('is all of it at most, and can hold more than was asked for', async () => {
 
 test('is asked for when somebody waits, and refused after a while', async () => {
   const missing: number[] = []
-  const room = newRoom({ size: 10, makeRoom: (size) => void missing.push(size), patienceMs: 50 })
+  const room = newRoom({ size: 10, makeRoom: (size) => void missing.push(size), patienceMs: 50, full: 'full' })
   const share = await room.take(8)
   const error = await room.take(5).catch((thrown: unknown) => thrown)
   assert.instance(error, Unavailable)

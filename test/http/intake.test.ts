@@ -1,0 +1,148 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { Unavailable } from '../../src/engine/rejected.ts'
+import { HttpError } from '../../src/http/errors.ts'
+import { newIntake } from '../../src/http/intake.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openApp } from '../support/open-app.ts'
+
+const test = suite('http: how bodies are taken in')
+const KiB = 1024
+
+/** A body that arrives as the test writes it. */
+const arriving = (headers: Record<string, string> = {}) => {
+  const stream = Object.assign(new PassThrough(), { headers })
+  return { stream, payload: stream as unknown as IncomingMessage }
+}
+const asked = (sessionId = 'a') => ({ limit: 1_000 * KiB, sessionId })
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+test('where too much arrives at once, what has been arriving for longest makes room', async () => {
+  const intake = newIntake({ arriving: 300 * KiB })
+  const [slow, quick] = [arriving(), arriving()]
+  const refused = failure(intake.read(slow.payload, asked('slow')))
+  slow.stream.write(Buffer.alloc(200 * KiB))
+  await new Promise(setImmediate)
+  const read = intake.read(quick.payload, asked('quick'))
+  quick.stream.end(Buffer.alloc(200 * KiB))
+  assert.instance(await refused, Unavailable)
+  assert.is((await read).bytes.length, 200 * KiB)
+})
+
+test('one session has so much under way, and more once that is done with', async () => {
+  const intake = newIntake({ session: 300 * KiB })
+  const send = (sessionId: string) => {
+    const { stream, payload } = arriving()
+    stream.end(Buffer.alloc(200 * KiB))
+    return intake.read(payload, asked(sessionId))
+  }
+  const first = await send('a')
+  const refused = await failure(send('a'))
+  assert.ok(refused instanceof HttpError && refused.code === 'rate_limited')
+  const others = await send('b')
+  first.done()
+  first.done()
+  const second = await send('a')
+  for (const { done } of [others, second]) done()
+})
+
+test('what is worked on waits for its turn, and small bodies do not', async () => {
+  const intake = newIntake({ atWork: 300 * KiB })
+  const send = (size: number) => {
+    const { stream, payload } = arriving()
+    stream.end(Buffer.alloc(size))
+    return intake.read(payload, asked())
+  }
+  const first = await send(200 * KiB)
+  const order: string[] = []
+  const second = send(200 * KiB).then(({ done }) => (order.push('large'), done()))
+  await send(KiB)
+  order.push('small')
+  first.done()
+  await second
+  assert.equal(order, ['small', 'large'])
+})
+
+test('a body over its limit is refused, announced or not', async () => {
+  const intake = newIntake()
+  for (const headers of [{ 'content-length': '2000000' }, {}] as Record<string, string>[]) {
+    const { stream, payload } = arriving(headers)
+    stream.end(Buffer.alloc(1_001 * KiB))
+    const error = await failure(intake.read(payload, asked()))
+    assert.ok(error instanceof HttpError && error.code === 'payload_too_large')
+  }
+})
+
+const signIn = async ({ call }: Awaited<ReturnType<typeof openApp>>, deviceId: string) =>
+  ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: { token: string } }).session.token
+
+const MiB = KiB * KiB
+const batch = JSON.stringify({
+  messages: Array.from({ length: 15 }, (_, i) => ({ externalId: `m${i}`, role: 'user', textContent: 'x'.repeat(MiB) })),
+})
+
+test('two dozen of the largest batches at once: some are stored, the others can be sent again', async () => {
+  const database = await freshDatabase()
+  const app = await openApp(database.url, { env: { RATE_LIMITS: 'off' } })
+  const url = await app.app.listen({ host: '127.0.0.1', port: 0 })
+  const send = async (name: string) => {
+    const token = await signIn(app, name)
+    await app.call('PUT', `/v1/traces/${name}`, { token, body: {} })
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(batch),
+    }
+    const outgoing = request(`${url}/v1/traces/${name}/messages/batch`, { method: 'POST', headers, agent: false })
+    outgoing.end(batch)
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+    const body = JSON.parse(await text(response)) as { error?: { details: unknown } }
+    return { name, token, status: response.statusCode!, retry: response.headers['retry-after'], body }
+  }
+  const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => send(`t${i}`)))
+  assert.ok(answers.some(({ status }) => status === 200))
+  for (const { name, token, status, retry, body } of answers) {
+    const { data } = await app.call('GET', `/v1/traces/${name}`, { token })
+    const { messageCount } = (data as { trace: { messageCount: number } }).trace
+    assert.is(messageCount, status === 200 ? 15 : 0)
+    if (status === 200) continue
+    assert.is(status, 503)
+    assert.ok(retry)
+    assert.equal(body.error!.details, { stored: false })
+  }
+  assert.is((await send('later')).status, 200)
+  await app.close()
+  await database.drop()
+})
+
+test('rights count as they are when the body has arrived', async () => {
+  const database = await freshDatabase()
+  const app = await openApp(database.url)
+  const url = await app.app.listen({ host: '127.0.0.1', port: 0 })
+  const token = await signIn(app, 'device')
+  await app.call('PUT', '/v1/traces/t', { token, body: {} })
+  const body = '{"role":"user"}'
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  const head = [`authorization: Bearer ${token}`, 'content-type: application/json', `content-length: ${body.length}`]
+  socket.write(`PUT /v1/traces/t/messages/m HTTP/1.1\r\nhost: x\r\n${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
+  const since = performance.now()
+  while (performance.now() - since < 1_100) await fetch(`${url}/health`)
+  await app.call('DELETE', '/v1/session', { token })
+  socket.write(body.slice(5))
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  assert.match(answer.toString(), /^HTTP\/1.1 401/)
+  socket.destroy()
+  await app.close()
+  await database.drop()
+})
+
+test.run()

@@ -40,8 +40,9 @@ export const presentedToken = (
   { headers }: Pick<FastifyRequest, 'headers'>,
   cookieName: string,
 ): Presented | undefined => {
-  const bearer = headers.authorization && /^bearer(?: +(.*))?$/i.exec(headers.authorization.trim())
-  if (bearer) return { token: bearer[1] ?? '', via: 'bearer' }
+  const authorization = headers.authorization?.trim()
+  if (authorization && /^bearer(?: |$)/i.test(authorization))
+    return { token: authorization.slice('bearer'.length).trimStart(), via: 'bearer' }
   const token = headers.cookie && cookieOf(headers.cookie, cookieName)
   return token ? { token, via: 'cookie' } : undefined
 }

@@ -1,7 +1,7 @@
 import { oneLine } from './shorten.ts'
 
 /** Blocks that agents put into a user's message: none of it was typed. */
-const inserted = [
+const inserted = new Set([
   'system-reminder',
   'local-command-stdout',
   'local-command-stderr',
@@ -17,12 +17,26 @@ const inserted = [
   'user_instructions',
   'INSTRUCTIONS',
   'attached_files',
-]
-const insertedBlock = new RegExp(`<(${inserted.join('|')})\\b[^>]*>[\\s\\S]*?(?:</\\1>|$)`, 'g')
+])
+const opening = /<([\w-]+)(?:\s[^<>]*)?>/g
+
+/** A block that is not closed goes on to the end. */
+const withoutInserted = (text: string): string => {
+  const kept: string[] = []
+  let at = 0
+  for (const { 0: tag, 1: name = '', index } of text.matchAll(opening)) {
+    if (index < at || !inserted.has(name)) continue
+    kept.push(text.slice(at, index))
+    const close = text.indexOf(`</${name}>`, index + tag.length)
+    if (close < 0) return [...kept, ''].join(' ')
+    at = close + name.length + 3
+  }
+  return [...kept, text.slice(at)].join(' ')
+}
 
 const notes =
   /^(?:Caveat: The messages below were generated .*|This session is being continued from a previous conversation.*|# AGENTS\.md instructions for .*)$/gm
-const marks = /\[(?:Request interrupted by user[^\]]*|Image[^\]]*|Pasted text[^\]]*)\]/g
+const marks = /\[(?:Request interrupted by user|Image|Pasted text)[^[\]]*\]/g
 const fence = /(```|~~~)[\s\S]*?(?:\1|$)/g
 const mention = /(^|[\s(])@(?:"([^"\n]+)"|([\w./~\\-]*[\w/~]))/g
 const url = /\bhttps?:\/\/[^\s<>"')\]]+/g
@@ -39,7 +53,10 @@ const shortUrl = (text: string): string => {
   return short.length <= MAX_URL ? short : `${host}/…/${path.slice(path.lastIndexOf('/') + 1).slice(0, MAX_URL)}`
 }
 
-const baseName = (path: string) => path.slice(path.search(/[^/\\]*[/\\]?$/)).replace(/[/\\]$/, '')
+const baseName = (path: string) => {
+  const whole = path.replace(/[/\\]$/, '')
+  return whole.slice(Math.max(whole.lastIndexOf('/'), whole.lastIndexOf('\\')) + 1)
+}
 
 /** Mentions at the very beginning only say who or what is meant; further on they are words of the sentence. */
 const withoutMentions = (text: string): string =>
@@ -54,7 +71,11 @@ const withoutMentions = (text: string): string =>
 /** A slash command, as Claude Code records it: what was typed behind it, or its name when nothing was. */
 export type Prompt = { readonly text: string; readonly command?: string | undefined }
 
-const tagged = (text: string, tag: string) => new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(text)?.[1]?.trim()
+const tagged = (text: string, tag: string): string | undefined => {
+  const start = text.indexOf(`<${tag}>`)
+  const end = start < 0 ? -1 : text.indexOf(`</${tag}>`, start)
+  return end < 0 ? undefined : text.slice(start + tag.length + 2, end).trim()
+}
 
 const unwrapped = (text: string): Prompt => {
   const command = tagged(text, 'command-name')
@@ -65,7 +86,7 @@ const unwrapped = (text: string): Prompt => {
 
 /** What a user typed, without what agents and editors wrap around it, on one line. */
 export const cleanPrompt = (given: string): Prompt => {
-  const { text, command } = unwrapped(given.slice(0, MAX_INPUT).replace(insertedBlock, ' '))
+  const { text, command } = unwrapped(withoutInserted(given.slice(0, MAX_INPUT)))
   const plain = text
     .replace(notes, ' ')
     .replace(marks, ' ')

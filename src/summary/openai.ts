@@ -6,6 +6,7 @@ import { fitPrompt, instructions } from './prompt.ts'
 import type { Provider, Summary } from './provider.ts'
 import type { SummarySettings } from './settings.ts'
 import { oneLine, shorten } from './shorten.ts'
+import { withoutEnd } from '../text-ends.ts'
 
 const RETRIES = 2
 const MAX_SUMMARY = 4_000
@@ -14,10 +15,10 @@ const Answer = z.object({ title: z.string().optional(), summary: z.string().trim
 
 /** The one JSON object in an answer, whatever a model has put around it: thoughts, a fence, a greeting. */
 const answerIn = (text: string): Summary => {
-  const told = text.replace(/<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/g, '')
+  const told = text.replace(/<think(?:ing)?>[\s\S]*?(?:<\/think(?:ing)?>|$)/g, '')
   try {
     const { title, summary } = Answer.parse(JSON.parse(told.slice(told.indexOf('{'), told.lastIndexOf('}') + 1)))
-    const line = oneLine(title ?? '').replace(/^["'“]+|["'”.]+$/g, '')
+    const line = withoutEnd(oneLine(title ?? '').replace(/^["'“]+/, ''), /["'”.]/)
     return { title: line === '' ? undefined : shorten(line, MAX_TITLE), summary: shorten(summary, MAX_SUMMARY) }
   } catch {
     throw new Error('the endpoint answered something else than the JSON it was asked for')

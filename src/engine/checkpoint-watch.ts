@@ -25,7 +25,8 @@ const newTrust = (log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'
     changes += 1
   })
   const prove = async (checkpoint: Checkpoint): Promise<boolean> => {
-    epoch ??= (await log.identity()).epoch
+    const { epoch: now } = await log.identity()
+    epoch ??= now // unless it has changed meanwhile
     if (checkpoint.epoch === epoch) return true
     const name = `${epoch} ${checkpoint.position}`
     if (name !== proven && (await hasSeenMore(log, checkpoint))) return false

@@ -37,9 +37,15 @@ const knownElsewhere = async ({ client, group, schema }: Target): Promise<Set<st
   for (const other of await schemasOf(client, group)) {
     const { rows } = await client.query(`select to_regclass('${other}.quarantine') is not null as there`)
     if (other === schema || !rows[0].there) continue
-    for (const { stream } of await readQuarantine(client, other)) known.add(stream)
+    for (const { stream } of await readQuarantine(client, other).catch(ifDropped)) known.add(stream)
   }
   return known
+}
+
+/** A schema of an earlier rebuild may be dropped at any time. */
+const ifDropped = (error: { code?: string }): Quarantined[] => {
+  if (error.code === '42P01' || error.code === '3F000') return []
+  throw error
 }
 
 /** What is stored, once no replay is under way: that ends the runner's session before it has committed. */

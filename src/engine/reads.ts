@@ -37,6 +37,7 @@ export type ReadsOptions = {
 }
 
 const STATEMENT_MS = 4_000 // a server that does not answer at all is given up after twice that
+const RETRY_MS = 5_000
 const SETTLE_MS = 5_000
 const LOOK_AGAIN_MS = 15
 const HEAD_MS = 1_000
@@ -113,11 +114,15 @@ export const openReads = <Tables>({ url, schema, size = 12, quarantine, head, he
   }
 
   /** Where connections were ended, those who use them next are the first to notice: all of the pool may have to be tried. */
-  const guarded = async <T>(work: () => Promise<T>, tries = size + 2): Promise<T> => {
+  const guarded = async <T>(
+    work: () => Promise<T>,
+    tries = size + 2,
+    until = performance.now() + RETRY_MS,
+  ): Promise<T> => {
     try {
       return await settledWork(work)
     } catch (error) {
-      if (isCutOff(error) && tries > 1) return guarded(work, tries - 1)
+      if (isCutOff(error) && tries > 1 && performance.now() < until) return guarded(work, tries - 1, until)
       if (error instanceof Unavailable) throw error
       if (isMissing(error)) isSettled = false
       if (isTransient(error) || isDiskFull(error) || isMissing(error))

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import type { EventLog, RecordedEvent } from '../log/log.ts'
+import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import { newApplyingClient } from '../postgres/connect.ts'
 import { type Leader, endLeader, openLeader } from '../postgres/leader.ts'
@@ -8,6 +8,7 @@ import { readCheckpoint } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { type Follower, newFollower } from './follower.ts'
 import { type Group, nextSchemaOf, oldSchemaOf, parseSchema, schemaOf } from './group.ts'
+import { RebuildHeldUp } from './faults.ts'
 import { keysOf, readQuarantine } from './quarantine.ts'
 import { assertSameLog } from './same-log.ts'
 import { dropUnlessGuarded, ensureSchema, finishSchema, locks, noteUse, schemasOf } from './schema.ts'
@@ -37,11 +38,21 @@ const closesAppend = (event: RecordedEvent) => {
   return index === size - 1
 }
 
-type Build = RebuildOptions & { readonly client: pg.Client; readonly side: string; readonly follower: Follower }
+type Build = RebuildOptions & {
+  readonly client: pg.Client
+  readonly side: string
+  readonly follower: Follower
+  readonly epoch: string
+}
+
+/** In another epoch the goal stands for other events than those that were read up to it. @throws LogChanged */
+const assertEpoch = async (log: EventLog, epoch: string) => {
+  if ((await log.identity()).epoch !== epoch) throw new LogChanged()
+}
 
 /** Applies the log to the new schema up to a position, batch by batch. */
 const catchUp = async (build: Build): Promise<void> => {
-  const { client, side, follower, log, progress, signal } = build
+  const { client, side, follower, log, epoch, progress, signal } = build
   const goal = await goalOf(build)
   let { position } = await readCheckpoint(client, side)
   let batch: RecordedEvent[] = []
@@ -59,6 +70,7 @@ const catchUp = async (build: Build): Promise<void> => {
     const isFull = batch.length >= BATCH_EVENTS || weight(batch) >= BATCH_LENGTH
     if (isFull && closesAppend(event)) await flush(event.position)
   }
+  await assertEpoch(log, epoch)
   await flush(goal)
 }
 
@@ -136,7 +148,7 @@ const dropLeftOvers = async ({ client }: Leader, group: Group) => {
 /**
  * Builds the read models of the running version anew beside those that serve, and puts them in their place by renaming:
  * open readers pass, prepared statements plan anew. Only the last batch holds up the runner.
- * @throws Error when another rebuild is running
+ * @throws RebuildHeldUp when another one is running, or what an earlier one has left is still being read
  */
 export const rebuild = async (options: RebuildOptions): Promise<void> => {
   const { url, group, log, codec, signal = new AbortController().signal } = options
@@ -150,21 +162,22 @@ export const rebuild = async (options: RebuildOptions): Promise<void> => {
     const isOurs = await leader.acquire(locks.rebuild(schema), AbortSignal.any([busy.signal, signal]), () =>
       busy.abort(),
     )
-    if (!isOurs) throw new Error('another rebuild is running')
+    if (!isOurs) throw new RebuildHeldUp('another rebuild is running')
     await noteUse(client, schema)
     await dropLeftOvers(leader, group)
     if ((await schemasOf(client, group)).includes(side))
-      throw new Error('what an earlier rebuild has left behind is still being read; try again later')
+      throw new RebuildHeldUp('what an earlier rebuild has left behind is still being read; try again later')
     await ensureSchema(client, group, side)
     const { epoch } = await log.identity()
     const target = { client, group, schema: side }
     const follower = await newFollower({ target, log, codec, epoch, report: () => {} })
-    const build: Build = { ...options, client, side, follower }
+    const build: Build = { ...options, client, side, follower, epoch }
     await catchUp(build)
     await sweep(build)
     await finishSchema(client, group, side)
     await catchUp(build)
     await sweep(build)
+    await assertEpoch(log, epoch)
     await swap(build)
     await dropLeftOvers(leader, group)
   } finally {

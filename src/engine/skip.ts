@@ -42,6 +42,10 @@ export const skipEvent = async (
 ): Promise<RecordedEvent> => {
   const event = await eventAt(log, position)
   const { stream, id: eventId } = event
+  if (event.type === 'TraceDeleted')
+    throw new Error(
+      'a deletion cannot be passed over: the trace would show again. Mend the cause, then replay the stream',
+    )
   const transactor = newTransactor({ kind: decisions, source: foldSource(decisions, log, codec), log, codec, now })
   const decide = passOver({ stream, eventId, by, why })
   await transactor.transact(skipIdOf(stream), { decide, answer: () => {} }, {})

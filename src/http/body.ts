@@ -55,6 +55,7 @@ export const installBodies = (app: FastifyInstance, intake: Intake = newIntake()
   })
   app.addHook('onSend', async (request) => request.arrived?.done())
   app.addContentTypeParser('*', (request: FastifyRequest, payload, done) => {
+    if (payload.destroyed) return done(invalid(undefined, 'The body broke off'), undefined)
     payload.resume()
     payload.on('end', () =>
       done(needsBody(request) ? invalid(undefined, 'The body must be application/json') : null, undefined),

@@ -30,9 +30,13 @@ export type Intake = {
   read(payload: IncomingMessage, asked: Asked): Promise<Arrived>
 }
 
-type Arrival = { bytes: number; refuse(error: Error): void }
+type Arrival = { readonly holder: string; bytes: number; refuse(error: Error): void }
+
+/** Everybody without a session is one holder. */
+const NOBODY = ''
 
 const tooLarge = () => new HttpError('payload_too_large', 'The request body is too large')
+const brokenOff = () => invalid(undefined, 'The body broke off')
 const tooMany = () => new HttpError('rate_limited', 'Too much of this session is under way; try again in 1 s')
 
 export const newIntake = ({
@@ -41,68 +45,80 @@ export const newIntake = ({
   session = SESSION_BYTES,
 } = {}): Intake => {
   const arrivals = new Set<Arrival>()
-  const ofSessions = new Map<string, number>()
+  const held = new Map<string, number>()
   const room = newRoom({ size: atWork, makeRoom: () => {}, full: 'too many bodies are being worked on' })
   let total = 0
 
-  const count = (sessionId: string | undefined, bytes: number) => {
-    if (sessionId === undefined) return
-    const sum = (ofSessions.get(sessionId) ?? 0) + bytes
-    if (sum > 0) ofSessions.set(sessionId, sum)
-    else ofSessions.delete(sessionId)
+  const count = (holder: string, bytes: number) => {
+    const sum = (held.get(holder) ?? 0) + bytes
+    if (sum > 0) held.set(holder, sum)
+    else held.delete(holder)
   }
 
-  /** The one that has been arriving for longest makes room: whoever sends slowly holds up nobody else. */
+  /** Who has the most under way makes room, with what has been arriving for longest: nobody pushes all others out. */
   const makeRoom = () => {
-    for (const oldest of arrivals) {
-      if (total <= arriving) return
-      oldest.refuse(new Unavailable('too many bodies are arriving', false))
+    while (total > arriving) {
+      let most: Arrival | undefined
+      for (const one of arrivals) if (!most || (held.get(one.holder) ?? 0) > (held.get(most.holder) ?? 0)) most = one
+      if (!most) return
+      most.refuse(new Unavailable('too many bodies are arriving', false))
     }
   }
 
-  const receive = (payload: IncomingMessage, { limit, sessionId }: Asked): Promise<Buffer> => {
+  /** What has arrived stays counted as the holder's. */
+  const receive = (payload: IncomingMessage, limit: number, holder: string): Promise<Buffer> => {
+    // While its sender was looked up it may have gone: then nothing of it comes any more, not even its end.
+    if (payload.destroyed) return Promise.reject(brokenOff())
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
     const chunks: Buffer[] = []
-    const arrival: Arrival = { bytes: 0, refuse: (error) => leave(() => reject(error)) }
+    const arrival: Arrival = { holder, bytes: 0, refuse: (error) => fail(error) }
     const leave = (then: () => void) => {
       if (!arrivals.delete(arrival)) return
       total -= arrival.bytes
       payload.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onError)
       then()
     }
+    const fail = (error: Error) =>
+      leave(() => {
+        count(holder, -arrival.bytes)
+        reject(error)
+      })
     const onData = (chunk: Buffer) => {
       chunks.push(chunk)
       arrival.bytes += chunk.length
       total += chunk.length
-      if (arrival.bytes > limit) return arrival.refuse(tooLarge())
-      if ((ofSessions.get(sessionId ?? '') ?? 0) + arrival.bytes > session) return arrival.refuse(tooMany())
-      makeRoom()
+      count(holder, chunk.length)
+      if (arrival.bytes > limit) fail(tooLarge())
+      else if (holder !== NOBODY && held.get(holder)! > session) fail(tooMany())
+      else makeRoom()
     }
     const onEnd = () => leave(() => resolve(Buffer.concat(chunks)))
-    const onClose = () => leave(() => reject(invalid(undefined, 'The body broke off')))
-    const onError = (error: Error) => leave(() => reject(error))
+    const onClose = () => fail(brokenOff())
+    const onError = fail
     arrivals.add(arrival)
     payload.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onError)
     return promise
   }
 
-  const read = async (payload: IncomingMessage, asked: Asked): Promise<Arrived> => {
-    if (Number(payload.headers['content-length'] ?? 0) > asked.limit) throw tooLarge()
-    const bytes = await receive(payload, asked)
-    if (bytes.length < SMALL_BYTES) return { bytes, done: () => {} }
-    count(asked.sessionId, bytes.length)
-    const share: Share = await room.take(bytes.length).catch((error: unknown) => {
-      count(asked.sessionId, -bytes.length)
-      throw error
-    })
+  const read = async (payload: IncomingMessage, { limit, sessionId: holder = NOBODY }: Asked): Promise<Arrived> => {
+    if (Number(payload.headers['content-length'] ?? 0) > limit) throw tooLarge()
+    const bytes = await receive(payload, limit, holder)
+    let share: Share | undefined
     let isDone = false
     const done = () => {
       if (isDone) return
       isDone = true
-      share.giveBack()
-      count(asked.sessionId, -bytes.length)
+      share?.giveBack()
+      count(holder, -bytes.length)
     }
-    return { bytes, done }
+    try {
+      if (bytes.length >= SMALL_BYTES) share = await room.take(bytes.length)
+      else done()
+      return { bytes, done }
+    } catch (error) {
+      done()
+      throw error
+    }
   }
 
   return { read }

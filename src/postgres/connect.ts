@@ -32,7 +32,8 @@ const timeouts = (ms: number) => (ms === 0 ? {} : { statement_timeout: ms, query
 /** The connection broke off, so that nothing was answered: over another one the same may pass at once. */
 export const isCutOff = (error: unknown): boolean => {
   const { code = '', message = '' } = error as { code?: string; message?: string }
-  return ['57P01', '57P02', 'ECONNRESET', 'EPIPE'].includes(code) || /^(Connection terminated|Client has)/.test(message)
+  const isEnded = /^(?:Connection terminated(?! due to)|Client has)/.test(message)
+  return isEnded || ['57P01', '57P02', '57P05', '25P03', 'ECONNRESET', 'EPIPE'].includes(code)
 }
 
 const isLost = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
@@ -117,7 +118,7 @@ const isMistake = (error: unknown) =>
 /** A fault of the connection or of the server's state, not of the statement: the same again may pass. */
 export const isTransient = (error: unknown): boolean => {
   if (!(error instanceof pg.DatabaseError)) return !isMistake(error) // the socket, a timeout: `EPIPE` is no SQLSTATE
-  return /^(08|53|57|58|40|55|XX|25006)/.test(error.code ?? '08')
+  return /^(08|53|57|58|40|55|XX|25006|25P03|25P04)/.test(error.code ?? '08')
 }
 
 /** No room left on the disk, or the reserve is touched. */

@@ -1,5 +1,10 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { openReads } from '../../src/engine/reads.ts'
+import { Unavailable } from '../../src/engine/rejected.ts'
+import { errorOf } from '../log/support/events.ts'
 import { until } from '../fault/support/service.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
@@ -57,6 +62,20 @@ test('do not notice that their connections were ended', async () => {
     await app.close()
     await database.drop()
   }
+})
+
+test('ask a server that says nothing once, not for each connection of the pool', async () => {
+  let connections = 0
+  const silent = createServer(() => (connections += 1)).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const quarantine = { isClear: () => true, assertClear: () => {} }
+  const url = `postgresql://x:x@127.0.0.1:${port}/x?sslmode=disable`
+  const reads = openReads({ url, schema: 'x', quarantine, head: async () => 0n, heard: () => 0n })
+  assert.instance(await errorOf(reads.rows('one', 'select 1')), Unavailable)
+  assert.is(connections, 1)
+  await reads.close()
+  silent.close()
 })
 
 test.run()

@@ -38,6 +38,27 @@ test('where too much arrives at once, what has been arriving for longest makes r
   assert.is((await read).bytes.length, 200 * KiB)
 })
 
+test('who holds the most makes room, not who has been sending for longest', async () => {
+  const intake = newIntake({ arriving: 500 * KiB })
+  const [honest, one, two] = [arriving(), arriving(), arriving()]
+  const read = intake.read(honest.payload, asked('honest'))
+  honest.stream.write(Buffer.alloc(100 * KiB))
+  await new Promise(setImmediate)
+  const greedy = [one, two].map(({ payload }) => failure(intake.read(payload, asked('greedy'))))
+  for (const { stream } of [one, two]) stream.write(Buffer.alloc(240 * KiB))
+  assert.instance(await greedy[0], Unavailable)
+  honest.stream.end(Buffer.alloc(50 * KiB))
+  assert.is((await read).bytes.length, 150 * KiB)
+})
+
+test('a body whose sender has gone before it was taken in is given up at once', async () => {
+  const intake = newIntake()
+  const { stream, payload } = arriving()
+  stream.destroy()
+  await once(stream, 'close')
+  assert.instance(await failure(intake.read(payload, asked())), HttpError)
+})
+
 test('one session has so much under way, and more once that is done with', async () => {
   const intake = newIntake({ session: 300 * KiB })
   const send = (sessionId: string) => {

@@ -1,0 +1,45 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { foldStream } from '../../src/engine/fold.ts'
+import { skipEvent } from '../../src/engine/skip.ts'
+import { users } from '../../src/user/decide.ts'
+import { errorOf } from '../log/support/events.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openApp } from '../support/open-app.ts'
+
+const test = suite('engine/skip')
+const database = await freshDatabase()
+const app = await openApp(database.url)
+test.after(async () => {
+  await app.close()
+  await database.drop()
+})
+const { log, codec } = app.service
+const { session } = (await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })).data as {
+  session: { token: string; userId: string }
+}
+const { token, userId } = session
+const skip = (position: bigint) => skipEvent(log, codec, { position, by: 'ada', why: 'wrong', now: Date.now })
+
+const lastOf = async (stream: string): Promise<bigint> => {
+  let last = 0n
+  for await (const { position } of log.read(stream)) last = position
+  return last
+}
+
+test('an event that was passed over counts in no decision, though it could be read', async () => {
+  for (const displayName of ['Ada', 'Bob']) await app.call('PATCH', '/v1/user', { token, body: { displayName } })
+  await skip(await lastOf(`user-${userId}`))
+  const { state } = await foldStream(users, log, codec, userId)
+  assert.equal(state, { is: 'present', displayName: 'Ada' })
+})
+
+test('a deletion cannot be passed over', async () => {
+  const { data } = await app.call('PUT', '/v1/traces/t', { token, body: {} })
+  const { id } = (data as { trace: { id: string } }).trace
+  await app.call('DELETE', '/v1/traces/t', { token })
+  const error = await errorOf(skip(await lastOf(`trace-${id}`)))
+  assert.match((error as Error).message, 'a deletion cannot be passed over')
+})
+
+test.run()

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { EventLog, RecordedEvent } from '../log/log.ts'
+import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { happened } from './apply.ts'
 import type { Codec } from './codec.ts'
 import type { Horizon } from './horizon.ts'
@@ -51,8 +51,11 @@ export const startWatch = ({ log, codec, horizon, models, lags, observe, forget 
   }
 
   const { promise: begun, resolve: sayBegun } = Promise.withResolvers<void>()
+  let changes = 0
   const begin = async (): Promise<bigint> => {
+    const since = changes
     const head = await log.head()
+    if (since !== changes) throw new LogChanged()
     forget() // what was read meanwhile was not watched
     heard = performance.now()
     horizon.advance(head)
@@ -93,6 +96,7 @@ export const startWatch = ({ log, codec, horizon, models, lags, observe, forget 
 
   // Positions mean something else from here on, and what was seen may never have happened.
   log.onChange(() => {
+    changes += 1
     start = undefined
     heard = Number.NEGATIVE_INFINITY
     horizon.restart()

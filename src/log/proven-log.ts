@@ -34,8 +34,12 @@ export const provenLog = ({ log, prove, refused }: ProvenLogOptions): ProvenLog 
 
   const pause = (ms: number, signal = closing.signal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
+  let changes = 0
+
   const attempt = async () => {
+    const since = changes
     const reason = await prove()
+    if (since !== changes) return // it may have been another log that was proven
     problem = reason
     if (reason && !isRefused) refused(reason)
     isRefused = reason !== undefined
@@ -53,6 +57,7 @@ export const provenLog = ({ log, prove, refused }: ProvenLogOptions): ProvenLog 
   }
   void proving()
   log.onChange(() => {
+    changes += 1
     problem ??= new LogUnavailable(false)
     void proving()
   })

@@ -8,6 +8,7 @@ const HEARTBEAT_MS = 1_000
 const PATIENCE_MS = 3_000
 const LOOK_MS = 2_000
 const TURN_MS = 300
+const INTRODUCTION_MS = 10_000
 
 /**
  * The session of a process that leads: it holds an advisory lock, so that another process takes over at once when it
@@ -117,6 +118,7 @@ export const openLeader = async (url: string, client: pg.Client): Promise<Leader
     await hangUp(client)
     end.abort(new SessionLost('the session is closed'))
   }
+  const patience = setTimeout(cut, INTRODUCTION_MS, client) // nobody touches the session yet
   try {
     await client.connect()
     const { rows } = await client.query<Backend>(introduce)
@@ -124,6 +126,8 @@ export const openLeader = async (url: string, client: pg.Client): Promise<Leader
   } catch (error) {
     await close()
     throw error
+  } finally {
+    clearTimeout(patience)
   }
 
   const acquire = async (lock: string, signal: AbortSignal, waits = () => {}): Promise<boolean> => {

@@ -5,7 +5,7 @@ export type LogKind = 'Postgres' | 'EventStoreDB'
 export type LogChoice = LogKind | 'both'
 
 /** A test file, and where it has its logs. */
-export type Job = { readonly file: string; readonly log: LogKind }
+export type Job = { readonly file: string; readonly log: LogKind; readonly isSoak: boolean }
 
 /** What `npm test` runs over both logs: each kind of write, of read, of process, and two nodes. */
 const OVER_BOTH = [
@@ -17,6 +17,10 @@ const OVER_BOTH = [
   'test/namespace/routes.test.ts',
   'test/session/routes.test.ts',
 ]
+
+/** Tests that play the same again and again, to meet what happens seldom: they come last, and may be left out for lack of time. */
+const SOAK =
+  /^test\/(?:fault\/(?:history|disk|erasure)|summary\/failures|[a-z]+\/lost-(?:updates|names|roles)|namespace\/taken)/
 
 /**
  * On a full disk a log in PostgreSQL takes nothing. One elsewhere goes on, and is answered with 503 `stored: true` while
@@ -54,10 +58,12 @@ export const jobsOf = (root: string, filters: readonly string[], log?: LogChoice
     .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
     .sort()
   const jobs = (kind: LogKind, wanted: (file: string) => boolean) =>
-    files.filter(wanted).map((file) => ({ file, log: kind }))
+    files.filter(wanted).map((file) => ({ file, log: kind, isSoak: SOAK.test(file) }))
   if (log === 'Postgres') return jobs(log, () => true)
   const touchesLog = newTouchesLog(root)
   const isForEventStore = (file: string) => touchesLog(file) && !POSTGRES_ONLY.includes(file)
   if (log) return jobs(log, (file) => isForEventStore(file) || file.startsWith('test/log/eventstoredb'))
-  return [...jobs('Postgres', () => true), ...jobs('EventStoreDB', (file) => OVER_BOTH.includes(file))]
+  const again = jobs('EventStoreDB', (file) => OVER_BOTH.includes(file)).map((job) => ({ ...job, isSoak: true }))
+  const all = [...jobs('Postgres', () => true), ...again]
+  return [...all.filter(({ isSoak }) => !isSoak), ...all.filter(({ isSoak }) => isSoak)]
 }

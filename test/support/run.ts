@@ -9,8 +9,13 @@ import { type TestServer, startServer } from './server.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-const print = ({ log }: Job, { file, passed, problem, output, ms }: Result) => {
-  const name = log === 'Postgres' ? file : `${file} on ${log}`
+/** After so long no soak test is begun any more. */
+const TIME_MS = Number(process.env.TEST_TIME_SECONDS ?? Number.POSITIVE_INFINITY) * 1_000
+
+const nameOf = ({ file, log }: Job) => (log === 'Postgres' ? file : `${file} on ${log}`)
+
+const print = (job: Job, { passed, problem, output, ms }: Result) => {
+  const name = nameOf(job)
   if (problem) console.log(`\nFAIL ${name}: ${problem}\n${output}`)
   else console.log(`pass ${name} (${passed}, ${(ms / 1000).toFixed(1)} s)`)
 }
@@ -37,6 +42,11 @@ const runAll = async (jobs: Job[], server: TestServer, folder: string, signal: A
   const work = async () => {
     for (const [i, job] of left) {
       if (signal.aborted) return
+      if (job.isSoak && performance.now() > TIME_MS) {
+        console.log(`SKIP ${nameOf(job)}: no time left`)
+        results.push({ file: job.file, passed: 0, failed: 0, skipped: 1, output: '', ms: 0 })
+        continue
+      }
       const { url, stop } = await openLogServer(job.log)
       const env = { ...server.env, TEST_LOG_URL: url }
       const result = await runFile(job.file, { root, folder: join(folder, `${i}`), env, signal, ...showing(job) })

@@ -4,6 +4,7 @@ import type { InviteView, MemberView, NamespaceInfo } from '../../src/namespace/
 import type { NewSession } from '../../src/session/views.ts'
 import { freshDatabase } from '../support/database.ts'
 import { type App, type Call, openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('races on two nodes')
 const database = await freshDatabase()
@@ -98,9 +99,8 @@ test('first sessions of one device, all at once, make one user', async () => {
 })
 
 /** Asks until the answer is the one that is waited for. */
-const until = async (ask: () => Promise<{ status: number }>, status: number) => {
-  while ((await ask()).status !== status) await new Promise((resolve) => setImmediate(resolve))
-}
+const untilAnswered = (ask: () => Promise<{ status: number }>, status: number) =>
+  until(async () => (await ask()).status === status)
 
 test('a loss of rights here is a loss of rights on the other node', async () => {
   const admin = await start('losing admin')
@@ -117,9 +117,9 @@ test('a loss of rights here is a loss of rights on the other node', async () => 
   const read = (token: string) => over(1)('GET', '/v1/traces/kept', { token })
   assert.is((await read(session.token)).status, 200)
   await call('DELETE', `/v1/namespaces/${slug}/members/${member.userId}`, { token: admin.token })
-  await until(() => read(session.token), 404)
+  await untilAnswered(() => read(session.token), 404)
   await call('DELETE', `/v1/sessions/${session.id}`, { token: member.token })
-  await until(() => read(session.token), 401)
+  await untilAnswered(() => read(session.token), 401)
   assert.is((await call('GET', '/v1/user', { token: session.token })).status, 401)
 })
 

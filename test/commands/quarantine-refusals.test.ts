@@ -1,5 +1,4 @@
 import * as assert from 'uvu/assert'
-import { until } from '../fault/support/service.ts'
 import { dumpSchema } from '../support/compare.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import {
@@ -19,6 +18,7 @@ import {
   textsOf,
   tracebook,
 } from './support/quarantined.ts'
+import { until } from '../support/until.ts'
 
 const test = quarantineSuite('tracebook log quarantine, replay and skip, where they cannot do what is asked')
 

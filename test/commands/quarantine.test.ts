@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert'
 import { skipStreamOf } from '../../src/engine/quarantine.ts'
-import { until } from '../fault/support/service.ts'
 import {
   allow,
   append,
@@ -14,6 +13,7 @@ import {
   textsOf,
   tracebook,
 } from './support/quarantined.ts'
+import { until } from '../support/until.ts'
 
 const test = quarantineSuite('tracebook log quarantine, replay and skip')
 

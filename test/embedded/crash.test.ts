@@ -7,18 +7,8 @@ import * as assert from 'uvu/assert'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { placeIn } from '../../src/embedded/place.ts'
 import { processes } from '../../src/embedded/processes.ts'
-import {
-  allOf,
-  answers,
-  inFolder,
-  isAlive,
-  query,
-  recordingLog,
-  serveIn,
-  serversOf,
-  startAndStop,
-  until,
-} from './support.ts'
+import { allOf, answers, inFolder, isAlive, query, recordingLog, serveIn, serversOf, startAndStop } from './support.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('embedded postgres, killed')
 

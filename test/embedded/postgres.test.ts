@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { allOf, answers, inFolder, query, recordingLog, until } from './support.ts'
+import { allOf, answers, inFolder, query, recordingLog } from './support.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('embedded postgres')
 const { log } = recordingLog()

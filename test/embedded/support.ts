@@ -3,7 +3,6 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import type { Log } from '../../src/embedded/log.ts'
@@ -40,11 +39,6 @@ export const recordingLog = () => {
   const add = (details: object, message: string) => void lines.push(`${message} ${JSON.stringify(details)}`)
   const log: Log = { info: add, warn: add, error: add }
   return { lines, log }
-}
-
-/** Waits until the condition holds; the hanging of a test that waits in vain is the runner's business. */
-export const until = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await setTimeout(20)
 }
 
 /** Runs one statement on a connection of its own. */

@@ -10,12 +10,13 @@ import { openGroups } from '../../src/engine/groups.ts'
 import { newHorizon } from '../../src/engine/horizon.ts'
 import { locks } from '../../src/engine/schema.ts'
 import { skipEvent } from '../../src/engine/skip.ts'
-import { eventsOf, notedIn, signIn, until, writeTrace } from '../erasure/support.ts'
+import { eventsOf, notedIn, signIn, writeTrace } from '../erasure/support.ts'
 import { dumpSchema } from '../support/compare.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { logEnvironment } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { shelf } from './support/shelf.ts'
+import { until } from '../support/until.ts'
 
 type Scene = { database: Database; sql: pg.Client; app: App; token: string }
 

@@ -3,7 +3,6 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
 import { feedOf, insist } from '../fault/support/answers.ts'
-import { until } from '../fault/support/service.ts'
 import { dumpSchema } from '../support/compare.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type Double, startDouble } from '../support/eventstoredb/server.ts'
@@ -12,6 +11,7 @@ import { readModels } from '../../projections/index.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { shelf } from './support/shelf.ts'
+import { until } from '../support/until.ts'
 
 type Scene = { double: Double; database: Database; app: App; lines: string[]; token: string }
 

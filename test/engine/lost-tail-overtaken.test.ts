@@ -4,7 +4,8 @@ import { inFolder } from '../embedded/support.ts'
 import { feedOf, insist } from '../fault/support/answers.ts'
 import { assertAsRebuilt, openNode } from '../fault/support/nodes.ts'
 import { logIn, startCopied } from '../fault/support/older-copy.ts'
-import { type Service, until } from '../fault/support/service.ts'
+import { type Service } from '../fault/support/service.ts'
+import { until } from '../support/until.ts'
 
 /** By its numbers alone the log looks as if it had grown: others have written beyond what was lost. */
 const test = suite('engine: a log that has lost its end, and has been written on')

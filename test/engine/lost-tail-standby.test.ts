@@ -2,10 +2,10 @@ import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { feedOf, insist } from '../fault/support/answers.ts'
-import { until } from '../fault/support/service.ts'
 import { freshDatabase } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
 import { type App, openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 /** Positions of events that were lost are given to others: read models that have passed them have not seen these. */
 const test = suite('engine: a node that builds no read models, over a log that has lost its end')

@@ -4,7 +4,8 @@ import { inFolder } from '../embedded/support.ts'
 import { feedOf, insist } from '../fault/support/answers.ts'
 import { assertAsRebuilt, openNode } from '../fault/support/nodes.ts'
 import { logIn, startCopied } from '../fault/support/older-copy.ts'
-import { type Service, until } from '../fault/support/service.ts'
+import { type Service } from '../fault/support/service.ts'
+import { until } from '../support/until.ts'
 
 /** The log in PostgreSQL loses its end under a living service: a restored backup, or a standby that lagged. */
 const test = suite('engine: a log that has lost its end')

@@ -6,8 +6,8 @@ import * as assert from 'uvu/assert'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { incarnationOf } from '../../src/engine/incarnation.ts'
 import { inFolder } from '../embedded/support.ts'
-import { until } from '../fault/support/service.ts'
 import { type App, openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('engine: reads after a crash of the server')
 

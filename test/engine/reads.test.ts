@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert'
 import { openReads } from '../../src/engine/reads.ts'
 import { Unavailable } from '../../src/engine/rejected.ts'
 import { errorOf } from '../log/support/events.ts'
-import { until } from '../fault/support/service.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('engine/reads')
 

@@ -8,11 +8,12 @@ import { rebuild } from '../../src/engine/rebuild.ts'
 import { dropUnused, locks } from '../../src/engine/schema.ts'
 import { newLoop } from '../fault/support/loop.ts'
 import { holderOf, schema } from '../fault/support/nodes.ts'
-import { howItEnded, until } from '../fault/support/service.ts'
+import { howItEnded } from '../fault/support/service.ts'
 import { dumpSchema } from '../support/compare.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { logEnvironment } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 type Scene = { database: Database; app: App; token: string; sql: pg.Client }
 

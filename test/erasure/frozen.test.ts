@@ -5,7 +5,8 @@ import { serveOn } from '../fault/support/service.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { logEnvironment } from '../support/log-place.ts'
 import { openApp } from '../support/open-app.ts'
-import { eventsOf, notedIn, signIn, until, writeTrace } from './support.ts'
+import { eventsOf, notedIn, signIn, writeTrace } from './support.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('erasure: a frozen worker')
 

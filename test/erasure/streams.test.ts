@@ -7,7 +7,8 @@ import { startErasure } from '../../src/erasure/process.ts'
 import type { EventLog } from '../../src/log/log.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
-import { eventsOf, nodeOf, notedIn, signIn, until, writeTrace } from './support.ts'
+import { eventsOf, nodeOf, notedIn, signIn, writeTrace } from './support.ts'
+import { until } from '../support/until.ts'
 
 type Scene = { database: Database; app: App; token: string; main: GroupNode }
 

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { type GroupNode, openGroup } from '../../src/engine/group-node.ts'
@@ -6,10 +5,6 @@ import type { Group } from '../../src/engine/group.ts'
 import { newHorizon } from '../../src/engine/horizon.ts'
 import { type Database, onServer } from '../support/database.ts'
 import type { App } from '../support/open-app.ts'
-
-export const until = async (condition: () => Promise<boolean> | boolean) => {
-  while (!(await condition())) await setTimeout(5)
-}
 
 export const signIn = async ({ call }: App): Promise<string> => {
   const { data } = await call('POST', '/v1/session', { body: { deviceId: 'device' } })

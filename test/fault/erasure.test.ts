@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert'
 import { inFolder } from '../embedded/support.ts'
 import { onServer } from '../support/database.ts'
 import { newRandom } from './support/random.ts'
-import { type Service, serveOn, until } from './support/service.ts'
+import { type Service, serveOn } from './support/service.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('fault/erasure')
 

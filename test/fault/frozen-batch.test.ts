@@ -4,7 +4,7 @@ import { onServer } from '../support/database.ts'
 import { newLoop } from './support/loop.ts'
 import type { Session } from './support/nodes.ts'
 import { type Scene, TRACE, assertNoHarm, freeze, inScene, survive, thaw, write } from './support/pair.ts'
-import { until } from './support/service.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('a node that is frozen while it applies events')
 

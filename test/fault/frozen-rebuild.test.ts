@@ -8,7 +8,8 @@ import { inFolder } from '../embedded/support.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { logEnvironment } from '../support/log-place.ts'
 import { type Session, assertAsRebuilt, holderOf, isThere, openNode, schema } from './support/nodes.ts'
-import { howItEnded, until } from './support/service.ts'
+import { howItEnded } from './support/service.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('a rebuild that is frozen')
 

@@ -5,7 +5,8 @@ import * as assert from 'uvu/assert'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { type Double, startDouble } from '../support/eventstoredb/server.ts'
 import { openApp } from '../support/open-app.ts'
-import { howItEnded, launch, until } from './support/service.ts'
+import { howItEnded, launch } from './support/service.ts'
+import { until } from '../support/until.ts'
 
 type Scene = { double: Double; database: Database; token: string; start: () => Promise<Started> }
 

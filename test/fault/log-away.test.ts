@@ -7,8 +7,8 @@ import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type Double, startDouble } from '../support/eventstoredb/server.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { sweepAll } from '../support/sweep.ts'
-import { until } from './support/service.ts'
 import { assertWhole, isBusy, newWriter } from './support/writers.ts'
+import { until } from '../support/until.ts'
 
 type Scene = { double: Double; database: Database; app: App; token: string }
 

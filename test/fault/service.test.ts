@@ -1,9 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { allOf, inFolder } from '../embedded/support.ts'
-import { postgresPid, serveOn, until } from './support/service.ts'
+import { postgresPid, serveOn } from './support/service.ts'
 import { assertWhole, isBusy, newWriter, path } from './support/writers.ts'
 import { eventStoreUrlOf } from '../support/log-place.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('fault/service')
 

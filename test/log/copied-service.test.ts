@@ -10,8 +10,8 @@ import { freshDatabase } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { sweepAll } from '../support/sweep.ts'
-import { until } from './support/faults.ts'
 import { type Told, historySettings, writeCatalogue, writeHistory } from './support/history.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('a service on a copied log')
 const ends: (() => Promise<unknown>)[] = []

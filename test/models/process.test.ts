@@ -6,6 +6,7 @@ import type { Refreshed } from '../../src/models/refresh.ts'
 import { SourceFailed } from '../../src/models/source.ts'
 import { newPool } from '../../src/postgres/connect.ts'
 import { freshDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('model catalogue process')
 const database = await freshDatabase()
@@ -64,7 +65,7 @@ test('a source that fails is asked again in an hour', async () => {
   const failing = process('a')
   asked = []
   said = []
-  while (said.length === 0) await new Promise(setImmediate)
+  await until(() => said.length > 0)
   await failing.close()
   assert.equal(said, ['warn the model catalogue cannot be read; the last good copy stays'])
   assert.equal(await look('a'), [])
@@ -78,7 +79,7 @@ test('a first copy that cannot be had is not called a last one', async () => {
   }
   said = []
   const failing = process('nowhere')
-  while (said.length === 0) await new Promise(setImmediate)
+  await until(() => said.length > 0)
   await failing.close()
   assert.equal(said, ['warn the model catalogue cannot be read; the registry stays empty until it can be'])
 })

@@ -9,6 +9,7 @@ import { createIdentity, createUser } from '../../src/user/decide.ts'
 import { all } from '../log/support/events.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('session routes')
 const DAY = 24 * 60 * 60 * 1_000
@@ -185,7 +186,7 @@ test('a revoked session ends on the other node too', async () => {
   await current(token, other!)
   await call('DELETE', '/v1/session', { token })
   const status = async () => (await other!.call('GET', '/v1/session', { token })).status
-  while ((await status()) !== 401) await new Promise((resolve) => setImmediate(resolve))
+  await until(async () => (await status()) === 401)
 })
 
 test.run()

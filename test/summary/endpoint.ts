@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { until } from './support.ts'
+import { until } from '../support/until.ts'
 
 export type Mode = 'fail' | 'hang' | 'answer'
 

@@ -8,7 +8,7 @@ import { startJobs } from '../../src/summary/jobs.ts'
 import { numbered } from '../log/support/events.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { openBareLog } from '../support/log-place.ts'
-import { until } from './support.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('the end of the summary fold')
 const DUE = 5_500

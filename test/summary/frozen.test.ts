@@ -1,7 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openEndpoint, startWorker } from './endpoint.ts'
-import { newScene, until } from './support.ts'
+import { newScene } from './support.ts'
+import { until } from '../support/until.ts'
 
 type Context = Awaited<ReturnType<typeof newScene>>
 const test = suite<Context>('frozen summaries')

@@ -13,7 +13,7 @@ import { noCounts } from '../../src/trace/decide.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { openBareLog } from '../support/log-place.ts'
-import { until } from './support.ts'
+import { until } from '../support/until.ts'
 
 const codec = newCodec(formats)
 

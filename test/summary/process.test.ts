@@ -1,6 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newScene, until } from './support.ts'
+import { newScene } from './support.ts'
+import { until } from '../support/until.ts'
 
 type Context = Awaited<ReturnType<typeof newScene>>
 const test = suite<Context>('summaries')

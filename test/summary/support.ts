@@ -4,15 +4,7 @@ import { all } from '../log/support/events.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openBareLog } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
-
-/** Asks again and again until there is an answer. */
-export const until = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
-  for (;;) {
-    const found = await look()
-    if (found !== undefined) return found
-    await new Promise(setImmediate)
-  }
-}
+import { until } from '../support/until.ts'
 
 export type Trace = {
   id: string

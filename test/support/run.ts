@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -36,9 +36,17 @@ const showing = ({ file, log }: Job) => {
   return { show }
 }
 
+/** A folder for all processes of the run, whoever they run as. */
+const sharedFolder = async (path: string) => {
+  await mkdir(path)
+  await chmod(path, 0o777)
+  return path
+}
+
 const runAll = async (jobs: Job[], server: TestServer, folder: string, signal: AbortSignal): Promise<Result[]> => {
   const results: Result[] = []
   const left = jobs.entries()
+  const compiled = await sharedFolder(join(folder, 'compiled'))
   const work = async () => {
     for (const [i, job] of left) {
       if (signal.aborted) return
@@ -48,7 +56,7 @@ const runAll = async (jobs: Job[], server: TestServer, folder: string, signal: A
         continue
       }
       const { url, stop } = await openLogServer(job.log)
-      const env = { ...server.env, TEST_LOG_URL: url }
+      const env = { ...server.env, TEST_LOG_URL: url, NODE_COMPILE_CACHE: compiled }
       const result = await runFile(job.file, { root, folder: join(folder, `${i}`), env, signal, ...showing(job) })
       await stop()
       if (!signal.aborted) print(job, result)

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readRunning } from '../../../src/embedded/lock.ts'
-import { inFolder, until } from '../../embedded/support.ts'
+import { inFolder } from '../../embedded/support.ts'
 import { logEnvironment } from '../../support/log-place.ts'
+import { until } from '../../support/until.ts'
 
 const main = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
 

@@ -7,10 +7,11 @@ import { schemaOf } from '../../../src/engine/group.ts'
 import { newId, traceId } from '../../../src/ids.ts'
 import type { EventLog } from '../../../src/log/log.ts'
 import { wholeAppends } from '../../../src/log/whole-appends.ts'
-import { type Service, serveOn, until } from '../../fault/support/service.ts'
+import { type Service, serveOn } from '../../fault/support/service.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
 import { logEnvironment, openBareLog } from '../../support/log-place.ts'
 import { inTemporary, run } from './processes.ts'
+import { until } from '../../support/until.ts'
 
 export const schema = schemaOf(readModels)
 

@@ -1,4 +1,4 @@
-import { until } from './service.ts'
+import { until } from '../../support/until.ts'
 
 /** A service in this process, or in one of its own. */
 type Asked = {
@@ -11,7 +11,7 @@ type Asked = {
 type Method = Parameters<Asked['call']>[0]
 
 /** Asks for a write again and again until it is answered with 200. */
-export const insist = (service: Asked, method: Method, path: string, token: string, body?: unknown): Promise<void> =>
+export const insist = (service: Asked, method: Method, path: string, token: string, body?: unknown): Promise<true> =>
   until(async () => (await service.call(method, path, { token, body }).catch(() => undefined))?.status === 200)
 
 /** The names of the traces in the public feed, in their order. */

@@ -2,9 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import { failovers, logFailovers } from './failovers.ts'
 import { freezes } from './freezes.ts'
 import type { Random } from './random.ts'
-import { until } from './service.ts'
 import { killAll } from './standstill.ts'
 import type { World } from './world.ts'
+import { until } from '../../support/until.ts'
 
 /** Breaks something under load; afterwards the service has to come back, by itself or by a start. */
 export type Fault = (world: World, random: Random) => Promise<void>

@@ -5,7 +5,8 @@ import { inFolder } from '../../embedded/support.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { newLoop } from './loop.ts'
 import { type Session, assertAsRebuilt, holderOf, isThere, openNode, schema } from './nodes.ts'
-import { type Service, until } from './service.ts'
+import { type Service } from './service.ts'
+import { until } from '../../support/until.ts'
 
 const RUNNER = locks.runner(schema)
 

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { readRunning } from '../../../src/embedded/lock.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import type { Moments } from './moments.ts'
+import { until } from '../../support/until.ts'
 
 const main = new URL('../../../src/main.ts', import.meta.url).pathname
 
@@ -37,11 +37,6 @@ export type Service = {
   isFrozen?(): boolean
   /** When its data were copied, and lost, where that is done. */
   readonly moments?: Moments
-}
-
-/** Waits until the condition holds; hanging in vain is the test runner's business. */
-export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await setTimeout(10)
 }
 
 const ask = async (url: string, method: string, path: string, { token, body, signal }: Asking): Promise<Answered> => {

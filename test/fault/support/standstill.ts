@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { until } from './service.ts'
+import { until } from '../../support/until.ts'
 
 /** Sends a signal to processes; one that has gone meanwhile needs none. */
 export const killAll = (pids: readonly number[], signal: NodeJS.Signals) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
-import { until } from './service.ts'
+import { until } from '../../support/until.ts'
 
 /** A service in this process, or in one of its own. */
 type Service = {

@@ -4,8 +4,8 @@ import { wholeAppends } from '../../../src/log/whole-appends.ts'
 import { notLeader } from '../../support/eventstoredb/faults.ts'
 import { aStream, all, anAppend, bodies, errorOf, essence, numbered } from '../support/events.ts'
 import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
-import { until } from '../support/faults.ts'
 import { bodyOf } from '../support/segments.ts'
+import { until } from '../../support/until.ts'
 
 const test = eventStoreSuite('appends to EventStoreDB')
 

@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert'
 import { type EventLog, LogUnavailable, type RecordedEvent } from '../../../src/log/log.ts'
 import { aStream, essence, numbered, readPrefix } from '../support/events.ts'
 import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
-import { until } from '../support/faults.ts'
 import type { Mode } from '../support/proxy.ts'
+import { until } from '../../support/until.ts'
 
 const test = eventStoreSuite('EventStoreDB over a bad network')
 

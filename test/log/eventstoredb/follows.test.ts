@@ -5,7 +5,7 @@ import { failure } from '../../support/eventstoredb/faults.ts'
 import { alive } from '../../support/garbage.ts'
 import { aStream, bodies, essence, followPrefix, numbered, readPrefix } from '../support/events.ts'
 import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
-import { until } from '../support/faults.ts'
+import { until } from '../../support/until.ts'
 
 const test = eventStoreSuite('followers of EventStoreDB')
 

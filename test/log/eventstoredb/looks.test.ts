@@ -2,8 +2,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newLooks } from '../../../src/log/eventstoredb/looks.ts'
 import { alive } from '../../support/garbage.ts'
-import { until } from '../support/faults.ts'
 import type { Batch } from '../../../src/log/eventstoredb/reader.ts'
+import { until } from '../../support/until.ts'
 
 /** Looks whose reads are answered by hand. */
 const newScene = () => {

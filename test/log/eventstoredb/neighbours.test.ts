@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import { until } from '../support/faults.ts'
 import { type Database, freshDatabase } from '../../support/database.ts'
 import { openApp } from '../../support/open-app.ts'
 import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
+import { until } from '../../support/until.ts'
 
 const test = eventStoreSuite('a service on an EventStoreDB of others')
 

@@ -4,8 +4,8 @@ import { LogUnavailable } from '../../../src/log/log.ts'
 import { failure } from '../../support/eventstoredb/faults.ts'
 import { all, anAppend, bodies, errorOf, followPrefix, numbered, readPrefix } from '../support/events.ts'
 import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
-import { until } from '../support/faults.ts'
 import { bodyOf } from '../support/segments.ts'
+import { until } from '../../support/until.ts'
 
 const test = eventStoreSuite('reads of EventStoreDB')
 

@@ -1,8 +1,9 @@
 import * as assert from 'uvu/assert'
 import { type EventLog, LogUnavailable, type RecordedEvent } from '../../../src/log/log.ts'
 import { aStream, essence, numbered, readPrefix } from '../support/events.ts'
-import { backends, faultSuite, until } from '../support/faults.ts'
+import { backends, faultSuite } from '../support/faults.ts'
 import type { Mode } from '../support/proxy.ts'
+import { until } from '../../support/until.ts'
 
 const test = faultSuite('the Postgres log over a bad network')
 

@@ -11,7 +11,8 @@ import {
   numbered,
   readPrefix,
 } from '../support/events.ts'
-import { backends, faultSuite, terminateAll, until } from '../support/faults.ts'
+import { backends, faultSuite, terminateAll } from '../support/faults.ts'
+import { until } from '../../support/until.ts'
 
 const test = faultSuite('connections of the Postgres log')
 
@@ -86,7 +87,7 @@ test('what may have been stored is never said to have been refused', async ({ op
 })
 
 test('what has been refused is not stored after all', async ({ open, sql }) => {
-  const log = open({ deadlineMs: 300 })
+  const log = open({ deadlineMs: 2_000 })
   await log.append('before', 'none', numbered(1))
   await sql.query(`begin; select pg_advisory_xact_lock(hashtext('tracebook log append'))`)
   const appends = [
@@ -103,7 +104,7 @@ test('what has been refused is not stored after all', async ({ open, sql }) => {
 })
 
 test('a server that does not answer is given up at the deadline, and taken up again', async ({ open, proxy }) => {
-  const log = open({ deadlineMs: 300 })
+  const log = open({ deadlineMs: 2_000 })
   await log.append('a', 'none', numbered(1))
   const following = followPrefix(log, '', { after: 0n, count: 2 })
   proxy.set('stall')
@@ -122,7 +123,7 @@ test('a server that does not answer is given up at the deadline, and taken up ag
 })
 
 test('a server that is away refuses at the deadline, and says why', async ({ open, proxy }) => {
-  const log = open({ deadlineMs: 300 })
+  const log = open({ deadlineMs: 2_000 })
   proxy.set('refuse')
   const error = (await errorOf(log.append('a', 'none', numbered(1)))) as LogUnavailable
   assert.instance(error, LogUnavailable)

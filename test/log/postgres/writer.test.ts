@@ -2,7 +2,8 @@ import * as assert from 'uvu/assert'
 import { LogUnavailable, type NewEvent } from '../../../src/log/log.ts'
 import type { Metadata } from '../../../src/log/metadata.ts'
 import { aStream, all, anAppend, bodies, errorOf, followPrefix, numbered } from '../support/events.ts'
-import { backends, faultSuite, until } from '../support/faults.ts'
+import { backends, faultSuite } from '../support/faults.ts'
+import { until } from '../../support/until.ts'
 
 const test = faultSuite('writer of the Postgres log')
 

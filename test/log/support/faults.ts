@@ -42,11 +42,6 @@ export const faultSuite = (name: string) => {
   return test
 }
 
-/** Asks again and again until the answer is yes. */
-export const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
-  while (!(await condition())) await new Promise(setImmediate)
-}
-
 /** How many backends of the log there are, by what they are for. */
 export const backends = async (sql: pg.Client, purpose: 'writer' | 'listener'): Promise<number> => {
   const text = `select count(*)::int as count from pg_stat_activity

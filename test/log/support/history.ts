@@ -6,7 +6,7 @@ import type { NewSession } from '../../../src/session/views.ts'
 import { onServer } from '../../support/database.ts'
 import type { App } from '../../support/open-app.ts'
 import { png } from '../../support/pictures.ts'
-import { until } from './faults.ts'
+import { until } from '../../support/until.ts'
 
 /** Whom to ask as, and which traces there are to be asked for. */
 export type Told = { readonly token: string; readonly traces: readonly string[] }

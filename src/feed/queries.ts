@@ -1,12 +1,13 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
+import { fitting, weighedRows } from '../http/page-bytes.ts'
 import { jsonObject } from '../http/reply.ts'
 import type { After } from '../trace/queries.ts'
-import { cursorAfter, summaryColumns } from '../trace/queries.ts'
-import type { TraceRow } from '../trace/rows.ts'
+import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryWeight } from '../trace/queries.ts'
+import type { ListedRow } from '../trace/rows.ts'
 import { summaryMembers } from '../trace/views.ts'
 
-export type FeedRow = TraceRow & {
+export type FeedRow = ListedRow & {
   namespace_id: string
   slug: string
   namespace_name: string
@@ -29,13 +30,16 @@ const sessionPage = `
   select id, created_at from ((${publicPage}) union (${namespacePage})) both_pages
   order by created_at desc, id desc limit $3`
 
-const feedStatement = (page: string) => `
-  select ${summaryColumns}, t.namespace_id, n.slug, n.display_name as namespace_name,
+const feedStatement = (page: string) =>
+  weighedRows(
+    `
+  select ${summaryColumns}, ${summaryWeight} + octet_length(n.display_name::text) as weight, t.namespace_id, n.slug, n.display_name as namespace_name,
     u.id as author_id, u.display_name as author_name,
     (select position from reached) as position
   from (${page}) f join traces t on t.id = f.id join namespaces n on n.id = t.namespace_id
-  left join counts c on c.trace_id = f.id left join users u on u.id = t.created_by
-  order by f.created_at desc, f.id desc`
+  left join counts c on c.trace_id = f.id left join users u on u.id = t.created_by`,
+    NEWEST_FIRST,
+  )
 
 export const publicFeedStatement = feedStatement(publicPage)
 export const sessionFeedStatement = feedStatement(sessionPage)
@@ -60,7 +64,13 @@ export const feedRows = (
 }
 
 /** One trace of the feed: where it stands, and what is shown of it as JSON text, empty for nothing. */
-export type FeedEntry = { readonly created_at: bigint; readonly id: string; readonly text: string }
+export type FeedEntry = {
+  readonly created_at: bigint
+  readonly id: string
+  readonly text: string
+  /** Of a page of a feed; what is not shown takes its part of it too. */
+  readonly bytes: number
+}
 
 const entryText = (row: FeedRow): string =>
   jsonObject({
@@ -70,11 +80,11 @@ const entryText = (row: FeedRow): string =>
   })
 
 /** What is in quarantine keeps its place, but nothing of it is shown. */
-export const toEntry = (row: FeedRow, { isClear }: Pick<Reads<ReadTables>, 'isClear'>): FeedEntry => ({
-  created_at: row.created_at,
-  id: row.id,
-  text: isClear(`trace-${row.id}`, `namespace-${row.namespace_id}`) ? entryText(row) : '',
-})
+export const toEntry = (row: FeedRow, { isClear }: Pick<Reads<ReadTables>, 'isClear'>): FeedEntry => {
+  const { created_at, id, weight } = row
+  const text = isClear(`trace-${id}`, `namespace-${row.namespace_id}`) ? entryText(row) : ''
+  return { created_at, id, text, bytes: Math.max(weight, Buffer.byteLength(text)) }
+}
 
 const isNewer = (a: FeedEntry, b: FeedEntry) =>
   a.created_at === b.created_at ? a.id > b.id : a.created_at > b.created_at
@@ -103,8 +113,10 @@ export const mergeEntries = (
 
 /** The data of a feed answer, from one entry more than it may show. */
 export const feedText = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): string => {
-  const shown = entries.slice(0, limit)
-  const next = entries.length > limit && shown.length > 0 ? `,"nextCursor":"${cursorAfter(shown.at(-1)!)}"` : ''
-  const texts = shown.map(({ text }) => text).filter((text) => text !== '')
-  return `{"traces":[${texts.join(',')}],"isAuthenticated":${isAuthenticated}${next}}`
+  const sizes = entries.map(({ bytes }) => bytes)
+  const count = fitting(sizes, limit)
+  const next = entries.length > count && count > 0 ? `,"nextCursor":"${cursorAfter(entries[count - 1]!)}"` : ''
+  const texts = entries.slice(0, count).map(({ text }) => text)
+  const shown = texts.filter((text) => text !== '')
+  return `{"traces":[${shown.join(',')}],"isAuthenticated":${isAuthenticated}${next}}`
 }

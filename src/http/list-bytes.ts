@@ -59,7 +59,7 @@ export const openBytes = async <Row>(
       assertGoesOn(reading)
       return piece.bytes
     }
-    for (let page = first; page; page = await nextPage()) {
+    for (let page = first; page; page = list.isFull?.() ? undefined : await nextPage()) {
       for (const row of page.rows) {
         if (isGone(row, page.position)) continue
         const text = list.toText(row)

@@ -24,6 +24,8 @@ export type LongList<Row> = {
   readonly before: string
   /** Undefined leaves a row out. */
   toText(row: Row): string | undefined
+  /** Whether no row more will be shown, so that none need be read. */
+  isFull?(): boolean
   /** The trace that a row shows, where rows are traces. */
   traceIdOf?(row: Row): string
   after(): string

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { notFound } from '../http/errors.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
+import { fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, ok, okText } from '../http/reply.ts'
 import type { Service } from '../service.ts'
 import { afterModel, listModels, modelCursor, oneModel } from './queries.ts'
@@ -37,9 +38,10 @@ export const modelRoutes = (app: FastifyInstance, { reads }: Service): void => {
       const after = afterModel(cursor)
       if (limit === 0) return ok(reply, { models: [] })
       const rows = await listModels(reads, { provider, q, after, limit: limit + 1 })
-      const shown = rows.slice(0, limit)
-      const next = rows.length > limit ? `,"nextCursor":"${modelCursor(shown.at(-1)!)}"` : ''
-      return okText(reply, `{"models":${jsonArray(shown.map(({ body }) => body))}${next}}`)
+      const bodies = rows.map(({ body }) => body)
+      const count = fittingTexts(bodies, limit)
+      const next = rows.length > count ? `,"nextCursor":"${modelCursor(rows[count - 1]!)}"` : ''
+      return okText(reply, `{"models":${jsonArray(bodies.slice(0, count))}${next}}`)
     },
   )
 

@@ -4,6 +4,7 @@ import { BATCH_LIMIT, bodiesBy } from '../http/body.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { Key, Limit, limitOf } from '../http/keys.ts'
+import { PAGE_BYTES, fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
 import { messageId } from '../ids.ts'
 import type { Service } from '../service.ts'
@@ -174,7 +175,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
       const rows = await listMessages(reads, { incarnation, includeParts, values })
       return okText(reply, pageText(id, incarnation, rows, limit ?? ALL))
     }
-    const page = newPage(id, incarnation, limit ?? ALL)
+    const page = newPage(id, incarnation, limit)
     return streams.send(reply, {
       reader,
       check: () => checkRight(reads, reader, incarnation),
@@ -182,32 +183,38 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
       pages: () => messagePages(reads, { incarnation, includeParts, values }),
       before: '{"ok":true,"data":{"messages":[',
       toText: page.toText,
+      isFull: page.isFull,
       after: page.end,
     })
   }
 }
 
-const newPage = (id: string, incarnation: bigint, limit: number) => {
-  let shown = 0
+/** What of a list one answer shows: all of it, or as much as fits where a limit is given. */
+const newPage = (id: string, incarnation: bigint, limit: number | undefined) => {
+  let [shown, bytes] = [0, 0]
   let last: MessageListRow | undefined
   let more = false
   return {
-    /** Undefined for the row beyond the page. */
+    /** Undefined for a row beyond the page. */
     toText: (row: MessageListRow): string | undefined => {
-      if (shown === limit) {
-        more = true
-        return undefined
-      }
+      more ||= shown === limit
+      if (more) return undefined
+      const text = messageText(row)
+      if (limit !== undefined) bytes += Buffer.byteLength(text) + 1
+      more = bytes > PAGE_BYTES && shown > 0
+      if (more) return undefined
       shown += 1
       last = row
-      return messageText(row)
+      return text
     },
+    isFull: () => more,
     end: () => `]${more ? `,"nextCursor":"${messageCursor(id, incarnation, last!)}"` : ''}}}`,
   }
 }
 
 const pageText = (id: string, incarnation: bigint, rows: readonly MessageListRow[], limit: number): string => {
-  const shown = rows.slice(0, limit)
-  const next = rows.length > limit ? `,"nextCursor":"${messageCursor(id, incarnation, shown.at(-1)!)}"` : ''
-  return `{"messages":${jsonArray(shown.map(messageText))}${next}}`
+  const texts = rows.map(messageText)
+  const count = limit === ALL ? rows.length : fittingTexts(texts, limit)
+  const next = rows.length > count ? `,"nextCursor":"${messageCursor(id, incarnation, rows[count - 1]!)}"` : ''
+  return `{"messages":${jsonArray(texts.slice(0, count))}${next}}`
 }

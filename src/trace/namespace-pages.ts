@@ -2,16 +2,16 @@ import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Page, Pages } from '../http/long-list.ts'
 import { type After, FAR_FUTURE, summaryColumns } from './queries.ts'
-import type { TraceRow } from './rows.ts'
+import type { ListedRow } from './rows.ts'
 
 /** About how many characters a page holds, unless a row alone holds more. */
 export const PAGE_WEIGHT = 512 * 1024
 const PAGE_ROWS = 1_000
 
-type PageRow = TraceRow & { position: bigint; weight: number; found: bigint }
+type PageRow = ListedRow & { position: bigint; found: bigint }
 
 /** `next`: where the list goes on; undefined when this was its end. */
-export type NamespacePage = Page<TraceRow> & { readonly next: After | undefined }
+export type NamespacePage = Page<ListedRow> & { readonly next: After | undefined }
 
 // Rows are weighed before they are sent: titles may be long, and compressed where they are stored.
 const statement = `
@@ -49,7 +49,7 @@ export const namespacePage = async (
 }
 
 /** All traces of a namespace, page by page: what is there all the time comes exactly once. */
-export async function* namespacePages(reads: Pick<Reads<ReadTables>, 'rows'>, namespaceId: string): Pages<TraceRow> {
+export async function* namespacePages(reads: Pick<Reads<ReadTables>, 'rows'>, namespaceId: string): Pages<ListedRow> {
   let after: After | undefined
   do {
     const page: NamespacePage = await namespacePage(reads, namespaceId, after)

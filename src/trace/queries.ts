@@ -4,11 +4,12 @@ import type { Reads, Row } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { decodeCursor, encodeCursor } from '../http/keys.ts'
+import { weighedRows } from '../http/page-bytes.ts'
 import { keyHash, traceId } from '../ids.ts'
 import type { Role } from '../namespace/events.ts'
 import type { Visibility } from './events.ts'
 import type { Member } from './policy.ts'
-import type { TraceRow } from './rows.ts'
+import type { ListedRow } from './rows.ts'
 import type { DetailRow } from './views.ts'
 
 /** The one trace that an externalId names for a caller, with the caller's role in its namespace. */
@@ -93,24 +94,34 @@ export const cursorAfter = (row: { created_at: bigint; id: string }): string =>
 export const summaryColumns = `t.id, t.external_id, t.title, t.agent_id, t.model, t.model_name, t.ai_title, t.visibility,
   t.created_at, t.updated_at, c.message_count`
 
+/** Bytes of the texts that a summary shows. */
+export const summaryWeight = `octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)
+  + coalesce(octet_length(t.ai_title::text), 0)`
+
+/** The order of all lists of traces, over the columns of their rows. */
+export const NEWEST_FIRST = 'created_at desc, id desc'
+
 /** Before all traces of a list. */
 export const FAR_FUTURE: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
-const listStatement = (condition: string) => `
-  select ${summaryColumns} from (
+const listStatement = (condition: string) =>
+  weighedRows(
+    `
+  select ${summaryColumns}, ${summaryWeight} as weight from (
     select id, created_at from feed where namespace_id = $1 and (created_at, id) < ($2, $3) ${condition}
     order by created_at desc, id desc limit $4
-  ) f join traces t on t.id = f.id left join counts c on c.trace_id = f.id
-  order by f.created_at desc, f.id desc`
+  ) f join traces t on t.id = f.id left join counts c on c.trace_id = f.id`,
+    NEWEST_FIRST,
+  )
 
 /** The traces of a namespace, newest first; `publicOnly` for who is no member. */
 export const listTraces = (
   reads: TraceReads,
   options: { namespaceId: string; publicOnly: boolean; limit: number; after: After | undefined },
-): Promise<TraceRow[]> => {
+): Promise<ListedRow[]> => {
   const { createdAt, id } = options.after ?? FAR_FUTURE
   const values = [options.namespaceId, createdAt, id, options.limit]
   return options.publicOnly
-    ? reads.rows<TraceRow & Row>('traces-public', listStatement(`and visibility = 'public'`), values)
-    : reads.rows<TraceRow & Row>('traces-list', listStatement(''), values)
+    ? reads.rows<ListedRow & Row>('traces-public', listStatement(`and visibility = 'public'`), values)
+    : reads.rows<ListedRow & Row>('traces-list', listStatement(''), values)
 }

@@ -5,6 +5,7 @@ import type { Decision } from '../engine/stream.ts'
 import { type Caller, contextOf, requireCaller, requireNamespace } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
+import { fitting } from '../http/page-bytes.ts'
 import { answers, jsonArray, ok, okText } from '../http/reply.ts'
 import { traceId } from '../ids.ts'
 import type { Service } from '../service.ts'
@@ -16,6 +17,7 @@ import { afterOf, cursorAfter, listTraces, memberOf, resolveTrace, slugOf, trace
 import { KnownMessages } from './known-messages.ts'
 import { remembered, unlessGone, writeLocated } from './locate.ts'
 import { named } from './named.ts'
+import type { ListedRow } from './rows.ts'
 import { TraceDetail, TraceSummary, detailText, stateText, summaryText } from './views.ts'
 
 const Params = z.object({ externalId: Key })
@@ -184,11 +186,12 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
 /** A page of summaries from one row more than it may hold; traces in quarantine are left out. */
 export const pageText = (
   { isClear }: Pick<Service['reads'], 'isClear'>,
-  rows: readonly Parameters<typeof summaryText>[0][],
+  rows: readonly ListedRow[],
   limit: number,
 ): string => {
-  const page = rows.slice(0, limit)
-  const shown = page.filter(({ id }) => isClear(`trace-${id}`))
-  const next = rows.length > limit ? `,"nextCursor":"${cursorAfter(page.at(-1)!)}"` : ''
-  return `{"traces":${jsonArray(shown.map(summaryText))}${next}}`
+  const texts = rows.map((row) => (isClear(`trace-${row.id}`) ? summaryText(row) : ''))
+  const sizes = rows.map(({ weight }, i) => Math.max(weight, Buffer.byteLength(texts[i]!)))
+  const count = fitting(sizes, limit)
+  const next = rows.length > count ? `,"nextCursor":"${cursorAfter(rows[count - 1]!)}"` : ''
+  return `{"traces":${jsonArray(texts.slice(0, count).filter((text) => text !== ''))}${next}}`
 }

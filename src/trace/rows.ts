@@ -25,6 +25,9 @@ export type TraceRow = {
   message_count: bigint | null
 }
 
+/** A row of a list of traces, with about how many bytes it adds to the answer, or fewer. */
+export type ListedRow = TraceRow & { weight: number }
+
 /** Which column holds which field. */
 export const columnsOfFields = {
   agentId: 'agent_id',

@@ -7,7 +7,7 @@ import type { FeedRow } from '../../src/feed/queries.ts'
 /** A page of one trace, read at a position. */
 const page = (id: string, { position = 1n, length = 10 } = {}) => ({
   rows: [{ id, namespace_id: 'n1', author_id: 'u1', position } as unknown as FeedRow],
-  entries: [{ created_at: 1n, id, text: 'x'.repeat(length) }],
+  entries: [{ created_at: 1n, id, text: 'x'.repeat(length), bytes: length }],
 })
 
 const happened = (type: string, of: string, position: bigint, data: object = {}) =>

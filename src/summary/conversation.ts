@@ -1,22 +1,7 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Earlier } from '../trace/earlier.ts'
-import type { MessageClass } from '../trace/events.ts'
-import type { MessageRole } from '../trace/part.ts'
-
-/** One message of a session, as far as a summary needs it. */
-export type Turn = {
-  /** Its place among all messages, from 1. */
-  readonly place: number
-  readonly role: MessageRole
-  readonly class: MessageClass
-  readonly text: string
-  /** The normalised names of its tool calls. */
-  readonly tools: readonly string[]
-}
-
-/** The beginning, the prompts and the end of a session, in order. */
-export type Conversation = { readonly messageCount: number; readonly turns: readonly Turn[] }
+import type { Conversation, StoredTurn } from './turns.ts'
 
 /** What a summary starts from: the trace as the read models show it. */
 export type SummaryHeader = {
@@ -47,7 +32,7 @@ export const summaryHeader = async (reads: Reads<ReadTables>, id: string): Promi
 const FIRST = 4
 const LAST = 6
 const PROMPTS = 100
-/** A longer text is no prompt but a paste: it is left out, and memory stays small. */
+/** A longer text is no prompt but a paste: it is left out, as is what exceeds this in many parts. */
 const MAX_BYTES = 256 * 1024
 
 const turnsStatement = `
@@ -64,39 +49,25 @@ const turnsStatement = `
   )
   select p.place, m.role, m.class, m.tools,
     case when octet_length(m.text_content::text) <= ${MAX_BYTES} then m.text_content end as text, (
-      select string_agg(b.body::text, ',' order by b.position) from parts b
-      where b.trace_id = $1 and b.incarnation = p.incarnation and b.ordinal = p.ordinal and b.type = 'text'
-        and octet_length(b.body::text) <= ${MAX_BYTES}
+      select string_agg(b.body, ',' order by b.position) from (
+        select b.body::text as body, b.position,
+          sum(octet_length(b.body::text)) over (order by b.position rows unbounded preceding) as bytes
+        from parts b where b.trace_id = $1 and b.incarnation = p.incarnation and b.ordinal = p.ordinal
+          and b.type = 'text' and octet_length(b.body::text) <= ${MAX_BYTES}
+      ) b where b.bytes <= ${MAX_BYTES}
     ) as parts
   from chosen c join placed p on p.place = c.place
     join messages m on m.trace_id = $1 and m.incarnation = p.incarnation and m.ordinal = p.ordinal
   order by p.place`
 
-type TurnRow = {
-  place: bigint
-  role: MessageRole
-  class: MessageClass
-  tools: string
-  text: string | null
-  parts: string | null
-}
-
-const textOf = ({ text, parts }: TurnRow): string => {
-  if (text !== null) return JSON.parse(text) as string
-  const bodies = JSON.parse(`[${parts ?? ''}]`) as { content?: { text?: string } }[]
-  return bodies.map(({ content }) => content?.text ?? '').join('\n')
-}
+type TurnRow = Omit<StoredTurn, 'place'> & { place: bigint }
 
 /** Reads what a summary of the trace is made of; bounded, however long the session was. */
 export const readConversation = async (
   reads: Reads<ReadTables>,
   id: string,
   messageCount: number,
-): Promise<Conversation> => {
+): Promise<Conversation<StoredTurn>> => {
   const rows = await reads.rows<TurnRow & Row>('summary-turns', turnsStatement, [id])
-  const turns = rows.map((row): Turn => {
-    const { role, class: kind, tools } = row
-    return { place: Number(row.place), role, class: kind, text: textOf(row), tools: JSON.parse(tools) as string[] }
-  })
-  return { messageCount, turns }
+  return { messageCount, turns: rows.map((row) => ({ ...row, place: Number(row.place) })) }
 }

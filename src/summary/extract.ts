@@ -1,5 +1,5 @@
 import { cleanPrompt } from './clean-prompt.ts'
-import type { Conversation, Turn } from './conversation.ts'
+import type { Conversation, Turn } from './turns.ts'
 import type { Summary } from './provider.ts'
 import { oneLine, shorten } from './shorten.ts'
 

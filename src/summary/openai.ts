@@ -1,12 +1,13 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai'
 import { z } from 'zod'
-import type { Conversation } from './conversation.ts'
 import { MAX_TITLE } from './extract.ts'
-import { fitPrompt, instructions } from './prompt.ts'
+import { instructions } from './prompt.ts'
 import type { Provider, Summary } from './provider.ts'
 import type { SummarySettings } from './settings.ts'
 import { oneLine, shorten } from './shorten.ts'
 import { withoutEnd } from '../text-ends.ts'
+import type { Thread } from './thread.ts'
+import type { Conversation, StoredTurn } from './turns.ts'
 
 const RETRIES = 2
 const MAX_SUMMARY = 4_000
@@ -40,7 +41,7 @@ type Settings = Pick<
 >
 
 /** Asks an OpenAI-compatible endpoint. It retries on 429, 5xx and lost connections, within the time limit. */
-export const openaiProvider = (settings: Settings): Provider => {
+export const openaiProvider = (settings: Settings, thread: Pick<Thread, 'prompt'>): Provider => {
   const { SUMMARY_MODEL: model = '', SUMMARY_TIMEOUT_MS: timeout, SUMMARY_PROMPT_CHARS: maxChars } = settings
   const client = new OpenAI({
     baseURL: settings.SUMMARY_BASE_URL,
@@ -52,7 +53,8 @@ export const openaiProvider = (settings: Settings): Provider => {
     logLevel: 'off',
   })
 
-  const ask = async (conversation: Conversation, signal: AbortSignal): Promise<string> => {
+  const ask = async (conversation: Conversation<StoredTurn>, signal: AbortSignal): Promise<string> => {
+    const content = await thread.prompt(conversation, maxChars, signal)
     const late = AbortSignal.timeout(timeout)
     try {
       const completion = await client.chat.completions.create(
@@ -60,7 +62,7 @@ export const openaiProvider = (settings: Settings): Provider => {
           model,
           messages: [
             { role: 'system', content: instructions },
-            { role: 'user', content: fitPrompt(conversation, maxChars) },
+            { role: 'user', content },
           ],
         },
         { signal: AbortSignal.any([signal, late]) },

@@ -11,6 +11,7 @@ import { LEAD, freeJobsOfTheDead, sayAlive } from './presence.ts'
 import { providerOf } from './providers.ts'
 import { CheckpointMoved } from './rows.ts'
 import type { SummarySettings } from './settings.ts'
+import { newThread } from './thread.ts'
 import { newUnreadable } from './unreadable.ts'
 
 /**
@@ -40,8 +41,9 @@ const mayPass = (error: unknown) =>
 /** Starts the process; nothing at all when summaries are switched off. */
 export const startSummaries = (options: SummariesOptions): { close(): Promise<void> } => {
   const { url, jobConnections: connections, log, codec, now, config, logger } = options
-  const provider = providerOf(config)
-  if (!provider) return { close: async () => {} }
+  const thread = newThread()
+  const provider = providerOf(config, thread)
+  if (!provider) return { close: thread.close }
   const rule = { threshold: config.SUMMARY_THRESHOLD, debounceMs: config.SUMMARY_DEBOUNCE_MS }
   const run = newJob({ ...options, provider, threshold: rule.threshold })
   const unreadable = newUnreadable(logger)
@@ -103,6 +105,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
     close: async () => {
       stop.abort()
       await running
+      await thread.close()
     },
   }
 }

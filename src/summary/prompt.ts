@@ -1,5 +1,5 @@
 import { oneLine, shorten } from './shorten.ts'
-import type { Conversation, Turn } from './conversation.ts'
+import type { Conversation, Turn } from './turns.ts'
 import { cleanPrompt } from './clean-prompt.ts'
 
 const FIRST = 2

@@ -1,9 +1,9 @@
-import type { Conversation } from './conversation.ts'
+import type { Conversation, StoredTurn } from './turns.ts'
 
 export type Summary = { readonly title?: string | undefined; readonly summary: string }
 
 /**
- * Makes a summary of a session. To plug in another one, write a function like this and name it in `providers.ts`.
+ * Makes a summary of a session, which is read on a thread of its own (`thread.ts`). To plug in another one, write a function like this and name it in `providers.ts`.
  * @throws Error that holds nothing of the session and no secret: it is logged; the job is tried again
  */
-export type Provider = (conversation: Conversation, signal: AbortSignal) => Promise<Summary>
+export type Provider = (conversation: Conversation<StoredTurn>, signal: AbortSignal) => Promise<Summary>

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Turn } from '../../src/summary/conversation.ts'
+import { newThread } from '../../src/summary/thread.ts'
+import type { StoredTurn } from '../../src/summary/turns.ts'
 import { openaiProvider } from '../../src/summary/openai.ts'
 
 const test = suite('openai provider')
@@ -28,7 +29,8 @@ const server = createServer((request, response) => {
 })
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 test.before.each(() => void (asked = []))
-test.after(() => {
+test.after(async () => {
+  await thread.close()
   server.closeAllConnections()
   server.close()
 })
@@ -51,17 +53,22 @@ const status =
       .end(`{"error":{"message":"no, ${KEY}"}}`)
 const good = completion('{"title": "Repair the parser.", "summary": "It was repaired."}')
 
-const turns: Turn[] = [{ place: 1, role: 'user', class: 'user_message', text: 'Repair the parser', tools: [] }]
+const turn = { role: 'user', class: 'user_message', text: '"Repair the parser"', parts: null, tools: '[]' } as const
+const turns: StoredTurn[] = [{ place: 1, ...turn }]
+const thread = newThread()
 const conversation = { messageCount: 1, turns }
 const never = new AbortController().signal
 const provider = (settings: { timeout?: number; key?: string | undefined; url?: string } = {}) =>
-  openaiProvider({
-    SUMMARY_BASE_URL: settings.url ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    SUMMARY_MODEL: 'small',
-    SUMMARY_API_KEY: 'key' in settings ? settings.key : KEY,
-    SUMMARY_TIMEOUT_MS: settings.timeout ?? 10_000,
-    SUMMARY_PROMPT_CHARS: 2_000,
-  })
+  openaiProvider(
+    {
+      SUMMARY_BASE_URL: settings.url ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+      SUMMARY_MODEL: 'small',
+      SUMMARY_API_KEY: 'key' in settings ? settings.key : KEY,
+      SUMMARY_TIMEOUT_MS: settings.timeout ?? 10_000,
+      SUMMARY_PROMPT_CHARS: 2_000,
+    },
+    thread,
+  )
 const failure = async (work: Promise<unknown>) => {
   const error = await work.then(
     () => new Error('no error'),

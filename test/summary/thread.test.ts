@@ -1,0 +1,52 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { extract } from '../../src/summary/extract.ts'
+import { newThread } from '../../src/summary/thread.ts'
+import { type StoredTurn, parsed } from '../../src/summary/turns.ts'
+
+const test = suite('the thread that reads sessions')
+const thread = newThread()
+test.after(() => thread.close())
+const never = new AbortController().signal
+
+const prompt = { role: 'user', class: 'user_message', parts: null, tools: '[]' } as const
+const turns = Array.from({ length: 100 }, (_, i): StoredTurn => ({
+  ...prompt,
+  place: i + 1,
+  text: JSON.stringify(`Repair "number" ${i} @src/a/b.ts `.repeat(700)),
+}))
+const conversation = { messageCount: 100, turns }
+
+test('the event loop goes on while a session is read', async () => {
+  let turnsOfTheLoop = 0
+  let reading = true
+  const count = () => {
+    turnsOfTheLoop += 1
+    if (reading) setImmediate(count)
+  }
+  setImmediate(count)
+  const summary = await thread.extract(conversation, never)
+  reading = false
+  assert.equal(summary, extract(parsed(conversation)))
+  assert.ok(turnsOfTheLoop > 10, `${turnsOfTheLoop}`)
+})
+
+test('a prompt fits', async () => {
+  assert.ok((await thread.prompt(conversation, 2_000, never)).length <= 2_000)
+})
+
+test('what cannot be read is an error, and the next is read', async () => {
+  const broken = { ...conversation, turns: [{ ...turns[0]!, text: '"' }] }
+  const error = await thread.extract(broken, never).catch((error: Error) => error)
+  assert.instance(error, Error)
+  assert.is((await thread.extract({ messageCount: 0, turns: [] }, never)).title, undefined)
+})
+
+test('who stops waits for nothing', async () => {
+  const stop = new AbortController()
+  const reading = thread.extract(conversation, stop.signal).catch((error: Error) => error.name)
+  stop.abort()
+  assert.is(await reading, 'AbortError')
+})
+
+test.run()

@@ -20,6 +20,7 @@ import { answerBrokenHead } from './broken-head.ts'
 import { installClosing } from './closing.ts'
 import { installErrors, invalid, sendError } from './errors.ts'
 import { installHealth } from './health.ts'
+import { homeRoute } from './home.ts'
 import { installLimits } from './limits.ts'
 import { installMetrics, metricsRoute } from './metrics.ts'
 import { installOpenApi } from './openapi.ts'
@@ -70,6 +71,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installAuth(app, service)
   installLimits(app, service.limits)
   await installOpenApi(app, service)
+  homeRoute(app)
   installHealth(app, service)
   metricsRoute(app, service)
   await app.register(async (scope) => {

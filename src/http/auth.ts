@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Service } from '../service.ts'
 import { csrfTokenOf, isCsrfToken } from '../session/token.ts'
@@ -71,9 +71,16 @@ const streamsOf = ({ sessionId, userId, identityId, namespace }: Caller): string
   ...(namespace ? [`namespace-${namespace.id}`] : []),
 ]
 
+/** Says that an answer depends on these headers of its request, besides those that are named already. */
+const addVary = (reply: FastifyReply, names: string) => {
+  const known = reply.getHeader('vary')
+  reply.header('vary', known === undefined ? names : `${String(known)}, ${names}`)
+}
+
 /**
  * Authenticates before the body is read (readings: Errors). A token that is not valid is no token (interface:
- * Authentication 3); a cookie's mutating request needs its CSRF token besides.
+ * Authentication 3); a cookie's mutating request needs its CSRF token besides. What is told to a caller is for nobody
+ * else, which no cache on the way can know by itself.
  */
 export const installAuth = (
   app: FastifyInstance,
@@ -83,7 +90,7 @@ export const installAuth = (
   app.decorateRequest('caller', undefined)
   app.decorateRequest('authenticatedAt', 0)
 
-  const authenticate = async (request: FastifyRequest) => {
+  const authenticate = async (request: FastifyRequest): Promise<void> => {
     const { auth = 'none' } = request.routeOptions.config
     request.authenticatedAt = performance.now()
     if (auth === 'none') return
@@ -99,7 +106,12 @@ export const installAuth = (
     uses.note(caller.sessionId)
   }
 
-  app.addHook('onRequest', authenticate)
+  app.addHook('onRequest', async (request, reply) => {
+    if ((request.routeOptions.config.auth ?? 'none') === 'none') return
+    addVary(reply, 'authorization, cookie')
+    await authenticate(request)
+    if (request.caller) reply.header('cache-control', 'private')
+  })
   // Rights may be lost while a body takes its time to arrive.
   app.addHook('preValidation', async (request) => {
     if (!request.caller || performance.now() - request.authenticatedAt < BRIEF_MS) return

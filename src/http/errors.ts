@@ -93,8 +93,12 @@ export const describe = (error: unknown): HttpError => {
 /** The status that an error is answered with. */
 export const statusOf = ({ code }: HttpError): number => statuses[code]
 
+/** A client may go in the middle of what it says; nobody is there any more to be answered. */
+const hasHungUp = ({ raw }: FastifyRequest): boolean => raw.destroyed && !raw.complete
+
 /** Notes what went wrong on our side, and who was refused something. */
 export const logError = (error: unknown, request: FastifyRequest): void => {
+  if (hasHungUp(request)) return request.log.debug({ err: error }, 'a client has hung up')
   const { code } = describe(error)
   logRefusal(error, code, request)
   if (statuses[code] === 500) request.log.error({ err: error }, 'request failed')

@@ -94,7 +94,7 @@ export const newIntake = ({
     }
     const onEnd = () => leave(() => resolve(Buffer.concat(chunks)))
     const onClose = () => fail(brokenOff())
-    const onError = fail
+    const onError = onClose
     arrivals.add(arrival)
     payload.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onError)
     return promise

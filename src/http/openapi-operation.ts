@@ -79,11 +79,11 @@ const meanings: Readonly<Record<string, string>> = {
   410: 'The invite is over: `invite_revoked`, `invite_expired` or `invite_used`',
   413: 'The body is too large: `payload_too_large`',
   429: 'Too many requests: `rate_limited`; `Retry-After` says when to try again',
+  500: 'Something broke on our side: `internal`',
   503: 'Not now: `unavailable`; `Retry-After` says when to try again',
 }
 
-const otherFailures =
-  'Any other failure, among them 413 `payload_too_large`, 429 `rate_limited`, 500 `internal` and 503 `unavailable`; 429 and 503 come with `Retry-After`'
+const otherFailures = 'Any other failure'
 
 const JSON_TYPE = ['application/json']
 
@@ -92,13 +92,34 @@ const contentOf = (description: string, schema: JsonObject, types: readonly stri
   content: Object.fromEntries(types.map((type) => [type, { schema }])),
 })
 
-const answersOf = (url: string, { response = { 200: { type: 'null' } }, produces }: RouteSchema) => {
-  const answers = Object.entries(response).map(([status, schema]) => {
+type Route = { readonly method: string | string[]; readonly config?: FastifyContextConfig }
+
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/** The failures of every route of its kind: who asks too much or at a bad time, and whose body or token is wrong. */
+const commonFailures = (url: string, { body, consumes }: RouteSchema, { method, config }: Route): string[] => {
+  if (!url.startsWith('/v1/')) return []
+  const { auth = 'none' } = config ?? {}
+  const hasBody = body !== undefined || consumes !== undefined || WITH_BODY.has(String(method))
+  return [
+    '400', // whatever has a path or a head can be wrong
+    ...(auth === 'required' ? ['401'] : []),
+    ...(auth === 'none' || method === 'GET' ? [] : ['403']),
+    ...(hasBody ? ['413'] : []),
+    ...['429', '500', '503'],
+  ]
+}
+
+const failure: JsonObject = { $ref: '#/components/schemas/Error' }
+
+const answersOf = (url: string, route: RouteSchema, how: Route) => {
+  const { response: own = { 200: { type: 'null' } }, produces } = route
+  const common = Object.fromEntries(commonFailures(url, route, how).map((status) => [status, failure]))
+  const answers = Object.entries({ ...common, ...own }).map(([status, schema]) => {
     const description = meanings[status] ?? 'An answer'
     if (schema.content || schema.type === 'null') return [status, { description, ...schema }]
     return [status, contentOf(description, schema, status < '300' ? produces : undefined)]
   })
-  const failure = { $ref: '#/components/schemas/Error' }
   const others = url.startsWith('/v1/') ? { default: contentOf(otherFailures, failure) } : {}
   return { ...Object.fromEntries(answers), ...others }
 }
@@ -106,15 +127,13 @@ const answersOf = (url: string, { response = { 200: { type: 'null' } }, produces
 /** A route that takes bytes as they are has no schema for them. */
 const bodyOf = ({ body, consumes }: RouteSchema) => body ?? (consumes && { type: 'string', format: 'binary' })
 
-type Route = { readonly method: string | string[]; readonly config?: FastifyContextConfig }
-
 /** Adds to a route's schema what its method, its path and its `auth` say. */
-export const describeRoute = <S extends RouteSchema>(schema: S, url: string, { method, config }: Route): S => ({
+export const describeRoute = <S extends RouteSchema>(schema: S, url: string, route: Route): S => ({
   ...schema,
-  operationId: schema.operationId ?? operationIdOf(String(method), url),
-  security: securities[config?.auth ?? 'none'],
+  operationId: schema.operationId ?? operationIdOf(String(route.method), url),
+  security: securities[route.config?.auth ?? 'none'],
   params: described(schema.params),
   querystring: described(schema.querystring),
   body: bodyOf(schema),
-  response: answersOf(url, schema),
+  response: answersOf(url, schema, route),
 })

@@ -44,7 +44,7 @@ const putRoute = (app: FastifyInstance, { reads, namespaces, avatars, visible, a
     {
       config: { auth: 'required' },
       schema: {
-        summary: 'Upload the avatar, as an admin: PNG, JPEG or WebP of at most 512 KiB',
+        summary: 'Upload the avatar, as an admin: PNG, JPEG or WebP of at most 512 KiB and 4,096 pixels a side',
         tags,
         consumes: ['image/png', 'image/jpeg', 'image/webp'],
         params: Params,
@@ -56,7 +56,7 @@ const putRoute = (app: FastifyInstance, { reads, namespaces, avatars, visible, a
       const { id } = await namespaceOfAdmin(reads, idOfSlug(request.params.slug), caller)
       const bytes = request.body
       const type = bytes && imageTypeOf(bytes)
-      if (!type) throw invalid(undefined, 'The body must be a PNG, JPEG or WebP picture')
+      if (!type) throw invalid(undefined, 'The body must be a PNG, JPEG or WebP picture of at most 4,096 pixels a side')
       assertWritable()
       const storageId = createHash('sha256').update(bytes).digest('base64url')
       await avatars.put(id, storageId, { type, bytes })

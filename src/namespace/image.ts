@@ -1,40 +1,70 @@
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/webp'
 
+/** A picture of so many pixels a side takes 64 MB once it is unpacked, whatever it takes here. */
+const MAX_SIDE = 4_096
+
+type Size = { readonly width: number; readonly height: number }
+
+const isShowable = ({ width, height }: Size) => width > 0 && height > 0 && width <= MAX_SIDE && height <= MAX_SIDE
+
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 const PNG_END = Buffer.from('IEND')
 
-const isPng = (bytes: Buffer) =>
+const pngSize = (bytes: Buffer): Size | undefined =>
   bytes.length >= 45 &&
   bytes.subarray(0, 8).equals(PNG) &&
   bytes.toString('latin1', 12, 16) === 'IHDR' &&
-  bytes.readUInt32BE(16) > 0 &&
-  bytes.readUInt32BE(20) > 0 &&
   bytes.includes(PNG_END, 33)
+    ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
+    : undefined
 
-/** Begins with a marker of a segment and holds a frame. */
-const isJpeg = (bytes: Buffer) =>
-  bytes.length >= 20 && bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff && hasFrame(bytes)
-
-/** Walks the segments up to the first that begins a frame (SOF0 to SOF15, without DHT, JPG and DAC). */
-const hasFrame = (bytes: Buffer): boolean => {
+/** Of the first segment that begins a frame (SOF0 to SOF15, without DHT, JPG and DAC). */
+const frameSize = (bytes: Buffer): Size | undefined => {
   for (let at = 2; at + 9 < bytes.length && bytes[at] === 0xff;) {
     const marker = bytes[at + 1]!
     if (marker === 0xff) at += 1
-    else if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) return true
+    else if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
+      return { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) }
     else at += 2 + Math.max(2, bytes.readUInt16BE(at + 2))
   }
-  return false
+  return undefined
 }
 
-const isWebp = (bytes: Buffer) =>
-  bytes.length >= 30 &&
-  bytes.toString('latin1', 0, 4) === 'RIFF' &&
-  bytes.readUInt32LE(4) + 8 <= bytes.length &&
-  /^WEBPVP8[ LX]$/.test(bytes.toString('latin1', 8, 16))
+const jpegSize = (bytes: Buffer): Size | undefined =>
+  bytes.length >= 20 && bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff ? frameSize(bytes) : undefined
 
-/** What a picture is by its content, whatever its sender says; undefined for anything that is no avatar. */
+/** Of the canvas, or of the one picture: lossy (VP8) or lossless (VP8L). */
+const webpSize = (bytes: Buffer): Size | undefined => {
+  if (bytes.length < 30 || bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.readUInt32LE(4) + 8 > bytes.length)
+    return undefined
+  switch (bytes.toString('latin1', 8, 16)) {
+    case 'WEBPVP8X':
+      return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 }
+    case 'WEBPVP8 ':
+      return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff }
+    case 'WEBPVP8L': {
+      const bits = bytes.readUInt32LE(21)
+      return { width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 }
+    }
+    default:
+      return undefined
+  }
+}
+
+const sizes: Readonly<Record<ImageType, (bytes: Buffer) => Size | undefined>> = {
+  'image/png': pngSize,
+  'image/jpeg': jpegSize,
+  'image/webp': webpSize,
+}
+
+/**
+ * What a picture is by its content, whatever its sender says; undefined for anything that is no avatar, a picture that
+ * claims to be larger than 4,096 pixels a side among them.
+ */
 export const imageTypeOf = (bytes: Buffer): ImageType | undefined => {
-  if (isPng(bytes)) return 'image/png'
-  if (isJpeg(bytes)) return 'image/jpeg'
-  return isWebp(bytes) ? 'image/webp' : undefined
+  for (const type of Object.keys(sizes) as ImageType[]) {
+    const size = sizes[type](bytes)
+    if (size) return isShowable(size) ? type : undefined
+  }
+  return undefined
 }

@@ -51,7 +51,9 @@ export const currentSessionRoutes = (app: FastifyInstance, service: Service): vo
     async (request, reply) => {
       const caller = requireCaller(request)
       const csrfToken = caller.via === 'cookie' ? csrfTokenFor(request, cookieName) : undefined
-      return ok(reply, { ...(await describe(caller)), ...(csrfToken === undefined ? {} : { csrfToken }) })
+      const described = await describe(caller)
+      if (csrfToken === undefined) return ok(reply, described)
+      return ok(reply.header('cache-control', 'no-store'), { ...described, csrfToken })
     },
   )
 

@@ -52,7 +52,8 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
       const { deviceId, deviceName, namespaceId } = body
       const key = sha256(deviceId)
       const identity = { id: identityId('device', key), type: 'device', key, profile: {} } as const
-      return ok(reply, { session: await signIn(service, { identity, namespaceId, deviceName, requestId }) })
+      const session = await signIn(service, { identity, namespaceId, deviceName, requestId })
+      return ok(reply.header('cache-control', 'no-store'), { session })
     },
   )
 

@@ -71,6 +71,19 @@ test('says what each route needs of a caller', () => {
   for (const [name, { security }] of operations) assert.ok(security, name)
 })
 
+test('names the failures of every kind of route', () => {
+  for (const [name, { security, responses }] of operations) {
+    if (!name.includes('/v1/')) continue
+    const [method] = name.split(' ')
+    const needsToken = security.length === 2
+    const wanted = ['400', '429', '500', '503']
+    if (needsToken) wanted.push('401')
+    if (needsToken && method !== 'get') wanted.push('403')
+    if (['post', 'put', 'patch'].includes(method!)) wanted.push('413')
+    for (const status of wanted) assert.ok(responses[status], `${name}: ${status}`)
+  }
+})
+
 test('has each schema once, and only those that a route shows', () => {
   const { schemas } = JSON.parse(text).components as { schemas: Record<string, unknown> }
   for (const name of Object.keys(schemas)) {

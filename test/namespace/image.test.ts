@@ -29,4 +29,27 @@ test('a signature alone makes no picture', () => {
   }
 })
 
+const sized = (bytes: Buffer, write: (copy: Buffer) => void) => {
+  const copy = Buffer.from(bytes)
+  write(copy)
+  return copy
+}
+
+test('a picture that claims to be huge is none', () => {
+  const frame = jpeg.indexOf(Buffer.from([0xff, 0xc2]))
+  assert.ok(frame > 0)
+  const claims: Record<string, (width: number) => Buffer> = {
+    png: (width) => sized(png, (copy) => copy.writeUInt32BE(width, 16)),
+    'png, high': (height) => sized(png, (copy) => copy.writeUInt32BE(height, 20)),
+    jpeg: (width) => sized(jpeg, (copy) => copy.writeUInt16BE(width, frame + 7)),
+    webp: (width) => sized(webp, (copy) => copy.writeUInt32LE((width - 1) >>> 0, 21)),
+  }
+  for (const [name, of] of Object.entries(claims)) {
+    assert.ok(imageTypeOf(of(4_096)), name)
+    assert.is(imageTypeOf(of(4_097)), undefined, name)
+  }
+  assert.is(imageTypeOf(claims.png!(2 ** 31)), undefined)
+  assert.is(imageTypeOf(claims.png!(0)), undefined)
+})
+
 test.run()

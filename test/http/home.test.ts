@@ -1,0 +1,37 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { freshDatabase } from '../support/database.ts'
+import { openApp } from '../support/open-app.ts'
+
+const test = suite('the address of the service')
+const database = await freshDatabase()
+const { app, close } = await openApp(database.url)
+test.after(async () => {
+  await close()
+  await database.drop()
+})
+
+const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+
+test('a browser is told what this is and where to go on', async () => {
+  const { statusCode, headers, body } = await app.inject({ url: '/', headers: browser })
+  assert.is(statusCode, 200)
+  assert.match(String(headers['content-type']), 'text/html')
+  assert.match(String(headers['content-security-policy']), "default-src 'none'")
+  assert.match(String(headers['content-security-policy']), "frame-ancestors 'none'")
+  assert.is(headers['x-frame-options'], 'DENY')
+  for (const command of ['login', 'sync']) assert.match(body, `tracebook ${command}`)
+  const links = [...body.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!)
+  assert.ok(links.length >= 4)
+  for (const url of links) assert.is((await app.inject({ url })).statusCode, 200, url)
+})
+
+test('a program is told that nothing is there', async () => {
+  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
+    const answer = await app.inject({ url: '/', headers })
+    assert.is(answer.statusCode, 404)
+    assert.is(answer.json().error.code, 'not_found')
+  }
+})
+
+test.run()

@@ -1,15 +1,32 @@
-import { type Logger, pino } from 'pino'
+import { type Logger, type LoggerOptions, pino } from 'pino'
+import pretty from 'pino-pretty'
 
-/** Structured logs as JSON lines on standard output; tokens, cookies and codes are never in them. */
-export const newLogger = (level: string): Logger =>
-  pino({
+/** For a person at a terminal: the time of day, the level, the message, then the details. */
+const forPeople = () => pretty({ translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', sync: true })
+
+/**
+ * Structured logs on standard output: JSON lines, or lines for a person where that is a terminal. Tokens, cookies and
+ * codes are never in them.
+ */
+export const newLogger = (level: string, isTerminal = process.stdout.isTTY): Logger => {
+  const options: LoggerOptions = {
     level,
     redact: {
-      paths: ['req.headers.authorization', 'req.headers.cookie', '*.token', '*.code', '*.exchangeCode'],
+      // Not `*.code`: that is where errors say what they are.
+      paths: [
+        'req.headers.authorization',
+        'req.headers.cookie',
+        '*.token',
+        '*.exchangeCode',
+        'query.code',
+        'body.code',
+      ],
       censor: '[redacted]',
     },
     serializers: {
       err: pino.stdSerializers.errWithCause,
       req: (request: { method?: string; id?: unknown }) => ({ method: request.method, id: request.id }),
     },
-  })
+  }
+  return isTerminal ? pino(options, forPeople()) : pino(options)
+}

@@ -7,6 +7,7 @@ import type { Group } from './engine/group.ts'
 import { openGroups } from './engine/groups.ts'
 import { newHorizon } from './engine/horizon.ts'
 import type { Happened } from './engine/projection.ts'
+import { newOutage } from './engine/outage.ts'
 import { openReads } from './engine/reads.ts'
 import { Unavailable } from './engine/rejected.ts'
 import { type DomainEvent, type StreamKind } from './engine/stream.ts'
@@ -115,6 +116,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
   const caches = newHorizon()
+  const outage = newOutage(logger)
   const groups = openGroups({
     url: databaseUrl,
     groups: known,
@@ -123,6 +125,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     runs: has('projector'),
     heard: caches,
     logger,
+    outage,
     observe: (group, events, ms) => {
       metrics.projectedEvents.inc({ group }, events)
       metrics.projectionSeconds.observe({ group }, ms / 1_000)
@@ -201,7 +204,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   if (!log.problem()) await briefly(watch.begun)
   /** Why the log is not used, in words. */
   const logProblem = () => log.problem()?.message ?? (watch.hasBegun() ? undefined : UNREACHABLE)
-  const erasure = has('worker') ? startErasure({ url: databaseUrl, log, groups: groups.all, logger }) : undefined
+  const erasure = has('worker')
+    ? startErasure({ url: databaseUrl, log, groups: groups.all, logger, outage })
+    : undefined
 
   const refresh = newRefresh({ transactor: providers, known: () => providerIds(reads) })
   const catalogue = startCatalogue(
@@ -232,6 +237,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
         config,
         now,
         logger,
+        outage,
       })
     : undefined
 

@@ -49,5 +49,8 @@ export const serveCommand = (): Command =>
       const starting = new AbortController()
       const running = serve(config, logger, starting.signal)
       stopOnSignals(running, starting)
-      console.log(greeting(await running))
+      const text = greeting(await running)
+      // Standard output has nothing but JSON lines where a program reads it.
+      if (process.stdout.isTTY) console.log(text)
+      else console.error(text)
     })

@@ -18,6 +18,12 @@ export const mayPass = (error: unknown): boolean => {
   return error instanceof pg.DatabaseError ? isTransient(error) : isConnectionError(error)
 }
 
+/** Whether what the process stands on is away, or has hung up: nothing that this process could do better. */
+export const isOutage = (error: unknown): boolean => {
+  if (error instanceof LogUnavailable || error instanceof SessionLost) return true
+  return error instanceof pg.DatabaseError ? /^(08|57P|58|53300)/.test(error.code ?? '08') : isConnectionError(error)
+}
+
 /** An error of the socket or the driver. */
 const isConnectionError = (error: unknown): boolean => {
   const { code, message = '' } = error as { code?: unknown; message?: string }

@@ -29,17 +29,18 @@ export type GroupNodeOptions = {
   /** The last position that this node has heard of. */
   readonly heard: Pick<Horizon, 'position'>
   readonly logger: RunnerOptions['logger']
+  readonly outage: RunnerOptions['outage']
   readonly observe?: RunnerOptions['observe']
 }
 
 /** Runs a group's projections, or stands by, and in any case knows how far they have come. */
 export const openGroup = (options: GroupNodeOptions): GroupNode => {
-  const { url, group, log, codec, runs, heard, logger, observe } = options
+  const { url, group, log, codec, runs, heard, logger, outage, observe } = options
   const schema = schemaOf(group)
   const [horizon, quarantine] = [newHorizon(), newQuarantine()]
   const common = { url, horizon, quarantine }
   const runner = runs
-    ? startRunner({ ...common, group, log, codec, logger, ...(observe ? { observe } : {}) })
+    ? startRunner({ ...common, group, log, codec, logger, outage, ...(observe ? { observe } : {}) })
     : undefined
   const state = () => runner?.state()
   const checkpoints = watchCheckpoint({ ...common, log, schema, isNeeded: () => state()?.is !== 'running' })

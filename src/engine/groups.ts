@@ -23,6 +23,7 @@ export type GroupsOptions = {
   /** The last position that this node has heard of. */
   readonly heard: Pick<Horizon, 'position'>
   readonly logger: RunnerOptions['logger']
+  readonly outage: RunnerOptions['outage']
   /** Told of each batch: the group's name, how many events, and how long it took (ms). */
   readonly observe: (group: string, events: number, ms: number) => void
 }

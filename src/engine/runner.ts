@@ -5,10 +5,11 @@ import { cut, hangUp, newApplyingClient, newClient } from '../postgres/connect.t
 import { type Leader, openLeader } from '../postgres/leader.ts'
 import { type Checkpoint, noteStop, prune } from './checkpoint.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
-import { mayPass } from './faults.ts'
+import { isOutage, mayPass } from './faults.ts'
 import { type Follower, TooManyQuarantined, newFollower } from './follower.ts'
 import { type Group, schemaOf } from './group.ts'
 import type { Horizon } from './horizon.ts'
+import type { Outage } from './outage.ts'
 import type { Quarantine } from './quarantine.ts'
 import { rebuild } from './rebuild.ts'
 import { hasSeenMore } from './same-log.ts'
@@ -39,6 +40,7 @@ export type RunnerOptions = {
   readonly horizon: Horizon
   readonly quarantine: Quarantine
   readonly logger: Log
+  readonly outage: Outage
   readonly observe?: (events: number, ms: number) => void
 }
 
@@ -61,8 +63,9 @@ type Progress = {
  * dies or freezes. A stream whose event cannot be applied goes into quarantine; too many of them stop it loudly.
  */
 export const startRunner = (options: RunnerOptions): Runner => {
-  const { url, group, log, codec, horizon, quarantine, logger, observe } = options
+  const { url, group, log, codec, horizon, quarantine, logger, outage, observe } = options
   const schema = schemaOf(group)
+  const part = `projections of ${group.name}`
   const stop = new AbortController()
   const tidy = newTidy({ url, group, logger })
   let changes = 0 // of the log: what was applied before one says nothing of positions since
@@ -131,6 +134,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     const { epoch } = await log.identity()
     if (await hasSeenMore(log, checkpoint)) return startOver()
     const progress = await newProgress(checkpoint, since)
+    outage.over(part)
     const target = { client, group, schema }
     const report = (culprit: object) => logger.error(culprit, 'an event cannot be applied: its stream is in quarantine')
     const follower = await newFollower({ target, log, codec, epoch, report })
@@ -152,6 +156,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
       await noteUse(leader.client, schema)
       const waits = () => {
         state = { is: 'standby' }
+        outage.over(part)
       }
       // A crash takes the last transactions along: they have to be applied again, also when nothing new comes.
       if (await leader.acquire(locks.runner(schema), stop.signal, waits)) await lead(leader)
@@ -174,7 +179,8 @@ export const startRunner = (options: RunnerOptions): Runner => {
         }
         state = error instanceof LogChanged ? unproven : { is: 'disconnected' }
         tidy.later()
-        logger.info({ err: error }, 'projections lost their database and try again')
+        if (isOutage(error)) outage.noticed(part, error)
+        else logger.info({ reason: (error as Error).message }, 'projections begin again')
         await pause(RECONNECT_MS)
       }
     }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { anchorOf } from '../engine/apply.ts'
 import type { Client } from '../engine/checkpoint.ts'
+import { isOutage } from '../engine/faults.ts'
+import type { Outage } from '../engine/outage.ts'
 import { type EventLog, LogChanged } from '../log/log.ts'
 import { cut, newClient } from '../postgres/connect.ts'
 import { type Leader, openLeader } from '../postgres/leader.ts'
@@ -16,6 +18,7 @@ import { type ErasedGroup, type Tools, erase, failureOf, haveAllPassed, sweepRes
  * checkpoint moves by compare-and-set, and a chunk or a truncation only takes what was deleted for good.
  */
 export type ErasureOptions = {
+  readonly outage: Outage
   readonly url: string
   readonly log: EventLog
   /** All read models that this node knows: nothing leaves the log before they all have seen its deletion. */
@@ -29,13 +32,14 @@ const LOCK = 'tracebook erasure'
 const STATEMENT_MS = 30_000
 /** A chunk does not wait for a row that others hold, so that other streams get their turn. */
 const ROW_LOCK_MS = 2_000
+const PART = 'erasure'
 const RETRY_MS = 500
 const LOOK_AGAIN_MS = 1_000
 const SWEEP_MS = 5_000
 /** How many events may have to be looked at again after a restart, so that not every batch costs a commit. */
 const NOTE_EVERY = 5_000n
 
-export const startErasure = ({ url, log, groups, logger }: ErasureOptions): Erasure => {
+export const startErasure = ({ url, log, groups, logger, outage }: ErasureOptions): Erasure => {
   const stop = new AbortController()
   let current: Leader | undefined
   let complaint = ''
@@ -108,6 +112,7 @@ export const startErasure = ({ url, log, groups, logger }: ErasureOptions): Eras
 
   const once = async () => {
     const leader = await openLeader(url, newClient(url, 'erasure', STATEMENT_MS))
+    outage.over(PART)
     current = leader
     try {
       if (await leader.acquire(LOCK, stop.signal)) await lead(leader)
@@ -118,9 +123,11 @@ export const startErasure = ({ url, log, groups, logger }: ErasureOptions): Eras
   }
 
   const complain = (error: Error) => {
-    if (stop.signal.aborted || error.message === complaint) return
+    if (stop.signal.aborted) return
+    if (isOutage(error)) return outage.noticed(PART, error)
+    if (error.message === complaint) return
     complaint = error.message
-    logger.info({ err: error }, 'erasure waits for its database')
+    logger.info({ reason: error.message }, 'erasure begins again')
   }
 
   const run = async () => {

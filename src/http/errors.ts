@@ -102,7 +102,8 @@ export const logError = (error: unknown, request: FastifyRequest): void => {
   const { code } = describe(error)
   logRefusal(error, code, request)
   if (statuses[code] === 500) request.log.error({ err: error }, 'request failed')
-  else if (statuses[code] === 503) request.log.warn({ err: error }, 'request could not be served')
+  // Readiness and metrics tell of it; a line for each request would bury the one that says what is away.
+  else if (statuses[code] === 503) request.log.debug({ err: error }, 'request could not be served')
 }
 
 /** Sends an error in the envelope of the interface. */

@@ -1,9 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Codec } from '../engine/codec.ts'
-import { type EventLog, LogUnavailable } from '../log/log.ts'
-import { isTransient, newClient } from '../postgres/connect.ts'
-import { type Leader, SessionLost, openLeader } from '../postgres/leader.ts'
+import { isOutage } from '../engine/faults.ts'
+import type { Outage } from '../engine/outage.ts'
+import type { EventLog } from '../log/log.ts'
+import { newClient } from '../postgres/connect.ts'
+import { type Leader, openLeader } from '../postgres/leader.ts'
 import { type Jobs, startJobs } from './jobs.ts'
 import { type JobOptions, newJob } from './job.ts'
 import { manage } from './manager.ts'
@@ -26,6 +28,7 @@ export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logg
   readonly codec: Codec
   readonly now: () => number
   readonly config: SummarySettings
+  readonly outage: Outage
   readonly logger: JobOptions['logger'] & Pick<Logger, 'debug' | 'error'>
 }
 
@@ -35,12 +38,11 @@ const RECONNECT_MS = 500
 const BROKEN_MS = 30_000
 const STATEMENT_MS = 30_000
 
-const mayPass = (error: unknown) =>
-  [LogUnavailable, CheckpointMoved, SessionLost].some((kind) => error instanceof kind) || isTransient(error)
+const PART = 'summaries'
 
 /** Starts the process; nothing at all when summaries are switched off. */
 export const startSummaries = (options: SummariesOptions): { close(): Promise<void> } => {
-  const { url, jobConnections: connections, log, codec, now, config, logger } = options
+  const { url, jobConnections: connections, log, codec, now, config, logger, outage } = options
   const thread = newThread()
   const provider = providerOf(config, thread)
   if (!provider) return { close: thread.close }
@@ -71,6 +73,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
     try {
       await sayAlive(leader.client, jobs.id)
       jobs.open()
+      outage.over(PART)
       await Promise.all([lead(leader, signal), sweep(signal)])
     } finally {
       end.abort()
@@ -92,7 +95,8 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
     while (!stop.signal.aborted) {
       await once().catch((error: unknown) => {
         if (stop.signal.aborted) return
-        if (mayPass(error)) return logger.info({ err: error }, 'summaries wait for their database')
+        if (isOutage(error)) return outage.noticed(PART, error)
+        if (error instanceof CheckpointMoved) return logger.info({ reason: error.message }, 'summaries begin again')
         logger.error({ err: error }, 'summaries cannot go on')
         return pause(BROKEN_MS, stop.signal)
       })

@@ -18,6 +18,7 @@ import { openConnection, rate, requestBytes } from './http.ts'
 import { ingest } from './ingest.ts'
 import { bareBatches, bareCommits, bareCopy, hello } from './yardsticks.ts'
 import type { World } from './world.ts'
+import { outage } from '../support/silent.ts'
 
 export type Row = { name: string; value: number; unit: string; yardstick: number; ratio: number }
 export type Setting = { readonly world: World; readonly helloUrl: string; readonly ms: number }
@@ -292,7 +293,16 @@ const rebuild = ({ world }: Setting) =>
       const horizon = newHorizon()
       const logger = { info: () => {}, error: console.error }
       const started = performance.now()
-      const runner = startRunner({ url, group: readModels, log, codec, horizon, quarantine: newQuarantine(), logger })
+      const runner = startRunner({
+        url,
+        group: readModels,
+        log,
+        codec,
+        horizon,
+        quarantine: newQuarantine(),
+        logger,
+        outage,
+      })
       await horizon.passed(await log.head(), 600_000)
       const seconds = (performance.now() - started) / 1_000
       await runner.close()

@@ -17,6 +17,7 @@ import { logEnvironment } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { shelf } from './support/shelf.ts'
 import { until } from '../support/until.ts'
+import { outage } from '../support/silent.ts'
 
 type Scene = { database: Database; sql: pg.Client; app: App; token: string }
 
@@ -188,7 +189,7 @@ test('is known on nodes that build nothing themselves', async (scene) => {
 test('names of groups are distinct, and the main one is among them', async ({ app, database }) => {
   const { log, codec } = app.service
   const logger = pino({ level: 'silent' })
-  const common = { url: database.url, log, codec, runs: false, heard: newHorizon(), logger, observe: () => {} }
+  const common = { url: database.url, log, codec, runs: false, heard: newHorizon(), logger, outage, observe: () => {} }
   const open = (...names: string[]) => openGroups({ ...common, groups: names.map((name) => ({ ...shelf, name })) })
   assert.throws(() => open('main', 'shelf', 'shelf'), 'have one name')
   assert.throws(() => open('main', '2_old'), 'is no name')

@@ -15,6 +15,7 @@ import { type Database, freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { sweepAll } from '../support/sweep.ts'
+import { outage, silent } from '../support/silent.ts'
 
 type Scene = { database: Database; sql: pg.Client; app: App; token: string }
 
@@ -124,8 +125,16 @@ test('another version builds its own schema while this one serves', async ({ app
   await until(async () => (await log.head()) > 50n)
   const [horizon, quarantine] = [newHorizon(), newQuarantine()]
   const group = { ...readModels, version: 4 }
-  const logger = { info: () => {}, error: () => {} }
-  const runner = startRunner({ url: database.url, group, log, codec: newCodec(formats), horizon, quarantine, logger })
+  const runner = startRunner({
+    url: database.url,
+    group,
+    log,
+    codec: newCodec(formats),
+    horizon,
+    quarantine,
+    logger: silent,
+    outage,
+  })
   await until(() => runner.state().is === 'running')
   over = true
   assert.equal([...(await writing)].sort(), [200])

@@ -9,6 +9,7 @@ import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { eventsOf, nodeOf, notedIn, signIn, writeTrace } from './support.ts'
 import { until } from '../support/until.ts'
+import { outage } from '../support/silent.ts'
 
 type Scene = { database: Database; app: App; token: string; main: GroupNode }
 
@@ -32,7 +33,7 @@ const start = (
 ) => {
   const { log = app.service.log, groups = [main], said = [] } = given
   const note = (data: object, message: string) => void said.push(`${message} ${JSON.stringify(data)}`)
-  return startErasure({ url: database.url, log, groups, logger: { info: () => {}, error: note } })
+  return startErasure({ url: database.url, log, groups, logger: { info: () => {}, error: note }, outage })
 }
 
 /** Writes and deletes a trace. */

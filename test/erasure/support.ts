@@ -5,6 +5,7 @@ import type { Group } from '../../src/engine/group.ts'
 import { newHorizon } from '../../src/engine/horizon.ts'
 import { type Database, onServer } from '../support/database.ts'
 import type { App } from '../support/open-app.ts'
+import { outage, silent } from '../support/silent.ts'
 
 export const signIn = async ({ call }: App): Promise<string> => {
   const { data } = await call('POST', '/v1/session', { body: { deviceId: 'device' } })
@@ -32,8 +33,15 @@ export type Noted = { stream: string; attempts: number; reason: string | null }
 export const notedIn = async ({ url }: Database): Promise<Noted[]> =>
   (await onServer(url, 'select stream, attempts, reason from tracebook.erasures order by position')).rows as Noted[]
 
-const silent = { info: () => {}, error: () => {} }
-
 /** A group as a node knows it; with `runs` it also builds the read models. */
 export const nodeOf = ({ url }: Database, { service }: App, group: Group = readModels, runs = false): GroupNode =>
-  openGroup({ url, group, log: service.log, codec: service.codec, runs, heard: newHorizon(), logger: silent })
+  openGroup({
+    url,
+    group,
+    log: service.log,
+    codec: service.codec,
+    runs,
+    heard: newHorizon(),
+    logger: silent,
+    outage,
+  })

@@ -12,8 +12,7 @@ import { traces } from '../../src/trace/decide.ts'
 import { trimTrace } from '../../src/trace/kept.ts'
 import { traceSource } from '../../src/trace/source.ts'
 import { openBareLog } from './log-place.ts'
-
-const logger = { info: () => {}, error: () => {} }
+import { outage, silent } from './silent.ts'
 
 /** Log, projections and traces over one database, without HTTP. `close` leaves the database as it is. */
 export const openEngine = (
@@ -24,7 +23,7 @@ export const openEngine = (
   const codec = newCodec(formats)
   const horizon = newHorizon()
   const quarantine = newQuarantine()
-  const runner = startRunner({ url, group: readModels, log, codec, horizon, quarantine, logger })
+  const runner = startRunner({ url, group: readModels, log, codec, horizon, quarantine, logger: silent, outage })
   const reads = openReads<ReadTables>({
     url,
     schema: schemaOf(readModels),

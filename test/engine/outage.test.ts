@@ -1,0 +1,67 @@
+import { pino } from 'pino'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newOutage } from '../../src/engine/outage.ts'
+import { LogUnavailable } from '../../src/log/log.ts'
+import { newProxy } from '../log/support/proxy.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
+
+const test = suite('outages')
+
+const newWorld = () => {
+  const said: string[] = []
+  const note = (data: object, message: string) => void said.push(`${message} ${JSON.stringify(data)}`)
+  let now = 0
+  return { said, outage: newOutage({ info: note, warn: note }, () => now), pass: (ms: number) => (now += ms) }
+}
+
+test('one line says that it begins, one that it is over', () => {
+  const { said, outage, pass } = newWorld()
+  const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })
+  for (let i = 0; i < 10; i++) for (const part of ['a', 'b']) outage.noticed(part, refused)
+  pass(12_000)
+  for (const part of ['a', 'c', 'b', 'b']) outage.over(part)
+  outage.noticed('a', new LogUnavailable(false, refused))
+  assert.equal(said, [
+    'PostgreSQL cannot be reached; the service goes on as soon as it can be {"reason":"connect ECONNREFUSED 10.0.0.1:5432"}',
+    'PostgreSQL can be reached again {"seconds":12}',
+    'the log cannot be reached; the service goes on as soon as it can be {"reason":"the log cannot be reached: connect ECONNREFUSED 10.0.0.1:5432"}',
+  ])
+})
+
+test('an error without words gives its code', () => {
+  const { said, outage } = newWorld()
+  outage.noticed('a', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }))
+  assert.match(said[0]!, '"reason":"ECONNREFUSED"')
+})
+
+test('a whole service says it in two lines, and shows no stack', async () => {
+  const database = await freshDatabase()
+  const proxy = await newProxy(database.url)
+  const lines: { level: number; msg: string; reason?: string }[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const { app, call, service, close } = await openApp(proxy.url, { logger, env: { SUMMARY_DEBOUNCE_MS: '1' } })
+  const isReady = async () => (await service.readiness()).missing.length === 0
+  lines.length = 0
+  proxy.set('refuse')
+  await until(() => lines.length > 0)
+  for (let rounds = 0; rounds < 3; rounds++) {
+    assert.is((await app.inject('/health/ready')).statusCode, 503)
+    await call('POST', '/v1/session', { body: { deviceId: 'ada' } })
+  }
+  proxy.set('pass')
+  await until(() => lines.length > 1)
+  await until(isReady)
+  assert.equal(
+    lines.map(({ msg }) => msg.split(';')[0]),
+    ['PostgreSQL cannot be reached', 'PostgreSQL can be reached again'],
+  )
+  assert.not.match(JSON.stringify(lines), 'stack')
+  await close()
+  await proxy.close()
+  await database.drop()
+})
+
+test.run()

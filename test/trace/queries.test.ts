@@ -56,6 +56,9 @@ await rows(`insert into members values ('${crowded}', '${eve}', 'admin', null, 0
 await rows(`
   insert into feed select gen_random_uuid(), '${shop}', i, case when i <= ${2 * LIMIT} then 'public' else 'private' end
   from generate_series(1, ${COUNT}) i`)
+// Newer ones of others are public.
+await rows(`
+  insert into feed select gen_random_uuid(), gen_random_uuid(), ${COUNT} + i, 'public' from generate_series(1, ${COUNT}) i`)
 await addTraces(`select id, namespace_id, id::text as name, created_at, visibility from feed`)
 
 const asked = async () => {

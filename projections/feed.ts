@@ -3,7 +3,7 @@ import type { AnyEvent } from '../src/events.ts'
 import { int8s, texts, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { byKey } from './support/by-key.ts'
-import { rewritten } from './support/vacuum.ts'
+import { listedFrom } from './support/vacuum.ts'
 
 export type FeedTable = { id: string; namespace_id: string; created_at: bigint; visibility: string }
 
@@ -32,11 +32,12 @@ export const feed = projectionOf<AnyEvent>()<Changes>({
   tables: `
     create table feed (
       id uuid primary key, namespace_id uuid not null, created_at int8 not null, visibility text collate "C" not null
-    ) with (${rewritten});`,
+    ) with (${listedFrom});`,
   rows: { feed: { trace: 'id' } },
   indexes: `
     create index feed_public on feed (created_at desc, id desc) include (namespace_id) where visibility = 'public';
-    create index feed_namespace on feed (namespace_id, created_at desc, id desc) include (visibility);`,
+    create index feed_namespace on feed (namespace_id, created_at desc, id desc);
+    create index feed_namespace_public on feed (namespace_id, created_at desc, id desc) where visibility = 'public';`,
   start: () => ({ added: new Map(), changed: new Map(), deleted: new Set() }),
   on: {
     TraceCreated: ({ added }, { of: id, at, data: { namespaceId, visibility } }) =>

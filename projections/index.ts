@@ -33,7 +33,7 @@ const harmless: ReadonlySet<AnyEvent['type']> = new Set([
  */
 export const readModels: Group = {
   name: MAIN,
-  version: 3,
+  version: 4,
   harmless,
   projections: [
     users,

@@ -69,7 +69,7 @@ export const members = projectionOf<AnyEvent>()<Changes>({
       joined_at int8 not null, primary key (namespace_id, user_id)
     );`,
   rows: { members: { namespace: 'namespace_id' } },
-  indexes: 'create index members_user on members (user_id);',
+  indexes: 'create index members_user on members (user_id, namespace_id);',
   start: () => ({ joined: new Map(), changed: new Map(), removed: new Map() }),
   on: {
     MemberJoined: ({ joined, changed, removed }, { of: namespaceId, at, data: { userId, role, invitedBy } }) => {

@@ -121,6 +121,10 @@ const writeUpdates = (rows: readonly Row[], write: Write) =>
     common(rows),
   )
 
+/** Absent keys come last: no message can have an infinite one. Lists have to be ordered by the very same expressions. */
+export const listOrder = (sequence: string, timestamp: string): string =>
+  `coalesce(${sequence}, 'infinity'::float8), coalesce(${timestamp}, 'infinity'::float8)`
+
 /** One row for each message: all but its parts. What a deletion leaves behind is swept later (`leftovers`). */
 export const messages = projectionOf<AnyEvent>()<Changes>({
   name: 'messages',
@@ -134,7 +138,13 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
     ) with (fillfactor = 90, ${erasedFrom});
     alter table messages alter text_content set storage external;`,
   rows: { messages: { trace: 'trace_id' } },
-  indexes: 'create unique index messages_id on messages (trace_id, incarnation, id);',
+  // The second is the order of lists: an update that moves nothing leaves its keys as they are, and touches no index. Of
+  // indexes that seem equally good, as all do before there are rows, the planner takes the newest: to find a message by its
+  // ordinal it must not be one of these two.
+  indexes: `
+    create unique index messages_id on messages (trace_id, incarnation, id);
+    create index messages_listed on messages (trace_id, incarnation, ${listOrder('sequence', 'timestamp')}, ordinal);
+    alter table messages drop constraint messages_pkey, add primary key (trace_id, incarnation, ordinal);`,
   start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map() }),
   on: {
     MessageAdded: ({ added }, { of: traceId, at, data }) => {

@@ -144,7 +144,11 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
     comment on column traces.incarnation is 'revision of its first event: tells one life of an externalId from the next';
     create table trace_tombstones (id uuid primary key, revision int8 not null, at int8 not null, deletions json not null);`,
   rows: { traces: { trace: 'id' }, trace_tombstones: { trace: 'id' } },
-  indexes: 'create index traces_key on traces (key);',
+  // Any number of namespaces may have a trace of one name: to be found by namespace, or the oldest first.
+  indexes: `
+    create index traces_key on traces (key, namespace_id);
+    create index traces_public on traces (key, created_at, id) where visibility = 'public';
+    create index traces_not_public on traces (key, created_at, id) where visibility <> 'public';`,
   start: () => ({ rows: new Map(), deleted: new Map() }),
   on: {
     TraceCreated: (changes, event) => {

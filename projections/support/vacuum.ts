@@ -11,3 +11,10 @@ export const erasedFrom = `
 /** For tables with a row for each trace, rewritten while the trace grows: the busy ones are few. */
 export const rewritten = `
   autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000`
+
+/**
+ * For the order of lists: pages go past what has been deleted. The first to meet a dead entry marks it, unless a snapshot is
+ * open that is older; entries leave the index only when it is vacuumed, also for few.
+ */
+export const listedFrom = `
+  autovacuum_vacuum_scale_factor = 0.005, autovacuum_vacuum_threshold = 1000, vacuum_index_cleanup = on`

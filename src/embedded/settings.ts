@@ -16,6 +16,8 @@ const TUNING: Readonly<Record<string, string>> = {
   jit: 'off',
   random_page_cost: '1.1',
   autovacuum: 'on',
+  // Lists go past what was deleted until it is cleared away.
+  autovacuum_naptime: '15s',
 
   // Nobody replicates an embedded server; with `minimal` a rebuild copies its tables past the WAL.
   wal_level: 'minimal',

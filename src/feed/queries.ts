@@ -3,7 +3,7 @@ import type { Reads, Row } from '../engine/reads.ts'
 import { fitting, weighedRows } from '../http/page-bytes.ts'
 import { jsonObject } from '../http/reply.ts'
 import type { After } from '../trace/queries.ts'
-import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryWeight } from '../trace/queries.ts'
+import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryTables, summaryWeight } from '../trace/queries.ts'
 import type { ListedRow } from '../trace/rows.ts'
 import { summaryMembers } from '../trace/views.ts'
 
@@ -36,14 +36,15 @@ const feedStatement = (page: string) =>
   select ${summaryColumns}, ${summaryWeight} + octet_length(n.display_name::text) as weight, t.namespace_id, n.slug, n.display_name as namespace_name,
     u.id as author_id, u.display_name as author_name,
     (select position from reached) as position
-  from (${page}) f join traces t on t.id = f.id join namespaces n on n.id = t.namespace_id
-  left join counts c on c.trace_id = f.id left join users u on u.id = t.created_by`,
+  from (${page}) f ${summaryTables}
+  cross join lateral (select r.slug, r.display_name from namespaces r where r.id = t.namespace_id limit 1) n
+  left join lateral (select r.id, r.display_name from users r where r.id = t.created_by limit 1) u on true`,
     NEWEST_FIRST,
   )
 
 export const publicFeedStatement = feedStatement(publicPage)
 export const sessionFeedStatement = feedStatement(sessionPage)
-const namespaceFeedStatement = feedStatement(namespacePage)
+export const namespaceFeedStatement = feedStatement(namespacePage)
 
 /** Whose traces a page shows: everybody's public ones, one namespace's whatever their visibility, or both. */
 export type FeedSource = 'public' | { readonly namespaceId: string; readonly withPublic: boolean }

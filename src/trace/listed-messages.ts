@@ -1,7 +1,7 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { notFound } from '../http/errors.ts'
-import { behind, order } from './message-queries.ts'
+import { listed, listedTrace } from './message-queries.ts'
 
 /** Which messages a list shows, in order, and what tells whether one of them has been changed since. */
 export type ListedMessages = {
@@ -13,9 +13,11 @@ export type ListedMessages = {
   readonly newest: ReadonlyMap<number, string>
 }
 
-/** What is asked for: `values` as `messageValues` gives them, and which life of the trace. */
+/** What is asked for: `values` as `messageValues` gives them, and what is known of the trace. */
 export type WantedMessages = {
   readonly incarnation: bigint
+  /** At least so many characters its messages weigh: they become more only. */
+  readonly bytes: number
   readonly includeParts: boolean
   readonly values: readonly unknown[]
 }
@@ -24,27 +26,21 @@ type KeysRow = { revision: bigint; at: bigint; ordinals: string | null; newest: 
 
 // Only numbers are kept while a list is being read: four bytes for each message. Rows are joined in the order in which
 // the subquery gives them; an order in the aggregate would sort all of them once more.
-const statement = (after: boolean) => `
+export const listedStatement = `
   select t.revision, t.at, k.ordinals, k.newest from traces t cross join lateral (
     select string_agg(l.ordinal::text, ',') as ordinals,
       string_agg(l.ordinal || ' ' || l.digest, ',') filter (where l.updated_at = t.at) as newest
-    from (
-      select m.ordinal, m.digest, m.updated_at from messages m
-      where m.trace_id = t.id and m.incarnation = t.incarnation ${after ? behind : ''}
-      order by ${order} limit $2
-    ) l
-  ) k where t.id = $1 and t.incarnation = $${after ? 6 : 3}`
+    from (${listed('m.ordinal, m.digest, m.updated_at')}) l
+  ) k where ${listedTrace}`
 
 const split = (text: string | null): string[] => (text === null ? [] : text.split(','))
 
 /** The messages of a list, of one snapshot. @throws 404 when the trace is gone */
 export const listedMessages = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,
-  { incarnation, values }: WantedMessages,
+  values: WantedMessages['values'],
 ): Promise<ListedMessages> => {
-  const after = values.length > 2
-  const name = after ? 'messages-listed-after' : 'messages-listed'
-  const [row] = await reads.rows<KeysRow & Row>(name, statement(after), [...values, incarnation])
+  const [row] = await reads.rows<KeysRow & Row>('messages-listed', listedStatement, values)
   if (!row) throw notFound()
   const newest = split(row.newest).map((text) => text.split(' ') as [string, string])
   return {

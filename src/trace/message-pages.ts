@@ -9,7 +9,7 @@ import {
   isUnchanged,
   listedMessages,
 } from './listed-messages.ts'
-import { type MessageListRow, behind, columns, order, withParts } from './message-queries.ts'
+import { type MessageListRow, columns, listed, listedTrace, withParts } from './message-queries.ts'
 
 /** About how many characters a page holds, unless a message alone holds more. */
 export const PAGE_WEIGHT = 512 * 1024
@@ -22,17 +22,20 @@ const MOST = 1_000
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
 type PageRow = MessageListRow & LaterMessage & { size: bigint }
 
-const partsOf = ({ includeParts }: WantedMessages) => (includeParts ? withParts : '')
+const partsOf = ({ includeParts }: Pick<WantedMessages, 'includeParts'>) => (includeParts ? withParts : '')
 const nameOf = (name: string, { includeParts }: WantedMessages) => `${name}${includeParts ? '-parts' : ''}`
 
 // Of the messages asked for as many as weigh little enough, in the order that they were asked for, at least one. Sizes
-// are those of the rows, without reading what is stored beside them.
-const pageStatement = (wanted: WantedMessages) => `
+// are those of the rows, without reading what is stored beside them. Each message is looked up by itself: in a plain join
+// the planner may go through the whole trace for each.
+export const pageStatement = (wanted: Pick<WantedMessages, 'includeParts'>): string => `
   select m.revision, m.digest, m.size, ${columns} ${partsOf(wanted)} from (
     select m.*, t.revision, k.place, s.size,
       sum(s.size) over (order by k.place rows unbounded preceding) - s.size as before
     from traces t cross join unnest($3::int4[]) with ordinality k (ordinal, place)
-    join messages m on m.trace_id = t.id and m.incarnation = t.incarnation and m.ordinal = k.ordinal
+    cross join lateral (
+      select r.* from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = k.ordinal limit 1
+    ) m
     cross join lateral (
       select 500 + coalesce(pg_column_size(m.text_content), 0) + coalesce(sum(pg_column_size(p.body)), 0) as size
       from parts p where ${wanted.includeParts}
@@ -41,17 +44,15 @@ const pageStatement = (wanted: WantedMessages) => `
     where t.id = $1 and t.incarnation = $2
   ) m where m.before < $4 order by m.place`
 
-/** All of a trace that is not too large, in one statement and so of one snapshot; undefined when it is too large. */
-const wholeStatement = (wanted: WantedMessages, after: boolean) => `
-  select ${columns} ${partsOf(wanted)} from traces t
-  left join messages m on m.trace_id = t.id and m.incarnation = t.incarnation ${after ? behind : ''}
-  where t.id = $1 and t.incarnation = $${after ? 6 : 3} and t.bytes <= ${WHOLE_WEIGHT} order by ${order} limit $2`
+/** What is asked of a trace that is not too large, in one statement and so of one snapshot; no row when it is too large. */
+export const wholeStatement = (wanted: Pick<WantedMessages, 'includeParts'>): string => `
+  select m.* from traces t left join lateral (${listed(`${columns} ${partsOf(wanted)}`)}) m on true
+  where ${listedTrace} and t.bytes <= ${WHOLE_WEIGHT}`
 
 const wholePage = async (reads: TraceReads, wanted: WantedMessages): Promise<Page<MessageListRow> | undefined> => {
-  const after = wanted.values.length > 2
-  const name = nameOf(after ? 'messages-whole-after' : 'messages-whole', wanted)
-  const values = [...wanted.values, wanted.incarnation]
-  const rows = await reads.rows<MessageListRow & Row>(name, wholeStatement(wanted, after), values)
+  if (wanted.bytes > WHOLE_WEIGHT) return undefined
+  const name = nameOf('messages-whole', wanted)
+  const rows = await reads.rows<MessageListRow & Row>(name, wholeStatement(wanted), wanted.values)
   if (rows.length === 0) return undefined
   const isEmpty = rows[0]!.ordinal === null
   return { rows: isEmpty ? [] : rows, weight: rows.reduce((sum, row) => sum + weigh(row), 0) }
@@ -84,7 +85,7 @@ const nextPage = async (
 export async function* messagePages(reads: TraceReads, wanted: WantedMessages): Pages<MessageListRow> {
   const whole = await wholePage(reads, wanted)
   if (whole) return yield whole
-  const listed = await listedMessages(reads, wanted)
+  const listed = await listedMessages(reads, wanted.values)
   let count = FIRST
   for (let at = 0; at < listed.ordinals.length;) {
     const asked = listed.ordinals.subarray(at, at + count)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { listOrder } from '../../projections/messages.ts'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { invalid } from '../http/errors.ts'
@@ -17,29 +18,41 @@ export const withParts = `, (
   where p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal
 ) as parts`
 
-export const order = 'm.sequence nulls last, m.timestamp nulls last, m.ordinal'
 export const columns = `m.ordinal, m.id, m.external_id, m.role, m.text_content, m.model, m.sequence, m.timestamp, m.created_at, m.updated_at`
 
-// Absent keys sort last: as infinity they compare like numbers.
-export const behind = `and (coalesce(m.sequence, 'infinity'), coalesce(m.timestamp, 'infinity'), m.ordinal) > ($3::float8, $4::float8, $5::int4)`
+const order = `${listOrder('m.sequence', 'm.timestamp')}, m.ordinal`
 
-/** The statement of a message list; parameters: trace id, limit, the keys to go on behind if any, and which life. */
-export const messageStatement = (includeParts: boolean, after: boolean): string => `
-  select ${columns} ${includeParts ? withParts : ''}
-  from traces t join messages m on m.trace_id = t.id and m.incarnation = t.incarnation ${after ? behind : ''}
-  where t.id = $1 and t.incarnation = $${after ? 6 : 3} order by ${order} limit $2`
+/**
+ * What is listed of the messages of `t`, a trace in its life $6: from behind the keys $3 to $5 on, at most $2. Conditions and
+ * order are those of the index, so it reads as many rows as it gives. A join puts the trace outside: nothing is sorted.
+ */
+export const listed = (shown: string): string => `
+  select ${shown} from messages m
+  where m.trace_id = t.id and m.incarnation = t.incarnation and (${order}) > ($3::float8, $4::float8, $5::int4)
+  order by ${order} limit $2`
 
-/** Parameters of `messageStatement`, all but which life. @throws 400 for a cursor that is none of this trace's */
+/** The trace of a list, as long as this life of it lasts. */
+export const listedTrace = 't.id = $1 and t.incarnation = $6'
+
+/** The statement of a message list; its parameters are those of `listed`. */
+export const messageStatement = (includeParts: boolean): string => `
+  select m.* from traces t cross join lateral (${listed(`${columns} ${includeParts ? withParts : ''}`)}) m
+  where ${listedTrace}`
+
+/** Before all messages: no key is that small. */
+const BEFORE_ALL = ['-infinity', '-infinity', -1] as const
+
+/** Parameters of `listed`. @throws 400 for a cursor that is none of this trace's */
 export const messageValues = (
   traceId: string,
   incarnation: bigint,
-  limit: number | null,
+  limit: number,
   cursor: string | undefined,
 ): unknown[] => {
-  if (cursor === undefined) return [traceId, limit]
+  if (cursor === undefined) return [traceId, limit, ...BEFORE_ALL, incarnation]
   const keys = decodeCursor(cursor, Keys)
   if (!keys || keys[3] !== `${traceId}/${incarnation}`) throw invalid('cursor', 'is not a cursor of this list')
-  return [traceId, limit, keys[0] ?? 'infinity', keys[1] ?? 'infinity', keys[2]]
+  return [traceId, limit, keys[0] ?? 'infinity', keys[1] ?? 'infinity', keys[2], incarnation]
 }
 
 export const messageCursor = (traceId: string, incarnation: bigint, row: MessageListRow): string =>
@@ -47,12 +60,6 @@ export const messageCursor = (traceId: string, incarnation: bigint, row: Message
 
 export const listMessages = (
   reads: Reads<ReadTables>,
-  options: { incarnation: bigint; includeParts: boolean; values: readonly unknown[] },
-): Promise<MessageListRow[]> => {
-  const after = options.values.length > 2
-  const name = `messages${options.includeParts ? '-parts' : ''}${after ? '-after' : ''}`
-  return reads.rows<MessageListRow & Row>(name, messageStatement(options.includeParts, after), [
-    ...options.values,
-    options.incarnation,
-  ])
-}
+  { includeParts, values }: { includeParts: boolean; values: readonly unknown[] },
+): Promise<MessageListRow[]> =>
+  reads.rows<MessageListRow & Row>(`messages${includeParts ? '-parts' : ''}`, messageStatement(includeParts), values)

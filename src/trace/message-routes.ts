@@ -172,7 +172,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, cursor)
     if (limit === 0) return okText(reply, '{"messages":[]}')
     if (Number(bytes) <= QUICK_BYTES) {
-      const rows = await listMessages(reads, { incarnation, includeParts, values })
+      const rows = await listMessages(reads, { includeParts, values })
       return okText(reply, pageText(id, incarnation, rows, limit ?? ALL))
     }
     const page = newPage(id, incarnation, limit)
@@ -180,7 +180,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
       reader,
       check: () => checkRight(reads, reader, incarnation),
       pageWeight: Number(bytes) <= WHOLE_WEIGHT ? Number(bytes) : PAGE_WEIGHT,
-      pages: () => messagePages(reads, { incarnation, includeParts, values }),
+      pages: () => messagePages(reads, { incarnation, bytes: Number(bytes), includeParts, values }),
       before: '{"ok":true,"data":{"messages":[',
       toText: page.toText,
       isFull: page.isFull,

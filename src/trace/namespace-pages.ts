@@ -1,7 +1,7 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Page, Pages } from '../http/long-list.ts'
-import { type After, FAR_FUTURE, summaryColumns } from './queries.ts'
+import { type After, FAR_FUTURE, summaryColumns, summaryTables } from './queries.ts'
 import type { ListedRow } from './rows.ts'
 
 /** About how many characters a page holds, unless a row alone holds more. */
@@ -14,7 +14,7 @@ type PageRow = ListedRow & { position: bigint; found: bigint }
 export type NamespacePage = Page<ListedRow> & { readonly next: After | undefined }
 
 // Rows are weighed before they are sent: titles may be long, and compressed where they are stored.
-const statement = `
+export const namespacePageStatement = `
   select p.* from (
     select r.*, sum(r.weight) over (order by r.created_at desc, r.id desc rows unbounded preceding) - r.weight as before,
       count(*) over () as found
@@ -25,7 +25,7 @@ const statement = `
       from (
         select id, created_at from feed where namespace_id = $1 and (created_at, id) < ($2, $3)
         order by created_at desc, id desc limit $4
-      ) f join traces t on t.id = f.id left join counts c on c.trace_id = f.id
+      ) f ${summaryTables}
     ) r
   ) p where p.before < $5 order by p.created_at desc, p.id desc`
 
@@ -36,7 +36,7 @@ export const namespacePage = async (
   after: After = FAR_FUTURE,
 ): Promise<NamespacePage> => {
   const values = [namespaceId, after.createdAt, after.id, PAGE_ROWS, PAGE_WEIGHT]
-  const rows = await reads.rows<PageRow & Row>('namespace-page', statement, values)
+  const rows = await reads.rows<PageRow & Row>('namespace-page', namespacePageStatement, values)
   const last = rows.at(-1)
   if (!last) return { rows, weight: 0, next: undefined }
   const isEnd = rows.length < PAGE_ROWS && rows.length === Number(last.found)

@@ -23,19 +23,36 @@ export type Resolved = {
 
 type ResolvedRow = { id: string; namespace_id: string; created_by: string; visibility: Visibility; role: Role | null }
 
-const columns = 't.id, t.namespace_id, t.created_by, t.visibility, m.role'
+const columns = 't.id, t.namespace_id, t.created_by, t.visibility'
 
-// The id of a trace in the session's namespace is known beforehand; the others are looked for only when it is none.
-const resolveStatement = `
+// The name is compared once the oldest is found: to the planner a condition more would mean that all have to be looked at.
+const oldest = (condition: string) => `
+  select id, namespace_id, created_by, visibility, null::text as role from (
+    select * from traces where key = $3 and visibility ${condition} order by created_at, id limit 1
+  ) o where external_id = $4`
+
+// The id of a trace in the session's namespace is known beforehand. Else each of the caller's namespaces is looked into;
+// else the oldest public one counts, else the oldest of all. Any number of namespaces may have a trace of that name: the
+// limits see to it that they are never gone through, whatever the planner believes.
+export const resolveStatement = `
   with own as (
-    select ${columns} from traces t left join members m on m.namespace_id = t.namespace_id and m.user_id = $2
+    select ${columns}, m.role from traces t left join members m on m.namespace_id = t.namespace_id and m.user_id = $2
     where t.id = $1
+  ), mine as (
+    select t.*, m.role from members m cross join lateral (
+      select ${columns}, t.created_at from traces t
+      where t.key = $3 and t.namespace_id = m.namespace_id and t.external_id = $4 limit 1
+    ) t
+    where m.user_id = $2 and not exists (select from own)
+    order by t.visibility <> 'public', t.created_at, t.id limit 1
+  ), nearest as (
+    select id, namespace_id, created_by, visibility, role from own
+    union all select id, namespace_id, created_by, visibility, role from mine
+  ), of_others as (
+    ${oldest(`= 'public'`)} and not exists (select from nearest)
   )
-  select * from own union all (
-    select ${columns} from traces t left join members m on m.namespace_id = t.namespace_id and m.user_id = $2
-    where t.key = $3 and t.external_id = $4 and not exists (select from own)
-    order by m.user_id is null, t.visibility <> 'public', t.created_at, t.id limit 1
-  )`
+  select * from nearest union all select * from of_others union all
+  ${oldest(`<> 'public'`)} and not exists (select from nearest) and not exists (select from of_others)`
 
 type TraceReads = Reads<ReadTables>
 
@@ -100,19 +117,28 @@ export const summaryWeight = `octet_length(t.external_id) + coalesce(octet_lengt
 
 /** The order of all lists of traces, over the columns of their rows. */
 export const NEWEST_FIRST = 'created_at desc, id desc'
+/**
+ * What a list shows of each trace of `f`, found by its id: in a plain join the planner may go through all traces for each,
+ * by a plan that it made when there were none.
+ */
+export const summaryTables = `
+  cross join lateral (select * from traces r where r.id = f.id limit 1) t
+  left join lateral (select r.message_count from counts r where r.trace_id = f.id limit 1) c on true`
 
 /** Before all traces of a list. */
 export const FAR_FUTURE: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
-const listStatement = (condition: string) =>
+const listStatement = (condition: string): string =>
   weighedRows(
     `
   select ${summaryColumns}, ${summaryWeight} as weight from (
     select id, created_at from feed where namespace_id = $1 and (created_at, id) < ($2, $3) ${condition}
     order by created_at desc, id desc limit $4
-  ) f join traces t on t.id = f.id left join counts c on c.trace_id = f.id`,
+  ) f ${summaryTables}`,
     NEWEST_FIRST,
   )
+
+export const publicListStatement = listStatement(`and visibility = 'public'`)
 
 /** The traces of a namespace, newest first; `publicOnly` for who is no member. */
 export const listTraces = (
@@ -122,6 +148,6 @@ export const listTraces = (
   const { createdAt, id } = options.after ?? FAR_FUTURE
   const values = [options.namespaceId, createdAt, id, options.limit]
   return options.publicOnly
-    ? reads.rows<ListedRow & Row>('traces-public', listStatement(`and visibility = 'public'`), values)
+    ? reads.rows<ListedRow & Row>('traces-public', publicListStatement, values)
     : reads.rows<ListedRow & Row>('traces-list', listStatement(''), values)
 }

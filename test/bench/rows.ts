@@ -16,6 +16,7 @@ import { databaseUrl, onServer } from '../support/database.ts'
 import { messages } from './corpus.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
 import { ingest } from './ingest.ts'
+import { messagePage } from './message-page.ts'
 import { bareBatches, bareCommits, bareCopy, hello } from './yardsticks.ts'
 import type { World } from './world.ts'
 import { outage } from '../support/silent.ts'
@@ -232,7 +233,7 @@ const feedSession = async ({ world, ms }: Setting) => {
   const { namespaceId } = JSON.parse(text).data.session
   const values = [Number.MAX_SAFE_INTEGER, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, namespaceId]
   const bare = async () => {
-    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, 'rm_3')
+    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, 'rm_4')
     const result = await rate(8, ms / 2, async () => {
       await pool.query({ name: 'feed', text: sessionFeedStatement, values })
       return 1
@@ -289,7 +290,7 @@ const rebuild = ({ world }: Setting) =>
         )
     }
     const once = async () => {
-      await onServer(url, 'drop schema if exists rm_3 cascade')
+      await onServer(url, 'drop schema if exists rm_4 cascade')
       const horizon = newHorizon()
       const logger = { info: () => {}, error: console.error }
       const started = performance.now()
@@ -322,6 +323,7 @@ export const rows: readonly Measure[] = [
   { name: 'batch-ingest', unit: 'messages/s', measure: batchIngest },
   { name: 'message-put', unit: 'requests/s', measure: put((i) => `trace-${i}`) },
   { name: 'message-put-one', unit: 'requests/s', measure: put(() => 'trace') },
+  { name: 'message-page', unit: 'pages/s', measure: messagePage },
   { name: 'feed-public', unit: 'requests/s', measure: feedPublic },
   { name: 'feed-session', unit: 'requests/s', measure: feedSession },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },

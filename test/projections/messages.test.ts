@@ -59,11 +59,18 @@ test('a message whose trace has no header is refused, not lost', async () => {
 
 const MANY = 2_000
 
-type Plan = { 'Rows Removed by Join Filter'?: number; Plans?: Plan[] }
+type Plan = {
+  'Actual Loops': number
+  'Rows Removed by Join Filter'?: number
+  'Rows Removed by Filter'?: number
+  Plans?: Plan[]
+}
 
-/** How many pairs of rows a plan looked at in vain. */
-const inVain = ({ Plans = [], ...plan }: Plan): number =>
-  Plans.reduce((sum, each) => sum + inVain(each), plan['Rows Removed by Join Filter'] ?? 0)
+/** How many rows, or pairs of them, a plan looked at in vain. */
+const inVain = ({ Plans = [], ...plan }: Plan): number => {
+  const { 'Rows Removed by Join Filter': pairs = 0, 'Rows Removed by Filter': rows = 0 } = plan
+  return Plans.reduce((sum, each) => sum + inVain(each), (pairs + rows) * plan['Actual Loops'])
+}
 
 /** What a projection does for an event, as the plans that the statements were run with. */
 const plansOf = async (one: Model, projection: Projection, events: readonly Happened[]): Promise<Plan[]> => {
@@ -81,6 +88,40 @@ const plansOf = async (one: Model, projection: Projection, events: readonly Happ
   }
   return plans
 }
+
+/** How many updates of messages there were, and how many of them touched no index. */
+const updates = async (one: Model) => {
+  await one.rows('select pg_stat_force_next_flush()')
+  const [counted] = await one.rows(`
+    select n_tup_upd::int as all, n_tup_hot_upd::int as within from pg_stat_user_tables
+    where relid = 'messages'::regclass`)
+  return counted
+}
+
+test('a change that moves no message within its trace touches no index', async () => {
+  const stream = `trace-${randomUUID()}`
+  const one = await model()
+  const { class: kind, tools } = added.data
+  const update = (patch: MessageUpdated['data']['patch']): Told => ({
+    stream,
+    event: {
+      type: 'MessageUpdated',
+      data: { externalId: 'm', ordinal: 0, patch, class: kind, tools, partCount: 1, digest: 'other' },
+    },
+  })
+  const placed = { ...added, data: { ...added.data, order: 1, timestamp: 2 } }
+  const told: Told[] = [
+    { stream, event: created },
+    { stream, event: placed },
+    update([{ op: 'replace', path: '/role', value: 'system' }]),
+    update([{ op: 'add', path: '/textContent', value: 'more' }]),
+    update([{ op: 'replace', path: '/order', value: 3 }]),
+  ]
+  for (const event of happenings(told).slice(0, 4)) await one.apply([event])
+  assert.equal(await updates(one), { all: 2, within: 2 })
+  await one.apply(happenings(told).slice(4))
+  assert.equal(await updates(one), { all: 3, within: 2 })
+})
 
 test('many changes of one message or trace cost in proportion, though the planner knows nothing of the tables', async () => {
   const stream = `trace-${randomUUID()}`

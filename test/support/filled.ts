@@ -1,0 +1,88 @@
+import { readModels } from '../../projections/index.ts'
+import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
+import { newClient, newPool } from '../../src/postgres/connect.ts'
+import { freshDatabase } from './database.ts'
+
+/** A node of a plan that was run, as PostgreSQL describes it. */
+export type Plan = {
+  readonly 'Node Type': string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Join Filter'?: number
+  readonly 'Heap Fetches'?: number
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+  readonly Plans?: readonly Plan[]
+}
+
+export const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+/** Pages that a plan touched, in memory or on disk. */
+export const pagesOf = (plan: Plan): number => plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+
+/** The most rows that one node of a plan has looked at. */
+export const mostRows = (plan: Plan): number =>
+  Math.max(
+    ...nodesOf(plan).map((node) => {
+      const { 'Rows Removed by Filter': filtered = 0, 'Rows Removed by Join Filter': unmatched = 0 } = node
+      return (node['Actual Rows'] + filtered + unmatched) * node['Actual Loops']
+    }),
+  )
+
+const MODES = ['force_generic_plan', 'force_custom_plan'] as const
+
+/**
+ * Read models without a service, to be filled by SQL, over a connection as the service reads: for plans at size. A statement
+ * is prepared before there is a row and shows the plan of that moment, and after an analysis another one.
+ */
+export const openFilled = async () => {
+  const database = await freshDatabase()
+  const client = newClient(database.url, 'test')
+  await client.connect()
+  await ensureSchema(client, readModels, 'rm_filled')
+  await finishSchema(client, readModels, 'rm_filled')
+  await client.end()
+  const pool = newPool(database.url, 'test', 1, 0, 'rm_filled')
+  const connection = await pool.connect()
+
+  const rows = async <T>(text: string, values: readonly unknown[] = []): Promise<T[]> =>
+    (await connection.query(text, [...values])).rows as T[]
+
+  const literal = (value: unknown) => (value === null ? 'null' : connection.escapeLiteral(String(value)))
+  let prepared = 0
+
+  /** Gives what runs a statement by the plan for any values, and by one for these, and shows both. */
+  const prepare = async (text: string) => {
+    const name = `statement_${++prepared}`
+    await rows(`prepare ${name} as ${text}`)
+    return async (values: readonly unknown[]): Promise<Plan[]> => {
+      const plans: Plan[] = []
+      for (const mode of MODES) {
+        await rows(`set plan_cache_mode = ${mode}`)
+        const given = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`
+        const [row] = await rows<{ 'QUERY PLAN': string }>(
+          `explain (analyze, buffers, format json) execute ${name} ${given}`,
+        )
+        plans.push((JSON.parse(row!['QUERY PLAN']) as [{ Plan: Plan }])[0].Plan)
+      }
+      return plans
+    }
+  }
+
+  /** `from` is a query that gives id, namespace_id, name, created_at and visibility; each name is its own key. */
+  const addTraces = (from: string) =>
+    rows(`
+      insert into traces (id, namespace_id, external_id, key, created_by, created_at, visibility, agent_id, bytes,
+        updated_at, incarnation, revision, at)
+      select id, namespace_id, name, md5(name)::uuid, id, created_at, visibility, '"a"', 0, 0, 0, 0, 0 from (${from}) t`)
+
+  const close = async () => {
+    connection.release()
+    await pool.end()
+    await database.drop()
+  }
+  return { rows, prepare, addTraces, close }
+}
+
+export type Filled = Awaited<ReturnType<typeof openFilled>>

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { listedStatement } from '../../src/trace/listed-messages.ts'
+import { pageStatement, wholeStatement } from '../../src/trace/message-pages.ts'
+import { messageStatement, messageValues } from '../../src/trace/message-queries.ts'
+import { type Filled, mostRows, nodesOf, openFilled, pagesOf } from '../support/filled.ts'
+
+const test = suite('trace: a page of a long trace')
+
+const COUNT = 50_000
+const LIMIT = 51
+
+const models = await openFilled()
+test.after(() => models.close())
+
+const [id, other] = [randomUUID(), randomUUID()]
+const cursorBehind = (ordinal: number) =>
+  Buffer.from(JSON.stringify([null, ordinal * 1_000, ordinal, `${id}/0`])).toString('base64url')
+
+/** Every second message has an order, and comes before all others; those go by their time. */
+const fill = async ({ rows, addTraces }: Filled) => {
+  await addTraces(`
+    select v.id::uuid, gen_random_uuid() as namespace_id, v.id as name, 0 as created_at, 'private' as visibility
+    from (values ('${id}'), ('${other}')) v (id)`)
+  const message = (trace: string, i: string) => `
+    select '${trace}'::uuid, 0, ${i}, gen_random_uuid(), 'm' || ${i}, 'user', case when ${i} % 2 = 0 then ${i} end,
+      ${i} * 1000, 'user_message', '[]'::json, ${i}::text, 0, 0`
+  const into = `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, sequence, timestamp, class,
+    tools, digest, created_at, updated_at)`
+  await rows(`${into} ${message(id, 'i')} from generate_series(0, ${COUNT - 1}) i`)
+  await rows(`${into} ${message(other, '0')}`)
+  await rows(`insert into parts select '${id}', 0, i, p, 'text', '{}' from generate_series(0, ${COUNT - 1}) i,
+    generate_series(0, 1) p`)
+}
+
+/** The first page, one in the middle, and the last. */
+const places = [undefined, cursorBehind(1), cursorBehind(COUNT - 2 * LIMIT - 1)]
+const ordinals = Array.from({ length: LIMIT }, (_, i) => COUNT / 2 - i)
+const statements = [
+  ...[false, true].flatMap((includeParts) => [messageStatement(includeParts), wholeStatement({ includeParts })]),
+  listedStatement,
+].map((text) => ({ text, values: places.map((cursor) => messageValues(id, 0n, LIMIT, cursor)) }))
+const pages = [false, true].map((includeParts) => ({
+  text: pageStatement({ includeParts }),
+  values: [[id, 0, `{${ordinals.join(',')}}`, 1e9]],
+}))
+
+const prepared: { show: Awaited<ReturnType<Filled['prepare']>>; values: unknown[][]; text: string }[] = []
+for (const { text, values } of [...statements, ...pages])
+  prepared.push({ show: await models.prepare(text), values, text })
+// Plans are kept: that of an empty table has to do for a full one.
+for (const { show, values } of prepared) await show(values[0]!)
+await fill(models)
+
+const look = async () => {
+  for (const { show, values, text } of prepared) {
+    for (const given of values) {
+      for (const plan of await show(given)) {
+        assert.ok(mostRows(plan) <= 2 * LIMIT, `${mostRows(plan)} rows for ${LIMIT}: ${text}`)
+        // By key: a page or two of each table's indexes for each row, and the row.
+        assert.ok(pagesOf(plan) <= 20 * LIMIT, `${pagesOf(plan)} pages for ${LIMIT} rows: ${text}`)
+        const sorts = nodesOf(plan).filter((node) => node['Node Type'].includes('Sort'))
+        assert.ok(sorts.every((node) => node['Actual Rows'] <= LIMIT))
+      }
+    }
+  }
+}
+
+test('reads as many rows as it shows, though the plan is of when there was none', look)
+
+test('reads as many rows as it shows by the plan of an analysed table', async () => {
+  await models.rows('analyze')
+  await look()
+})
+
+test('is the part of the whole list that its cursor says', async () => {
+  const all = await models.rows<{ ordinal: number }>(
+    'select ordinal from messages where trace_id = $1 order by sequence nulls last, timestamp nulls last, ordinal',
+    [id],
+  )
+  const expected = all.map(({ ordinal }) => ordinal)
+  for (const cursor of places) {
+    const shown = await models.rows<{ ordinal: number }>(messageStatement(true), messageValues(id, 0n, LIMIT, cursor))
+    const at = expected.indexOf(shown[0]!.ordinal)
+    assert.equal(
+      shown.map(({ ordinal }) => ordinal),
+      expected.slice(at, at + LIMIT),
+    )
+    assert.is(at, cursor === undefined ? 0 : expected.indexOf(JSON.parse(atob(cursor))[2]) + 1)
+  }
+})
+
+test.run()

@@ -6,9 +6,12 @@ import { LIFETIME_MS } from './handshakes.ts'
 
 const nameOf = (config: Config) => `${cookieNameOf(config)}-signin`
 
-/** Marks the browser that a sign-in began in: the one that comes back must be the same. */
+/** Marks the browser that a sign-in began in, or was asked in: the one that comes back must be the same. */
 export const setBrowserCookie = (reply: FastifyReply, config: Config, secret: string): void =>
   void reply.header('set-cookie', cookie(nameOf(config), secret, LIFETIME_MS / 1_000))
 
-export const browserCookieOf = ({ headers }: FastifyRequest, config: Config): string | undefined =>
-  headers.cookie === undefined ? undefined : cookieOf(headers.cookie, nameOf(config))
+/** What `setBrowserCookie` has set; anything else is none of ours. */
+export const browserCookieOf = ({ headers }: FastifyRequest, config: Config): string | undefined => {
+  const value = headers.cookie === undefined ? undefined : cookieOf(headers.cookie, nameOf(config))
+  return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined
+}

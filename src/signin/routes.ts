@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpError, invalid, notFound } from '../http/errors.ts'
 import { given } from '../http/given.ts'
 import { noteRefusal } from '../http/refusals.ts'
@@ -8,10 +8,12 @@ import { sha256 } from '../ids.ts'
 import type { Service } from '../service.ts'
 import { callbackRoute } from './callback-route.ts'
 import { type Codehost, newCodehost } from './codehost.ts'
+import { confirmRoute } from './confirm-route.ts'
 import { setBrowserCookie } from './cookies.ts'
 import { enter } from './enter.ts'
 import { CALLBACK, originOf, targetOf } from './redirect.ts'
 import { codehostOf } from './settings.ts'
+import { Shown, look } from './shown.ts'
 import { AuthComplete, AuthCompleted, AuthStart, AuthStarted } from './views.ts'
 
 const tags = ['sign-in']
@@ -26,6 +28,8 @@ export const signinRoutes = (app: FastifyInstance, service: Service): void => {
     })
     startRoute(scope, service, codehost!)
     callbackRoute(scope, service, codehost!)
+    confirmRoute(scope, service)
+    reviewRoute(scope, service)
     completeRoute(scope, service)
   })
 }
@@ -39,7 +43,7 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: Service, codeh
         summary: 'Start to sign in with the code host',
         tags,
         body: AuthStart,
-        response: answers(AuthStarted, 400, 404),
+        response: answers(AuthStarted, 400, 404, 429, 503),
       },
     },
     async ({ body }, reply) => {
@@ -61,6 +65,33 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: Service, codeh
   )
 }
 
+/** For a handshake that is not there, with the code that was given. */
+const noSuchCode = (request: FastifyRequest) => {
+  noteRefusal(request, 'sign-in not known')
+  return new HttpError('invalid_request', 'The code is wrong, has expired or was used before: sign in again')
+}
+
+const reviewRoute = (app: FastifyInstance, service: Service) => {
+  app.post<{ Body: AuthComplete }>(
+    '/v1/auth/review',
+    {
+      config: { auth: 'none', limit: 'sign-in' },
+      schema: {
+        summary: 'See which account and which user a code would join to the device; the code stays good',
+        tags,
+        body: AuthComplete,
+        response: answers(Shown, 400, 404, 429, 503),
+      },
+    },
+    async (request, reply) => {
+      const settled = await service.handshakes.look(request.body)
+      if (!settled) throw noSuchCode(request)
+      const { shown } = await look(service, settled.wish, settled.credential)
+      return ok(reply.header('cache-control', 'no-store'), shown)
+    },
+  )
+}
+
 const completeRoute = (app: FastifyInstance, service: Service) => {
   app.post<{ Body: AuthComplete }>(
     '/v1/auth/complete',
@@ -70,17 +101,13 @@ const completeRoute = (app: FastifyInstance, service: Service) => {
         summary: 'Complete a sign-in with the code that it gave',
         tags,
         body: AuthComplete,
-        response: answers(AuthCompleted, 400, 403, 404),
+        response: answers(AuthCompleted, 400, 403, 404, 429, 503),
       },
     },
     async (request, reply) => {
       service.assertWritable()
-      const { state, exchangeCode } = request.body
-      const settled = await service.handshakes.complete(state, exchangeCode)
-      if (!settled) {
-        noteRefusal(request, 'sign-in not known')
-        throw new HttpError('invalid_request', 'The code is wrong, has expired or was used before: sign in again')
-      }
+      const settled = await service.handshakes.complete(request.body)
+      if (!settled) throw noSuchCode(request)
       const session = await enter(service, settled, request.id)
       return ok(reply.header('cache-control', 'no-store'), { session })
     },

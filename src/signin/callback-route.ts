@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { setSessionCookie } from '../http/cookies.ts'
@@ -7,7 +7,7 @@ import { sha256 } from '../ids.ts'
 import type { Service } from '../service.ts'
 import type { Credential } from '../session/new-identity.ts'
 import type { Codehost } from './codehost.ts'
-import { browserCookieOf, setBrowserCookie } from './cookies.ts'
+import { browserCookieOf, markBrowser } from './cookies.ts'
 import { enter } from './enter.ts'
 import type { Secrets, Wish } from './handshakes.ts'
 import { sendQuestionPage } from './page.ts'
@@ -31,7 +31,7 @@ const assertBrowser = (request: FastifyRequest, { browserKey }: Wish, config: Se
   throw new HttpError('forbidden', 'This sign-in began in another browser: sign in again')
 }
 
-/** Where the code host sends people back to (readings: Sign-in with the code host). */
+/** Where the code host sends people back to. */
 export const callbackRoute = (app: FastifyInstance, service: Service, codehost: Codehost): void => {
   const { config, handshakes, now } = service
 
@@ -48,9 +48,8 @@ export const callbackRoute = (app: FastifyInstance, service: Service, codehost: 
   const askFirst = async (request: Asked, reply: FastifyReply, { wish, secrets }: Claimed, credential: Credential) => {
     const { state } = secrets
     const { joining, shown } = await look(service, wish, credential)
-    const browser = browserCookieOf(request, config) ?? randomBytes(32).toString('base64url')
+    const browser = markBrowser(request, reply, config)
     const confirmation = await handshakes.hold(state, { credential, agreed: joining }, browser)
-    setBrowserCookie(reply, config, browser)
     return sendQuestionPage(reply, { shown, state, confirmation, action: CONFIRM, redirectTo: wish.redirectTo })
   }
 

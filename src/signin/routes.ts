@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpError, invalid, notFound } from '../http/errors.ts'
 import { given } from '../http/given.ts'
@@ -9,7 +8,7 @@ import type { Service } from '../service.ts'
 import { callbackRoute } from './callback-route.ts'
 import { type Codehost, newCodehost } from './codehost.ts'
 import { confirmRoute } from './confirm-route.ts'
-import { setBrowserCookie } from './cookies.ts'
+import { markBrowser } from './cookies.ts'
 import { enter } from './enter.ts'
 import { CALLBACK, originOf, targetOf } from './redirect.ts'
 import { codehostOf } from './settings.ts'
@@ -46,12 +45,13 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: Service, codeh
         response: answers(AuthStarted, 400, 404, 429, 503),
       },
     },
-    async ({ body }, reply) => {
+    async (request, reply) => {
+      const { body } = request
       const origin = originOf(app, config)
       const wish = given(body, ['deviceName', 'namespaceId', 'redirectTo'])
       const target = wish.redirectTo === undefined ? undefined : targetOf(wish.redirectTo, origin)
       if (wish.redirectTo !== undefined && !target) throw invalid('redirectTo', 'must be loopback, or a page of ours')
-      const browser = target?.is === 'page' ? randomBytes(32).toString('base64url') : undefined
+      const browser = target?.is === 'page' ? markBrowser(request, reply, config) : undefined
       const { expiresAt, ...secrets } = await handshakes.start({
         ...wish,
         ...(target ? { redirectTo: target.url } : {}),
@@ -59,7 +59,6 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: Service, codeh
         ...(browser === undefined ? {} : { browserKey: sha256(browser) }),
       })
       const authorizeUrl = await codehost.authorizeUrl(secrets, `${origin}${CALLBACK}`)
-      if (browser !== undefined) setBrowserCookie(reply, config, browser)
       return ok(reply.header('cache-control', 'no-store'), { state: secrets.state, authorizeUrl, expiresAt })
     },
   )

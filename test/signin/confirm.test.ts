@@ -164,6 +164,13 @@ test('two questions in one browser are both answered there', async () => {
   const first = await asked({ deviceId: 'nine' })
   const second = await arrive(await consent(await start({ deviceId: 'ten' })), { cookie: cookieOf(first.page) })
   assert.is(cookieOf(second), cookieOf(first.page))
+  const begun = await world.app.inject({
+    method: 'POST',
+    url: '/v1/auth/start',
+    headers: { cookie: cookieOf(second) },
+    payload: { deviceId: 'tab', redirectTo: `${ORIGIN}/me` },
+  })
+  assert.is(String(begun.headers['set-cookie']).split(';')[0], cookieOf(second))
   for (const page of [first.page, second]) assert.is((await answer(page, 'yes')).statusCode, 200)
 })
 

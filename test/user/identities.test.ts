@@ -46,7 +46,7 @@ test('one of one’s own goes, and with it its sessions, here at once and on the
   const { first, second, deviceId } = await withTwo()
   const again = await start(deviceId)
   assert.is(second.userId, first.userId)
-  for (const session of [second, again]) assert.is(await statusOf(session, other), 200)
+  for (const node of nodes) for (const session of [second, again]) assert.is(await statusOf(session, node), 200)
   const answer = await remove(first.token, second.identityId)
   assert.equal([answer.status, answer.data], [200, { removed: true }])
   for (const session of [second, again]) assert.is(await statusOf(session), 401)

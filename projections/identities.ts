@@ -1,6 +1,7 @@
 import { type Write, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { bools, int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
+import { identityId } from '../src/ids.ts'
 import type { IdentityType, ProviderData } from '../src/user/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
 import {
@@ -10,9 +11,13 @@ import {
   ignoredTraceEvents,
 } from './support/ignored.ts'
 
-/** `provider_data` is a JSON object, `email` a JSON string literal. */
+/**
+ * `first_id` is the id that the first identity of the same key had: those that follow each other share it.
+ * `provider_data` is a JSON object, `email` a JSON string literal.
+ */
 export type IdentitiesTable = {
   id: string
+  first_id: string
   user_id: string
   type: IdentityType
   provider_data: string | null
@@ -21,13 +26,22 @@ export type IdentitiesTable = {
   created_at: bigint
 }
 
+/** Identities that are the user's no more; their rows above say what they were. */
+export type RemovedIdentitiesTable = { id: string; user_id: string }
+
 type Profile = {
   readonly id: string
   readonly providerData?: ProviderData | undefined
   readonly email?: string | undefined
   readonly emailVerified?: boolean | undefined
 }
-type Row = Profile & { readonly userId: string; readonly type: IdentityType; readonly createdAt: number }
+type Row = Profile & {
+  readonly firstId: string
+  readonly userId: string
+  readonly type: IdentityType
+  readonly createdAt: number
+}
+type Changes = ChangedRows<Row> & { readonly removed: { readonly id: string; readonly userId: string }[] }
 
 const profiles = (rows: readonly Profile[]) => [
   uuids(rows.map(({ id }) => id)),
@@ -39,13 +53,15 @@ const profiles = (rows: readonly Profile[]) => [
 const insert = (rows: readonly Row[], write: Write) =>
   write(
     'identities-insert',
-    `insert into identities (id, provider_data, email, email_verified, user_id, type, created_at)
-     select * from unnest($1::uuid[], $2::json[], $3::json[], $4::bool[], $5::uuid[], $6::text[], $7::int8[])`,
+    `insert into identities (id, provider_data, email, email_verified, user_id, type, created_at, first_id)
+     select * from unnest($1::uuid[], $2::json[], $3::json[], $4::bool[], $5::uuid[], $6::text[], $7::int8[],
+       $8::uuid[])`,
     [
       ...profiles(rows),
       uuids(rows.map(({ userId }) => userId)),
       texts(rows.map(({ type }) => type)),
       int8s(rows.map(({ createdAt }) => createdAt)),
+      uuids(rows.map(({ firstId }) => firstId)),
     ],
   )
 
@@ -59,22 +75,36 @@ const update = (rows: readonly Profile[], write: Write) =>
     profiles(rows),
   )
 
-/** How users sign in. The key, a hash of a credential, is in the identity's id only. */
-export const identities = projectionOf<AnyEvent>()<ChangedRows<Row>>({
+const remove = (rows: Changes['removed'], write: Write) =>
+  write('identities-remove', 'insert into removed_identities select * from unnest($1::uuid[], $2::uuid[])', [
+    uuids(rows.map(({ id }) => id)),
+    uuids(rows.map(({ userId }) => userId)),
+  ])
+
+/**
+ * How users sign in. The key, a hash of a credential, is in the identity's ids only. Removals are events of the user's
+ * stream, and have rows of their own: those of a stream must come from it alone.
+ */
+export const identities = projectionOf<AnyEvent>()<Changes>({
   name: 'identities',
   tables: `
     create table identities (
-      id uuid primary key, user_id uuid not null, type text collate "C" not null, provider_data json, email json,
-      email_verified bool, created_at int8 not null
-    );`,
-  rows: { identities: { identity: 'id' } },
-  indexes: 'create index identities_user on identities (user_id);',
-  start: changedRows,
+      id uuid primary key, first_id uuid not null, user_id uuid not null, type text collate "C" not null,
+      provider_data json, email json, email_verified bool, created_at int8 not null
+    );
+    create table removed_identities (id uuid primary key, user_id uuid not null);`,
+  rows: { identities: { identity: 'id' }, removed_identities: { user: 'user_id' } },
+  indexes: `
+    create index identities_user on identities (user_id);
+    create index identities_first on identities (first_id);`,
+  start: () => ({ ...changedRows(), removed: [] }),
   on: {
     IdentityCreated: ({ created }, { of: id, at: createdAt, data }) => {
-      const { userId, type, providerData, email, emailVerified } = data
-      created.set(id, { id, userId, type, providerData, email, emailVerified, createdAt })
+      const { userId, type, key, providerData, email, emailVerified } = data
+      const firstId = identityId(type, key)
+      created.set(id, { id, firstId, userId, type, providerData, email, emailVerified, createdAt })
     },
+    IdentityRemoved: ({ removed }, { of: userId, data: { identityId: id } }) => void removed.push({ id, userId }),
     IdentityRefreshed: (rows, { of: id, data: { providerData, email, emailVerified } }) =>
       change(rows, id, { id, providerData, email, emailVerified }),
     UserCreated: 'ignored',
@@ -84,8 +114,9 @@ export const identities = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     ...ignoredTraceEvents,
     ...ignoredModelsEvents,
   },
-  write: ({ created, changed }, write) => {
+  write: ({ created, changed, removed }, write) => {
     if (created.size > 0) insert([...created.values()], write)
     if (changed.size > 0) update([...changed.values()] as Profile[], write)
+    if (removed.length > 0) remove(removed, write)
   },
 })

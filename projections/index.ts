@@ -2,7 +2,7 @@ import { type Group, MAIN } from '../src/engine/group.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { type CountsTable, counts } from './counts.ts'
 import { type FeedTable, feed } from './feed.ts'
-import { type IdentitiesTable, identities } from './identities.ts'
+import { type IdentitiesTable, type RemovedIdentitiesTable, identities } from './identities.ts'
 import { type InvitesTable, invites } from './invites.ts'
 import { type LeftoversTable, leftovers, sweepLeftovers } from './leftovers.ts'
 import { type MembersTable, members } from './members.ts'
@@ -60,6 +60,7 @@ export const groups: readonly Group[] = [readModels]
 export type ReadTables = {
   users: UsersTable
   identities: IdentitiesTable
+  removed_identities: RemovedIdentitiesTable
   sessions: SessionsTable
   namespaces: NamespacesTable
   members: MembersTable

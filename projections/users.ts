@@ -31,6 +31,7 @@ export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     UserRenamed: (rows, { of: id, data: { displayName } }) => change(rows, id, { id, displayName }),
     IdentityCreated: 'ignored',
     IdentityRefreshed: 'ignored',
+    IdentityRemoved: 'ignored',
     ...ignoredSessionEvents,
     ...ignoredNamespaceEvents,
     ...ignoredTraceEvents,

@@ -26,8 +26,12 @@ const derived = (kind: string, ...key: string[]) => v5([kind, ...key].join('\0')
 export const traceId = (namespaceId: string, externalId: string): string => derived('trace', namespaceId, externalId)
 export const messageId = (traceId: string, externalId: string): string => v5(externalId, traceId)
 export const namespaceId = (slug: string): string => derived('namespace', slug)
-/** `key` is the SHA-256 of what identifies somebody: a device's id is a credential and is kept nowhere. */
-export const identityId = (type: 'device' | 'codehost', key: string): string => derived('identity', type, key)
+/**
+ * `key` is the SHA-256 of what identifies somebody: a device's id is a credential and is kept nowhere. `life` is how often
+ * an identity of that key has been removed: the next one is another identity, and its user another user.
+ */
+export const identityId = (type: 'device' | 'codehost', key: string, life = 0): string =>
+  life === 0 ? derived('identity', type, key) : derived('identity', type, key, String(life))
 export const userId = (identityId: string): string => derived('user', identityId)
 export const newId = (): string => randomUUIDv7()
 

@@ -10,6 +10,7 @@ type Ignored<Event extends { type: string }> = { readonly [Type in Event['type']
 export const ignoredUserEvents: Ignored<UserEvent | IdentityEvent> = {
   UserCreated: 'ignored',
   UserRenamed: 'ignored',
+  IdentityRemoved: 'ignored',
   IdentityCreated: 'ignored',
   IdentityRefreshed: 'ignored',
 }

@@ -14,6 +14,7 @@ type Options = {
   readonly codehost?: boolean
   readonly namespace?: string
   readonly browser: boolean
+  readonly yes?: boolean
 }
 
 const help = `
@@ -23,7 +24,9 @@ you can read, one for each server. Run it again when a session has ended.
 With --codehost you sign in as yourself at the server's code host, in a browser: it is
 opened, or open the address that is shown. The browser brings the code back by itself;
 where it cannot (it runs on another machine), paste the code, or the address that it
-ends at. With --no-browser the browser shows a code for you to paste.
+ends at. With --no-browser the browser shows a code for you to paste. Before anything
+is joined, the account, this device and the user are named, and you are asked; --yes
+answers for you. Without a terminal nobody can be asked: --yes is needed there.
 
 Environment:
   TRACEBOOK_URL         the server, when --server is not given
@@ -31,13 +34,15 @@ Environment:
 
 Exit codes: 0 logged in, 1 the server refused or did not answer, 2 wrong usage`
 
-const run = async ({ server: given, codehost, namespace, browser }: Options): Promise<number> => {
+const run = async ({ server: given, codehost, namespace, browser, yes }: Options): Promise<number> => {
   if (namespace !== undefined && !codehost) throw new UsageError('--namespace goes with --codehost')
+  if (yes && !codehost) throw new UsageError('--yes goes with --codehost: nothing else is joined')
   const server = serverAddress(given, process.env)
   const config = configFolder(process.env)
   if (isExposed(server)) console.error(`Warning: ${server} is not encrypted; others on the way can read your token.`)
+  const person = newPerson({ opensBrowser: browser, saysYes: yes ?? false })
   const { userId, displayName, namespaceSlug } = codehost
-    ? await logInWithCodehost({ config, server, slug: namespace, isLocal: browser, person: newPerson(browser) }, newApi)
+    ? await logInWithCodehost({ config, server, slug: namespace, isLocal: browser, person }, newApi)
     : await logIn(config, server, newApi)
   const who = displayName === undefined ? `user ${userId}` : `${displayName} (user ${userId})`
   const address = given === undefined ? '' : ` --server ${server}`
@@ -53,6 +58,7 @@ export const loginCommand = (): Command =>
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
     .option('--codehost', "sign in at the server's code host, in a browser")
     .option('--namespace <slug>', 'with --codehost: the namespace that the login is for')
+    .option('--yes', 'with --codehost: join the account without being asked')
     .option('--no-browser', 'with --codehost: open no browser, paste the code')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)

@@ -5,6 +5,7 @@ export type Rejection =
   | 'forbidden'
   | 'not_found'
   | 'last_admin'
+  | 'last_identity'
   | 'slug_taken'
   | 'invite_revoked'
   | 'invite_expired'

@@ -17,6 +17,7 @@ const statuses: Record<Code, number> = {
   csrf_failed: 403,
   not_found: 404,
   last_admin: 409,
+  last_identity: 409,
   invite_revoked: 410,
   invite_expired: 410,
   invite_used: 410,

@@ -17,7 +17,10 @@ export type RouteSchema = {
 }
 
 /** Ids that the rule below would give twice. */
-const ownIds: Readonly<Record<string, string>> = { 'DELETE /v1/sessions/:id': 'deleteSessionById' }
+const ownIds: Readonly<Record<string, string>> = {
+  'DELETE /v1/sessions/:id': 'deleteSessionById',
+  'DELETE /v1/user/identities/:id': 'deleteUserIdentity',
+}
 
 const pascal = (segment: string) =>
   segment
@@ -70,12 +73,13 @@ const described = (schema: JsonObject | undefined): { properties?: JsonObject } 
 const meanings: Readonly<Record<string, string>> = {
   200: 'Done',
   302: 'Go on there',
+  303: 'Go on there',
   304: 'It is as you know it',
   400: 'The request is not valid: `invalid_request`',
   401: 'There is no valid token: `unauthorized`',
   403: 'The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`',
   404: 'There is none, or none that the caller may know of: `not_found`',
-  409: 'It would leave the namespace without an admin: `last_admin`',
+  409: 'It would leave the namespace without an admin: `last_admin`; the user without a way to sign in: `last_identity`',
   410: 'The invite is over: `invite_revoked`, `invite_expired` or `invite_used`',
   413: 'The body is too large: `payload_too_large`',
   429: 'Too many requests: `rate_limited`; `Retry-After` says when to try again',

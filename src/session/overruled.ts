@@ -13,11 +13,16 @@ const REMEMBERED = 2_000
 
 type EventType = AnyEvent['type']
 
-const OF_SESSIONS: ReadonlySet<string> = new Set<EventType>(['SessionSwitched', 'SessionRevoked'])
+/** Events of a session's stream, or of a user's. */
+const OF_THEIR_STREAM: ReadonlySet<string> = new Set<EventType>([
+  'SessionSwitched',
+  'SessionRevoked',
+  'IdentityRemoved',
+])
 const OF_MEMBERS: ReadonlySet<string> = new Set<EventType>(['MemberJoined', 'MemberRoleChanged', 'MemberRemoved'])
 
 const touchedBy = ({ type, of, data }: Happened): string | undefined => {
-  if (OF_SESSIONS.has(type)) return of
+  if (OF_THEIR_STREAM.has(type)) return of
   return OF_MEMBERS.has(type) ? (data as { userId: string }).userId : undefined
 }
 

@@ -1,7 +1,10 @@
 import type { ReadTables } from '../../projections/index.ts'
+import { sql } from 'kysely'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { ActiveNamespace, Caller } from '../http/caller.ts'
+import { identityId } from '../ids.ts'
 import type { Role } from '../namespace/events.ts'
+import type { Credential } from './new-identity.ts'
 
 /** A caller, if there is one, and the checkpoint of the snapshot that says so. */
 export type Found = { readonly caller: Caller | undefined; readonly position: bigint }
@@ -26,10 +29,14 @@ const activeMembership = (userId: string, wanted: string) => `
   where m.user_id = ${userId}
   order by m.namespace_id is distinct from ${wanted}, n.type <> 'individual', m.joined_at, m.namespace_id limit 1`
 
+/** Of a session `s`: whoever removes an identity ends the sessions that were made with it, also those made meanwhile. */
+export const SESSION_STANDS =
+  's.revoked_at is null and not exists (select from removed_identities r where r.id = s.identity_id)'
+
 const callerStatement = `
   select c.position, s.id, s.user_id, s.identity_id, s.device_name, s.expires_at, a.namespace_id, a.slug, a.role
   from reached c
-  left join sessions s on s.token_hash = $1 and s.revoked_at is null
+  left join sessions s on s.token_hash = $1 and ${SESSION_STANDS}
   left join lateral (${activeMembership('s.user_id', 's.namespace_id')}) a on true`
 
 const activeOf = ({ namespace_id: id, slug, role }: ActiveRow): ActiveNamespace | undefined =>
@@ -52,22 +59,38 @@ export const findCaller = async (reads: Pick<Reads<ReadTables>, 'rows'>, hash: s
   return { caller, position }
 }
 
+const endedStatement = `select from sessions s where s.id = $1 and not (${SESSION_STANDS})`
+
+/** Whether a session has been ended, be it by itself or with its identity; whether it has expired is not asked. */
+export const hasEnded = async (reads: Reads<ReadTables>, sessionId: string): Promise<boolean> =>
+  (await reads.rows('ended-session', endedStatement, [sessionId])).length > 0
+
 /** Somebody who signs in with an identity that is known. */
 export type KnownUser = { readonly userId: string; readonly active: ActiveNamespace | undefined }
 
-const knownStatement = `
-  select i.user_id, a.namespace_id, a.slug, a.role from identities i
-  left join lateral (${activeMembership('i.user_id', '$2::uuid')}) a on true where i.id = $1`
+/** An identity: that which stands, or that which is to be made when there is no user. */
+export type FoundIdentity = { readonly id: string; readonly user: KnownUser | undefined }
 
-/** The user of an identity, with the namespace that a new session would be active in; undefined when it is new. */
-export const findUser = async (
+const identityStatement = `
+  select l.removed, i.id, i.user_id, a.namespace_id, a.slug, a.role
+  from (
+    select count(*) as removed from identities o join removed_identities r on r.id = o.id where o.first_id = $1
+  ) l
+  left join identities i on i.first_id = $1 and not exists (select from removed_identities r where r.id = i.id)
+  left join lateral (${activeMembership('i.user_id', '$2::uuid')}) a on true`
+
+/** The identity that somebody signs in with, and its user with the namespace that a new session would be active in. */
+export const findIdentity = async (
   reads: Reads<ReadTables>,
-  identityId: string,
-  wantedNamespaceId: string | undefined,
-): Promise<KnownUser | undefined> => {
-  type Known = ActiveRow & { user_id: string } & Row
-  const [row] = await reads.rows<Known>('known-user', knownStatement, [identityId, wantedNamespaceId ?? null])
-  return row && { userId: row.user_id, active: activeOf(row) }
+  { type, key }: Pick<Credential, 'type' | 'key'>,
+  wantedNamespaceId?: string,
+): Promise<FoundIdentity> => {
+  type Found = ActiveRow & { removed: bigint; id: string | null; user_id: string } & Row
+  const values = [identityId(type, key), wantedNamespaceId ?? null]
+  const [row] = await reads.rows<Found>('identity', identityStatement, values)
+  const { removed, id, user_id: userId } = row!
+  if (id === null) return { id: identityId(type, key, Number(removed)), user: undefined }
+  return { id, user: { userId, active: activeOf(row!) } }
 }
 
 /** A user's sessions that are valid at `now`, newest first; the time of last use is the stored one. */
@@ -86,7 +109,7 @@ export const sessionsOf = (reads: Reads<ReadTables>, userId: string, now: number
         'u.last_used_at',
       ])
       .where('s.user_id', '=', userId)
-      .where('s.revoked_at', 'is', null)
+      .where(sql<boolean>`${sql.raw(SESSION_STANDS)}`)
       .where((eb) => eb.or([eb('s.expires_at', 'is', null), eb('s.expires_at', '>', BigInt(now))]))
       .orderBy('s.created_at', 'desc')
       .orderBy('s.id', 'desc')

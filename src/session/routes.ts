@@ -5,14 +5,14 @@ import { contextOf, requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { Key, ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
-import { identityId, isId, sha256 } from '../ids.ts'
+import { isId, sha256 } from '../ids.ts'
 import { idOfSlug, namespaceOfMember } from '../namespace/queries.ts'
 import { NamespaceInfo } from '../namespace/views.ts'
 import type { Service } from '../service.ts'
 import { UserView, userById } from '../user/queries.ts'
 import { currentSessionRoutes } from './current-routes.ts'
 import { revoke, switchTo } from './decide.ts'
-import { sessionsOf } from './queries.ts'
+import { hasEnded, sessionsOf } from './queries.ts'
 import { signIn } from './sign-in.ts'
 import { NewSession, SessionView } from './views.ts'
 
@@ -51,8 +51,8 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
     async ({ id: requestId, body }, reply) => {
       const { deviceId, deviceName, namespaceId } = body
       const key = sha256(deviceId)
-      const identity = { id: identityId('device', key), type: 'device', key, profile: {} } as const
-      const session = await signIn(service, { identity, namespaceId, deviceName, requestId })
+      const credential = { type: 'device', key, profile: {} } as const
+      const session = await signIn(service, { credential, namespaceId, deviceName, requestId })
       return ok(reply.header('cache-control', 'no-store'), { session })
     },
   )
@@ -120,6 +120,7 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
       const { id } = request.params
       if (!isId(id)) throw notFound()
       assertWritable()
+      if (await hasEnded(reads, id)) throw notFound()
       const command = { decide: revoke(requireCaller(request).userId), answer: () => {} }
       const { position } = await sessions.transact(id, command, contextOf(request))
       await visible(position)

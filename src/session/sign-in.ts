@@ -4,8 +4,9 @@ import { namespaceById } from '../namespace/queries.ts'
 import type { Service } from '../service.ts'
 import { start } from './decide.ts'
 import { link } from './link.ts'
-import { type KnownUser, findUser } from './queries.ts'
-import type { NewIdentity } from './new-identity.ts'
+import { type Joining, isAgreed, joiningOf } from './joining.ts'
+import type { Credential } from './new-identity.ts'
+import { type KnownUser, findIdentity } from './queries.ts'
 import { signUp } from './sign-up.ts'
 import { newToken, tokenHash } from './token.ts'
 import type { NewSession } from './views.ts'
@@ -13,9 +14,11 @@ import type { NewSession } from './views.ts'
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 export type SignIn = {
-  readonly identity: NewIdentity
+  readonly credential: Credential
   /** Whose user the identity comes to belong to when it is new; otherwise it makes a user of its own. */
-  readonly device?: NewIdentity
+  readonly device?: Credential
+  /** What was agreed to; without it anything is. */
+  readonly agreed?: Joining | undefined
   /** The namespace that the session shall be active in; the default one otherwise. */
   readonly namespaceId: string | undefined
   readonly deviceName: string | undefined
@@ -29,29 +32,40 @@ const assertMayEnter = async ({ reads }: Service, known: KnownUser | undefined, 
   throw new Rejected('forbidden', 'You are no member of this namespace')
 }
 
-const findOrSignUp = async (
-  service: Service,
-  { identity, device, namespaceId, requestId }: SignIn,
-): Promise<KnownUser> => {
+/** @throws Rejected invalid_request when another user would be joined than was agreed to */
+const assertAgreed = (agreed: Joining, present: Joining) => {
+  if (isAgreed(agreed, present)) return
+  throw new Rejected('invalid_request', 'What would be joined has changed meanwhile: sign in again')
+}
+
+type Entered = { readonly identityId: string; readonly user: KnownUser }
+
+const findOrSignUp = async (service: Service, wish: SignIn): Promise<Entered> => {
+  const { credential, device, agreed, namespaceId, requestId } = wish
   const wanted = namespaceId !== undefined && isId(namespaceId) ? namespaceId : undefined
-  const known = await findUser(service.reads, identity.id, wanted)
-  const user = known ?? (device && (await findUser(service.reads, device.id, wanted)))
-  if (namespaceId !== undefined) await assertMayEnter(service, user, namespaceId)
-  if (known) return known
-  return device ? link(service, identity, { identity: device, user }, requestId) : signUp(service, identity, requestId)
+  const found = await findIdentity(service.reads, credential, wanted)
+  const owner = device && !found.user ? await findIdentity(service.reads, device, wanted) : undefined
+  if (agreed) assertAgreed(agreed, joiningOf(found.user, owner?.user))
+  if (namespaceId !== undefined) await assertMayEnter(service, found.user ?? owner?.user, namespaceId)
+  const identityId = found.id
+  if (found.user) return { identityId, user: found.user }
+  const identity = { ...credential, id: identityId }
+  if (!owner) return { identityId, user: await signUp(service, identity, requestId) }
+  const from = { identity: { ...device!, id: owner.id }, user: owner.user }
+  return { identityId, user: await link(service, identity, from, requestId) }
 }
 
 /**
  * Starts a session of an identity's user, who is made when there is none. The token is shown here and never again.
- * @throws 404 for an unknown namespace, 403 for one that the user is no member of
+ * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 for what was not agreed to
  */
 export const signIn = async (service: Service, wish: SignIn): Promise<NewSession> => {
   const { config, now, sessions, visible, assertWritable } = service
   assertWritable()
-  const { identity, namespaceId, deviceName, requestId } = wish
-  const { userId, active } = await findOrSignUp(service, wish)
+  const { namespaceId, deviceName, requestId } = wish
+  const { identityId, user } = await findOrSignUp(service, wish)
+  const { userId, active } = user
   const [id, token] = [newId(), newToken()]
-  const identityId = identity.id
   const expiresAt = Math.round(now() + config.SESSION_TTL_DAYS * DAY_MS)
   const given = {
     ...(namespaceId === undefined ? {} : { namespaceId }),

@@ -1,7 +1,7 @@
 import * as client from 'openid-client'
 import { Unavailable } from '../engine/rejected.ts'
 import { HttpError } from '../http/errors.ts'
-import type { NewIdentity } from '../session/new-identity.ts'
+import type { Credential } from '../session/new-identity.ts'
 import type { Secrets } from './handshakes.ts'
 import { oauthProvider } from './oauth.ts'
 import { openIdProvider } from './openid.ts'
@@ -15,7 +15,7 @@ export type Codehost = {
    * Who has come back, by the code in the address that they came back to.
    * @throws HttpError invalid_request when the code host does not stand by it
    */
-  identify(callback: string, secrets: Secrets): Promise<NewIdentity>
+  identify(callback: string, secrets: Secrets): Promise<Credential>
 }
 
 /** What the provider says about the request itself; anything else that goes wrong is its own trouble. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { cookieNameOf, cookieOf } from '../http/auth.ts'
@@ -6,9 +7,18 @@ import { LIFETIME_MS } from './handshakes.ts'
 
 const nameOf = (config: Config) => `${cookieNameOf(config)}-signin`
 
-/** Marks the browser that a sign-in began in: the one that comes back must be the same. */
-export const setBrowserCookie = (reply: FastifyReply, config: Config, secret: string): void =>
-  void reply.header('set-cookie', cookie(nameOf(config), secret, LIFETIME_MS / 1_000))
+/** What `markBrowser` has set; anything else is none of ours. */
+export const browserCookieOf = ({ headers }: FastifyRequest, config: Config): string | undefined => {
+  const value = headers.cookie === undefined ? undefined : cookieOf(headers.cookie, nameOf(config))
+  return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined
+}
 
-export const browserCookieOf = ({ headers }: FastifyRequest, config: Config): string | undefined =>
-  headers.cookie === undefined ? undefined : cookieOf(headers.cookie, nameOf(config))
+/**
+ * Marks the browser that a sign-in began in, or was asked in: the one that comes back must be the same. Sign-ins that are
+ * under way in one browser share the mark. Returns it.
+ */
+export const markBrowser = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
+  const mark = browserCookieOf(request, config) ?? randomBytes(32).toString('base64url')
+  reply.header('set-cookie', cookie(nameOf(config), mark, LIFETIME_MS / 1_000))
+  return mark
+}

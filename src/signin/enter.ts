@@ -1,27 +1,30 @@
-import { identityId } from '../ids.ts'
 import type { Service } from '../service.ts'
 import { signIn } from '../session/sign-in.ts'
-import type { NewIdentity } from '../session/new-identity.ts'
+import type { Joining } from '../session/joining.ts'
+import type { Credential } from '../session/new-identity.ts'
 import type { NewSession } from '../session/views.ts'
 import { refresh } from '../user/decide.ts'
 import type { Wish } from './handshakes.ts'
 
+/** The device that a sign-in is for. */
+export const deviceOf = ({ deviceKey: key }: Wish): Credential => ({ type: 'device', key, profile: {} })
+
 /**
  * Starts the session that a handshake was for. A new identity comes to belong to the device's user; of a known one
  * what the code host says now is taken over.
- * @throws 404 for an unknown namespace, 403 for one that the user is no member of
+ * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 for what was not agreed to
  */
 export const enter = async (
   service: Service,
-  { wish, identity }: { readonly wish: Wish; readonly identity: NewIdentity },
+  { wish, credential, agreed }: { readonly wish: Wish; readonly credential: Credential; readonly agreed?: Joining },
   requestId: string,
 ): Promise<NewSession> => {
-  const { deviceKey: key, deviceName, namespaceId } = wish
-  const device = { id: identityId('device', key), type: 'device', key, profile: {} } as const
-  const session = await signIn(service, { identity, device, namespaceId, deviceName, requestId })
+  const { deviceName, namespaceId } = wish
+  const device = deviceOf(wish)
+  const session = await signIn(service, { credential, device, agreed, namespaceId, deviceName, requestId })
   const context = { actor: { userId: session.userId, sessionId: session.id }, requestId }
-  const command = { decide: refresh(identity.profile), answer: () => {} }
-  const { position } = await service.identities.transact(identity.id, command, context)
+  const command = { decide: refresh(credential.profile), answer: () => {} }
+  const { position } = await service.identities.transact(session.identityId, command, context)
   await service.visible(position)
   return session
 }

@@ -3,7 +3,8 @@ import type pg from 'pg'
 import { Unavailable } from '../engine/rejected.ts'
 import { sha256 } from '../ids.ts'
 import { isDiskFull, isTransient } from '../postgres/connect.ts'
-import type { NewIdentity } from '../session/new-identity.ts'
+import type { Joining } from '../session/joining.ts'
+import type { Credential } from '../session/new-identity.ts'
 
 /** What a sign-in is for, as it was asked for; `deviceKey` is the SHA-256 of the device's id. */
 export type Wish = {
@@ -18,18 +19,32 @@ export type Wish = {
 /** What goes with a handshake to the provider and back. Neither the row nor the state alone gives the verifier. */
 export type Secrets = { readonly state: string; readonly verifier: string; readonly nonce: string }
 
+/** Who it was at the code host, and what the page has said would be joined. */
+export type Arrived = { readonly credential: Credential; readonly agreed: Joining }
+
+/** A yes of the person in front of the page: what the page holds, and the cookie of its browser. */
+export type Answer = { readonly state: string; readonly confirmation: string; readonly browser: string }
+
+/** What completes a sign-in. */
+export type Codes = { readonly state: string; readonly exchangeCode: string }
+
+type Settled = Arrived & { readonly wish: Wish }
+
 /** Sign-ins under way: each lives for ten minutes and works once (readings: Sign-in with the code host). */
 export type Handshakes = {
   start(wish: Wish): Promise<Secrets & { readonly expiresAt: number }>
   /** Takes a handshake up as its provider sends somebody back: undefined when unknown, expired or taken up before. */
   claim(state: string): Promise<{ readonly wish: Wish; readonly secrets: Secrets } | undefined>
-  /** Notes who it was. Returns the exchange code that, together with the state, completes it. */
-  settle(state: string, identity: NewIdentity): Promise<string>
+  /** Notes who it was, until that person says yes. Returns what the yes must come with, from the same browser. */
+  hold(state: string, arrived: Arrived, browser: string): Promise<string>
+  /** Takes a yes, once. Gives the exchange code that, together with the state, completes it; undefined as below. */
+  confirm(answer: Answer): Promise<{ readonly wish: Wish; readonly exchangeCode: string } | undefined>
+  /** Takes a no, and forgets the handshake; undefined when anything is unknown, expired or answered already. */
+  deny(answer: Answer): Promise<{ readonly wish: Wish } | undefined>
+  /** What completing a handshake would do: undefined when anything is unknown, expired or used. */
+  look(codes: Codes): Promise<Settled | undefined>
   /** Completes a handshake, once: undefined when anything is unknown, expired or used. */
-  complete(
-    state: string,
-    exchangeCode: string,
-  ): Promise<{ readonly wish: Wish; readonly identity: NewIdentity } | undefined>
+  complete(codes: Codes): Promise<Settled | undefined>
 }
 
 export const LIFETIME_MS = 10 * 60 * 1_000
@@ -42,11 +57,19 @@ const claimStatement = `
   update tracebook.handshakes set claimed_at = $2 where state_hash = $1 and claimed_at is null and expires > $2
   returning salt, wish`
 
-const settleStatement = 'update tracebook.handshakes set exchange_hash = $2, identity = $3 where state_hash = $1'
+const holdStatement = 'update tracebook.handshakes set exchange_hash = $2, identity = $3 where state_hash = $1'
 
-const completeStatement = `
-  delete from tracebook.handshakes where state_hash = $1 and exchange_hash = $2 and expires > $3
-  returning wish, identity`
+const confirmStatement = `
+  update tracebook.handshakes set exchange_hash = $4 where state_hash = $1 and exchange_hash = $2 and expires > $3
+  returning wish`
+
+const matching = 'from tracebook.handshakes where state_hash = $1 and exchange_hash = $2 and expires > $3'
+const denyStatement = `delete ${matching} returning wish`
+const lookStatement = `select wish, identity ${matching}`
+const completeStatement = `delete ${matching} returning wish, identity`
+
+/** What stands in the place of the code's hash until there is a yes: no hash of a code looks like it. */
+const unconfirmed = (confirmation: string, browser: string) => `unconfirmed ${sha256(`${confirmation}\0${browser}`)}`
 
 const secret = () => randomBytes(32).toString('base64url')
 const derived = (state: string, salt: string, use: string) =>
@@ -79,17 +102,38 @@ export const newHandshakes = ({ pool, now }: { readonly pool: pg.Pool; readonly 
     return row && { wish: JSON.parse(row.wish) as Wish, secrets: secretsOf(state, row.salt) }
   }
 
-  const settle = async (state: string, identity: NewIdentity) => {
+  const hold = async (state: string, { credential, agreed }: Arrived, browser: string) => {
+    const confirmation = secret()
+    const held = JSON.stringify({ ...credential, agreed })
+    await ask(holdStatement, [sha256(state), unconfirmed(confirmation, browser), held])
+    return confirmation
+  }
+
+  const placeOf = ({ state, confirmation, browser }: Answer) => [
+    sha256(state),
+    unconfirmed(confirmation, browser),
+    now(),
+  ]
+
+  const confirm = async (answer: Answer) => {
     const exchangeCode = secret()
-    await ask(settleStatement, [sha256(state), sha256(exchangeCode), JSON.stringify(identity)])
-    return exchangeCode
+    const row = await ask<{ wish: string }>(confirmStatement, [...placeOf(answer), sha256(exchangeCode)])
+    return row && { wish: JSON.parse(row.wish) as Wish, exchangeCode }
   }
 
-  const complete = async (state: string, exchangeCode: string) => {
-    const values = [sha256(state), sha256(exchangeCode), now()]
-    const row = await ask<{ wish: string; identity: string }>(completeStatement, values)
-    return row && { wish: JSON.parse(row.wish) as Wish, identity: JSON.parse(row.identity) as NewIdentity }
+  const deny = async (answer: Answer) => {
+    const row = await ask<{ wish: string }>(denyStatement, placeOf(answer))
+    return row && { wish: JSON.parse(row.wish) as Wish }
   }
 
-  return { start, claim, settle, complete }
+  const settled = (statement: string) => async (codes: Codes) => {
+    const values = [sha256(codes.state), sha256(codes.exchangeCode), now()]
+    const row = await ask<{ wish: string; identity: string }>(statement, values)
+    if (!row) return undefined
+    const { agreed, ...credential } = JSON.parse(row.identity) as Credential & { agreed?: Joining }
+    // A code of the version before this one was given without asking.
+    return agreed && { wish: JSON.parse(row.wish) as Wish, credential, agreed }
+  }
+
+  return { start, claim, hold, confirm, deny, look: settled(lookStatement), complete: settled(completeStatement) }
 }

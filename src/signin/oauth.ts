@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { HttpError } from '../http/errors.ts'
 import type { Provider } from './provider.ts'
 import { TIMEOUT_SECONDS, allowLoopback } from './openid.ts'
-import { identityOf } from './profile.ts'
+import { credentialOf } from './profile.ts'
 import type { CodehostSettings } from './settings.ts'
 
 const User = z.object({
@@ -59,7 +59,7 @@ export const oauthProvider = (settings: CodehostSettings): Provider => {
     const user = User.parse(await get(endpoints.userUrl, token))
     const [id, host] = [String(user.id), new URL(endpoints.authorizeUrl).origin]
     const login = user.login ?? user.username ?? id
-    return identityOf({ host, id, login, avatarUrl: user.avatar_url, ...(await emailOf(user, token)) })
+    return credentialOf({ host, id, login, avatarUrl: user.avatar_url, ...(await emailOf(user, token)) })
   }
 
   // What a provider of plain OAuth 2 calls itself in `iss` is not known beforehand.

@@ -1,7 +1,7 @@
 import * as client from 'openid-client'
 import { z } from 'zod'
 import type { Provider } from './provider.ts'
-import { identityOf } from './profile.ts'
+import { credentialOf } from './profile.ts'
 import type { CodehostSettings } from './settings.ts'
 
 export const TIMEOUT_SECONDS = 10
@@ -62,7 +62,7 @@ export const openIdProvider = ({ clientId, clientSecret, scope, provider }: Sett
     const said = Claims.parse({ ...claims, ...more })
     const login = said.preferred_username ?? said.nickname ?? said.name ?? said.email ?? said.sub
     const { sub: id, picture: avatarUrl, email, email_verified: emailVerified } = said
-    return identityOf({ host: config.serverMetadata().issuer, id, login, avatarUrl, email, emailVerified })
+    return credentialOf({ host: config.serverMetadata().issuer, id, login, avatarUrl, email, emailVerified })
   }
 
   return {

@@ -1,5 +1,5 @@
-import { identityId, sha256 } from '../ids.ts'
-import type { NewIdentity } from '../session/new-identity.ts'
+import { sha256 } from '../ids.ts'
+import type { Credential } from '../session/new-identity.ts'
 
 /** What a provider says of somebody; `host` tells its users from those of another provider with the same ids. */
 export type Said = {
@@ -13,11 +13,10 @@ export type Said = {
 
 const isWebAddress = (text: string | undefined): text is string => URL.parse(text ?? '')?.protocol === 'https:'
 
-/** The identity of somebody at the code host. An address that is gone, or not confirmed, is not verified any more. */
-export const identityOf = ({ host, id, login, avatarUrl, email, emailVerified }: Said): NewIdentity => {
+/** What stands for somebody at the code host. An address that is gone, or not confirmed, is not verified any more. */
+export const credentialOf = ({ host, id, login, avatarUrl, email, emailVerified }: Said): Credential => {
   const key = sha256(`${host}\0${id}`)
   return {
-    id: identityId('codehost', key),
     type: 'codehost',
     key,
     profile: {

@@ -1,5 +1,5 @@
 import type * as client from 'openid-client'
-import type { NewIdentity } from '../session/new-identity.ts'
+import type { Credential } from '../session/new-identity.ts'
 
 /** A kind of provider: how it is reached, and how it says who somebody is. */
 export type Provider = {
@@ -9,5 +9,5 @@ export type Provider = {
   answer(callback: URL): URL
   configuration(): Promise<client.Configuration>
   /** `tokens` are checked against the nonce already. */
-  whoIs(tokens: Awaited<ReturnType<typeof client.authorizationCodeGrant>>): Promise<NewIdentity>
+  whoIs(tokens: Awaited<ReturnType<typeof client.authorizationCodeGrant>>): Promise<Credential>
 }

@@ -5,6 +5,9 @@ import { isLoopback } from '../http/loopback.ts'
 /** Where the code host sends people back to. */
 export const CALLBACK = '/v1/auth/callback/codehost'
 
+/** Where the page that asks sends the answer to. */
+export const CONFIRM = '/v1/auth/confirm'
+
 const MAX_LENGTH = 2_048
 
 /** The address that people reach the service at: `PUBLIC_URL`, else the one that it listens on. */

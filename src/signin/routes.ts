@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpError, invalid, notFound } from '../http/errors.ts'
 import { given } from '../http/given.ts'
 import { noteRefusal } from '../http/refusals.ts'
@@ -8,10 +7,12 @@ import { sha256 } from '../ids.ts'
 import type { Service } from '../service.ts'
 import { callbackRoute } from './callback-route.ts'
 import { type Codehost, newCodehost } from './codehost.ts'
-import { setBrowserCookie } from './cookies.ts'
+import { confirmRoute } from './confirm-route.ts'
+import { markBrowser } from './cookies.ts'
 import { enter } from './enter.ts'
 import { CALLBACK, originOf, targetOf } from './redirect.ts'
 import { codehostOf } from './settings.ts'
+import { Shown, look } from './shown.ts'
 import { AuthComplete, AuthCompleted, AuthStart, AuthStarted } from './views.ts'
 
 const tags = ['sign-in']
@@ -26,6 +27,8 @@ export const signinRoutes = (app: FastifyInstance, service: Service): void => {
     })
     startRoute(scope, service, codehost!)
     callbackRoute(scope, service, codehost!)
+    confirmRoute(scope, service)
+    reviewRoute(scope, service)
     completeRoute(scope, service)
   })
 }
@@ -39,15 +42,16 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: Service, codeh
         summary: 'Start to sign in with the code host',
         tags,
         body: AuthStart,
-        response: answers(AuthStarted, 400, 404),
+        response: answers(AuthStarted, 400, 404, 429, 503),
       },
     },
-    async ({ body }, reply) => {
+    async (request, reply) => {
+      const { body } = request
       const origin = originOf(app, config)
       const wish = given(body, ['deviceName', 'namespaceId', 'redirectTo'])
       const target = wish.redirectTo === undefined ? undefined : targetOf(wish.redirectTo, origin)
       if (wish.redirectTo !== undefined && !target) throw invalid('redirectTo', 'must be loopback, or a page of ours')
-      const browser = target?.is === 'page' ? randomBytes(32).toString('base64url') : undefined
+      const browser = target?.is === 'page' ? markBrowser(request, reply, config) : undefined
       const { expiresAt, ...secrets } = await handshakes.start({
         ...wish,
         ...(target ? { redirectTo: target.url } : {}),
@@ -55,8 +59,34 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: Service, codeh
         ...(browser === undefined ? {} : { browserKey: sha256(browser) }),
       })
       const authorizeUrl = await codehost.authorizeUrl(secrets, `${origin}${CALLBACK}`)
-      if (browser !== undefined) setBrowserCookie(reply, config, browser)
       return ok(reply.header('cache-control', 'no-store'), { state: secrets.state, authorizeUrl, expiresAt })
+    },
+  )
+}
+
+/** For a handshake that is not there, with the code that was given. */
+const noSuchCode = (request: FastifyRequest) => {
+  noteRefusal(request, 'sign-in not known')
+  return new HttpError('invalid_request', 'The code is wrong, has expired or was used before: sign in again')
+}
+
+const reviewRoute = (app: FastifyInstance, service: Service) => {
+  app.post<{ Body: AuthComplete }>(
+    '/v1/auth/review',
+    {
+      config: { auth: 'none', limit: 'sign-in' },
+      schema: {
+        summary: 'See which account and which user a code would join to the device; the code stays good',
+        tags,
+        body: AuthComplete,
+        response: answers(Shown, 400, 404, 429, 503),
+      },
+    },
+    async (request, reply) => {
+      const settled = await service.handshakes.look(request.body)
+      if (!settled) throw noSuchCode(request)
+      const { shown } = await look(service, settled.wish, settled.credential)
+      return ok(reply.header('cache-control', 'no-store'), shown)
     },
   )
 }
@@ -70,17 +100,13 @@ const completeRoute = (app: FastifyInstance, service: Service) => {
         summary: 'Complete a sign-in with the code that it gave',
         tags,
         body: AuthComplete,
-        response: answers(AuthCompleted, 400, 403, 404),
+        response: answers(AuthCompleted, 400, 403, 404, 429, 503),
       },
     },
     async (request, reply) => {
       service.assertWritable()
-      const { state, exchangeCode } = request.body
-      const settled = await service.handshakes.complete(state, exchangeCode)
-      if (!settled) {
-        noteRefusal(request, 'sign-in not known')
-        throw new HttpError('invalid_request', 'The code is wrong, has expired or was used before: sign in again')
-      }
+      const settled = await service.handshakes.complete(request.body)
+      if (!settled) throw noSuchCode(request)
       const session = await enter(service, settled, request.id)
       return ok(reply.header('cache-control', 'no-store'), { session })
     },

@@ -24,6 +24,12 @@ export const AuthComplete = z
   .meta({ id: 'AuthComplete' })
 export type AuthComplete = z.infer<typeof AuthComplete>
 
+/** The form of the page that asks, and whether its answer is yes. */
+export const AuthConfirm = z
+  .object({ state: z.string().min(1), confirmation: z.string().min(1), answer: z.enum(['yes', 'no']) })
+  .meta({ id: 'AuthConfirm' })
+export type AuthConfirm = z.infer<typeof AuthConfirm>
+
 export const AuthCompleted = z.object({ session: NewSession })
 
 /** What a provider sends somebody back with: a code, or why there is none. */

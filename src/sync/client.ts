@@ -13,6 +13,7 @@ type TraceBody = Schemas['TraceUpsert']
 
 export type NewSession = Schemas['NewSession'] & Placed
 export type CurrentSession = Schemas['CurrentSession'] & { readonly session: Placed }
+export type SignInReview = Schemas['SignInReview']
 export type FoundTrace = Pick<Schemas['TraceDetail'], 'visibility' | 'namespace'>
 export type Upserted = { readonly created: number; readonly updated: number; readonly unchanged: number }
 
@@ -21,6 +22,8 @@ export type Api = {
   readonly newSession: (device: DeviceBody) => Promise<NewSession>
   readonly session: () => Promise<CurrentSession>
   readonly startSignIn: (wish: Schemas['AuthStart']) => Promise<Schemas['AuthStarted']>
+  /** What completing would join. */
+  readonly reviewSignIn: (codes: Schemas['AuthComplete']) => Promise<SignInReview>
   readonly completeSignIn: (codes: Schemas['AuthComplete']) => Promise<NewSession>
   readonly namespace: (slug: string) => Promise<Schemas['Namespace']>
   readonly trace: (externalId: string) => Promise<FoundTrace>
@@ -62,6 +65,7 @@ export const newApi = (server: string, token?: string, waiting: Waiting = realWa
       return { ...found, session: placed(found.session) }
     },
     startSignIn: (body) => call(() => http.POST('/v1/auth/start', { body })),
+    reviewSignIn: (body) => call(() => http.POST('/v1/auth/review', { body })),
     completeSignIn: async (body) => placed((await call(() => http.POST('/v1/auth/complete', { body }))).session),
     namespace: async (slug) =>
       (await call(() => http.GET('/v1/namespaces/{slug}', { params: { path: { slug } } }))).namespace,

@@ -3,8 +3,10 @@ import { command } from '../command.ts'
 import type { Api } from './client.ts'
 import { RequestFailed, UsageError, hasStatus } from './errors.ts'
 import { type LoggedIn, deviceOf, keepLogin } from './login.ts'
+import { joiningInWords } from './joining.ts'
 import { type Loopback, openLoopback } from './loopback.ts'
 
+type Codes = { readonly state: string; readonly exchangeCode: string }
 type NewApi = (server: string, token?: string) => Api
 
 /** The person at the keyboard. */
@@ -13,6 +15,8 @@ export type Person = {
   readonly send: (address: string) => void
   /** Asks for what the browser shows at the end; undefined when nobody can be asked. */
   readonly paste: ((signal: AbortSignal) => Promise<string>) | undefined
+  /** Says what will be joined, and asks whether it shall; undefined when nobody can be asked. */
+  readonly agree: ((joining: string) => Promise<boolean>) | undefined
 }
 
 export type CodehostLogin = {
@@ -40,6 +44,15 @@ const namespaceIdOf = async (api: Api, slug: string): Promise<string> => {
   }
 }
 
+const unasked = 'Nobody can be asked which account this device joins: run this in a terminal, or say yes with --yes'
+
+/** Says which account and user the code is for, and goes on only with a yes: a code may be anybody's. */
+const assertAgreed = async (api: Api, codes: Codes, { server, person }: CodehostLogin) => {
+  const review = await api.reviewSignIn(codes)
+  if (await person.agree!(joiningInWords(review, server, hostname()))) return
+  throw new RequestFailed('nothing was joined, and you are not logged in')
+}
+
 /** The first code that comes in, by the browser or by hand; the other way is given up then. */
 const receive = async (state: string, loopback: Loopback | undefined, { paste }: Person): Promise<string> => {
   if (!loopback && !paste) throw new UsageError('There is nobody to paste the code: run this in a terminal')
@@ -57,6 +70,7 @@ const receive = async (state: string, loopback: Loopback | undefined, { paste }:
  */
 export const logInWithCodehost = async (login: CodehostLogin, newApi: NewApi): Promise<LoggedIn> => {
   const { config, server, slug, isLocal, person } = login
+  if (!person.agree) throw new UsageError(unasked)
   const [api, deviceId] = [newApi(server), await deviceOf(config, server)]
   const namespace = slug === undefined ? {} : { namespaceId: await namespaceIdOf(api, slug) }
   const loopback = isLocal ? await openLoopback() : undefined
@@ -65,8 +79,9 @@ export const logInWithCodehost = async (login: CodehostLogin, newApi: NewApi): P
     const device = { deviceId, deviceName: hostname(), ...namespace }
     const { state, authorizeUrl } = await api.startSignIn({ ...device, ...redirect }).catch(withoutCodehost(server))
     person.send(authorizeUrl)
-    const exchangeCode = await receive(state, loopback, person)
-    return await keepLogin(config, server, deviceId, await api.completeSignIn({ state, exchangeCode }), newApi)
+    const codes = { state, exchangeCode: await receive(state, loopback, person) }
+    await assertAgreed(api, codes, login)
+    return await keepLogin(config, server, deviceId, await api.completeSignIn(codes), newApi)
   } finally {
     loopback?.close()
   }

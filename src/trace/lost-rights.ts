@@ -4,7 +4,7 @@ import type { Caller } from '../http/caller.ts'
 
 /** Who reads a long list, and what it is a list of. */
 export type Reader = {
-  readonly caller: Pick<Caller, 'userId' | 'sessionId' | 'expiresAt'> | undefined
+  readonly caller: Pick<Caller, 'userId' | 'identityId' | 'sessionId' | 'expiresAt'> | undefined
   /** The namespace of what is read. */
   readonly namespaceId: string
   /** The trace whose messages are read; undefined for a list of the namespace's traces. */
@@ -43,6 +43,10 @@ const losses: Losses = {
     ({ of: id }) =>
     ({ reader }) =>
       reader.caller?.sessionId === id,
+  IdentityRemoved:
+    ({ data: { identityId } }) =>
+    ({ reader }) =>
+      reader.caller?.identityId === identityId,
   TraceCreated: 'keeps',
   MessageAdded: 'keeps',
   MessageUpdated: 'keeps',

@@ -5,13 +5,26 @@ import { IdentityEvent, type IdentityType, type ProviderData, UserEvent } from '
 
 const STATE_BYTES = 600
 
-export type User = { readonly is: 'absent' } | { readonly is: 'present'; readonly displayName: string | undefined }
+export type PresentUser = {
+  readonly is: 'present'
+  readonly displayName: string | undefined
+  /** The ids of the identities that are the user's no more. */
+  readonly removed: Set<string>
+}
 
-const evolveUser = (_: User, event: UserEvent): User => {
+export type User = { readonly is: 'absent' } | PresentUser
+
+const evolveUser = (user: User, event: UserEvent): User => {
   switch (event.type) {
     case 'UserCreated':
-    case 'UserRenamed':
-      return { is: 'present', displayName: event.data.displayName }
+    case 'UserRenamed': {
+      const removed = user.is === 'present' ? user.removed : new Set<string>()
+      return { is: 'present', displayName: event.data.displayName, removed }
+    }
+    case 'IdentityRemoved':
+      if (user.is === 'absent') throw new Error('the user does not exist')
+      user.removed.add(event.data.identityId)
+      return user
   }
 }
 
@@ -21,7 +34,8 @@ export const users: StreamKind<User, UserEvent> = {
   events: UserEvent,
   initial: () => ({ is: 'absent' }),
   evolve: evolveUser,
-  weigh: (user) => STATE_BYTES + (user.is === 'present' ? textBytes([user.displayName]) : 0),
+  weigh: (user) =>
+    STATE_BYTES + (user.is === 'present' ? textBytes([user.displayName, ...user.removed]) + 40 * user.removed.size : 0),
 }
 
 /** The user of a new identity; one that is there already stays as it is. */
@@ -38,6 +52,19 @@ export const rename =
   (user) => {
     if (user.is === 'absent') throw new Rejected('not_found', 'Not found')
     return user.displayName === displayName ? [] : [{ type: 'UserRenamed', data: { displayName } }]
+  }
+
+/**
+ * Removes an identity of the user; `others` are the ids of all other identities that were ever found to be the user's.
+ * @throws Rejected not_found for one that was removed before, last_identity when none of the others is left
+ */
+export const removeIdentity =
+  (identityId: string, others: readonly string[]): Decision<User, UserEvent> =>
+  (user) => {
+    if (user.is === 'absent' || user.removed.has(identityId)) throw new Rejected('not_found', 'Not found')
+    if (others.every((id) => user.removed.has(id)))
+      throw new Rejected('last_identity', 'The last way to sign in cannot be removed')
+    return [{ type: 'IdentityRemoved', data: { identityId } }]
   }
 
 /** What the provider says of somebody; a device has none of it. */

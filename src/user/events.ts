@@ -8,10 +8,14 @@ export type IdentityType = z.infer<typeof IdentityType>
 export const ProviderData = z.object({ login: z.string(), avatarUrl: z.string().optional() })
 export type ProviderData = z.infer<typeof ProviderData>
 
-/** Stream `user-<id>`. */
+/**
+ * Stream `user-<id>`. That an identity was removed stands here, not in its own stream: of two removals at once the later
+ * one must see the earlier one, for one identity has to stay.
+ */
 export const UserEvent = z.discriminatedUnion('type', [
   event('UserCreated', { displayName: z.string().optional() }),
   event('UserRenamed', { displayName: z.string() }),
+  event('IdentityRemoved', { identityId: z.string() }),
 ])
 export type UserEvent = z.infer<typeof UserEvent>
 export const userFormats = formatsOf(UserEvent)

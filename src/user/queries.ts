@@ -40,6 +40,7 @@ export const identitiesOf = (reads: Reads<ReadTables>, userId: string): Promise<
       .selectFrom('identities')
       .selectAll()
       .where('user_id', '=', userId)
+      .where((eb) => eb.not(eb.exists(eb.selectFrom('removed_identities as r').whereRef('r.id', '=', 'identities.id'))))
       .orderBy('created_at')
       .orderBy('id')
       .execute()

@@ -6,7 +6,8 @@ import { ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import type { Service } from '../service.ts'
 import { rename } from './decide.ts'
-import { IdentityView, UserView, identitiesOf, userById } from './queries.ts'
+import { identityRoutes } from './identity-routes.ts'
+import { UserView, userById } from './queries.ts'
 
 const Update = z.object({ displayName: ShortText.optional() }).meta({ id: 'UserUpdate' })
 type Update = z.infer<typeof Update>
@@ -14,8 +15,9 @@ type Update = z.infer<typeof Update>
 const tags = ['users']
 const Answer = z.object({ user: UserView })
 
-/** The caller's own user and how it signs in (readings: Identity and sessions). */
-export const userRoutes = (app: FastifyInstance, { reads, users, visible, assertWritable }: Service): void => {
+/** The caller's own user. */
+export const userRoutes = (app: FastifyInstance, service: Service): void => {
+  const { reads, users, visible, assertWritable } = service
   app.get(
     '/v1/user',
     { config: { auth: 'required' }, schema: { summary: 'Read your user', tags, response: answers(Answer, 401) } },
@@ -43,16 +45,5 @@ export const userRoutes = (app: FastifyInstance, { reads, users, visible, assert
     },
   )
 
-  app.get(
-    '/v1/user/identities',
-    {
-      config: { auth: 'required' },
-      schema: {
-        summary: 'List how you can sign in',
-        tags,
-        response: answers(z.object({ identities: z.array(IdentityView) }), 401),
-      },
-    },
-    async (request, reply) => ok(reply, { identities: await identitiesOf(reads, requireCaller(request).userId) }),
-  )
+  identityRoutes(app, service)
 }

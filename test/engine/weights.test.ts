@@ -87,6 +87,14 @@ const states: Readonly<Record<string, readonly [Kind, number, () => unknown]>> =
     100,
     () => fold(users, [{ type: 'UserCreated', data: { displayName: `${randomUUID()}ä€`.repeat(1_000) } }]),
   ],
+  'a user who has removed many identities': [
+    users,
+    20,
+    () => {
+      const removals = times(500, () => ({ type: 'IdentityRemoved' as const, data: { identityId: randomUUID() } }))
+      return fold(users, [{ type: 'UserCreated', data: {} }, ...removals])
+    },
+  ],
   'an identity': [identities, 5_000, () => fold(identities, [{ type: 'IdentityCreated', data: identity() }])],
   'a session': [
     sessions,

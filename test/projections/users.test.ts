@@ -2,6 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { identities } from '../../projections/identities.ts'
 import { users } from '../../projections/users.ts'
+import { identityId } from '../../src/ids.ts'
 import { NOON, type Told, happenings, openModels } from './support.ts'
 
 const test = suite('users and identities')
@@ -9,6 +10,7 @@ const models = await openModels(users, identities)
 test.after(() => models.close())
 
 const [ada, bob] = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b']
+const [laptop, again] = [identityId('device', 'k'), identityId('device', 'k', 1)]
 const unstorable = 'NUL \0, half \ud83d, "quoted"'
 
 const story: Told[] = [
@@ -27,6 +29,15 @@ const story: Told[] = [
     stream: `identity-${ada}`,
     event: { type: 'IdentityRefreshed', data: { emailVerified: true, providerData: { login: unstorable } } },
   },
+  {
+    stream: `identity-${laptop}`,
+    event: { type: 'IdentityCreated', data: { userId: ada, type: 'device', key: 'k' } },
+  },
+  { stream: `user-${ada}`, event: { type: 'IdentityRemoved', data: { identityId: laptop } } },
+  {
+    stream: `identity-${again}`,
+    event: { type: 'IdentityCreated', data: { userId: bob, type: 'device', key: 'k' } },
+  },
 ]
 
 for (const [title, size] of [
@@ -41,9 +52,10 @@ for (const [title, size] of [
       { id: ada, display_name: JSON.stringify(unstorable) },
       { id: bob, display_name: '"Bob"' },
     ])
-    assert.equal(await rows('select * from identities'), [
+    assert.equal(await rows("select * from identities where type = 'codehost'"), [
       {
         id: ada,
+        first_id: identityId('codehost', 'k'),
         user_id: ada,
         type: 'codehost',
         provider_data: JSON.stringify({ login: unstorable }),
@@ -52,6 +64,12 @@ for (const [title, size] of [
         created_at: BigInt(NOON + 2_000),
       },
     ])
+    const devices = "select id, first_id, user_id from identities where type = 'device' order by created_at"
+    assert.equal(await rows(devices), [
+      { id: laptop, first_id: laptop, user_id: ada },
+      { id: again, first_id: laptop, user_id: bob },
+    ])
+    assert.equal(await rows('select * from removed_identities'), [{ id: laptop, user_id: ada }])
   })
 }
 

@@ -82,6 +82,12 @@ test('a caller comes with the position of its snapshot', async () => {
   assert.equal(rest, { ...known, via: 'bearer', deviceName: 'half \ud83d', expiresAt: NOON })
 })
 
+test('a session of a removed identity has no caller, whichever of the two came first', async () => {
+  const removed: Told = { stream: `user-${ada}`, event: { type: 'IdentityRemoved', data: { identityId: device } } }
+  assert.is((await callerAfter(...all, begun(), removed)).caller, undefined)
+  assert.is((await callerAfter(...all, removed, begun())).caller, undefined)
+})
+
 test('a revoked session has no caller', async () => {
   const revoked: Told = { stream: `session-${session}`, event: { type: 'SessionRevoked', data: {} } }
   assert.is((await callerAfter(...all, begun(), revoked)).caller, undefined)

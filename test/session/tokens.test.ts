@@ -97,6 +97,7 @@ for (const [title, event] of [
   ['a removal', happened({ type: 'MemberRemoved', data: { userId: 'ada' } }, 2n)],
   ['a new membership', happened({ type: 'MemberJoined', data: { userId: 'ada', role: 'member' } }, 2n)],
   ['a switch', happened({ type: 'SessionSwitched', data: { namespaceId: 'x' } }, 2n, 'session')],
+  ['a removed identity', happened({ type: 'IdentityRemoved', data: { identityId: 'device' } }, 2n, 'ada')],
   ['the end of the session', happened({ type: 'SessionRevoked', data: {} }, 2n, 'session')],
 ] as const) {
   test(`${title} is asked for at once`, async () => {

@@ -2,11 +2,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { CurrentSession, NewSession } from '../../src/session/views.ts'
 import { onServer } from '../support/database.ts'
-import { LOOPBACK, ORIGIN, openWorld } from './support/world.ts'
+import { LOOPBACK, ORIGIN, formOf, openWorld } from './support/world.ts'
 
 const test = suite('sign-in with an OpenID provider')
 const world = await openWorld((url) => ({ CODEHOST_ISSUER: url }))
-const { call, provider, start, consent, arrive, complete, signIn, device, other, clock } = world
+const { call, provider, start, consent, arrive, agree, complete, signIn, device, other, clock } = world
 test.before.each(() => {
   provider.consents = true
   provider.isDown = false
@@ -88,8 +88,8 @@ test('a handshake works once: state and code, whatever the node', async () => {
   person('6')
   const started = await start({ redirectTo: LOOPBACK })
   const url = await consent(started)
-  const { statusCode, headers } = await arrive(url)
-  assert.is(statusCode, 302)
+  const { statusCode, headers } = await agree(url)
+  assert.is(statusCode, 303)
   assert.ok(headers.location!.startsWith(`${LOOPBACK}?state=${started.state}&exchangeCode=`))
   for (const node of [world.app, other.app]) assert.is((await node.inject({ url })).statusCode, 400)
   const code = codeOf(headers.location)
@@ -104,7 +104,7 @@ test('a handshake lives ten minutes, up to its return and after it', async () =>
   person('7')
   const [slow, quick] = [await start({ redirectTo: LOOPBACK }), await start({ redirectTo: LOOPBACK })]
   assert.is(slow.expiresAt, clock.now + 600_000)
-  const [slowUrl, { headers }] = [await consent(slow), await arrive(await consent(quick))]
+  const [slowUrl, { headers }] = [await consent(slow), await agree(await consent(quick))]
   clock.now += 600_000
   assert.is((await arrive(slowUrl)).statusCode, 400)
   assert.is((await complete(quick.state, codeOf(headers.location))).status, 400)
@@ -148,7 +148,7 @@ test('a provider that is down gives 503, or is said at the other end', async () 
 test('without a place to go to, a page shows the code, for the device that asked', async () => {
   person('9')
   const started = await start({ deviceName: '<b>laptop</b>' })
-  const { statusCode, headers, body } = await arrive(await consent(started))
+  const { statusCode, headers, body } = await agree(await consent(started))
   assert.is(statusCode, 200)
   assert.match(String(headers['content-security-policy']), "default-src 'none'; style-src 'sha256-")
   assert.is(headers['cache-control'], 'no-store')
@@ -189,7 +189,7 @@ test('a namespace that is not theirs makes no session', async () => {
     ['nowhere', 404],
   ] as const) {
     const started = await start({ redirectTo: LOOPBACK, deviceId: 'eleven', namespaceId: wanted })
-    const { headers } = await arrive(await consent(started))
+    const { headers } = await agree(await consent(started))
     assert.is((await complete(started.state, codeOf(headers.location))).status, status)
   }
 })
@@ -197,12 +197,19 @@ test('a namespace that is not theirs makes no session', async () => {
 test('no secret of a handshake is stored, only hashes', async () => {
   person('12')
   const started = await start({ redirectTo: LOOPBACK, deviceId: 'a device id that is secret' })
-  const { headers } = await arrive(await consent(started))
-  const { rows } = await onServer(world.database.url, 'select h::text as text from tracebook.handshakes h')
-  const text = rows.map((row) => row.text).join()
+  const stored = async () => {
+    const { rows } = await onServer(world.database.url, 'select h::text as text from tracebook.handshakes h')
+    return rows.map((row) => row.text).join()
+  }
+  const page = await arrive(await consent(started))
+  const { confirmation } = formOf(page.body)
+  const browser = /=([\w-]{43});/.exec(String(page.headers['set-cookie']))![1]!
+  const asked = await stored()
+  const { headers } = await world.answer(page, 'yes')
+  const settled = await stored()
   const challenge = new URL(started.authorizeUrl).searchParams.get('code_challenge')!
-  for (const secret of [started.state, codeOf(headers.location), 'a device id', challenge])
-    assert.not.ok(text.includes(secret))
+  for (const secret of [started.state, codeOf(headers.location), 'a device id', challenge, confirmation!, browser])
+    assert.not.ok(asked.includes(secret) || settled.includes(secret))
 })
 
 test.run()

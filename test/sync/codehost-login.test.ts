@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newApi } from '../../src/sync/client.ts'
@@ -12,7 +13,7 @@ import { tempFolder } from './support/temp.ts'
 
 const test = suite('logging in with the code host')
 const world = await openWorld((url) => ({ CODEHOST_ISSUER: url }))
-const { app, provider, consent, arrive } = world
+const { app, provider, consent, agree } = world
 const server = await app.listen({ port: 0, host: '127.0.0.1' })
 const folders = [tempFolder(), tempFolder()]
 const [config, elsewhere] = [folders[0]!.path, folders[1]!.path]
@@ -22,28 +23,34 @@ test.after(async () => {
   for (const { remove } of folders) remove()
 })
 
-const newPerson = (browse: (address: string) => Promise<unknown>): Person & { ended: Promise<unknown> } => {
+const newPerson = (browse: (address: string) => Promise<unknown>) => {
   const person = {
     ended: Promise.resolve() as Promise<unknown>,
     send: (address: string) => void (person.ended = browse(address)),
     paste: undefined,
+    agree: async (joining: string) => {
+      person.told = joining
+      return person.agrees
+    },
+    agrees: true,
+    told: '',
   }
   return person
 }
 /** Says yes or no, and is sent to the port that the command waits at. */
 const clicks = () =>
   newPerson(async (authorizeUrl) => {
-    const { headers } = await arrive(await consent({ authorizeUrl }))
+    const { headers } = await agree(await consent({ authorizeUrl }))
     return (await fetch(headers.location!)).text()
   })
 /** Copies the code from the page. */
 const copies = (): Person => {
   const shown = Promise.withResolvers<string>()
   const send = async (authorizeUrl: string) => {
-    const { body } = await arrive(await consent({ authorizeUrl }))
+    const { body } = await agree(await consent({ authorizeUrl }))
     shown.resolve(` ${/<code>([\w-]+)<\/code>/.exec(body)![1]}\n`)
   }
-  return { send: (address) => void send(address), paste: () => shown.promise }
+  return { send: (address) => void send(address), paste: () => shown.promise, agree: async () => true }
 }
 const failureOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -78,9 +85,40 @@ test('who says no hears of it', async () => {
   assert.equal([error.name, error.message], ['RequestFailed', 'the code host did not sign you in (forbidden)'])
 })
 
+test('what will be joined is said before it is: the account, the device, and whose it is', async () => {
+  provider.account = { id: 'told', login: 'to\u001b[2Jld\u202e' }
+  const folder = tempFolder()
+  const where = { config: folder.path, server, isLocal: true }
+  const account = `your account "to[2Jld" at the code host of ${server}`
+  const refuses = clicks()
+  refuses.agrees = false
+  const refused = await failureOf(logInWithCodehost({ ...where, person: refuses }, newApi))
+  assert.equal([refused.name, refused.message], ['RequestFailed', 'nothing was joined, and you are not logged in'])
+  assert.is(refuses.told, `A new user will be made, for this device (${hostname()}) and ${account}.`)
+  assert.is((await readCredentials(folder.path, server))!.login, undefined)
+
+  const { userId, namespaceSlug } = await logIn(folder.path, server, newApi)
+  const [joins, known] = [clicks(), clicks()]
+  assert.is((await logInWithCodehost({ ...where, person: joins }, newApi)).userId, userId)
+  const user = `user ${userId} (namespace ${namespaceSlug})`
+  const joined = `${account} will be joined to that user for good.`
+  assert.is(joins.told, `This device (${hostname()}) belongs to ${user}: ${joined}`)
+  await logInWithCodehost({ ...where, person: known }, newApi)
+  assert.is(known.told, `This device (${hostname()}) will act with ${account}, as ${user}.`)
+  folder.remove()
+  provider.account = { id: '1', login: 'ada' }
+})
+
+test('where nobody can be asked nothing is begun', async () => {
+  const person = { ...clicks(), agree: undefined }
+  const error = await failureOf(logInWithCodehost({ config, server, isLocal: true, person }, newApi))
+  assert.is(error.name, 'UsageError')
+  assert.match(error.message, 'say yes with --yes')
+})
+
 test('a code for another state is not taken', async () => {
   const person = newPerson(async (authorizeUrl) => {
-    const { headers } = await arrive(await consent({ authorizeUrl }))
+    const { headers } = await agree(await consent({ authorizeUrl }))
     const forged = new URL(headers.location!)
     forged.searchParams.set('state', 'another')
     assert.is((await fetch(forged)).status, 404)

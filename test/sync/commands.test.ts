@@ -57,6 +57,18 @@ test('sync without a login exits with 2 and says what to do', async (context) =>
   )
 })
 
+test('without a terminal nobody can agree to what the code host says: --yes is asked for, and nothing begun', async (context) => {
+  const { code, out, err } = await run(context, 'login', '--codehost')
+  assert.equal([code, out], [2, ''])
+  assert.match(err, /which account this device joins: run this in a terminal, or say yes with --yes/)
+  assert.is(context.server.requests.length, 0)
+  assert.match(
+    (await run(context, 'login', '--help')).out,
+    'Without a terminal nobody can be asked: --yes is needed there',
+  )
+  assert.is((await run(context, 'login', '--yes')).code, 2)
+})
+
 test('login says who one is and what is next, sync then says what it did', async (context) => {
   const login = await run(context, 'login')
   assert.is(login.code, 0)

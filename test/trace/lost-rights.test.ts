@@ -7,7 +7,7 @@ import { type Reader, lossOf } from '../../src/trace/lost-rights.ts'
 
 const test = suite('trace: rights that are lost while reading')
 
-const caller = { userId: 'user', sessionId: 'session', expiresAt: undefined }
+const caller = { userId: 'user', identityId: 'identity', sessionId: 'session', expiresAt: undefined }
 const readers = {
   anybody: { caller: undefined, namespaceId: 'space', traceId: 'trace', isMember: false },
   stranger: { caller, namespaceId: 'space', traceId: 'trace', isMember: false },
@@ -48,6 +48,12 @@ for (const [name, event, expected] of [
   ['not another user', { type: 'MemberRemoved', of: 'space', data: { userId: 'else' } }, []],
   ['not elsewhere', { type: 'MemberRemoved', of: 'place', data: { userId: 'user' } }, []],
   ['a revocation ends the session', { type: 'SessionRevoked', of: 'session' }, ['stranger', 'member', 'lister']],
+  [
+    'a removed identity ends the sessions made with it',
+    { type: 'IdentityRemoved', of: 'user', data: { identityId: 'identity' } },
+    ['stranger', 'member', 'lister'],
+  ],
+  ['not those of another one', { type: 'IdentityRemoved', of: 'user', data: { identityId: 'other' } }, []],
   ['not another one', { type: 'SessionRevoked', of: 'other' }, []],
   ['a role is no matter', { type: 'MemberRoleChanged', of: 'space', data: { userId: 'user' } }, []],
 ] as const) {

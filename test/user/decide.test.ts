@@ -1,5 +1,13 @@
 import { suite } from 'uvu'
-import { createIdentity, createUser, identities, refresh, rename, users } from '../../src/user/decide.ts'
+import {
+  createIdentity,
+  createUser,
+  identities,
+  refresh,
+  removeIdentity,
+  rename,
+  users,
+} from '../../src/user/decide.ts'
 import type { IdentityEvent, UserEvent } from '../../src/user/events.ts'
 import { specify } from '../support/given.ts'
 
@@ -19,6 +27,27 @@ test('one that is there stays as it is', () => givenUser(created, renamed).when(
 test('a user takes a name', () => givenUser(created).when(rename('Ada')).emits(renamed))
 test('the same name again changes nothing', () => givenUser(created, renamed).when(rename('Ada')).emits())
 test('nobody has no name', () => givenUser().when(rename('Ada')).rejects('not_found'))
+
+const removed = (identityId: string): UserEvent => ({ type: 'IdentityRemoved', data: { identityId } })
+
+test('an identity is removed once', () =>
+  givenUser(created)
+    .when(removeIdentity('a', ['b']))
+    .emitsOnce('not_found', removed('a')))
+test('the last one stays', () => givenUser(created).when(removeIdentity('a', [])).rejects('last_identity'))
+test('so it does when the others have been removed meanwhile', () =>
+  givenUser(created, removed('b'), removed('c'))
+    .when(removeIdentity('a', ['b', 'c']))
+    .rejects('last_identity'))
+test('one of the others is enough, also after a new name', () =>
+  givenUser(created, removed('b'), renamed)
+    .when(removeIdentity('a', ['b', 'c']))
+    .emitsOnce('not_found', removed('a')))
+test('nobody has no identity', () =>
+  givenUser()
+    .when(removeIdentity('a', ['b']))
+    .rejects('not_found'))
+test('a removal leaves the name alone', () => givenUser(created, renamed, removed('b')).when(rename('Ada')).emits())
 
 const device: IdentityEvent = { type: 'IdentityCreated', data: { userId: 'u', type: 'device', key: 'k' } }
 const profile = { providerData: { login: 'ada' }, email: 'ada@example.org', emailVerified: true }

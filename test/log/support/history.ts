@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import type { InviteView } from '../../../src/namespace/views.ts'
 import type { NewSession } from '../../../src/session/views.ts'
 import { onServer } from '../../support/database.ts'
+import { addDevice } from '../../support/add-device.ts'
 import type { App } from '../../support/open-app.ts'
 import { png } from '../../support/pictures.ts'
 import { until } from '../../support/until.ts'
@@ -55,6 +56,10 @@ export const writeHistory = async (app: App, databaseUrl: string): Promise<Told>
     ((await good('POST', '/v1/session', { body: { deviceId, deviceName: ODD } })) as { session: NewSession }).session
   const [ada, bob, eve] = [await start('ada'), await start('bob'), await start('eve')]
   const by = { token: ada.token }
+
+  const second = await addDevice(app, bob.userId, 'of bob')
+  await good('DELETE', `/v1/user/identities/${second}`, { token: bob.token })
+  await start('of bob')
 
   await good('PATCH', '/v1/user', { ...by, body: { displayName: `Ada ${ODD}` } })
   const body = { slug: 'team', displayName: `Team ${ODD}` }

@@ -19,6 +19,13 @@ export const githubLike = (url: string) => ({
   CODEHOST_SCOPE: 'openid profile email',
 })
 
+/** Where the form of a page goes to, and what it holds. */
+export const formOf = (html: string): Record<string, string> => {
+  const [, action] = /<form method="post" action="([^"]*)">/.exec(html) ?? assert.unreachable(html)!
+  const fields = html.matchAll(/<input type="hidden" name="(\w+)" value="([\w-]*)">/g)
+  return { action: action!, ...Object.fromEntries([...fields].map(([, name, value]) => [name, value])) }
+}
+
 type Started = { readonly state: string; readonly authorizeUrl: string; readonly expiresAt: number }
 
 /** Two nodes, a provider, and somebody with a browser. */
@@ -41,13 +48,42 @@ export const openWorld = async (settings: (url: string) => Record<string, string
     return pathname + search
   }
   const arrive = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
+  /** Answers the page that asks, as the browser does that shows it. */
+  const answer = async (
+    page: Awaited<ReturnType<typeof arrive>>,
+    said: 'yes' | 'no',
+    headers: Record<string, string> = {},
+    node = nodes[0]!,
+  ) => {
+    assert.is(page.statusCode, 200, page.body)
+    const { action, ...fields } = formOf(page.body)
+    const cookie = String(page.headers['set-cookie']).split(';')[0]!
+    const form = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'sec-fetch-site': 'same-origin',
+      origin: ORIGIN,
+    }
+    return node.app.inject({
+      method: 'POST',
+      url: action!,
+      headers: { ...form, cookie, ...headers },
+      payload: new URLSearchParams({ ...fields, answer: said }).toString(),
+    })
+  }
+  /** Comes back from the provider and says yes, if that is asked. */
+  const agree = async (url: string) => {
+    const page = await arrive(url)
+    return page.statusCode === 200 ? answer(page, 'yes') : page
+  }
+  const review = (state: string, exchangeCode: string) =>
+    call('POST', '/v1/auth/review', { body: { state, exchangeCode } })
   const complete = (state: string, exchangeCode: string, node = nodes[0]!) =>
     node.call('POST', '/v1/auth/complete', { body: { state, exchangeCode } })
 
   /** From the start to a session, for a client that waits on this machine. */
   const signIn = async (body: object = {}): Promise<NewSession> => {
     const started = await start({ redirectTo: LOOPBACK, ...body })
-    const { searchParams } = new URL((await arrive(await consent(started))).headers.location!)
+    const { searchParams } = new URL((await agree(await consent(started))).headers.location!)
     const done = await complete(started.state, searchParams.get('exchangeCode')!)
     assert.is(done.status, 200, JSON.stringify(done.error))
     return (done.data as { session: NewSession }).session
@@ -71,6 +107,9 @@ export const openWorld = async (settings: (url: string) => Record<string, string
     start,
     consent,
     arrive,
+    answer,
+    agree,
+    review,
     complete,
     signIn,
     device,

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import type { Service } from '../service.ts'
+import { type Joining, joiningOf } from '../session/joining.ts'
+import type { Credential } from '../session/new-identity.ts'
+import { findIdentity } from '../session/queries.ts'
+import { UserView, userById } from '../user/queries.ts'
+import { deviceOf } from './enter.ts'
+import type { Wish } from './handshakes.ts'
+
+/** What a person is told of a sign-in before it is completed. */
+export const Shown = z
+  .object({
+    account: z
+      .object({ login: z.string(), avatarUrl: z.string().optional() })
+      .meta({ description: 'The account at the code host' }),
+    deviceName: z.string().optional(),
+    joining: z.enum(['known', 'joins', 'new']).meta({
+      description:
+        '`known`: the account has a user, and the device will act as that one; `joins`: the account will be joined to ' +
+        'the user of the device; `new`: a user will be made for both',
+    }),
+    user: UserView.optional().meta({ description: 'The user that the device will act as; absent when it will be new' }),
+    namespaceSlug: z.string().optional().meta({ description: 'The namespace that the user is at home in' }),
+  })
+  .meta({ id: 'SignInReview' })
+export type Shown = z.infer<typeof Shown>
+
+/** What a sign-in would join if it was completed now, and how that is told. */
+export const look = async (
+  { reads }: Pick<Service, 'reads'>,
+  wish: Wish,
+  credential: Credential,
+): Promise<{ readonly joining: Joining; readonly shown: Shown }> => {
+  const [found, device] = await Promise.all([findIdentity(reads, credential), findIdentity(reads, deviceOf(wish))])
+  const joining = joiningOf(found.user, device.user)
+  const { providerData } = credential.profile
+  const common = {
+    account: providerData ?? { login: '' },
+    ...(wish.deviceName === undefined ? {} : { deviceName: wish.deviceName }),
+    joining: joining.is,
+  }
+  if (joining.is === 'new') return { joining, shown: common }
+  const slug = (found.user ?? device.user)?.active?.slug
+  const user = await userById(reads, joining.userId)
+  return { joining, shown: { ...common, user, ...(slug === undefined ? {} : { namespaceSlug: slug }) } }
+}

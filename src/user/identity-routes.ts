@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { hidden } from '../engine/rejected.ts'
+import { contextOf, requireCaller } from '../http/caller.ts'
+import { clearSessionCookie } from '../http/cookies.ts'
+import { notFound } from '../http/errors.ts'
+import { Key } from '../http/keys.ts'
+import { answers, ok } from '../http/reply.ts'
+import { isId } from '../ids.ts'
+import type { Service } from '../service.ts'
+import { removeIdentity } from './decide.ts'
+import { IdentityView, identitiesOf } from './queries.ts'
+
+const Params = z.object({ id: Key.meta({ description: 'The id of the identity' }) })
+const tags = ['users']
+
+/** How a user signs in. */
+export const identityRoutes = (app: FastifyInstance, service: Service): void => {
+  const { reads, users, visible, assertWritable, config } = service
+
+  app.get(
+    '/v1/user/identities',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'List how you can sign in',
+        tags,
+        response: answers(z.object({ identities: z.array(IdentityView) }), 401),
+      },
+    },
+    async (request, reply) => ok(reply, { identities: await identitiesOf(reads, requireCaller(request).userId) }),
+  )
+
+  app.delete<{ Params: z.infer<typeof Params> }>(
+    '/v1/user/identities/:id',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Remove a way to sign in: its sessions end, and who signs in with it is somebody new',
+        tags,
+        params: Params,
+        response: answers(z.object({ removed: z.literal(true) }), 400, 401, 403, 404, 409, 429, 503),
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      if (!isId(id)) throw notFound()
+      assertWritable()
+      const { userId, identityId, via } = requireCaller(request)
+      const own = (await identitiesOf(reads, userId)).map((identity) => identity.id)
+      if (!own.includes(id)) throw hidden()
+      const others = own.filter((other) => other !== id)
+      const command = { decide: removeIdentity(id, others), answer: () => {} }
+      const { position } = await users.transact(userId, command, contextOf(request))
+      await visible(position)
+      if (via === 'cookie' && id === identityId) clearSessionCookie(reply, config)
+      return ok(reply, { removed: true })
+    },
+  )
+}

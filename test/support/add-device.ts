@@ -1,0 +1,12 @@
+import { identityId, sha256 } from '../../src/ids.ts'
+import { createIdentity } from '../../src/user/decide.ts'
+import type { App } from './open-app.ts'
+
+/** Makes another device an identity of a user, and gives the identity's id. */
+export const addDevice = async ({ service }: App, userId: string, deviceId: string): Promise<string> => {
+  const key = sha256(deviceId)
+  const [id, decide] = [identityId('device', key), createIdentity({ userId, type: 'device', key })]
+  const { position } = await service.identities.transact(id, { decide, answer: () => {} }, {})
+  await service.visible(position)
+  return id
+}

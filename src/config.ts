@@ -48,6 +48,8 @@ export const Environment = z.object({
   ...signinSettings,
   ...modelsSettings,
   ...summarySettings,
+  /** Who may become a user: anybody, only people with an invite, or nobody. Users sign in as ever. */
+  SIGN_UP: z.enum(['open', 'invited', 'off']).default('open'),
   SESSION_TTL_DAYS: z.coerce.number().positive().max(36_500).default(90),
   DISK_RESERVE_MB: number(256),
 })

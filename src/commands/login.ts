@@ -13,6 +13,7 @@ type Options = {
   readonly server?: string
   readonly codehost?: boolean
   readonly namespace?: string
+  readonly invite?: string
   readonly browser: boolean
 }
 
@@ -25,20 +26,26 @@ opened, or open the address that is shown. The browser brings the code back by i
 where it cannot (it runs on another machine), paste the code, or the address that it
 ends at. With --no-browser the browser shows a code for you to paste.
 
+A server may let in only who is invited: --invite takes the code of an invite, and
+makes you a member of its namespace as you sign up.
+
 Environment:
   TRACEBOOK_URL         the server, when --server is not given
   TRACEBOOK_CONFIG_DIR  the folder for tokens and state, instead of the platform's own
 
 Exit codes: 0 logged in, 1 the server refused or did not answer, 2 wrong usage`
 
-const run = async ({ server: given, codehost, namespace, browser }: Options): Promise<number> => {
+const run = async ({ server: given, codehost, namespace, invite, browser }: Options): Promise<number> => {
   if (namespace !== undefined && !codehost) throw new UsageError('--namespace goes with --codehost')
   const server = serverAddress(given, process.env)
   const config = configFolder(process.env)
   if (isExposed(server)) console.error(`Warning: ${server} is not encrypted; others on the way can read your token.`)
   const { userId, displayName, namespaceSlug } = codehost
-    ? await logInWithCodehost({ config, server, slug: namespace, isLocal: browser, person: newPerson(browser) }, newApi)
-    : await logIn(config, server, newApi)
+    ? await logInWithCodehost(
+        { config, server, slug: namespace, inviteCode: invite, isLocal: browser, person: newPerson(browser) },
+        newApi,
+      )
+    : await logIn(config, server, newApi, invite)
   const who = displayName === undefined ? `user ${userId}` : `${displayName} (user ${userId})`
   const address = given === undefined ? '' : ` --server ${server}`
   console.log(`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`)
@@ -53,6 +60,7 @@ export const loginCommand = (): Command =>
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
     .option('--codehost', "sign in at the server's code host, in a browser")
     .option('--namespace <slug>', 'with --codehost: the namespace that the login is for')
+    .option('--invite <code>', 'an invite to sign up with, at a server that asks for one')
     .option('--no-browser', 'with --codehost: open no browser, paste the code')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)

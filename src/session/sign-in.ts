@@ -2,6 +2,7 @@ import { Rejected } from '../engine/rejected.ts'
 import { isId, newId } from '../ids.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import type { Service } from '../service.ts'
+import { newAdmission } from './admission.ts'
 import { start } from './decide.ts'
 import { link } from './link.ts'
 import { type KnownUser, findUser } from './queries.ts'
@@ -19,6 +20,8 @@ export type SignIn = {
   /** The namespace that the session shall be active in; the default one otherwise. */
   readonly namespaceId: string | undefined
   readonly deviceName: string | undefined
+  /** Of the invite that a new user comes with; of a user who is known it says nothing. */
+  readonly inviteCode: string | undefined
   readonly requestId: string | undefined
 }
 
@@ -31,19 +34,23 @@ const assertMayEnter = async ({ reads }: Service, known: KnownUser | undefined, 
 
 const findOrSignUp = async (
   service: Service,
-  { identity, device, namespaceId, requestId }: SignIn,
+  { identity, device, namespaceId, inviteCode, requestId }: SignIn,
 ): Promise<KnownUser> => {
   const wanted = namespaceId !== undefined && isId(namespaceId) ? namespaceId : undefined
   const known = await findUser(service.reads, identity.id, wanted)
   const user = known ?? (device && (await findUser(service.reads, device.id, wanted)))
   if (namespaceId !== undefined) await assertMayEnter(service, user, namespaceId)
   if (known) return known
-  return device ? link(service, identity, { identity: device, user }, requestId) : signUp(service, identity, requestId)
+  const admit = newAdmission(service, identity, inviteCode)
+  return device
+    ? link(service, identity, { identity: device, user }, requestId, admit)
+    : signUp(service, identity, requestId, admit)
 }
 
 /**
  * Starts a session of an identity's user, who is made when there is none. The token is shown here and never again.
- * @throws 404 for an unknown namespace, 403 for one that the user is no member of
+ * @throws 404 for an unknown namespace, 403 for one that the user is no member of; for somebody new, who may not become a
+ * user, 403 and 410
  */
 export const signIn = async (service: Service, wish: SignIn): Promise<NewSession> => {
   const { config, now, sessions, visible, assertWritable } = service

@@ -84,7 +84,15 @@ export const callbackRoute = (app: FastifyInstance, service: Service, codehost: 
         tags,
         querystring: Callback,
         produces: ['text/html'],
-        response: { 200: z.string(), 302: z.null(), 400: ErrorBody, 403: ErrorBody, 404: ErrorBody },
+        response: {
+          200: z.string(),
+          302: z.null(),
+          400: ErrorBody,
+          403: ErrorBody,
+          404: ErrorBody,
+          410: ErrorBody,
+          429: ErrorBody,
+        },
       },
     },
     async (request, reply) => {

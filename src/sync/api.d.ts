@@ -540,6 +540,8 @@ export interface components {
             deviceId: string;
             deviceName?: string;
             namespaceId?: string;
+            /** @description The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up */
+            inviteCode?: string;
             redirectTo?: string;
         };
         AuthStarted: {
@@ -868,6 +870,8 @@ export interface components {
             deviceId: string;
             deviceName?: string;
             namespaceId?: string;
+            /** @description The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up */
+            inviteCode?: string;
         };
         SessionSwitch: {
             namespaceId?: string;
@@ -1133,6 +1137,24 @@ export interface operations {
             };
             /** @description There is none, or none that the caller may know of: `not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used` */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3455,8 +3477,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description There is none, or none that the caller may know of: `not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3536,6 +3576,24 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used` */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Any other failure, among them 413 `payload_too_large`, 429 `rate_limited`, 500 `internal` and 503 `unavailable`; 429 and 503 come with `Retry-After` */
             default: {
                 headers: {
@@ -3595,6 +3653,24 @@ export interface operations {
             };
             /** @description There is none, or none that the caller may know of: `not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used` */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

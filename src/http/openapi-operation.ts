@@ -73,11 +73,11 @@ const meanings: Readonly<Record<string, string>> = {
   304: 'It is as you know it',
   400: 'The request is not valid: `invalid_request`',
   401: 'There is no valid token: `unauthorized`',
-  403: 'The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`',
+  403: 'The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded`',
   404: 'There is none, or none that the caller may know of: `not_found`',
   409: 'It would leave the namespace without an admin: `last_admin`',
   410: 'The invite is over: `invite_revoked`, `invite_expired` or `invite_used`',
-  413: 'The body is too large: `payload_too_large`',
+  413: 'The body is too large, or would not fit into an empty namespace: `payload_too_large`',
   429: 'Too many requests: `rate_limited`; `Retry-After` says when to try again',
   503: 'Not now: `unavailable`; `Retry-After` says when to try again',
 }

@@ -94,9 +94,9 @@ test('whatever connection is cut while writers write, the read models end as a r
   )
   await until(() => isReady(app))
   await sweepAll(database.url)
-  const live = await dumpSchema(database.url, 'rm_3')
+  const live = await dumpSchema(database.url, 'rm_4')
   await rebuild({ url: database.url, group: readModels, log, codec })
-  assert.equal(await dumpSchema(database.url, 'rm_3'), live)
+  assert.equal(await dumpSchema(database.url, 'rm_4'), live)
 })
 
 test('a second runner stands by, and takes over when the first one is gone', async ({ app, token, database }) => {
@@ -123,15 +123,15 @@ test('another version builds its own schema while this one serves', async ({ app
   const { log } = app.service
   await until(async () => (await log.head()) > 50n)
   const [horizon, quarantine] = [newHorizon(), newQuarantine()]
-  const group = { ...readModels, version: 4 }
+  const group = { ...readModels, version: 5 }
   const logger = { info: () => {}, error: () => {} }
   const runner = startRunner({ url: database.url, group, log, codec: newCodec(formats), horizon, quarantine, logger })
   await until(() => runner.state().is === 'running')
   over = true
   assert.equal([...(await writing)].sort(), [200])
   await horizon.passed(await log.head(), 5_000)
-  for (const schema of ['rm_3', 'rm_4']) await sweepAll(database.url, schema)
-  assert.equal(await dumpSchema(database.url, 'rm_4'), await dumpSchema(database.url, 'rm_3'))
+  for (const schema of ['rm_4', 'rm_5']) await sweepAll(database.url, schema)
+  assert.equal(await dumpSchema(database.url, 'rm_5'), await dumpSchema(database.url, 'rm_4'))
   await runner.close()
 })
 
@@ -142,7 +142,7 @@ test('writes are refused while the read models are far behind', async ({ app, sq
     return { status, stored: (error as { details?: { stored: unknown } } | undefined)?.details?.stored }
   }
   await sql.query('begin')
-  await sql.query(`select pg_advisory_xact_lock(hashtext('tracebook swap rm_3'))`)
+  await sql.query(`select pg_advisory_xact_lock(hashtext('tracebook swap rm_4'))`)
   assert.equal(await put('one'), { status: 503, stored: true })
   await until(async () => (await put('two')).stored === false)
   const head = await app.service.log.head()

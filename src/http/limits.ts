@@ -21,7 +21,7 @@ export type Limits = {
   readonly perAddress: Readonly<Record<AddressLimit, Pick<SharedLimit, 'take'>>>
   readonly writes: SessionLimit
   readonly reads: SessionLimit
-  /** Reads of who has no session, by address. */
+  /** Reads without a session, by address. */
   readonly anonymousReads: SessionLimit
   close(): Promise<void>
 }
@@ -76,10 +76,10 @@ const tooMany = (reply: FastifyReply, waitMs: number): HttpError => {
 
 const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD'
 
-/** What asks these must get an answer while others of its address ask too much. */
+/** Probes must be answered also while their address asks too much. */
 const PROBED = new Set(['/health', '/health/ready', '/metrics'])
 
-/** How long a request must wait that no limit of its route's own counts. */
+/** Counts a request whose route has no limit of its own; the milliseconds that it must wait. */
 const takeOne = ({ writes, reads, anonymousReads }: Limits, request: FastifyRequest): number | undefined => {
   const { caller, routeOptions, ip } = request
   if (caller) return (isRead(request) ? reads : writes).take(caller.sessionId)

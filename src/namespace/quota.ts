@@ -17,7 +17,7 @@ export type QuotaOptions = {
   readonly limit: number | undefined
   /** What is counted, in words. */
   readonly unit: string
-  /** How much a namespace holds: at least all that was written here before it is asked. */
+  /** How much a namespace holds: all that was written on this node before it is asked, at least. */
   readonly used: (namespaceId: string) => Promise<number>
   readonly patienceMs?: number
 }
@@ -36,7 +36,7 @@ type Tally = {
 class Crowded extends Error {}
 
 /**
- * A quota that is exact on one node: what others on it have claimed counts until it is known to stand in what is used.
+ * A quota that is exact on one node: what its other writes have claimed counts until it is known to stand in what is used.
  * Other nodes' writes count once the read models show them: so n nodes may take a namespace over its quota by what the
  * n - 1 others have under way at the moment that it is reached.
  */

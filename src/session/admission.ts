@@ -7,7 +7,7 @@ import type { NewIdentity } from './new-identity.ts'
 
 /**
  * Lets a new user in, before anything of it is made; may be repeated.
- * @throws 403 for one who may not sign up, 410 for an invite that is over
+ * @throws 403 for a user who may not sign up, 410 for an invite that is over
  */
 export type Admit = (userId: string, context: Context) => Promise<void>
 

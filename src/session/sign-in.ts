@@ -20,7 +20,7 @@ export type SignIn = {
   /** The namespace that the session shall be active in; the default one otherwise. */
   readonly namespaceId: string | undefined
   readonly deviceName: string | undefined
-  /** Of the invite that a new user comes with; of a user who is known it says nothing. */
+  /** For a new user; with an identity that has a user already it is not looked at. */
   readonly inviteCode: string | undefined
   readonly requestId: string | undefined
 }
@@ -49,8 +49,8 @@ const findOrSignUp = async (
 
 /**
  * Starts a session of an identity's user, who is made when there is none. The token is shown here and never again.
- * @throws 404 for an unknown namespace, 403 for one that the user is no member of; for somebody new, who may not become a
- * user, 403 and 410
+ * @throws 404 for an unknown namespace, 403 for one that the user is no member of; 403 and 410 for a new user
+ * who may not sign up
  */
 export const signIn = async (service: Service, wish: SignIn): Promise<NewSession> => {
   const { config, now, sessions, visible, assertWritable } = service

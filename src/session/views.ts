@@ -4,7 +4,7 @@ import { Role } from '../namespace/events.ts'
 import { NamespaceInfo } from '../namespace/views.ts'
 import { UserView } from '../user/queries.ts'
 
-/** What somebody new may bring along; of who has a user already it says nothing. */
+/** For a new user; with an identity that has a user already it is not looked at. */
 export const InviteCode = Key.meta({
   description:
     'The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up',

@@ -20,7 +20,7 @@ export type CodehostLogin = {
   readonly server: string
   /** The namespace that the session is for; the user's own without it. */
   readonly slug?: string | undefined
-  /** Of an invite that somebody new comes with. */
+  /** The code of an invite, for a new user. */
   readonly inviteCode?: string | undefined
   /** Whether the browser is on this machine, and can be sent back to it. */
   readonly isLocal: boolean

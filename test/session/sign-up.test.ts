@@ -1,7 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { MemberView } from '../../src/namespace/views.ts'
 import type { NewSession } from '../../src/session/views.ts'
+import { newApi } from '../../src/sync/client.ts'
+import { logIn } from '../../src/sync/login.ts'
 import { all } from '../log/support/events.ts'
 import { LOOPBACK, openWorld } from '../signin/support/world.ts'
 import { openApp } from '../support/open-app.ts'
@@ -177,6 +182,16 @@ test('racing first calls of one invited device make one user and spend one use',
   const tried = await Promise.all([1, 2, 3, 4].map(() => byDevice(invited!, 'impatient', { inviteCode })))
   assert.is(new Set(tried.map(({ session }) => session.userId)).size, 1)
   assert.is(await useCount(inviteCode), 1)
+})
+
+test('the command line brings an invite along', async () => {
+  const url = await invited!.app.listen({ host: '127.0.0.1', port: 0 })
+  const config = await mkdtemp(join(tmpdir(), 'tracebook-sign-up-'))
+  const refusal = await logIn(config, url, newApi).catch((error: Error) => error.message)
+  assert.match(String(refusal), 'Only people with an invite may sign up')
+  const { userId } = await logIn(config, url, newApi, await invite())
+  assert.is((await logIn(config, url, newApi)).userId, userId)
+  await rm(config, { recursive: true })
 })
 
 test.run()

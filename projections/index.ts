@@ -11,6 +11,7 @@ import { type ModelProvidersTable, type ModelsTable, models } from './models.ts'
 import { type NamespacesTable, namespaces } from './namespaces.ts'
 import { type PartsTable, parts } from './parts.ts'
 import { type SessionsTable, sessions } from './sessions.ts'
+import { type SizesTable, sizes } from './sizes.ts'
 import { type TombstonesTable, type TracesTable, traces } from './traces.ts'
 import { type UsersTable, users } from './users.ts'
 
@@ -42,6 +43,7 @@ export const readModels: Group = {
     namespaces,
     members,
     invites,
+    sizes,
     traces,
     feed,
     counts,
@@ -65,6 +67,7 @@ export type ReadTables = {
   namespaces: NamespacesTable
   members: MembersTable
   invites: InvitesTable
+  sizes: SizesTable
   traces: TracesTable
   trace_tombstones: TombstonesTable
   feed: FeedTable

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { groups } from '../projections/index.ts'
 import { httpSettings } from './http/settings.ts'
 import { modelsSettings } from './models/settings.ts'
+import { quotaSettings } from './namespace/quota-settings.ts'
 import { leastConnections } from './postgres/pool-sizes.ts'
 import { checkSignin, signinSettings } from './signin/settings.ts'
 import { checkSummaries, summarySettings } from './summary/settings.ts'
@@ -48,6 +49,9 @@ export const Environment = z.object({
   ...signinSettings,
   ...modelsSettings,
   ...summarySettings,
+  ...quotaSettings,
+  /** Who may become a user: anybody, only people with an invite, or nobody. Users sign in as ever. */
+  SIGN_UP: z.enum(['open', 'invited', 'off']).default('open'),
   SESSION_TTL_DAYS: z.coerce.number().positive().max(36_500).default(90),
   DISK_RESERVE_MB: number(256),
 })

@@ -32,6 +32,7 @@ import { newRefresh } from './models/refresh.ts'
 import { newRegistry } from './models/registry.ts'
 import { newAvatars } from './namespace/avatars.ts'
 import { namespaces } from './namespace/decide.ts'
+import { openQuotas } from './namespace/quotas.ts'
 import { newClockCheck } from './postgres/clock.ts'
 import { newPool } from './postgres/connect.ts'
 import { migrate } from './postgres/migrate.ts'
@@ -241,6 +242,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       })
     : undefined
 
+  const avatars = newAvatars({ pool: operations, now })
   const clock = newClockCheck({ pool: operations, now })
   const readiness = async (): Promise<Readiness> => {
     const [health, complaint, readable, writable] = await Promise.all([
@@ -287,7 +289,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     catalogue,
     limits,
     handshakes: newHandshakes({ pool: operations, now }),
-    avatars: newAvatars({ pool: operations, now }),
+    avatars,
+    quotas: openQuotas(config, { reads, avatars }),
     visible,
     assertWritable,
     readiness,

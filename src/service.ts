@@ -14,6 +14,7 @@ import type { Registry } from './models/registry.ts'
 import type { Avatars } from './namespace/avatars.ts'
 import type { Namespace } from './namespace/decide.ts'
 import type { NamespaceEvent } from './namespace/events.ts'
+import type { Quotas } from './namespace/quotas.ts'
 import type { Session } from './session/decide.ts'
 import type { SessionEvent } from './session/events.ts'
 import type { Tokens } from './session/tokens.ts'
@@ -65,5 +66,7 @@ export type Service = {
   readonly handshakes: Handshakes
   /** The bytes of avatars. */
   readonly avatars: Avatars
+  /** What namespaces may hold. */
+  readonly quotas: Quotas
   readonly readiness: () => Promise<Readiness>
 }

@@ -13,6 +13,7 @@ type Options = {
   readonly server?: string
   readonly codehost?: boolean
   readonly namespace?: string
+  readonly invite?: string
   readonly browser: boolean
   readonly yes?: boolean
 }
@@ -28,13 +29,16 @@ ends at. With --no-browser the browser shows a code for you to paste. Before any
 is joined, the account, this device and the user are named, and you are asked; --yes
 answers for you. Without a terminal nobody can be asked: --yes is needed there.
 
+A server may let in only who is invited: --invite takes the code of an invite, and
+makes you a member of its namespace as you sign up.
+
 Environment:
   TRACEBOOK_URL         the server, when --server is not given
   TRACEBOOK_CONFIG_DIR  the folder for tokens and state, instead of the platform's own
 
 Exit codes: 0 logged in, 1 the server refused or did not answer, 2 wrong usage`
 
-const run = async ({ server: given, codehost, namespace, browser, yes }: Options): Promise<number> => {
+const run = async ({ server: given, codehost, namespace, invite, browser, yes }: Options): Promise<number> => {
   if (namespace !== undefined && !codehost) throw new UsageError('--namespace goes with --codehost')
   if (yes && !codehost) throw new UsageError('--yes goes with --codehost: nothing else is joined')
   const server = serverAddress(given, process.env)
@@ -42,8 +46,8 @@ const run = async ({ server: given, codehost, namespace, browser, yes }: Options
   if (isExposed(server)) console.error(`Warning: ${server} is not encrypted; others on the way can read your token.`)
   const person = newPerson({ opensBrowser: browser, saysYes: yes ?? false })
   const { userId, displayName, namespaceSlug } = codehost
-    ? await logInWithCodehost({ config, server, slug: namespace, isLocal: browser, person }, newApi)
-    : await logIn(config, server, newApi)
+    ? await logInWithCodehost({ config, server, slug: namespace, inviteCode: invite, isLocal: browser, person }, newApi)
+    : await logIn(config, server, newApi, invite)
   const who = displayName === undefined ? `user ${userId}` : `${displayName} (user ${userId})`
   const address = given === undefined ? '' : ` --server ${server}`
   console.log(`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`)
@@ -59,6 +63,7 @@ export const loginCommand = (): Command =>
     .option('--codehost', "sign in at the server's code host, in a browser")
     .option('--namespace <slug>', 'with --codehost: the namespace that the login is for')
     .option('--yes', 'with --codehost: join the account without being asked')
+    .option('--invite <code>', 'an invite to sign up with, at a server that asks for one')
     .option('--no-browser', 'with --codehost: open no browser, paste the code')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)

@@ -32,6 +32,8 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
   readonly tables: string
   /** Whose rows a table holds: by a stream's category the column that holds the id of the stream. */
   readonly rows: { readonly [table: string]: { readonly [category: string]: string } }
+  /** For rows that hold sums over a stream's: what comes before the rows of a stream are taken away, to be made anew. */
+  readonly beforeRemoval?: { readonly [category: string]: (id: string, write: Write) => void }
   /** Secondary indexes, made once a rebuild has copied everything. */
   readonly indexes: string
   readonly start: () => Changes

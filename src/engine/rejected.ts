@@ -3,6 +3,8 @@ export type Rejection =
   | 'invalid_request'
   | 'unauthorized'
   | 'forbidden'
+  | 'quota_exceeded'
+  | 'payload_too_large'
   | 'not_found'
   | 'last_admin'
   | 'last_identity'

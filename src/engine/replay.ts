@@ -13,6 +13,7 @@ const clear = async ({ client, group }: Target, stream: string) => {
   const category = stream.slice(0, stream.indexOf('-'))
   const write: Write = (name, text, values) => void sent.push(client.query({ name, text, values: [...values] }))
   const sent: Promise<unknown>[] = []
+  for (const { beforeRemoval } of group.projections) beforeRemoval?.[category]?.(idOf({ stream }), write)
   for (const { rows } of group.projections)
     for (const [table, owners] of Object.entries(rows)) {
       const column = owners[category]

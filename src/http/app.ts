@@ -19,8 +19,10 @@ import { installBodies, installValidation } from './body.ts'
 import { answerBrokenHead } from './broken-head.ts'
 import { installClosing } from './closing.ts'
 import { installErrors, invalid, sendError } from './errors.ts'
+import { installForeignPages } from './foreign-pages.ts'
 import { installHealth } from './health.ts'
 import { homeRoute } from './home.ts'
+import { type HostCheck, installHost, newHostCheck } from './host.ts'
 import { installLimits } from './limits.ts'
 import { installMetrics, metricsRoute } from './metrics.ts'
 import { installOpenApi } from './openapi.ts'
@@ -30,13 +32,14 @@ const REQUEST_TIMEOUT_MS = 120_000
 const MAX_PARAM_LENGTH = 6_000
 const REQUEST_ID = /^[\w.:-]{1,100}$/
 
-const newApp = (logger: FastifyBaseLogger, config: Config): FastifyInstance => {
+const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck): FastifyInstance => {
   // An answer to a path that is not valid passes no hook.
   const headers = unhookedHeaders(config)
   return Fastify({
     loggerInstance: logger,
     trustProxy: config.TRUST_PROXY,
     clientErrorHandler: answerBrokenHead,
+    http: { requireHostHeader: false }, // its answer is not in our envelope
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: ({ headers }) => {
       const given = headers['x-request-id']
@@ -51,14 +54,15 @@ const newApp = (logger: FastifyBaseLogger, config: Config): FastifyInstance => {
     return503OnClosing: false, // its answer is not in our envelope
     frameworkErrors: (_error, request, reply) => {
       reply.headers({ ...headers, 'x-request-id': request.id })
-      void sendError(invalid(undefined, 'The path is not valid'), request, reply)
+      void sendError(checkHost(request.raw) ?? invalid(undefined, 'The path is not valid'), request, reply)
     },
   })
 }
 
 /** The HTTP service without its socket: routes, errors, limits, documentation. */
 export const buildApp = async (service: Service): Promise<FastifyInstance> => {
-  const app = newApp(service.logger as FastifyBaseLogger, service.config)
+  const checkHost = newHostCheck(service.config)
+  const app = newApp(service.logger as FastifyBaseLogger, service.config, checkHost)
   installErrors(app)
   installBodies(app)
   installValidation(app)
@@ -66,9 +70,11 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
     reply.header('x-request-id', request.id)
   })
   installMetrics(app, service)
+  installHost(app, service.config, checkHost)
   await installSecurity(app, service.config)
   installClosing(app)
   installAuth(app, service)
+  installForeignPages(app, service.config)
   installLimits(app, service.limits)
   await installOpenApi(app, service)
   homeRoute(app)

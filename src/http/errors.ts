@@ -7,14 +7,14 @@ import { isTransient } from '../postgres/connect.ts'
 import { logRefusal } from './refusals.ts'
 
 /** Codes that answers carry (readings: Errors). */
-type Code =
-  Exclude<Rejection, 'slug_taken'> | 'csrf_failed' | 'payload_too_large' | 'rate_limited' | 'internal' | 'unavailable'
+type Code = Exclude<Rejection, 'slug_taken'> | 'csrf_failed' | 'rate_limited' | 'internal' | 'unavailable'
 
 const statuses: Record<Code, number> = {
   invalid_request: 400,
   unauthorized: 401,
   forbidden: 403,
   csrf_failed: 403,
+  quota_exceeded: 403,
   not_found: 404,
   last_admin: 409,
   last_identity: 409,

@@ -21,6 +21,8 @@ export type Limits = {
   readonly perAddress: Readonly<Record<AddressLimit, Pick<SharedLimit, 'take'>>>
   readonly writes: SessionLimit
   readonly reads: SessionLimit
+  /** Reads without a session, by address. */
+  readonly anonymousReads: SessionLimit
   close(): Promise<void>
 }
 
@@ -46,9 +48,11 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
   const ofSessions = (name: string, points: number) =>
     newSessionLimit({ shared: shared(name, points), points, elapsed })
   const [writes, reads] = [ofSessions('write', config.RATE_LIMIT_WRITES), ofSessions('read', config.RATE_LIMIT_READS)]
+  const anonymousReads = ofSessions('anonymous-read', config.RATE_LIMIT_ANONYMOUS_READS)
+  const all = [writes, reads, anonymousReads]
 
   const quietly = (work: Promise<unknown>) => work.catch((err: unknown) => logger.debug({ err }, 'limits not shared'))
-  const sharing = setInterval(() => void quietly(Promise.all([writes.share(), reads.share()])), SHARE_MS)
+  const sharing = setInterval(() => void quietly(Promise.all(all.map((limit) => limit.share()))), SHARE_MS)
   const clearing = setInterval(() => void quietly(pool.query(clearStatement, [Date.now()])), CLEAR_MS)
   for (const timer of [sharing, clearing]) timer.unref()
 
@@ -61,7 +65,7 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
     'device-session': shared('device-session', config.RATE_LIMIT_DEVICE_SESSIONS),
     'invite-look-up': shared('invite-look-up', config.RATE_LIMIT_INVITE_LOOKUPS),
   }
-  return { perAddress, writes, reads, close }
+  return { perAddress, writes, reads, anonymousReads, close }
 }
 
 const tooMany = (reply: FastifyReply, waitMs: number): HttpError => {
@@ -72,9 +76,19 @@ const tooMany = (reply: FastifyReply, waitMs: number): HttpError => {
 
 const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD'
 
+/** Probes must be answered also while their address asks too much. */
+const PROBED = new Set(['/health', '/health/ready', '/metrics'])
+
+/** Counts a request whose route has no limit of its own; the milliseconds that it must wait. */
+const takeOne = ({ writes, reads, anonymousReads }: Limits, request: FastifyRequest): number | undefined => {
+  const { caller, routeOptions, ip } = request
+  if (caller) return (isRead(request) ? reads : writes).take(caller.sessionId)
+  return isRead(request) && !PROBED.has(routeOptions.url ?? '') ? anonymousReads.take(addressKey(ip)) : undefined
+}
+
 /**
- * Refuses with 429 and `Retry-After` what is too much: by address on routes that say so, by session everywhere else.
- * Comes after authentication; who has no session and asks for no such route is never counted.
+ * Refuses with 429 and `Retry-After` what is too much: by address on routes that say so, by session everywhere else, and
+ * by address again what is read without a session. Comes after authentication.
  */
 export const installLimits = (app: FastifyInstance, limits: Limits | undefined): void => {
   if (!limits) return
@@ -85,8 +99,7 @@ export const installLimits = (app: FastifyInstance, limits: Limits | undefined):
       asked.then((wait) => done(wait === undefined ? undefined : tooMany(reply, wait)), done)
       return
     }
-    if (!request.caller) return done()
-    const wait = (isRead(request) ? limits.reads : limits.writes).take(request.caller.sessionId)
+    const wait = takeOne(limits, request)
     done(wait === undefined ? undefined : tooMany(reply, wait))
   })
 }

@@ -1,9 +1,9 @@
 import type { SharedLimit } from './shared-limit.ts'
 
-/** How often sessions do something, counted in memory and shared with the other nodes where it comes to matter. */
+/** How often sessions, or addresses, do something: counted in memory, shared with other nodes where it comes to matter. */
 export type SessionLimit = {
   /** Counts one; the milliseconds to wait when that is too much. */
-  take(sessionId: string): number | undefined
+  take(key: string): number | undefined
   /** Tells the other nodes what was counted here since the last time. */
   share(): Promise<void>
 }
@@ -14,6 +14,8 @@ export type SessionLimitOptions = {
   readonly points: number
   /** Milliseconds that only move forward. */
   readonly elapsed: () => number
+  /** How many keys are counted at most: the oldest makes room. */
+  readonly keep?: number
 }
 
 type Entry = { count: number; unshared: number; blockedUntil: number }
@@ -26,7 +28,7 @@ const WORTH_SHARING = 0.05
  * A query for each request would cost more than many of the requests: each node counts for itself, and tells Postgres
  * of the busy sessions only. So n nodes let through at most n × 5 % more than the limit.
  */
-export const newSessionLimit = ({ shared, points, elapsed }: SessionLimitOptions): SessionLimit => {
+export const newSessionLimit = ({ shared, points, elapsed, keep = 100_000 }: SessionLimitOptions): SessionLimit => {
   const entries = new Map<string, Entry>()
   const worth = Math.max(1, Math.floor(points * WORTH_SHARING))
   let windowEnd = elapsed() + WINDOW_MS
@@ -39,11 +41,19 @@ export const newSessionLimit = ({ shared, points, elapsed }: SessionLimitOptions
     }
   }
 
-  const take = (sessionId: string) => {
+  const entryOf = (key: string): Entry => {
+    const known = entries.get(key)
+    if (known) return known
+    if (entries.size >= keep) entries.delete(entries.keys().next().value!)
+    const entry = { count: 0, unshared: 0, blockedUntil: 0 }
+    entries.set(key, entry)
+    return entry
+  }
+
+  const take = (key: string) => {
     const now = elapsed()
     if (now >= windowEnd) startWindow(now)
-    let entry = entries.get(sessionId)
-    if (!entry) entries.set(sessionId, (entry = { count: 0, unshared: 0, blockedUntil: 0 }))
+    const entry = entryOf(key)
     if (entry.blockedUntil > now) return entry.blockedUntil - now
     entry.count += 1
     entry.unshared += 1

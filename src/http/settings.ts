@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
+import { bareHostOf } from './host-names.ts'
 
 const perMinute = (fallback: number) => z.coerce.number().int().min(1).max(1_000_000_000).default(fallback)
 
@@ -37,14 +38,25 @@ const corsOrigins = z
   .transform((text) => (text === '' ? [] : list(text)))
   .refine((origins) => origins.every(isOrigin), { error: 'must be origins, as https://app.example.org' })
 
+/** Hosts that the service answers to besides those of this machine and of `PUBLIC_URL`: names or addresses, no ports. */
+const allowedHosts = z
+  .string()
+  .default('')
+  .transform((text) => (text === '' ? [] : list(text).map(bareHostOf)))
+  .refine((hosts): hosts is string[] => hosts.every((host) => host !== undefined), {
+    error: 'must be names or addresses without ports: traces.example.org, 192.0.2.7, [2001:db8::7]',
+  })
+
 /** What stands between the service and the network; the README lists it with its defaults. */
 export const httpSettings = {
   TRUST_PROXY: trustProxy,
   CORS_ORIGINS: corsOrigins,
+  ALLOWED_HOSTS: allowedHosts,
   RATE_LIMITS: z.enum(['on', 'off']).default('on'),
   RATE_LIMIT_SIGN_INS: perMinute(60),
   RATE_LIMIT_DEVICE_SESSIONS: perMinute(120),
   RATE_LIMIT_INVITE_LOOKUPS: perMinute(60),
   RATE_LIMIT_WRITES: perMinute(60_000),
   RATE_LIMIT_READS: perMinute(120_000),
+  RATE_LIMIT_ANONYMOUS_READS: perMinute(3_000),
 }

@@ -10,6 +10,7 @@ import type { Service } from '../service.ts'
 import { existing } from './decide.ts'
 import { changeAvatar } from './decide-avatar.ts'
 import { imageTypeOf } from './image.ts'
+import type { Avatar } from './avatars.ts'
 import { avatarIdOf, idOfSlug, namespaceOfAdmin } from './queries.ts'
 import { NamespaceInfo, viewOf } from './views.ts'
 
@@ -38,7 +39,16 @@ export const avatarRoutes = (app: FastifyInstance, service: Service): void => {
   getRoute(app, service)
 }
 
-const putRoute = (app: FastifyInstance, { reads, namespaces, avatars, visible, assertWritable }: Service) => {
+const putRoute = (app: FastifyInstance, service: Service) => {
+  const { reads, namespaces, avatars, visible, assertWritable, quotas } = service
+
+  /** Keeps a picture that is new, if there is room for it. */
+  const keep = (id: string, storageId: string, avatar: Avatar) =>
+    quotas.avatars.within(id, async (claim) => {
+      claim((await avatars.has(id, storageId)) ? 0 : avatar.bytes.length)
+      await avatars.put(id, storageId, avatar)
+    })
+
   app.put<{ Params: Params; Body: Buffer | undefined }>(
     '/v1/namespaces/:slug/avatar',
     {
@@ -59,7 +69,7 @@ const putRoute = (app: FastifyInstance, { reads, namespaces, avatars, visible, a
       if (!type) throw invalid(undefined, 'The body must be a PNG, JPEG or WebP picture of at most 4,096 pixels a side')
       assertWritable()
       const storageId = createHash('sha256').update(bytes).digest('base64url')
-      await avatars.put(id, storageId, { type, bytes })
+      await keep(id, storageId, { type, bytes })
       const { answer, position } = await namespaces.transact(
         id,
         {

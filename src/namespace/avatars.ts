@@ -10,6 +10,9 @@ export type Avatars = {
   /** Keeps the bytes, so that an event may name them. */
   put(namespaceId: string, storageId: string, avatar: Avatar): Promise<void>
   get(namespaceId: string, storageId: string): Promise<Avatar | undefined>
+  has(namespaceId: string, storageId: string): Promise<boolean>
+  /** How many bytes are kept for a namespace besides one picture. */
+  bytesOfOthers(namespaceId: string, storageId: string | undefined): Promise<number>
   /** Forgets the namespace's bytes that no decision under way can still mean. */
   forgetOthers(namespaceId: string, storageId: string): Promise<void>
 }
@@ -19,6 +22,12 @@ const putStatement = `
   on conflict (namespace_id, storage_id) do update set put_at = excluded.put_at`
 
 const getStatement = 'select type, bytes from tracebook.avatars where namespace_id = $1 and storage_id = $2'
+
+const hasStatement = 'select 1 from tracebook.avatars where namespace_id = $1 and storage_id = $2'
+
+const othersStatement = `
+  select coalesce(sum(octet_length(bytes)), 0)::int8 as bytes from tracebook.avatars
+  where namespace_id = $1 and storage_id is distinct from $2`
 
 const forgetStatement = 'delete from tracebook.avatars where namespace_id = $1 and storage_id <> $2 and put_at < $3'
 
@@ -41,6 +50,12 @@ export const newAvatars = ({ pool, now }: { readonly pool: pg.Pool; readonly now
   },
   get: async (namespaceId, storageId) =>
     (await guarded(pool.query<Avatar>(getStatement, [namespaceId, storageId]))).rows[0],
+  has: async (namespaceId, storageId) =>
+    (await guarded(pool.query(hasStatement, [namespaceId, storageId]))).rows.length > 0,
+  bytesOfOthers: async (namespaceId, storageId) => {
+    const { rows } = await guarded(pool.query<{ bytes: bigint }>(othersStatement, [namespaceId, storageId ?? null]))
+    return Number(rows[0]!.bytes)
+  },
   forgetOthers: async (namespaceId, storageId) => {
     await guarded(pool.query(forgetStatement, [namespaceId, storageId, now() - STAYS_MS]))
   },

@@ -1,4 +1,5 @@
 import { createIdentity, type Identity } from '../user/decide.ts'
+import type { Admit } from './admission.ts'
 import type { KnownUser } from './queries.ts'
 import type { NewIdentity } from './new-identity.ts'
 import { type SignedUp, type Writers, signUp } from './sign-up.ts'
@@ -12,8 +13,9 @@ export const link = async (
   { id, type, key, profile }: NewIdentity,
   device: { readonly identity: NewIdentity; readonly user: KnownUser | undefined },
   requestId: string | undefined,
+  admit: Admit,
 ): Promise<SignedUp> => {
-  const { userId, active } = device.user ?? (await signUp(writers, device.identity, requestId))
+  const { userId, active } = device.user ?? (await signUp(writers, device.identity, requestId, admit))
   const decide = createIdentity({ userId, type, key, ...profile })
   const ownerOf = (state: Identity) => (state.is === 'present' ? state.userId : userId)
   const { answer: owner } = await writers.identities.transact(

@@ -14,10 +14,15 @@ import { currentSessionRoutes } from './current-routes.ts'
 import { revoke, switchTo } from './decide.ts'
 import { hasEnded, sessionsOf } from './queries.ts'
 import { signIn } from './sign-in.ts'
-import { NewSession, SessionView } from './views.ts'
+import { InviteCode, NewSession, SessionView } from './views.ts'
 
 const Start = z
-  .object({ deviceId: Key, deviceName: ShortText.optional(), namespaceId: z.string().optional() })
+  .object({
+    deviceId: Key,
+    deviceName: ShortText.optional(),
+    namespaceId: z.string().optional(),
+    inviteCode: InviteCode.optional(),
+  })
   .meta({ id: 'SessionCreate' })
 type Start = z.infer<typeof Start>
 
@@ -45,14 +50,15 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
         summary: 'Start a session as a device; its first one makes a user',
         tags,
         body: Start,
-        response: answers(z.object({ session: NewSession }), 400, 403, 404),
+        response: answers(z.object({ session: NewSession }), 400, 403, 404, 410, 429),
       },
     },
     async ({ id: requestId, body }, reply) => {
-      const { deviceId, deviceName, namespaceId } = body
+      const { deviceId, deviceName, namespaceId, inviteCode } = body
       const key = sha256(deviceId)
       const credential = { type: 'device', key, profile: {} } as const
-      const session = await signIn(service, { credential, namespaceId, deviceName, requestId })
+      const wish = { credential, namespaceId, deviceName, inviteCode, requestId }
+      const session = await signIn(service, wish)
       return ok(reply.header('cache-control', 'no-store'), { session })
     },
   )

@@ -2,6 +2,7 @@ import { Rejected } from '../engine/rejected.ts'
 import { isId, newId } from '../ids.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import type { Service } from '../service.ts'
+import { newAdmission } from './admission.ts'
 import { start } from './decide.ts'
 import { link } from './link.ts'
 import { type Joining, isAgreed, joiningOf } from './joining.ts'
@@ -22,6 +23,8 @@ export type SignIn = {
   /** The namespace that the session shall be active in; the default one otherwise. */
   readonly namespaceId: string | undefined
   readonly deviceName: string | undefined
+  /** For a new user; with an identity that has a user already it is not looked at. */
+  readonly inviteCode: string | undefined
   readonly requestId: string | undefined
 }
 
@@ -41,7 +44,7 @@ const assertAgreed = (agreed: Joining, present: Joining) => {
 type Entered = { readonly identityId: string; readonly user: KnownUser }
 
 const findOrSignUp = async (service: Service, wish: SignIn): Promise<Entered> => {
-  const { credential, device, agreed, namespaceId, requestId } = wish
+  const { credential, device, agreed, namespaceId, inviteCode, requestId } = wish
   const wanted = namespaceId !== undefined && isId(namespaceId) ? namespaceId : undefined
   const found = await findIdentity(service.reads, credential, wanted)
   const owner = device && !found.user ? await findIdentity(service.reads, device, wanted) : undefined
@@ -50,14 +53,16 @@ const findOrSignUp = async (service: Service, wish: SignIn): Promise<Entered> =>
   const identityId = found.id
   if (found.user) return { identityId, user: found.user }
   const identity = { ...credential, id: identityId }
-  if (!owner) return { identityId, user: await signUp(service, identity, requestId) }
+  const admit = newAdmission(service, identity, inviteCode)
+  if (!owner) return { identityId, user: await signUp(service, identity, requestId, admit) }
   const from = { identity: { ...device!, id: owner.id }, user: owner.user }
-  return { identityId, user: await link(service, identity, from, requestId) }
+  return { identityId, user: await link(service, identity, from, requestId, admit) }
 }
 
 /**
  * Starts a session of an identity's user, who is made when there is none. The token is shown here and never again.
- * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 for what was not agreed to
+ * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 for what was not agreed to;
+ * 403 and 410 for a new user who may not sign up
  */
 export const signIn = async (service: Service, wish: SignIn): Promise<NewSession> => {
   const { config, now, sessions, visible, assertWritable } = service

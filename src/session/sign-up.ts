@@ -6,6 +6,7 @@ import { namespaceId, userId as userIdOf } from '../ids.ts'
 import { claimNamespace } from '../namespace/decide.ts'
 import type { Service } from '../service.ts'
 import { type Identity, createIdentity, createUser } from '../user/decide.ts'
+import type { Admit } from './admission.ts'
 import type { NewIdentity } from './new-identity.ts'
 
 /** What a sign-up writes to. */
@@ -35,16 +36,19 @@ const claim = async ({ namespaces }: Writers, identityId: string, createdBy: str
 /**
  * Makes namespace, user and identity, in this order: the identity's existence means that the others are there. All ids
  * come from the identity's key and what is there counts as done, so that this can be repeated from any point and two
- * racing first calls make one user (architecture: The log; readings: Identity and sessions).
+ * racing first calls make one user (architecture: The log; readings: Identity and sessions). `admit` comes before all of
+ * it: what it throws leaves nothing made.
  */
 export const signUp = async (
   writers: Writers,
   identity: NewIdentity,
   requestId: string | undefined,
+  admit: Admit = async () => {},
 ): Promise<SignedUp> => {
   const { id, type, key, profile } = identity
   const userId = userIdOf(id)
   const context: Context = { actor: { userId }, requestId }
+  await admit(userId, context)
   const claimed = await claim(writers, id, userId, context)
   await writers.users.transact(userId, { decide: createUser(), answer: () => {} }, context)
   const decide = createIdentity({ userId, type, key, ...profile })

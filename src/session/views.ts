@@ -1,7 +1,14 @@
 import { z } from 'zod'
+import { Key } from '../http/keys.ts'
 import { Role } from '../namespace/events.ts'
 import { NamespaceInfo } from '../namespace/views.ts'
 import { UserView } from '../user/queries.ts'
+
+/** For a new user; with an identity that has a user already it is not looked at. */
+export const InviteCode = Key.meta({
+  description:
+    'The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up',
+})
 
 /** The namespace that a session is active in; absent when the user has none left. */
 const active = { namespaceId: z.string().optional(), namespaceSlug: z.string().optional(), role: Role.optional() }

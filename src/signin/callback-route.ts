@@ -79,6 +79,7 @@ export const callbackRoute = (app: FastifyInstance, service: Service, codehost: 
           400: ErrorBody,
           403: ErrorBody,
           404: ErrorBody,
+          410: ErrorBody,
           429: ErrorBody,
           503: ErrorBody,
         },

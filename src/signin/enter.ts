@@ -12,16 +12,25 @@ export const deviceOf = ({ deviceKey: key }: Wish): Credential => ({ type: 'devi
 /**
  * Starts the session that a handshake was for. A new identity comes to belong to the device's user; of a known one
  * what the code host says now is taken over.
- * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 for what was not agreed to
+ * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 for what was not agreed to;
+ * 403 and 410 for who may not sign up
  */
 export const enter = async (
   service: Service,
   { wish, credential, agreed }: { readonly wish: Wish; readonly credential: Credential; readonly agreed?: Joining },
   requestId: string,
 ): Promise<NewSession> => {
-  const { deviceName, namespaceId } = wish
+  const { deviceName, namespaceId, inviteCode } = wish
   const device = deviceOf(wish)
-  const session = await signIn(service, { credential, device, agreed, namespaceId, deviceName, requestId })
+  const session = await signIn(service, {
+    credential,
+    device,
+    agreed,
+    namespaceId,
+    deviceName,
+    inviteCode,
+    requestId,
+  })
   const context = { actor: { userId: session.userId, sessionId: session.id }, requestId }
   const command = { decide: refresh(credential.profile), answer: () => {} }
   const { position } = await service.identities.transact(session.identityId, command, context)

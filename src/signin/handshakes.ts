@@ -11,6 +11,7 @@ export type Wish = {
   readonly deviceKey: string
   readonly deviceName?: string
   readonly namespaceId?: string
+  readonly inviteCode?: string
   readonly redirectTo?: string
   /** The SHA-256 of what the browser that began got as a cookie; only for a sign-in on our own pages. */
   readonly browserKey?: string

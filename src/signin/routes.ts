@@ -42,13 +42,13 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: Service, codeh
         summary: 'Start to sign in with the code host',
         tags,
         body: AuthStart,
-        response: answers(AuthStarted, 400, 404, 429, 503),
+        response: answers(AuthStarted, 400, 403, 404),
       },
     },
     async (request, reply) => {
       const { body } = request
       const origin = originOf(app, config)
-      const wish = given(body, ['deviceName', 'namespaceId', 'redirectTo'])
+      const wish = given(body, ['deviceName', 'namespaceId', 'inviteCode', 'redirectTo'])
       const target = wish.redirectTo === undefined ? undefined : targetOf(wish.redirectTo, origin)
       if (wish.redirectTo !== undefined && !target) throw invalid('redirectTo', 'must be loopback, or a page of ours')
       const browser = target?.is === 'page' ? markBrowser(request, reply, config) : undefined
@@ -100,7 +100,7 @@ const completeRoute = (app: FastifyInstance, service: Service) => {
         summary: 'Complete a sign-in with the code that it gave',
         tags,
         body: AuthComplete,
-        response: answers(AuthCompleted, 400, 403, 404, 429, 503),
+        response: answers(AuthCompleted, 400, 403, 404, 410),
       },
     },
     async (request, reply) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Key, ShortText } from '../http/keys.ts'
-import { NewSession } from '../session/views.ts'
+import { InviteCode, NewSession } from '../session/views.ts'
 
 /** The body that starts a sign-in (interface: Sign-in flow payloads; readings: redirectTo). */
 export const AuthStart = z
@@ -9,6 +9,7 @@ export const AuthStart = z
     deviceId: Key,
     deviceName: ShortText.optional(),
     namespaceId: z.string().optional(),
+    inviteCode: InviteCode.optional(),
     redirectTo: z.string().optional(),
   })
   .meta({ id: 'AuthStart' })

@@ -24,6 +24,8 @@ export type CodehostLogin = {
   readonly server: string
   /** The namespace that the session is for; the user's own without it. */
   readonly slug?: string | undefined
+  /** The code of an invite, for a new user. */
+  readonly inviteCode?: string | undefined
   /** Whether the browser is on this machine, and can be sent back to it. */
   readonly isLocal: boolean
   readonly person: Person
@@ -69,14 +71,15 @@ const receive = async (state: string, loopback: Loopback | undefined, { paste }:
  * Logs in as somebody at the server's code host, in a browser. Throws UsageError and RequestFailed.
  */
 export const logInWithCodehost = async (login: CodehostLogin, newApi: NewApi): Promise<LoggedIn> => {
-  const { config, server, slug, isLocal, person } = login
+  const { config, server, slug, inviteCode, isLocal, person } = login
   if (!person.agree) throw new UsageError(unasked)
   const [api, deviceId] = [newApi(server), await deviceOf(config, server)]
   const namespace = slug === undefined ? {} : { namespaceId: await namespaceIdOf(api, slug) }
   const loopback = isLocal ? await openLoopback() : undefined
   try {
     const redirect = loopback ? { redirectTo: loopback.url } : {}
-    const device = { deviceId, deviceName: hostname(), ...namespace }
+    const invite = inviteCode === undefined ? {} : { inviteCode }
+    const device = { deviceId, deviceName: hostname(), ...namespace, ...invite }
     const { state, authorizeUrl } = await api.startSignIn({ ...device, ...redirect }).catch(withoutCodehost(server))
     person.send(authorizeUrl)
     const codes = { state, exchangeCode: await receive(state, loopback, person) }

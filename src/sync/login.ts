@@ -30,10 +30,14 @@ export const keepLogin = async (
 
 /**
  * Logs this device in to `server`. Its id is stored before it is used, so that a lost answer leads to the same user the
- * next time. Throws RequestFailed.
+ * next time. `inviteCode` is for a server that lets in only who is invited. Throws RequestFailed.
  */
-export const logIn = async (config: string, server: string, newApi: NewApi): Promise<LoggedIn> => {
+export const logIn = async (config: string, server: string, newApi: NewApi, inviteCode?: string): Promise<LoggedIn> => {
   const deviceId = await deviceOf(config, server)
-  const session = await newApi(server).newSession({ deviceId, deviceName: hostname() })
+  const session = await newApi(server).newSession({
+    deviceId,
+    deviceName: hostname(),
+    ...(inviteCode === undefined ? {} : { inviteCode }),
+  })
   return keepLogin(config, server, deviceId, session, newApi)
 }

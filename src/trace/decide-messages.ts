@@ -15,6 +15,8 @@ export type UpsertedMessage = {
   readonly result: UpsertResult
   readonly known: KnownMessage
   readonly document: MessageDocument
+  /** What it changed; absent for a message that is new or was left as it is. */
+  readonly before?: MessageDocument
 }
 
 const NO_DIGEST = ''
@@ -88,6 +90,7 @@ const change = ({ known, document: before }: Seen, upsert: MessageUpsert, at: nu
     result: 'updated',
     known: { ...known, ...counted, updatedAt: at },
     document,
+    before,
     event: { type: 'MessageUpdated', data },
   }
 }

@@ -7,14 +7,15 @@ import { type Member, assertMayWrite, mayWrite } from './policy.ts'
 import { memberOf, resolveTrace } from './queries.ts'
 
 /** Where a write to an existing trace goes, and as whom: the decision itself checks the write policy. */
-export type Located = { readonly id: string; readonly writer: Member }
+export type Located = { readonly id: string; readonly namespaceId: string; readonly writer: Member }
 
 /** A trace of the session's namespace that this node remembers: it may have been deleted on another one. */
 export const remembered = ({ traces }: Service, caller: Caller, externalId: string): Located | undefined => {
   if (!caller.namespace) return undefined
   const id = traceId(caller.namespace.id, externalId)
   const { userId, namespace } = caller
-  return traces.peek(id)?.is === 'present' ? { id, writer: { userId, role: namespace.role } } : undefined
+  if (traces.peek(id)?.is !== 'present') return undefined
+  return { id, namespaceId: namespace.id, writer: { userId, role: namespace.role } }
 }
 
 const resolved = async ({ reads }: Service, caller: Caller, externalId: string): Promise<Located> => {
@@ -23,7 +24,7 @@ const resolved = async ({ reads }: Service, caller: Caller, externalId: string):
   // Not left to the decision, which would load the trace first: how long a refusal takes must not tell what is there.
   const writer = memberOf(caller, hit)!
   assertMayWrite(hit, writer)
-  return { id: hit.id, writer }
+  return { id: hit.id, namespaceId: hit.namespaceId, writer }
 }
 
 /**

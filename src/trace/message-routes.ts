@@ -8,10 +8,12 @@ import { PAGE_BYTES, fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
 import { messageId } from '../ids.ts'
 import type { Service } from '../service.ts'
+import type { Claim } from '../namespace/quota.ts'
 import { BatchBody, MessageBody, checkBatchBody, checkMessageBody } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
 import type { Trace } from './decide.ts'
 import type { Reader } from './lost-rights.ts'
+import { growthOf } from './growth.ts'
 import { type Located, assertMayWriteTo, writeLocated } from './locate.ts'
 import { type MessageUpsert, toUpsert } from './message.ts'
 import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
@@ -54,7 +56,7 @@ const batchText = ({ id, messages, messageCount }: Written): string => {
 
 /** The messages of a trace: upsert one, upsert up to 200, list (interface: Messages). */
 export const messageRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, traces, visible, assertWritable, streams } = service
+  const { reads, traces, visible, assertWritable, streams, quotas } = service
 
   const write = async (
     request: FastifyRequest,
@@ -62,7 +64,9 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     upserts: readonly MessageUpsert[],
   ): Promise<Written> => {
     assertWritable()
-    return writeLocated(service, requireCaller(request), externalId, (located) => writeTo(request, located, upserts))
+    return writeLocated(service, requireCaller(request), externalId, (located) =>
+      quotas.bytes.within(located.namespaceId, (claim) => writeTo(request, located, upserts, claim)),
+    )
   }
 
   /** Before the body is read; a path that is not valid is refused later. */
@@ -71,12 +75,18 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     if (success) await assertMayWriteTo(service, requireCaller(request), data.externalId)
   }
 
-  const writeTo = async (request: FastifyRequest, { id, writer }: Located, upserts: readonly MessageUpsert[]) => {
+  const writeTo = async (
+    request: FastifyRequest,
+    { id, writer }: Located,
+    upserts: readonly MessageUpsert[],
+    claim: Claim,
+  ) => {
     const upsert = upsertMessages(writer, upserts)
     let messages: UpsertedMessage[] = []
     const decide = (state: Trace, _now: number, at: number) => {
       const decided = upsert(state, at)
       messages = decided.messages
+      claim(growthOf(messages))
       return decided.events
     }
     const answer = (state: Trace) => ({
@@ -100,7 +110,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
         tags,
         params: OneParams,
         body: MessageBody,
-        response: answers(z.object({ message: Message }), 400, 401, 403, 404),
+        response: answers(z.object({ message: Message }), 400, 401, 403, 404, 413),
       },
     },
     async (request, reply) => {

@@ -9,6 +9,7 @@ import { fitting } from '../http/page-bytes.ts'
 import { answers, jsonArray, ok, okText } from '../http/reply.ts'
 import { traceId } from '../ids.ts'
 import type { Service } from '../service.ts'
+import type { Claim } from '../namespace/quota.ts'
 import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
 import { type GivenFields, type Trace, patch, remove, replace, upsert } from './decide.ts'
 import type { TraceEvent } from './events.ts'
@@ -27,7 +28,7 @@ const tags = ['traces']
 
 /** Traces: create, read, change, delete, list (interface: Traces). */
 export const traceRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, traces, visible, assertWritable } = service
+  const { reads, traces, visible, assertWritable, quotas } = service
 
   const write = async (request: FastifyRequest, id: string, decide: Decision<Trace, TraceEvent>) => {
     assertWritable()
@@ -68,7 +69,8 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       const hit = await resolveTrace(reads, externalId, caller)
       if (hit && hit.id !== id) assertMayWrite(hit, memberOf(caller, hit)!)
       const writer: Member = { userId: caller.userId, role: namespace.role }
-      return write(request, id, upsert(writer, { externalId, namespaceId: namespace.id }, fields))
+      const decide = upsert(writer, { externalId, namespaceId: namespace.id }, fields)
+      return quotas.traces.within(namespace.id, (claim) => write(request, id, counting(claim, decide)))
     }
     return answerDetail(caller, id, (await updateRemembered()) ?? (await updateOrInsert()))
   }
@@ -182,6 +184,16 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
     },
   )
 }
+
+/** A decision that claims room for the trace that it makes. */
+const counting =
+  (claim: Claim, decide: Decision<Trace, TraceEvent>): Decision<Trace, TraceEvent> =>
+  (state, now, at) => {
+    const isNew = state.is === 'absent'
+    const events = decide(state, now, at)
+    claim(isNew ? 1 : 0)
+    return events
+  }
 
 /** A page of summaries from one row more than it may hold; traces in quarantine are left out. */
 export const pageText = (

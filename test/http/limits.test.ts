@@ -11,6 +11,7 @@ const env = {
   RATE_LIMIT_INVITE_LOOKUPS: '2',
   RATE_LIMIT_WRITES: '4',
   RATE_LIMIT_READS: '40',
+  RATE_LIMIT_ANONYMOUS_READS: '20',
   TRUST_PROXY: '10.0.0.1',
 }
 const [node, other] = await Promise.all([0, 1].map(() => openApp(database.url, { env })))
@@ -56,6 +57,32 @@ test('a session that writes too much waits, and may still read', async () => {
   for (let i = 0; i < 4; i++) assert.is((await write()).status, 200)
   assert.is((await write()).status, 429)
   assert.is((await node!.call('GET', '/v1/user', { token })).status, 200)
+})
+
+test('an address that reads too much without a session waits; who has one there reads on, and so do probes', async () => {
+  const { token } = (await ask(node!, '/v1/session', '192.0.2.4', { deviceId: 'reader' })).json().data.session
+  const urls = ['/v1/feed', '/openapi.json', '/v1/traces/none', '/nowhere']
+  const statuses: number[] = []
+  for (let i = 0; i < 20; i++) statuses.push((await ask(node!, urls[i % 4]!, '192.0.2.4')).statusCode)
+  assert.equal([...new Set(statuses)].sort(), [200, 404])
+  for (const url of urls) {
+    const refused = await ask(node!, url, '192.0.2.4')
+    assert.equal([refused.statusCode, refused.json().error.code], [429, 'rate_limited'], url)
+    assert.ok(Number(refused.headers['retry-after']) >= 1)
+  }
+  for (const url of ['/health', '/health/ready', '/metrics'])
+    assert.is((await ask(node!, url, '192.0.2.4')).statusCode, 200, url)
+  const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.4' }
+  const own = await node!.app.inject({ url: '/v1/feed', remoteAddress: '10.0.0.1', headers })
+  assert.is(own.statusCode, 200)
+  assert.is((await ask(node!, '/v1/feed', '192.0.2.5')).statusCode, 200)
+})
+
+test('one household of IPv6 is one address', async () => {
+  const read = async (i: number) => (await ask(node!, '/v1/feed', `2001:db8:1:1::${i}`)).statusCode
+  for (let i = 0; i < 20; i++) assert.is(await read(i), 200)
+  assert.is(await read(99), 429)
+  assert.is((await ask(node!, '/v1/feed', '2001:db8:1:2::1')).statusCode, 200)
 })
 
 test('without the table each node counts for itself', async () => {

@@ -65,4 +65,12 @@ test('a session that does little costs no query', async () => {
   assert.equal(added, [5])
 })
 
+test('of very many keys the oldest makes room', () => {
+  const limit = newSessionLimit({ shared: { add: async () => undefined }, points: 1, elapsed: () => 0, keep: 2 })
+  assert.is(limit.take('a'), undefined)
+  assert.is(limit.take('a'), 60_000)
+  assert.equal([limit.take('b'), limit.take('c')], [undefined, undefined])
+  assert.equal([limit.take('a'), limit.take('c')], [undefined, 60_000])
+})
+
 test.run()

@@ -97,6 +97,7 @@ export const openWorld = async (settings: (url: string) => Record<string, string
     await database.drop()
   }
   return {
+    env,
     app,
     call,
     service,

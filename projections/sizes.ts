@@ -1,0 +1,104 @@
+import { projectionOf, type Happened, type Write } from '../src/engine/projection.ts'
+import type { AnyEvent } from '../src/events.ts'
+import { int8s, uuids } from '../src/postgres/arrays.ts'
+import { ignoredButTraces } from './support/ignored.ts'
+import { rewritten } from './support/vacuum.ts'
+
+/** How many traces a namespace has, and the sum of their `bytes`; one without traces has no row. */
+export type SizesTable = { namespace_id: string; traces: bigint; bytes: bigint }
+
+type Created = { readonly namespaceId: string; bytes: number }
+
+type Changes = {
+  readonly created: Map<string, Created>
+  /** Bytes that came to traces of earlier batches. */
+  readonly grown: Map<string, number>
+  /** The namespaces of deleted traces. */
+  readonly deleted: Map<string, string>
+}
+
+const grow = ({ created, grown }: Changes, { of: id, bytes }: Happened) => {
+  const own = created.get(id)
+  if (own) own.bytes += bytes
+  else grown.set(id, (grown.get(id) ?? 0) + bytes)
+}
+
+const add = (rows: Iterable<Created>, write: Write) => {
+  const sums = new Map<string, { traces: number; bytes: number }>()
+  for (const { namespaceId, bytes } of rows) {
+    const sum = sums.get(namespaceId) ?? { traces: 0, bytes: 0 }
+    sums.set(namespaceId, { traces: sum.traces + 1, bytes: sum.bytes + bytes })
+  }
+  write(
+    'sizes-add',
+    `insert into sizes select * from unnest($1::uuid[], $2::int8[], $3::int8[])
+     on conflict (namespace_id) do update set traces = sizes.traces + excluded.traces, bytes = sizes.bytes + excluded.bytes`,
+    [
+      uuids([...sums.keys()]),
+      int8s([...sums.values()].map(({ traces }) => traces)),
+      int8s([...sums.values()].map(({ bytes }) => bytes)),
+    ],
+  )
+}
+
+/** Takes away what traces count for that still have their rows: a trace that has none counts for nothing. */
+const subtract = (ids: readonly string[], write: Write) =>
+  write(
+    'sizes-subtract',
+    `update sizes s set traces = s.traces - gone.traces, bytes = s.bytes - gone.bytes
+     from (
+       select namespace_id, count(*) as traces, sum(bytes)::int8 as bytes from traces where id = any($1::uuid[])
+       group by namespace_id
+     ) gone
+     where s.namespace_id = gone.namespace_id`,
+    [uuids(ids)],
+  )
+
+const addBytes = (grown: ReadonlyMap<string, number>, write: Write) =>
+  write(
+    'sizes-grow',
+    `update sizes s set bytes = s.bytes + more.bytes
+     from (
+       select t.namespace_id, sum(u.bytes)::int8 as bytes from unnest($1::uuid[], $2::int8[]) u (id, bytes)
+       cross join lateral (select r.namespace_id from traces r where r.id = u.id limit 1) t group by t.namespace_id
+     ) more
+     where s.namespace_id = more.namespace_id`,
+    [uuids([...grown.keys()]), int8s([...grown.values()])],
+  )
+
+const removeEmpty = (namespaceIds: Iterable<string>, write: Write) =>
+  write('sizes-remove', 'delete from sizes where namespace_id = any($1::uuid[]) and traces = 0', [
+    uuids([...new Set(namespaceIds)]),
+  ])
+
+/** What each namespace takes up, for its quotas. Stands before `traces`, whose rows it reads as they were before a batch. */
+export const sizes = projectionOf<AnyEvent>()<Changes>({
+  name: 'sizes',
+  tables: `
+    create table sizes (namespace_id uuid primary key, traces int8 not null, bytes int8 not null)
+      with (fillfactor = 50, ${rewritten});`,
+  rows: { sizes: {} },
+  beforeRemoval: { trace: (id, write) => subtract([id], write) },
+  indexes: '',
+  start: () => ({ created: new Map(), grown: new Map(), deleted: new Map() }),
+  on: {
+    TraceCreated: ({ created }, { of: id, data: { namespaceId } }) => void created.set(id, { namespaceId, bytes: 0 }),
+    MessageAdded: grow,
+    MessageUpdated: grow,
+    TraceDeleted: ({ created, grown, deleted }, { of: id, data: { namespaceId } }) => {
+      created.delete(id)
+      grown.delete(id)
+      deleted.set(id, namespaceId)
+    },
+    TraceUpdated: 'ignored',
+    MessagesCounted: 'ignored',
+    TraceSummarised: 'ignored',
+    ...ignoredButTraces,
+  },
+  write: ({ created, grown, deleted }, write) => {
+    if (deleted.size > 0) subtract([...deleted.keys()], write)
+    if (created.size > 0) add(created.values(), write)
+    if (grown.size > 0) addBytes(grown, write)
+    if (deleted.size > 0) removeEmpty(deleted.values(), write)
+  },
+})

@@ -1,0 +1,34 @@
+import type { UpsertedMessage } from './decide-messages.ts'
+import { textOf } from '../json/text.ts'
+import type { MessageDocument } from './message.ts'
+
+/** What the event of a message takes besides the message. */
+const EVENT_BYTES = 200
+
+const scalarsLength = ({ textContent = '', model = '' }: MessageDocument) => textContent.length + model.length
+
+const lengthOf = ({ parts, ...document }: MessageDocument) =>
+  parts.reduce((sum, part) => sum + textOf(part).length, scalarsLength({ parts, ...document }))
+
+/** What of a document is not as it was. */
+const changedLength = (before: MessageDocument, after: MessageDocument) => {
+  const changed = after.parts.filter(
+    (part, i) => before.parts[i] === undefined || textOf(before.parts[i]) !== textOf(part),
+  )
+  const isSame = before.textContent === after.textContent && before.model === after.model
+  return lengthOf({ ...after, parts: changed }) - (isSame ? scalarsLength(after) : 0)
+}
+
+/**
+ * About how many characters upserts of messages add to the log: none for one that leaves its message unchanged, or
+ * makes it shorter.
+ */
+export const growthOf = (messages: readonly UpsertedMessage[]): number => {
+  let growth = 0
+  for (const { result, before, document } of messages) {
+    if (result === 'unchanged') continue
+    if (!before) growth += EVENT_BYTES + lengthOf(document)
+    else if (lengthOf(document) >= lengthOf(before)) growth += EVENT_BYTES + changedLength(before, document)
+  }
+  return growth
+}

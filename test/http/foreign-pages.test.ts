@@ -1,0 +1,112 @@
+import type { FastifyInstance } from 'fastify'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { buildApp } from '../../src/http/app.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openApp } from '../support/open-app.ts'
+
+const test = suite('writes from pages of other origins')
+const database = await freshDatabase()
+const endpoint = 'http://127.0.0.1:9'
+const env = {
+  CODEHOST_CLIENT_ID: 'id',
+  CODEHOST_CLIENT_SECRET: 'secret',
+  CODEHOST_AUTHORIZE_URL: `${endpoint}/authorize`,
+  CODEHOST_TOKEN_URL: `${endpoint}/token`,
+  CODEHOST_USER_URL: `${endpoint}/user`,
+}
+const node = await openApp(database.url, { env })
+const apps: FastifyInstance[] = [node.app]
+test.after(async () => {
+  for (const app of apps.slice(1)) await app.close()
+  await node.close()
+  await database.drop()
+})
+
+const withSettings = async (settings: Partial<typeof node.service.config>) => {
+  const app = await buildApp({ ...node.service, config: { ...node.service.config, ...settings } })
+  apps.push(app)
+  return app
+}
+
+const trusted = 'https://app.example.org'
+const loopback = await withSettings({
+  PUBLIC_URL: 'https://traces.example.org',
+  CORS_ORIGINS: [trusted],
+  TRUST_PROXY: ['127.0.0.1'],
+})
+const open = await withSettings({ HOST: '0.0.0.0', PUBLIC_URL: 'https://traces.example.org' })
+
+const writes = [
+  ['/v1/session', { deviceId: 'a-device-of-this-test' }, 200],
+  ['/v1/auth/start', { deviceId: 'a-device-of-this-test' }, 200],
+  ['/v1/auth/complete', { state: 'x', exchangeCode: 'x' }, 400],
+] as const
+
+type Headers = Record<string, string>
+const post = async (app: FastifyInstance, url: string, payload: object, headers: Headers) => {
+  const answer = await app.inject({ method: 'POST', url, payload, headers: { host: '127.0.0.1:3000', ...headers } })
+  return { status: answer.statusCode, code: answer.json().error?.code, headers: answer.headers }
+}
+
+const own: Headers[] = [
+  {},
+  { origin: 'http://127.0.0.1:3000' },
+  { origin: 'http://localhost:3000', host: 'localhost:3000' },
+  { origin: 'http://[::1]:3000', host: '[::1]:3000' },
+  { origin: 'http://localhost', host: 'localhost:80' },
+  { origin: 'https://localhost', host: 'localhost', 'x-forwarded-proto': 'https' },
+  { origin: 'https://traces.example.org' },
+  { origin: trusted },
+]
+const foreign: Headers[] = [
+  { origin: 'https://evil.example' },
+  { origin: 'null' },
+  { origin: '' },
+  { origin: 'http://localhost:5173', host: 'localhost:3000' },
+  { origin: 'https://127.0.0.1:3000' },
+  { origin: 'http://127.0.0.1:3000.evil.example' },
+  { origin: 'http://traces.example.org' },
+  { origin: `${trusted}.evil.example` },
+  { origin: 'http://127.0.0.1:3000, https://evil.example' },
+]
+
+for (const [url, body, status] of writes) {
+  test(`POST ${url} on loopback is for no page and for pages of its own and of CORS_ORIGINS`, async () => {
+    for (const headers of own)
+      assert.is((await post(loopback, url, body, headers)).status, status, JSON.stringify(headers))
+    for (const headers of foreign) {
+      const { status, code, headers: answered } = await post(loopback, url, body, headers)
+      assert.equal([status, code], [403, 'forbidden'], JSON.stringify(headers))
+      assert.is(answered['access-control-allow-origin'], '*')
+    }
+  })
+
+  test(`POST ${url} of a service for the network is for every page`, async () => {
+    for (const headers of [...own, ...foreign])
+      assert.is((await post(open, url, body, headers)).status, status, JSON.stringify(headers))
+  })
+}
+
+test('what is refused makes nobody', async () => {
+  const before = await node.service.log.head()
+  for (const headers of foreign) await post(loopback, '/v1/session', { deviceId: 'somebody else' }, headers)
+  assert.is(await node.service.log.head(), before)
+})
+
+test('reads, preflights and writes with a token are for pages of any origin, as ever', async () => {
+  const { token } = (
+    await loopback.inject({ method: 'POST', url: '/v1/session', payload: { deviceId: 'a-device-of-this-test' } })
+  ).json().data.session
+  const origin = 'https://evil.example'
+  assert.is((await loopback.inject({ url: '/v1/feed', headers: { origin } })).statusCode, 200)
+  const preflight = await loopback.inject({ method: 'OPTIONS', url: '/v1/session', headers: { origin } })
+  assert.equal([preflight.statusCode, preflight.headers['access-control-allow-origin']], [204, '*'])
+  const headers = { origin, authorization: `Bearer ${token}` }
+  const written = await loopback.inject({ method: 'POST', url: '/v1/traces', payload: { externalId: 't' }, headers })
+  assert.is(written.statusCode, 200)
+  const without = await loopback.inject({ method: 'POST', url: '/v1/traces', payload: { externalId: 't' } })
+  assert.is(without.statusCode, 401)
+})
+
+test.run()

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { groups } from '../projections/index.ts'
+import { defaultDataFolder } from './embedded/data-folder.ts'
 import { httpSettings } from './http/settings.ts'
 import { modelsSettings } from './models/settings.ts'
 import { quotaSettings } from './namespace/quota-settings.ts'
@@ -32,8 +33,8 @@ export const Environment = z.object({
   DATA_DIR: z
     .string()
     .min(1)
-    .default('data')
-    .transform((path) => resolve(path)),
+    .transform((path) => resolve(path))
+    .default(() => defaultDataFolder()),
   DATABASE_URL: url('postgres:', 'postgresql:').optional(),
   DATABASE_CONNECTIONS: number(28, leastConnections(groups.length), 10_000),
   // Hosts may come as a list, which no URL parser takes: the adapter looks closer.

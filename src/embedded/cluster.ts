@@ -1,4 +1,4 @@
-import { chmod, lchown, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, lchown, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Account } from './run.ts'
 import type { Binaries } from './binaries.ts'
@@ -8,9 +8,6 @@ import { run, type RunOptions } from './run.ts'
 const UNFINISHED = 'postgres.new-'
 
 const INITDB = ['--encoding=UTF8', '--no-locale', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-
-/** The superuser stays out: no line lets it in. */
-const HBA = 'local all tracebook trust\n'
 
 // One statement a line, as single-user mode reads them. CREATEDB: tests clone their databases from a template.
 const SQL = `CREATE ROLE tracebook LOGIN CREATEDB
@@ -26,7 +23,6 @@ const must = async (program: string, args: readonly string[], options: RunOption
 
 const fill = async (folder: string, { initdb, postgres }: Binaries, options: RunOptions) => {
   await must(initdb, ['-D', folder, '--username=postgres', '--auth=trust', ...INITDB], options)
-  await writeFile(join(folder, 'pg_hba.conf'), HBA)
   const single = ['--single', '-D', folder, '-c', 'exit_on_error=on', '-c', 'log_checkpoints=off', 'postgres']
   await must(postgres, single, { ...options, input: SQL })
 }

@@ -1,17 +1,18 @@
-import { dirname } from 'node:path'
 import { chooseAccount } from './account.ts'
 import { findBinaries } from './binaries.ts'
 import { ensureCluster } from './cluster.ts'
 import { requireEntry } from './entry.ts'
 import type { Log } from './log.ts'
 import { clearStaleLocks, endOrphans } from './orphans.ts'
+import { protect } from './password.ts'
 import { makeSocketDir, placeIn, removeSocketDir } from './place.ts'
+import { reachable } from './reachable.ts'
 import { launch, type StopMode } from './server.ts'
 import { boundLog } from './serverlog.ts'
 import { supervise } from './supervise.ts'
 
 export type EmbeddedPostgres = {
-  /** Connection string of the database `tracebook`; stays the same over restarts. No secret: see settings.ts. */
+  /** Connection string of the database `tracebook`; stays the same over restarts. A secret when root runs it. */
   readonly url: string
   /** The process id of the server, which changes when it has been started again. */
   pid(): number
@@ -41,14 +42,15 @@ export const startPostgres = async ({ dataDir, log, signal }: EmbeddedOptions): 
   const starting = signal ?? new AbortController().signal
   const place = await placeIn(dataDir)
   const account = await chooseAccount(place.cluster, log)
-  const binaries = await findBinaries()
   await requireEntry(account, place.dataDir, 'choose another DATA_DIR')
-  await requireEntry(account, dirname(binaries.postgres), 'install Tracebook elsewhere')
+  const binaries = await reachable(await findBinaries(), account, place.dataDir)
+  let url = place.url
   await ensureCluster(place, binaries, { account, signal: starting })
   const start = async (signal: AbortSignal) => {
     await endOrphans(place, log)
     await makeSocketDir(place, account)
     await clearStaleLocks(place, log)
+    url = await protect(place, binaries, account)
     return launch(place, binaries, account, signal)
   }
   const server = await supervise(start, log, starting).catch(async (error) => {
@@ -62,5 +64,5 @@ export const startPostgres = async ({ dataDir, log, signal }: EmbeddedOptions): 
     await endOrphans(place, log)
     await removeSocketDir(place)
   }
-  return { url: place.url, pid: server.pid, stop }
+  return { url, pid: server.pid, stop }
 }

@@ -52,7 +52,7 @@ export const serverArguments = ({ cluster, socketDir, marker }: Place): string[]
     port: '5432',
     listen_addresses: '',
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
-    // Only its owner, who could read the files anyway, and root reach the socket, so it asks for no password.
+    // For its owner, who could read the files anyway, and root; whom it lets in: password.ts.
     unix_socket_permissions: '0700',
     ...TUNING,
   }

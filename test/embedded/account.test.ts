@@ -1,10 +1,14 @@
-import { chmod, chown, cp, lchown, mkdir, readdir, readFile, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { chmod, chown, cp, lchown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { findBinaries } from '../../src/embedded/binaries.ts'
-import { requireEntry } from '../../src/embedded/entry.ts'
+import { defaultDataFolder } from '../../src/embedded/data-folder.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
+import { reachable } from '../../src/embedded/reachable.ts'
+import { run } from '../../src/embedded/run.ts'
 import { answers, inFolder, isRoot, NOBODY, query, recordingLog, serveIn } from './support.ts'
 
 const test = suite('embedded postgres, users')
@@ -98,16 +102,83 @@ asRoot('a folder that the other user cannot enter is named, with what to do', ()
   }),
 )
 
-asRoot('so are programs that it cannot reach', () =>
+const account = { uid: NOBODY, gid: NOBODY }
+
+asRoot('programs that it cannot reach are copied to where it can, once', () =>
   inFolder(async (folder) => {
-    const native = dirname(dirname((await findBinaries()).postgres))
-    const bin = join(folder, 'home/native/bin')
-    await mkdir(bin, { recursive: true })
-    await chmod(join(folder, 'home'), 0o750)
-    const account = { uid: NOBODY, gid: NOBODY }
-    const refusal = await requireEntry(account, bin, 'install Tracebook elsewhere').then(String, String)
-    assert.match(refusal, `cannot enter ${join(folder, 'home')}:`)
-    assert.is(await requireEntry(account, join(native, 'bin'), '').then(String, String), 'undefined')
+    const [home, dataDir] = [join(folder, 'home'), join(folder, 'data')]
+    await mkdir(dataDir)
+    const installed = await findBinaries()
+    assert.equal(await reachable(installed, account, dataDir), installed)
+    await cp(dirname(dirname(installed.postgres)), join(home, 'native'), { recursive: true, verbatimSymlinks: true })
+    await chmod(home, 0o700)
+    const closed = { initdb: join(home, 'native/bin/initdb'), postgres: join(home, 'native/bin/postgres') }
+    assert.equal(await reachable(closed, undefined, dataDir), closed)
+    const copied = await reachable(closed, account, dataDir)
+    const { mtimeMs } = await stat(copied.postgres)
+    assert.match((await run(copied.initdb, ['--version'], { account })).stdout, /^initdb \(PostgreSQL\) 18/)
+    assert.equal(await reachable(closed, account, dataDir), copied)
+    assert.is((await stat(copied.postgres)).mtimeMs, mtimeMs)
+    assert.equal(await readdir(dataDir), [basename(dirname(dirname(copied.postgres)))])
+    assert.equal(await reachable(installed, account, dataDir), installed)
+    assert.equal(await readdir(dataDir), [], 'what is not needed any more goes')
+  }),
+)
+
+asRoot('without a DATA_DIR root takes one of the system where its PostgreSQL could not come', () =>
+  inFolder(async (folder) => {
+    const project = join(folder, 'home/project')
+    await mkdir(project, { recursive: true })
+    assert.is(defaultDataFolder(project, 0), join(project, 'data'))
+    await chmod(join(folder, 'home'), 0o700)
+    assert.is(defaultDataFolder(project, 0), '/var/lib/tracebook')
+    assert.is(defaultDataFolder(project, NOBODY), join(project, 'data'))
+    await mkdir(join(project, 'data/postgres'), { recursive: true })
+    assert.is(defaultDataFolder(project, 0), join(project, 'data'), 'where data are already')
+  }),
+)
+
+/** What a process of this user gets of a database. */
+const asking = (url: string, account: { uid: number; gid: number }) => {
+  const script = `
+    import pg from 'pg'
+    const client = new pg.Client({ connectionString: process.env.ASKED })
+    await client.connect().then(() => console.log('in'), (error) => console.log(error.message))
+    process.exit()`
+  const args = ['--input-type=module', '--eval', script]
+  const options = { ...account, cwd: join(import.meta.dirname, '..', '..'), env: { ASKED: url } }
+  return promisify(execFile)(process.execPath, args, options).then(({ stdout }) => stdout.trim())
+}
+
+asRoot('another process of the user that root has chosen needs the password, which is for root', () =>
+  inFolder(async (dataDir) => {
+    const postgres = await start(dataDir)
+    const { uid, gid } = await stat(join(dataDir, 'postgres'))
+    const without = new URL(postgres.url)
+    without.password = ''
+    const [stranger, known] = [await asking(without.href, { uid, gid }), await answers(postgres.url)]
+    await postgres.stop()
+    assert.match(stranger, /password/)
+    assert.ok(known)
+    const file = await stat(join(dataDir, 'postgres.password'))
+    assert.equal([file.uid, file.mode & 0o777], [0, 0o600])
+    const again = await start(dataDir)
+    assert.is(again.url, postgres.url)
+    await again.stop()
+  }),
+)
+
+asRoot('a cluster that asked for none asks for it from the next start on', () =>
+  inFolder(async (dataDir) => {
+    await (await start(dataDir)).stop()
+    await rm(join(dataDir, 'postgres.password'))
+    await writeFile(join(dataDir, 'postgres/pg_hba.conf'), 'local all tracebook trust\n')
+    const postgres = await start(dataDir)
+    const without = new URL(postgres.url)
+    without.password = ''
+    const [open, known] = [await answers(without.href), await answers(postgres.url)]
+    await postgres.stop()
+    assert.equal([open, known], [false, true])
   }),
 )
 

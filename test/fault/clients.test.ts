@@ -62,7 +62,7 @@ const isAllGivenBack = async () => {
 }
 
 const head = (method: string, path: string, length = 0) =>
-  `${method} ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
+  `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
 
 test('clients that break off in the middle of a body leave nothing behind', async () => {
   const body = JSON.stringify({ messages: [{ externalId: 'm', role: 'user', textContent: 'x'.repeat(100_000) }] })

@@ -10,7 +10,7 @@ import { openApp } from '../support/open-app.ts'
 const test = suite('http: a service that stops')
 
 const post = (body: string) =>
-  `POST /v1/session HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+  `POST /v1/session HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
 
 test('answers what is in flight, and refuses in its own words what comes after', async () => {
   const database = await freshDatabase()

@@ -37,7 +37,8 @@ const byDevice = async (node: Node, deviceId: string, more: object = {}): Promis
 const byCodehost = async (node: Node, deviceId: string, more: object = {}): Promise<Tried> => {
   const body = { deviceId, redirectTo: LOOPBACK, ...more }
   const started = (await node.call('POST', '/v1/auth/start', { body })).data as { state: string; authorizeUrl: string }
-  const arrived = await node.app.inject({ url: await world.consent(started) })
+  const page = await node.app.inject({ url: await world.consent(started) })
+  const arrived = page.statusCode === 200 ? await world.answer(page, 'yes', {}, node) : page
   const exchangeCode = new URL(arrived.headers.location!).searchParams.get('exchangeCode')!
   const done = await node.call('POST', '/v1/auth/complete', { body: { state: started.state, exchangeCode } })
   const { session } = (done.data ?? {}) as { session: NewSession }

@@ -73,7 +73,7 @@ export const openSlowReader = async (
   let error: Error | undefined
   socket.on('error', (thrown) => (error = thrown))
   const authorization = token === undefined ? '' : `authorization: Bearer ${token}\r\n`
-  socket.write(`GET ${path} HTTP/${version}\r\nhost: x\r\nconnection: close\r\n${authorization}\r\n`)
+  socket.write(`GET ${path} HTTP/${version}\r\nhost: localhost\r\nconnection: close\r\n${authorization}\r\n`)
   const closed = new Promise((resolve) => socket.once('close', resolve))
   await take(socket, 1)
   const rest = async () => {

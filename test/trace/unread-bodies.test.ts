@@ -22,7 +22,12 @@ await call('PUT', '/v1/traces/t', { token: owner, body: { visibility: 'public' }
 /** The answer to a request of which only the head is sent. */
 const answerTo = async (line: string, token: string): Promise<string> => {
   const socket = connect(Number(port), '127.0.0.1')
-  const head = ['host: x', `authorization: Bearer ${token}`, 'content-type: application/json', 'content-length: 999999']
+  const head = [
+    'host: localhost',
+    `authorization: Bearer ${token}`,
+    'content-type: application/json',
+    'content-length: 999999',
+  ]
   socket.write(`${line} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`)
   const [first] = (await once(socket, 'data')) as [Buffer]
   socket.destroy()

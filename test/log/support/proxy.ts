@@ -81,9 +81,9 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
     for (const socket of [...forgotten]) socket.destroy()
     await once(listener, 'close')
   }
-  const { username, pathname } = url
+  const { username, password, pathname } = url
   return {
-    url: `postgresql://${username}@127.0.0.1:${port}${pathname}?sslmode=disable`,
+    url: `postgresql://${username}:${password}@127.0.0.1:${port}${pathname}?sslmode=disable`,
     set,
     cut,
     cutSome,

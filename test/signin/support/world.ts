@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../../src/session/views.ts'
 import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { type App, openApp } from '../../support/open-app.ts'
 import { follow } from './browser.ts'
 import { CLIENT, startProvider } from './provider.ts'
 
@@ -53,7 +53,7 @@ export const openWorld = async (settings: (url: string) => Record<string, string
     page: Awaited<ReturnType<typeof arrive>>,
     said: 'yes' | 'no',
     headers: Record<string, string> = {},
-    node = nodes[0]!,
+    node: Pick<App, 'app'> = nodes[0]!,
   ) => {
     assert.is(page.statusCode, 200, page.body)
     const { action, ...fields } = formOf(page.body)

@@ -2,12 +2,32 @@ import type pg from 'pg'
 import { type Building, buildingOf } from './engine/building.ts'
 import type { GroupNode } from './engine/group-node.ts'
 import type { Groups } from './engine/groups.ts'
+import { locks } from './engine/schema.ts'
 import type { Metrics } from './metrics.ts'
+import { isLed } from './postgres/leader.ts'
 import { percentDone } from './percent.ts'
 import type { Readiness } from './service.ts'
 
 /** Read models that are further behind count as missing. */
 export const MAX_LAG_MS = 5_000
+
+/** Another process takes over within this; until then nothing is amiss. */
+const TAKEOVER_MS = 10_000
+
+/** Says for how long, in milliseconds, nobody has kept a group's read models, as far as has been asked; 0 for somebody does. */
+export type ProjectorWatch = (node: GroupNode) => Promise<number>
+
+export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => performance.now()): ProjectorWatch => {
+  const since = new Map<string, number>()
+  return async ({ schema }) => {
+    if (await isLed(pool as pg.Pool, locks.runner(schema))) {
+      since.delete(schema)
+      return 0
+    }
+    if (!since.has(schema)) since.set(schema, clock())
+    return clock() - since.get(schema)!
+  }
+}
 
 export type GroupsHealthOptions = {
   readonly groups: Groups
@@ -15,6 +35,7 @@ export type GroupsHealthOptions = {
   readonly pool: Pick<pg.Pool, 'query'>
   /** The last position that this node has heard of. */
   readonly heard: () => bigint
+  readonly projectors: ProjectorWatch
 }
 
 const elsewhere = (building: Building, heard: bigint, isApi: boolean): Readiness => {
@@ -34,8 +55,14 @@ const elsewhere = (building: Building, heard: bigint, isApi: boolean): Readiness
   }
 }
 
+/** Of a process that keeps no read models itself. */
+const projectorHealth = async (node: GroupNode, projectors: ProjectorWatch): Promise<string[]> =>
+  (await projectors(node)) > TAKEOVER_MS
+    ? ['no process keeps the read models up to date: start one with the role projector']
+    : []
+
 /** What one group has to say, in words; what is missing comes in the way of those who need this group. */
-const healthOf = async (node: GroupNode, { pool, heard }: GroupsHealthOptions): Promise<Readiness> => {
+const healthOf = async (node: GroupNode, { pool, heard, projectors }: GroupsHealthOptions): Promise<Readiness> => {
   const [missing, degraded]: [string[], string[]] = [[], []]
   const state = node.state()
   if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
@@ -47,6 +74,8 @@ const healthOf = async (node: GroupNode, { pool, heard }: GroupsHealthOptions): 
       .catch(() => undefined) // the database is away, and says so elsewhere
     missing.push(...(other?.missing ?? []))
     degraded.push(...(other?.degraded ?? []))
+    if (!state && other && other.missing.length === 0)
+      missing.push(...(await projectorHealth(node, projectors).catch(() => [])))
   }
   const behind = Math.round(node.lag.ms() / 1_000)
   if (node.lag.ms() > MAX_LAG_MS) missing.push(`the read models are too far behind: ${behind} s`)

@@ -18,7 +18,7 @@ import { within } from './engine/within.ts'
 import { startErasure } from './erasure/process.ts'
 import { formats } from './events.ts'
 import { newFeedCache } from './feed/cache.ts'
-import { MAX_LAG_MS, groupsHealth, measureGroups } from './groups-health.ts'
+import { MAX_LAG_MS, groupsHealth, measureGroups, newProjectorWatch } from './groups-health.ts'
 import { openLimits } from './http/limits.ts'
 import { newStreams } from './http/stream.ts'
 import { newLogId } from './log/log-id.ts'
@@ -244,9 +244,10 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const avatars = newAvatars({ pool: operations, now })
   const clock = newClockCheck({ pool: operations, now })
+  const projectors = newProjectorWatch(operations)
   const readiness = async (): Promise<Readiness> => {
     const [health, complaint, readable, writable] = await Promise.all([
-      groupsHealth({ groups, pool: operations, heard: caches.position }),
+      groupsHealth({ groups, pool: operations, heard: caches.position, projectors }),
       clock.complaint(),
       reads.check(),
       logProblem() ??

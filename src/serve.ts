@@ -10,6 +10,7 @@ import { untilAccepting } from './postgres/accepting.ts'
 
 export type Running = {
   readonly url: string
+  readonly roles: Config['ROLES']
   /** Which database, in words. */
   readonly database: string
   /** `fast` answers requests in flight first; `immediate` does not wait. */
@@ -42,7 +43,12 @@ const openDatabase = async (config: Config, logger: Logger, signal: AbortSignal)
     const nothing = async () => {}
     return { url: config.DATABASE_URL, words: 'DATABASE_URL', isDiskLow: () => false, publish: nothing, stop: nothing }
   }
-  const { DATA_DIR: dataDir, DISK_RESERVE_MB: reserveMb } = config
+  const { DATA_DIR: dataDir, DISK_RESERVE_MB: reserveMb, ROLES: roles } = config
+  if (!roles.includes('api') || !roles.includes('projector'))
+    throw new Error(
+      `ROLES is ${roles.join()}, but the embedded PostgreSQL is for one process that does everything: ` +
+        'leave ROLES out, or set DATABASE_URL',
+    )
   const lock = await lockDataDir(dataDir)
   try {
     const postgres = await startPostgres({ dataDir, log: logger, signal })
@@ -109,7 +115,7 @@ export const serve = async (config: Config, logger: Logger, signal: AbortSignal)
     const url = addressOf(app, config)
     await database.publish(url)
     logger.info({ url, roles: config.ROLES }, 'serving')
-    return { url, database: database.words, stop }
+    return { url, roles: config.ROLES, database: database.words, stop }
   } catch (error) {
     await stop('fast').catch(() => {})
     throw error

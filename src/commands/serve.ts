@@ -26,7 +26,17 @@ const stopOnSignals = (running: Promise<Running>, starting: AbortController) => 
   process.on('SIGINT', () => void stop())
 }
 
-const greeting = ({ url, database }: Running) => `
+const greetingOf = (running: Running) => (running.roles.includes('api') ? forUsers(running) : forOperators(running))
+
+/** A process that has no API. */
+const forOperators = ({ url, roles, database }: Running) => `
+Tracebook works as ${roles.join(' and ')}
+  database   ${database}
+  health     ${url}/health/ready
+  metrics    ${url}/metrics
+`
+
+const forUsers = ({ url, database }: Running) => `
 Tracebook serves at ${url}
   database   ${database}
   reference  ${url}/docs
@@ -49,7 +59,7 @@ export const serveCommand = (): Command =>
       const starting = new AbortController()
       const running = serve(config, logger, starting.signal)
       stopOnSignals(running, starting)
-      const text = greeting(await running)
+      const text = greetingOf(await running)
       // Standard output has nothing but JSON lines where a program reads it.
       if (process.stdout.isTTY) console.log(text)
       else console.error(text)

@@ -135,6 +135,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     if (await hasSeenMore(log, checkpoint)) return startOver()
     const progress = await newProgress(checkpoint, since)
     outage.over(part)
+    logger.info({ schema }, 'this process keeps the read models')
     const target = { client, group, schema }
     const report = (culprit: object) => logger.error(culprit, 'an event cannot be applied: its stream is in quarantine')
     const follower = await newFollower({ target, log, codec, epoch, report })
@@ -155,6 +156,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     try {
       await noteUse(leader.client, schema)
       const waits = () => {
+        if (state.is !== 'standby') logger.info({ schema }, 'another process keeps the read models: this one stands by')
         state = { is: 'standby' }
         outage.over(part)
       }

@@ -88,6 +88,10 @@ const holder = `
 export const endLeader = (client: Client, lock: string): Promise<unknown> =>
   client.query(`select pg_terminate_backend(pid) from (${holder}) h`, [lock])
 
+/** Whether somebody leads under this name. */
+export const isLed = async (client: Client, lock: string): Promise<boolean> =>
+  (await client.query(holder, [lock])).rows.length > 0
+
 /** Only while the server waits for its client in the middle of a statement, which it does not take for silence. */
 const stalled = `
   select pid, backend_start::text || state_change::text as since from pg_stat_activity

@@ -177,7 +177,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const feedCache = newFeedCache(() => watch.isAlive())
   const streams = newStreams({ now, isAlive: () => watch.isAlive() })
   log.onChange(streams.restart)
-  const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS))
+  const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS), feedCache.clear)
   const observe = (event: Happened) => {
     byCategory[event.stream.slice(0, event.stream.indexOf('-'))]?.observe(event.stream, event.revision)
     tokens.observe([event])

@@ -2,6 +2,8 @@ import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { fitting, weighedRows } from '../http/page-bytes.ts'
 import { jsonObject } from '../http/reply.ts'
+import type { Service } from '../service.ts'
+import { namedRow } from '../trace/named.ts'
 import type { After } from '../trace/queries.ts'
 import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryTables, summaryWeight } from '../trace/queries.ts'
 import type { ListedRow } from '../trace/rows.ts'
@@ -81,9 +83,10 @@ const entryText = (row: FeedRow): string =>
   })
 
 /** What is in quarantine keeps its place, but nothing of it is shown. */
-export const toEntry = (row: FeedRow, { isClear }: Pick<Reads<ReadTables>, 'isClear'>): FeedEntry => {
+export const toEntry = (row: FeedRow, { reads, models }: Pick<Service, 'reads' | 'models'>): FeedEntry => {
   const { created_at, id, weight } = row
-  const text = isClear(`trace-${id}`, `namespace-${row.namespace_id}`) ? entryText(row) : ''
+  const isShown = reads.isClear(`trace-${id}`, `namespace-${row.namespace_id}`)
+  const text = isShown ? entryText(namedRow(models, row)) : ''
   return { created_at, id, text, bytes: Math.max(weight, Buffer.byteLength(text)) }
 }
 

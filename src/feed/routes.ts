@@ -13,11 +13,12 @@ const Feed = z.object({ traces: z.array(FeedTrace), isAuthenticated: z.boolean()
 const envelope = (data: string) => Buffer.from(`{"ok":true,"data":${data}}`)
 
 /** The home feed (interface: Feed). First pages are kept in memory; a session's own traces are merged into the public. */
-export const feedRoutes = (app: FastifyInstance, { reads, feedCache }: Service): void => {
+export const feedRoutes = (app: FastifyInstance, service: Service): void => {
+  const { reads, feedCache } = service
   const publicPage = (limit: number) =>
     feedCache.get({ limit }, async () => {
       const rows = await feedRows(reads, { source: 'public', limit: limit + 1, after: undefined })
-      const entries = rows.map((row) => toEntry(row, reads))
+      const entries = rows.map((row) => toEntry(row, service))
       return { rows, entries, body: envelope(feedText(entries, limit, false)) }
     })
 
@@ -25,7 +26,7 @@ export const feedRoutes = (app: FastifyInstance, { reads, feedCache }: Service):
     feedCache.get({ limit, namespaceId }, async () => {
       const source = { namespaceId, withPublic: false }
       const rows = await feedRows(reads, { source, limit: limit + 1, after: undefined })
-      return { rows, entries: rows.map((row) => toEntry(row, reads)) }
+      return { rows, entries: rows.map((row) => toEntry(row, service)) }
     })
 
   const firstPage = async (namespaceId: string | undefined, limit: number) => {
@@ -36,7 +37,7 @@ export const feedRoutes = (app: FastifyInstance, { reads, feedCache }: Service):
 
   const laterPage = async (namespaceId: string | undefined, limit: number, after: After) => {
     const source: FeedSource = namespaceId === undefined ? 'public' : { namespaceId, withPublic: true }
-    return (await feedRows(reads, { source, limit: limit + 1, after })).map((row) => toEntry(row, reads))
+    return (await feedRows(reads, { source, limit: limit + 1, after })).map((row) => toEntry(row, service))
   }
 
   app.get<{ Querystring: z.infer<typeof Query> }>(

@@ -13,6 +13,8 @@ export type ResolvedModel = { readonly model: string; readonly modelName: string
 export type Registry = {
   /** The model that a spelling means; undefined for none. Waits only until the read model has been read once. */
   resolve(written: string): Promise<ResolvedModel | undefined>
+  /** The same as far as it is known by now, for answers that must not wait; what is missing is read meanwhile. */
+  peek(written: string): ResolvedModel | undefined
   /** Takes note of what changes. Called for every event before its write is answered. */
   observe(event: Happened): void
   /** Drops everything: an event could not be read. */
@@ -50,8 +52,15 @@ const apply = (providers: Providers, providerId: string, event: ModelsEvent): vo
   }
 }
 
-/** `caughtUp` waits until the read models show all that this node had seen when it began to observe. */
-export const newRegistry = (reads: Reads<ReadTables>, caughtUp: () => Promise<void>): Registry => {
+/**
+ * `caughtUp` waits until the read models show all that this node had seen when it began to observe. `changed` is told
+ * when names may be others than before.
+ */
+export const newRegistry = (
+  reads: Reads<ReadTables>,
+  caughtUp: () => Promise<void>,
+  changed: () => void = () => {},
+): Registry => {
   let providers: Providers | undefined
   let loading: Promise<Providers> | undefined
   /** What happened while the read model was read, to be applied to it: whole values, so once more does no harm. */
@@ -63,6 +72,7 @@ export const newRegistry = (reads: Reads<ReadTables>, caughtUp: () => Promise<vo
   const forgetAnswers = () => {
     lookup = undefined
     remembered.clear()
+    changed()
   }
 
   const load = async (): Promise<Providers> => {
@@ -75,8 +85,8 @@ export const newRegistry = (reads: Reads<ReadTables>, caughtUp: () => Promise<vo
       found.get(providerId)!.set(modelId, entryOf(providerId, modelId, name))
     }
     for (const { providerId, event } of missed) apply(found, providerId, event)
-    forgetAnswers()
     if (begun === epoch) providers = found
+    forgetAnswers()
     return found
   }
 
@@ -85,8 +95,15 @@ export const newRegistry = (reads: Reads<ReadTables>, caughtUp: () => Promise<vo
       loading = undefined
     }))
 
-  const resolve = async (written: string) => {
-    const known = providers ?? (await loaded())
+  const resolve = async (written: string) => find(providers ?? (await loaded()), written)
+
+  const peek = (written: string) => {
+    if (providers) return find(providers, written)
+    void loaded().catch(() => {}) // read models that are away say so elsewhere
+    return undefined
+  }
+
+  const find = (known: Providers, written: string) => {
     if (remembered.has(written)) return remembered.get(written)
     lookup ??= newLookup([...known.values()].flatMap((models) => [...models.values()]))
     const entry = lookup(written)
@@ -110,5 +127,5 @@ export const newRegistry = (reads: Reads<ReadTables>, caughtUp: () => Promise<vo
     forgetAnswers()
   }
 
-  return { resolve, observe, clear }
+  return { resolve, peek, observe, clear }
 }

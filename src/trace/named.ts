@@ -1,6 +1,14 @@
 import type { Registry } from '../models/registry.ts'
 import type { GivenFields } from './decide.ts'
+import type { TraceRow } from './rows.ts'
 
 /** What is given of a trace, its model under the name that the registry has for it (interface: Behaviours 1). */
 export const named = async (registry: Registry, given: GivenFields): Promise<GivenFields> =>
   given.model === undefined ? given : { ...given, ...(await registry.resolve(given.model)) }
+
+/** A row whose model was written before the registry knew it, under the name that the registry has for it now. */
+export const namedRow = <Row extends Pick<TraceRow, 'model' | 'model_name'>>(registry: Registry, row: Row): Row => {
+  if (row.model === null || row.model_name !== null) return row
+  const known = registry.peek(JSON.parse(row.model) as string)
+  return known ? { ...row, model: JSON.stringify(known.model), model_name: JSON.stringify(known.modelName) } : row
+}

@@ -6,6 +6,7 @@ import { answers, ok, okText } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
 import type { Service } from '../service.ts'
 import type { Reader } from './lost-rights.ts'
+import { namedRow } from './named.ts'
 import { PAGE_WEIGHT, namespacePage, namespacePages } from './namespace-pages.ts'
 import { afterOf, listTraces } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
@@ -20,7 +21,8 @@ const roleStatement = `
   select n.id, m.role from namespaces n left join members m on m.namespace_id = n.id and m.user_id = $2 where n.id = $1`
 
 /** The traces of a namespace: all of them for a member, public ones for anybody (interface: Namespaces, rule 4). */
-export const namespaceTracesRoute = (app: FastifyInstance, { reads, streams }: Service): void => {
+export const namespaceTracesRoute = (app: FastifyInstance, service: Service): void => {
+  const { reads, models, streams } = service
   app.get<{ Params: { slug: string }; Querystring: z.infer<typeof Query> }>(
     '/v1/namespaces/:slug/traces',
     {
@@ -45,13 +47,13 @@ export const namespaceTracesRoute = (app: FastifyInstance, { reads, streams }: S
       if (isMember && given === undefined && !after) return listAll(reply, { caller, namespaceId: found.id })
       const limit = given ?? DEFAULT_LIMIT
       const rows = await listTraces(reads, { namespaceId: found.id, publicOnly: !isMember, limit: limit + 1, after })
-      return okText(reply, pageText(reads, rows, limit))
+      return okText(reply, pageText(service, rows, limit))
     },
   )
 
   const listAll = async (reply: FastifyReply, { caller, namespaceId }: Pick<Reader, 'caller' | 'namespaceId'>) => {
     const first = await namespacePage(reads, namespaceId)
-    if (!first.next) return okText(reply, pageText(reads, first.rows, first.rows.length))
+    if (!first.next) return okText(reply, pageText(service, first.rows, first.rows.length))
     const reader = { caller, namespaceId, traceId: undefined, isMember: true }
     return streams.send(reply, {
       reader,
@@ -59,7 +61,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, { reads, streams }: S
       pageWeight: PAGE_WEIGHT,
       pages: () => namespacePages(reads, namespaceId),
       before: '{"ok":true,"data":{"traces":[',
-      toText: (row) => (reads.isClear(`trace-${row.id}`) ? summaryText(row) : undefined),
+      toText: (row) => (reads.isClear(`trace-${row.id}`) ? summaryText(namedRow(models, row)) : undefined),
       traceIdOf: ({ id }) => id,
       after: () => ']}}',
     })

@@ -17,7 +17,7 @@ import { type Member, assertMayRead, assertMayWrite } from './policy.ts'
 import { afterOf, cursorAfter, listTraces, memberOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
 import { KnownMessages } from './known-messages.ts'
 import { remembered, unlessGone, writeLocated } from './locate.ts'
-import { named } from './named.ts'
+import { named, namedRow } from './named.ts'
 import type { ListedRow } from './rows.ts'
 import { TraceDetail, TraceSummary, detailText, stateText, summaryText } from './views.ts'
 
@@ -28,7 +28,7 @@ const tags = ['traces']
 
 /** Traces: create, read, change, delete, list (interface: Traces). */
 export const traceRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, traces, visible, assertWritable, quotas } = service
+  const { reads, traces, models, visible, assertWritable, quotas } = service
 
   const write = async (request: FastifyRequest, id: string, decide: Decision<Trace, TraceEvent>) => {
     assertWritable()
@@ -60,7 +60,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
     const caller = requireCaller(request)
     const namespace = requireNamespace(caller)
     const id = traceId(namespace.id, externalId)
-    const fields = await named(service.models, given)
+    const fields = await named(models, given)
     const updateRemembered = async () => {
       const known = remembered(service, caller, externalId)
       return known && unlessGone(write(request, id, replace(known.writer, fields)))
@@ -118,7 +118,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
     },
     async (request, reply) => {
       const caller = requireCaller(request)
-      const fields = await named(service.models, givenFields(request.body))
+      const fields = await named(models, givenFields(request.body))
       const { id, state } = await writeLocated(service, caller, request.params.externalId, async ({ id, writer }) => ({
         id,
         state: await write(request, id, patch(writer, fields)),
@@ -159,7 +159,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       const row = await traceDetail(reads, hit.id)
       if (!row) throw notFound()
       assertMayRead(row, memberOf(request.caller, hit))
-      return okText(reply, `{"trace":${detailText(row)}}`)
+      return okText(reply, `{"trace":${detailText(namedRow(models, row))}}`)
     },
   )
 
@@ -180,7 +180,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       const after = afterOf(request.query.cursor)
       if (!namespace || limit === 0) return ok(reply, { traces: [] })
       const rows = await listTraces(reads, { namespaceId: namespace.id, publicOnly: false, limit: limit + 1, after })
-      return okText(reply, pageText(reads, rows, limit))
+      return okText(reply, pageText(service, rows, limit))
     },
   )
 }
@@ -197,11 +197,11 @@ const counting =
 
 /** A page of summaries from one row more than it may hold; traces in quarantine are left out. */
 export const pageText = (
-  { isClear }: Pick<Service['reads'], 'isClear'>,
+  { reads, models }: Pick<Service, 'reads' | 'models'>,
   rows: readonly ListedRow[],
   limit: number,
 ): string => {
-  const texts = rows.map((row) => (isClear(`trace-${row.id}`) ? summaryText(row) : ''))
+  const texts = rows.map((row) => (reads.isClear(`trace-${row.id}`) ? summaryText(namedRow(models, row)) : ''))
   const sizes = rows.map(({ weight }, i) => Math.max(weight, Buffer.byteLength(texts[i]!)))
   const count = fitting(sizes, limit)
   const next = rows.length > count ? `,"nextCursor":"${cursorAfter(rows[count - 1]!)}"` : ''

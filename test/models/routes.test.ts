@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert'
 import type { NewSession } from '../../src/session/views.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('model routes')
 const folder = await mkdtemp(join(tmpdir(), 'catalogue-'))
@@ -41,8 +42,9 @@ const fill = async (content: object) => {
   await service.visible(refreshed.position)
   return refreshed
 }
-const { token } = ((await call('POST', '/v1/session', { body: { deviceId: 'ada' } })).data as { session: NewSession })
-  .session
+const { token, namespaceSlug: slug } = (
+  (await call('POST', '/v1/session', { body: { deviceId: 'ada' } })).data as { session: NewSession }
+).session
 const list = async (query: string) =>
   (await call('GET', `/v1/models${query}`)).data as { models: { modelId: string }[]; nextCursor?: string }
 const ids = async (query: string) => (await list(query)).models.map(({ modelId }) => modelId)
@@ -172,6 +174,26 @@ test('a source that fails leaves the last good copy', async () => {
     assert.ok(failed)
   }
   assert.is((await ids('')).length, 4)
+})
+
+/** The model of the trace, as every list and the trace itself show it. */
+const shown = async (node = app) => {
+  const of = ({ model, modelName }: { model?: string; modelName?: string }) => `${model} ${modelName}`
+  const { data: one } = await node.call('GET', '/v1/traces/t', { token })
+  const lists = ['/v1/feed', '/v1/feed?limit=5', '/v1/traces', `/v1/namespaces/${slug}/traces`]
+  const answers = await Promise.all(lists.flatMap((url) => [node.call('GET', url), node.call('GET', url, { token })]))
+  const listed = answers.flatMap(({ data }) => (data as { traces: object[] } | undefined)?.traces ?? [])
+  return [...new Set([(one as { trace: object }).trace, ...listed].map(of))]
+}
+
+test('a trace that was written before gets its name once the registry has it', async () => {
+  await put({ model: 'openai/later.1', visibility: 'public' })
+  for (const node of [app, other]) assert.equal(await shown(node), ['openai/later.1 undefined'])
+  await fill({ openai: openai({ 'later.1': model('Later 1') }) })
+  assert.equal(await shown(), ['later.1 Later 1'])
+  await until(async () => (await shown(other)).join() === 'later.1 Later 1')
+  await fill({ openai: openai({ 'gpt-5': model('GPT-5') }) })
+  assert.equal(await shown(), ['openai/later.1 undefined'])
 })
 
 test.run()

@@ -26,19 +26,17 @@ export const Model = z.object({
   structuredOutput: flag('Whether the model answers in a given structure').optional(),
   temperature: flag('Whether the temperature can be set'),
   openWeights: flag('Whether the weights of the model are public'),
-  knowledge: date('Up to when the model knows the world'),
+  knowledge: date('Up to when the knowledge of the model goes'),
   releaseDate: date('When the model was released'),
   lastUpdated: date('When the model was last updated'),
   status: text('How mature the model is, if the catalogue says so', 'beta').optional(),
   modalities: z
     .object({ input: words('What the model takes'), output: words('What the model gives') })
     .meta({ description: 'The kinds of content of the model' }),
-  cost: z
-    .record(z.string(), z.unknown())
-    .meta({
-      description: 'Prices in US dollars for a million tokens, by kind',
-      examples: [{ input: 1.25, output: 10 }],
-    }),
+  cost: z.record(z.string(), z.unknown()).meta({
+    description: 'Prices in US dollars for a million tokens, by kind',
+    examples: [{ input: 1.25, output: 10 }],
+  }),
   limit: z
     .object({
       context: tokens('input and output together'),

@@ -57,8 +57,8 @@ const putRoute = (app: FastifyInstance, service: Service) => {
         summary: 'Upload the avatar, as an admin: PNG, JPEG or WebP of at most 512 KiB and 4,096 pixels a side',
         description:
           'Replaces the avatar that was there. What counts is the content of the body, not its content type. Errors: ' +
-          '`invalid_request` (400) for what is no such picture; `forbidden` (403) for who is no admin; `quota_exceeded`' +
-          ' (403) where the operator limits them; `not_found` (404); `payload_too_large` (413).',
+          '`invalid_request` (400) for what is no such picture; `forbidden` (403) for who is no admin; `quota_exceeded` ' +
+          '(403) where the operator limits them; `not_found` (404); `payload_too_large` (413).',
         tags,
         consumes: ['image/png', 'image/jpeg', 'image/webp'],
         params: Params,

@@ -68,8 +68,8 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
       schema: {
         summary: 'Make an invite, as an admin',
         description:
-          'Lives for 24 hours; each call makes another one. Send its code to whom you invite. Errors: `invalid_request`' +
-          ' (400); `forbidden` (403) for who is no admin; `not_found` (404) for an unknown namespace.',
+          'Lives for 24 hours; each call makes another one. Send its code to whom you invite. Errors: `invalid_request` ' +
+          '(400); `forbidden` (403) for who is no admin; `not_found` (404) for an unknown namespace.',
         tags,
         params: Namespace,
         body: Create,

@@ -60,8 +60,8 @@ export const memberRoutes = (app: FastifyInstance, service: Service): void => {
       schema: {
         summary: "Change a member's role, as an admin",
         description:
-          'The same role again changes nothing. Errors: `forbidden` (403) for who is no admin; `not_found` (404) for an' +
-          ' unknown namespace or member; `last_admin` (409) when no admin would be left.',
+          'The same role again changes nothing. Errors: `forbidden` (403) for who is no admin; `not_found` (404) for an ' +
+          'unknown namespace or member; `last_admin` (409) when no admin would be left.',
         tags,
         params: Member,
         body: RoleChange,

@@ -99,8 +99,8 @@ export const namespaceRoutes = (app: FastifyInstance, service: Service): void =>
         summary: 'Create a namespace and become its admin',
         description:
           'The slug is trimmed and lower-cased; it cannot be changed later. Errors: `invalid_request` (400) for a slug ' +
-          'that is taken (also by yourself, so a repetition fails), reserved, or not 1 to 64 letters, digits and single' +
-          ' hyphens.',
+          'that is taken (also by yourself, so a repetition fails), reserved, or not 1 to 64 letters, digits and single ' +
+          'hyphens.',
         tags,
         body: Create,
         response: answers(z.object({ namespace: NamespaceInfo }), 400, 401),
@@ -121,7 +121,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: Service): void =>
       config: { auth: 'optional' },
       schema: {
         summary: 'Read a namespace',
-        description: 'Anybody may read it; a member finds the own `role` besides. Errors: `not_found` (404).',
+        description: 'Anybody may read it; a member also gets their `role`. Errors: `not_found` (404).',
         tags,
         params: Params,
         response: answers(z.object({ namespace: NamespaceView }), 400, 404),

@@ -72,8 +72,8 @@ export const currentSessionRoutes = (app: FastifyInstance, service: Service): vo
       schema: {
         summary: 'End this session',
         description:
-          'Signs out: the token stops working at once here, and within a second on other nodes of the service. A cookie' +
-          ' is cleared.',
+          'Signs out: the token stops working at once here, and within a second on other nodes of the service. A cookie ' +
+          'is cleared.',
         tags,
         response: answers(z.object({ revoked: done('That the session has ended') }), 401),
       },

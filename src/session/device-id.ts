@@ -3,7 +3,7 @@ import { invalid } from '../http/errors.ts'
 import { Key } from '../http/keys.ts'
 import { isLoopback } from '../http/loopback.ts'
 
-/** What nobody guesses, and a slip of a finger does not give. */
+/** A shorter id can be guessed, and is easily one that another device has. */
 const LEAST = 16
 
 /** What the OpenAPI document shows: refused, for all who sent it as it stands would be one user. */

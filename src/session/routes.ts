@@ -90,8 +90,8 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
         description:
           'What the session writes goes to its active namespace, and its lists show that one. Name the namespace by ' +
           '`namespaceId` or by `slug`; with both the id counts. Switching again to the same namespace changes nothing. ' +
-          'Errors: `invalid_request` (400) when both are missing; `forbidden` (403) when you are no member; `not_found`' +
-          ' (404).',
+          'Errors: `invalid_request` (400) when both are missing; `forbidden` (403) when you are no member; `not_found` ' +
+          '(404).',
         tags,
         body: Switch,
         response: answers(
@@ -147,8 +147,8 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
       schema: {
         summary: 'End one of your sessions',
         description:
-          'Its token stops working at once here, and within a second on other nodes of the service. Errors: `not_found`' +
-          ' (404) for a session that is not yours or has ended.',
+          'Its token stops working at once here, and within a second on other nodes of the service. Errors: `not_found` ' +
+          '(404) for a session that is not yours or has ended.',
         tags,
         params: Params,
         response: answers(z.object({ revoked: done('That the session has ended') }), 400, 401, 404),

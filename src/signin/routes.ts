@@ -86,8 +86,8 @@ const reviewRoute = (app: FastifyInstance, service: Service) => {
       schema: {
         summary: 'See which account and which user a code would join to the device; the code stays good',
         description:
-          'For a program that asks its user before it completes a sign-in. Changes nothing and can be repeated. Errors:' +
-          ' `invalid_request` (400) for a code that is wrong, used or older than 10 minutes; `not_found` (404) on a ' +
+          'For a program that asks its user before it completes a sign-in. Changes nothing and can be repeated. Errors: ' +
+          '`invalid_request` (400) for a code that is wrong, used or older than 10 minutes; `not_found` (404) on a ' +
           'service without a code host.',
         tags,
         body: AuthComplete,
@@ -111,8 +111,8 @@ const completeRoute = (app: FastifyInstance, service: Service) => {
       schema: {
         summary: 'Complete a sign-in with the code that it gave',
         description:
-          'Starts a session of the user that the account belongs to. A new account is joined to the user of the device,' +
-          ' or makes a user. Works once. Errors: `invalid_request` (400) for a code that is wrong, used or older than ' +
+          'Starts a session of the user that the account belongs to. A new account is joined to the user of the device, ' +
+          'or makes a user. Works once. Errors: `invalid_request` (400) for a code that is wrong, used or older than ' +
           '10 minutes; `forbidden` (403) for a namespace that the user is no member of, or a new user where only the ' +
           'invited may sign up; `not_found` (404) for an unknown namespace, or on a service without a code host; ' +
           '`invite_revoked`, `invite_expired`, `invite_used` (410).',

@@ -249,7 +249,7 @@ export interface paths {
         };
         /**
          * Read a namespace
-         * @description Anybody may read it; a member finds the own `role` besides. Errors: `not_found` (404).
+         * @description Anybody may read it; a member also gets their `role`. Errors: `not_found` (404).
          */
         get: operations["getNamespace"];
         put?: never;
@@ -771,7 +771,7 @@ export interface components {
              * @example my laptop
              */
             deviceName?: string;
-            /** @description The id of the namespace that the session shall be active in: one that the user is a member of. Default: the one that the user was given first, else the one that they joined first */
+            /** @description The id of the namespace that the session shall be active in: one that the user is a member of. Default: the oldest individual one of the user, else the one that they joined first */
             namespaceId?: string;
             /** @description The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up */
             inviteCode?: string;
@@ -1279,7 +1279,7 @@ export interface components {
             /** @description Whether the weights of the model are public */
             openWeights: boolean;
             /**
-             * @description Up to when the model knows the world: `YYYY-MM` or `YYYY-MM-DD`; empty when it is not known
+             * @description Up to when the knowledge of the model goes: `YYYY-MM` or `YYYY-MM-DD`; empty when it is not known
              * @example 2025-08-07
              */
             knowledge: string;
@@ -1799,7 +1799,7 @@ export interface components {
              * @example my laptop
              */
             deviceName?: string;
-            /** @description The id of the namespace that the session shall be active in: one that the user is a member of. Default: the one that the user was given first, else the one that they joined first */
+            /** @description The id of the namespace that the session shall be active in: one that the user is a member of. Default: the oldest individual one of the user, else the one that they joined first */
             namespaceId?: string;
             /** @description The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up */
             inviteCode?: string;

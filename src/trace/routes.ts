@@ -83,8 +83,8 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       schema: {
         summary: 'Create a trace, or update the one with this externalId',
         description:
-          'Writes to the active namespace of the session. A trace that is there with this `externalId` is updated as by' +
-          ' PUT, so a repetition is harmless. Errors: `invalid_request` (400); `forbidden` (403) for members who are ' +
+          'Writes to the active namespace of the session. A trace that is there with this `externalId` is updated as by ' +
+          'PUT, so a repetition is harmless. Errors: `invalid_request` (400); `forbidden` (403) for members who are ' +
           'neither creator nor admin, and for a user without a namespace; `quota_exceeded` (403) where the operator ' +
           'limits traces; `not_found` (404).',
         tags,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { flag, nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Limit, limitOf } from '../http/keys.ts'
 import { JSON_TYPE, answers, okText } from '../http/reply.ts'
 import type { Service } from '../service.ts'
@@ -8,7 +9,11 @@ import { FeedTrace } from '../trace/views.ts'
 import { type FeedSource, feedRows, feedText, mergeEntries, toEntry } from './queries.ts'
 
 const Query = z.object({ limit: Limit.optional(), cursor: z.string().optional() })
-const Feed = z.object({ traces: z.array(FeedTrace), isAuthenticated: z.boolean(), nextCursor: z.string().optional() })
+const Feed = z.object({
+  traces: z.array(FeedTrace).meta({ description: 'The traces of this page' }),
+  isAuthenticated: flag('Whether the caller is signed in'),
+  nextCursor,
+})
 
 const envelope = (data: string) => Buffer.from(`{"ok":true,"data":${data}}`)
 
@@ -46,6 +51,9 @@ export const feedRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'optional' },
       schema: {
         summary: "Public traces of everybody and, signed in, those of the session's namespace; newest first",
+        description:
+          '50 a page if `limit` does not say otherwise, and at most 8 MiB. Errors: `invalid_request` (400) for a ' +
+          '`limit` or `cursor` that is none.',
         tags: ['feed'],
         querystring: Query,
         response: answers(Feed, 400),

@@ -31,10 +31,24 @@ const RETRY_AFTER_SECONDS = '1'
 
 export const ErrorBody = z
   .object({
-    ok: z.literal(false),
-    error: z.object({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
+    ok: z.literal(false).meta({ description: 'That the call failed' }),
+    error: z
+      .object({
+        code: z.string().meta({ description: 'What went wrong, for programs', examples: ['invalid_request'] }),
+        message: z.string().meta({ description: 'What went wrong, for people', examples: ['Invalid request'] }),
+        details: z
+          .unknown()
+          .meta({
+            description:
+              'For `invalid_request`: `formErrors` and, by field, `fieldErrors`. For `unavailable` after a write: ' +
+              '`stored`, whether it was stored all the same (`true`, `false` or `"unknown"`)',
+            examples: [{ formErrors: [], fieldErrors: { deviceId: ['must not be longer than 1024 characters'] } }],
+          })
+          .optional(),
+      })
+      .meta({ description: 'Why the call failed' }),
   })
-  .meta({ id: 'Error' })
+  .meta({ id: 'Error', description: 'The answer to a call that failed' })
 
 /** Field issues as zod's `flattenError` gives them. */
 export type Details = { formErrors: string[]; fieldErrors: Record<string, string[]> }

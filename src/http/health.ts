@@ -1,10 +1,23 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Service } from '../service.ts'
+import { time } from './fields.ts'
 
-const Alive = z.object({ status: z.literal('ok'), timestamp: z.int() })
-const Ready = z.object({ status: z.literal('ready'), degraded: z.array(z.string()).optional(), timestamp: z.int() })
-const NotReady = z.object({ status: z.literal('not ready'), missing: z.array(z.string()), timestamp: z.int() })
+const timestamp = time('What the clock of the service says')
+const reasons = (description: string, example: string) =>
+  z.array(z.string()).meta({ description, examples: [[example]] })
+
+const Alive = z.object({ status: z.literal('ok').meta({ description: 'Always `ok`' }), timestamp })
+const Ready = z.object({
+  status: z.literal('ready').meta({ description: 'That reads and writes can be served' }),
+  degraded: reasons('What works, but needs attention', 'summaries').optional(),
+  timestamp,
+})
+const NotReady = z.object({
+  status: z.literal('not ready').meta({ description: 'That something is missing' }),
+  missing: reasons('What is missing', 'log'),
+  timestamp,
+})
 const tags = ['operations']
 
 /**
@@ -14,7 +27,15 @@ const tags = ['operations']
 export const installHealth = (app: FastifyInstance, { now, readiness }: Service): void => {
   app.get(
     '/health',
-    { config: { auth: 'none' }, schema: { summary: 'Whether the process lives', tags, response: { 200: Alive } } },
+    {
+      config: { auth: 'none' },
+      schema: {
+        summary: 'Whether the process lives',
+        description: 'For supervisors. Answers 200 as long as the process answers at all, whatever else is away.',
+        tags,
+        response: { 200: Alive },
+      },
+    },
     async () => ({
       status: 'ok',
       timestamp: now(),
@@ -25,7 +46,14 @@ export const installHealth = (app: FastifyInstance, { now, readiness }: Service)
     '/health/ready',
     {
       config: { auth: 'none' },
-      schema: { summary: 'Whether reads and writes can be served', tags, response: { 200: Ready, 503: NotReady } },
+      schema: {
+        summary: 'Whether reads and writes can be served',
+        description:
+          'For load balancers. 200 when reads and writes can be served, with `degraded` for what needs attention; else ' +
+          '503 with `missing`, and `Retry-After`.',
+        tags,
+        response: { 200: Ready, 503: NotReady },
+      },
     },
     async (_request, reply) => {
       const { missing, degraded } = await readiness()

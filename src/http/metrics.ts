@@ -19,7 +19,14 @@ export const installMetrics = (app: FastifyInstance, { metrics, logger }: Servic
 export const metricsRoute = (app: FastifyInstance, { metrics }: Service): void => {
   app.get(
     '/metrics',
-    { config: { auth: 'none' }, schema: { summary: 'Prometheus metrics', tags: ['operations'] } },
+    {
+      config: { auth: 'none' },
+      schema: {
+        summary: 'Prometheus metrics',
+        description: 'All metrics of this process in the text format of Prometheus.',
+        tags: ['operations'],
+      },
+    },
     async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   )
 }

@@ -1,6 +1,7 @@
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
+import { type Document, showExamples } from './openapi-examples.ts'
 import { describeRoute, type RouteSchema } from './openapi-operation.ts'
 
 type Written = { readonly zodSchema: z.core.$ZodTypes; readonly jsonSchema: z.core.JSONSchema.BaseSchema }
@@ -44,7 +45,8 @@ const reachable = (text: string, schemas: Readonly<Record<string, unknown>>, fou
  */
 export const transformObject: SwaggerTransformObject = (given) => {
   const text = JSON.stringify(withComponents(given)).replaceAll(/("#\/components\/schemas\/\w+)Input"/g, '$1"')
-  const document = JSON.parse(text) as { paths: object; components: { schemas: Record<string, unknown> } }
+  const document = JSON.parse(text) as Document
+  showExamples(document)
   const { schemas } = document.components
   const used = [...reachable(JSON.stringify(document.paths), schemas)].sort()
   const components = { ...document.components, schemas: Object.fromEntries(used.map((name) => [name, schemas[name]])) }

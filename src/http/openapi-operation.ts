@@ -1,4 +1,5 @@
 import type { FastifyContextConfig } from 'fastify'
+import { EXAMPLE_SLUG } from './openapi-examples.ts'
 
 /** What routes have in common and need not say each: ids, security, parameters, failures. */
 
@@ -44,28 +45,46 @@ const securities = {
   none: [],
 }
 
+const EXAMPLE_ID = '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b'
+
 const parameters: Readonly<Record<string, JsonObject>> = {
-  externalId: { description: 'The id that the client has chosen for the trace' },
-  messageExternalId: { description: 'The id that the client has chosen for the message, unique in its trace' },
-  slug: { description: 'The slug of the namespace' },
-  userId: { description: 'The id of the member’s user' },
-  code: { description: 'The code of the invite' },
-  id: { description: 'The id of the session' },
-  limit: { type: 'integer', minimum: 0, description: 'At most this many entries; above 1000 counts as 1000' },
-  cursor: { type: 'string', description: 'Where to go on: `nextCursor` of the page before' },
-  provider: { description: 'Only models of this provider' },
-  q: { description: 'Words that must stand in the id or the name' },
-  providerId: { description: 'The id of the provider' },
-  modelId: { description: 'The id of the model at its provider' },
+  externalId: { description: 'The id that the client has chosen for the trace', examples: ['my-first-session'] },
+  messageExternalId: {
+    description: 'The id that the client has chosen for the message, unique in its trace',
+    examples: ['message-1'],
+  },
+  slug: { description: 'The slug of the namespace', examples: [EXAMPLE_SLUG] },
+  userId: { description: 'The id of the member’s user', examples: [EXAMPLE_ID] },
+  code: { description: 'The code of the invite', examples: ['a1B2c3D4e'] },
+  id: { description: 'The id of the session', examples: [EXAMPLE_ID] },
+  limit: {
+    type: 'integer',
+    minimum: 0,
+    description: 'At most this many entries; above 1000 counts as 1000. Default: 50',
+    examples: [20],
+  },
+  cursor: { description: 'Where to go on: `nextCursor` of the page before. Absent: the first page' },
+  provider: { description: 'Only models of this provider', examples: ['openai'] },
+  q: { description: 'Words that must all stand in the id or the name', examples: ['gpt'] },
+  providerId: { description: 'The id of the provider', examples: ['openai'] },
+  modelId: { description: 'The id of the model at its provider', examples: ['gpt-5'] },
   v: { description: 'The version of the picture, for caches' },
-  includeParts: { type: 'boolean', description: 'Whether each message comes with its parts' },
+  includeParts: {
+    type: 'boolean',
+    description: 'Whether each message comes with its parts. Default: `false`',
+    examples: [true],
+  },
 }
 
 const described = (schema: JsonObject | undefined): { properties?: JsonObject } | undefined => {
   if (!schema?.properties) return schema
   const properties = Object.entries(schema.properties as Record<string, JsonObject>).map(([name, given]) => {
     const ours = parameters[name] ?? {}
-    return [name, ours.type ? ours : { ...ours, ...given }]
+    // A route that describes its own `id` or `code` means another one.
+    if (given.description !== undefined && !ours.type) return [name, given]
+    // As it is to be understood, not as a query string has it.
+    const description = given.description ?? ours.description
+    return [name, ours.type ? { ...ours, description } : { ...ours, ...given }]
   })
   return { ...schema, properties: Object.fromEntries(properties) }
 }

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Service } from '../service.ts'
 import { cookieNameOf } from './auth.ts'
 import { transform, transformObject } from './openapi-document.ts'
+import { withOwnExamples } from './openapi-examples.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -14,6 +15,11 @@ const description = `Stores the recorded sessions of AI coding agents.
 
 Get a token with \`POST /v1/session\` and send it as \`Authorization: Bearer <token>\`. Times are milliseconds since 1970.
 Success is 200 with \`{"ok": true, "data": …}\`, failure \`{"ok": false, "error": {"code", "message", "details"?}}\`.
+Every answer carries \`x-request-id\`; a body has at most 1 MiB, that of a batch 16 MiB.
+Writes can be repeated: one that was stored already changes nothing, where its description does not say otherwise.
+An \`externalId\` is an id that the client has chosen; all other ids are the service's. Lists go on with \`cursor\`.
+A session may make 60,000 writes and 120,000 reads a minute, an address without one 3,000 reads (defaults of the
+operator's settings): beyond that every call answers 429, \`rate_limited\`.
 Answers may get new optional fields: leave what you do not know alone.`
 
 /** The contract as OpenAPI 3.1 at `/openapi.json`, made from the schemas beside the handlers, and a reference at `/docs`. */
@@ -42,6 +48,10 @@ export const installOpenApi = async (app: FastifyInstance, { config }: Pick<Serv
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     // Without an address there is no badge of a validator on the internet: the page asks nobody but us.
+    transformSpecification: (document, _request, reply) => {
+      reply.header('cache-control', 'no-store')
+      return withOwnExamples(document as Record<string, unknown>)
+    },
     uiConfig: { persistAuthorization: false, tryItOutEnabled: true, validatorUrl: null },
   })
   app.get('/openapi.json', { config: { auth: 'none' }, schema: { hide: true } }, async () => app.swagger())

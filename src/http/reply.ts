@@ -25,6 +25,9 @@ export const jsonArray = (items: readonly string[]): string => `[${items.join(',
 
 /** The `response` map of a route: the data of its 200, and the errors that it may answer with. */
 export const answers = (data: z.ZodType, ...errors: number[]) => ({
-  200: z.object({ ok: z.literal(true), data }),
+  200: z.object({
+    ok: z.literal(true).meta({ description: 'That the call succeeded' }),
+    data: data.meta({ description: 'What the call gives' }),
+  }),
   ...Object.fromEntries(errors.map((status) => [status, ErrorBody])),
 })

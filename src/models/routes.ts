@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { notFound } from '../http/errors.ts'
+import { nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
 import { fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, ok, okText } from '../http/reply.ts'
@@ -16,7 +17,7 @@ const Query = z.object({
 })
 const Params = z.object({ providerId: Key, modelId: Key })
 const WildParams = z.object({ providerId: Key, '*': Key })
-const List = z.object({ models: z.array(ModelView), nextCursor: z.string().optional() })
+const List = z.object({ models: z.array(ModelView).meta({ description: 'The models of this page' }), nextCursor })
 const One = z.object({ model: ModelView, provider: ProviderView })
 const tags = ['models']
 
@@ -28,6 +29,9 @@ export const modelRoutes = (app: FastifyInstance, { reads }: Service): void => {
       config: { auth: 'optional' },
       schema: {
         summary: 'List the models of the registry, of one provider or with all words of `q`',
+        description:
+          'Anybody may read it. By provider and id, 50 a page if `limit` does not say otherwise. Empty where the ' +
+          'operator has no catalogue. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none.',
         tags,
         querystring: Query,
         response: answers(List, 400),
@@ -57,6 +61,7 @@ export const modelRoutes = (app: FastifyInstance, { reads }: Service): void => {
       config: { auth: 'optional' },
       schema: {
         summary: "Read a model and its provider; slashes in a model's id may stand as they are",
+        description: 'Anybody may read it. Errors: `not_found` (404).',
         tags,
         params: Params,
         response: answers(One, 400, 404),

@@ -1,25 +1,26 @@
 import { z } from 'zod'
+import { text } from '../http/fields.ts'
 import { jsonObject } from '../http/reply.ts'
 import { Model } from './events.ts'
 import type { OneModelRow } from './queries.ts'
 
 /** Answers are joined from stored JSON text; these schemas describe them. */
 export const ModelView = Model.extend({
-  providerId: z.string(),
-  modelId: z.string(),
-  normalizedId: z.string(),
-}).meta({ id: 'Model' })
+  providerId: text('The id of the provider', 'openai'),
+  modelId: text('The id of the model at its provider', 'gpt-5'),
+  normalizedId: text('The id that traces get which used the model: the same at every provider', 'gpt-5'),
+}).meta({ id: 'Model', description: 'A model as a provider offers it' })
 
 export const ProviderView = z
   .object({
-    providerId: z.string(),
-    name: z.string(),
-    env: z.array(z.string()),
-    npm: z.string(),
-    api: z.string().optional(),
-    doc: z.string(),
+    providerId: text('The id of the provider', 'openai'),
+    name: text('The name of the provider'),
+    env: z.array(z.string()).meta({ description: 'Environment variables that hold its key by convention' }),
+    npm: text('The name of the npm package that speaks to the provider'),
+    api: text('The address of the API of the provider').optional(),
+    doc: text('The address of the documentation of the provider'),
   })
-  .meta({ id: 'ModelProvider' })
+  .meta({ id: 'ModelProvider', description: 'A provider of models' })
 
 export const providerText = (providerId: string, { name, env, npm, api, doc }: OneModelRow): string =>
   jsonObject({ providerId: JSON.stringify(providerId), name, env, npm, api, doc })

@@ -55,6 +55,10 @@ const putRoute = (app: FastifyInstance, service: Service) => {
       config: { auth: 'required' },
       schema: {
         summary: 'Upload the avatar, as an admin: PNG, JPEG or WebP of at most 512 KiB and 4,096 pixels a side',
+        description:
+          'Replaces the avatar that was there. What counts is the content of the body, not its content type. Errors: ' +
+          '`invalid_request` (400) for what is no such picture; `forbidden` (403) for who is no admin; `quota_exceeded` ' +
+          '(403) where the operator limits them; `not_found` (404); `payload_too_large` (413).',
         tags,
         consumes: ['image/png', 'image/jpeg', 'image/webp'],
         params: Params,
@@ -94,6 +98,9 @@ const getRoute = (app: FastifyInstance, { reads, avatars }: Service) => {
       config: { auth: 'none' },
       schema: {
         summary: 'The avatar as a picture',
+        description:
+          'Anybody may see it. `avatarUrl` of a namespace is this address with `v`, which caches may keep for ever. ' +
+          'Errors: `not_found` (404) without namespace or avatar.',
         tags,
         params: Params,
         querystring: Query,

@@ -2,10 +2,16 @@ import { z } from 'zod'
 import { formatsOf } from '../engine/formats.ts'
 import { event } from '../engine/stream.ts'
 
-export const Role = z.enum(['admin', 'member']).meta({ id: 'Role' })
+export const Role = z.enum(['admin', 'member']).meta({
+  id: 'Role',
+  description:
+    'The role in a namespace: a member writes traces of its own; an admin writes all, and manages the namespace',
+})
 export type Role = z.infer<typeof Role>
 
-export const NamespaceType = z.enum(['individual', 'org']).meta({ id: 'NamespaceType' })
+export const NamespaceType = z
+  .enum(['individual', 'org'])
+  .meta({ id: 'NamespaceType', description: 'Whether the namespace is one person’s or an organisation’s' })
 export type NamespaceType = z.infer<typeof NamespaceType>
 
 /** Who made a namespace: the service for a new user, or a user. */

@@ -32,6 +32,9 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: Service): void =
       config: { auth: 'none', limit: 'invite-look-up' },
       schema: {
         summary: 'See where an invite leads to',
+        description:
+          'Anybody who has the code may look, as often as they like; also at an invite that is over. Errors: ' +
+          '`not_found` (404); `rate_limited` (429) beyond 60 calls a minute from one address (default).',
         tags,
         params: Code,
         response: answers(z.object({ invite: PublicInvite }), 400, 404),
@@ -46,6 +49,11 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: Service): void =
       config: { auth: 'required', limit: 'invite-look-up' },
       schema: {
         summary: 'Join a namespace by an invite',
+        description:
+          'Makes you a member, with the role of the invite, and spends one use. Who is a member already stays as they ' +
+          'are, and spends none. Errors: `forbidden` (403) for an invite to another e-mail address; `not_found` (404); ' +
+          '`invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) beyond 60 calls a minute from ' +
+          'one address (default).',
         tags,
         params: Code,
         response: answers(z.object({ namespace: NamespaceInfo }), 400, 401, 403, 404, 410),

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { contextOf, requireCaller } from '../http/caller.ts'
+import { done } from '../http/fields.ts'
 import { given } from '../http/given.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
@@ -15,8 +16,19 @@ import { idOfSlug, namespaceOfAdmin } from './queries.ts'
 import { InviteView, newInviteView } from './views.ts'
 
 const Create = z
-  .object({ email: z.email().optional(), maxUses: z.int().min(0).optional(), role: Role.optional() })
-  .meta({ id: 'InviteCreate' })
+  .object({
+    email: z
+      .email()
+      .meta({ description: 'Only a user with this e-mail address, verified by the code host, may accept' })
+      .optional(),
+    maxUses: z
+      .int()
+      .min(0)
+      .meta({ description: 'How many users may accept; 0: any number. Default: 1', examples: [1] })
+      .optional(),
+    role: Role.meta({ description: 'The role of who accepts. Default: `member`' }).optional(),
+  })
+  .meta({ id: 'InviteCreate', description: 'Who may accept, and as what', examples: [{ maxUses: 1, role: 'member' }] })
 type Create = z.infer<typeof Create>
 
 const Namespace = z.object({ slug: Key })
@@ -55,6 +67,9 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'Make an invite, as an admin',
+        description:
+          'Lives for 24 hours; each call makes another one. Send its code to whom you invite. Errors: `invalid_request` ' +
+          '(400); `forbidden` (403) for who is no admin; `not_found` (404) for an unknown namespace.',
         tags,
         params: Namespace,
         body: Create,
@@ -77,9 +92,18 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'List the invites of a namespace, as an admin',
+        description:
+          'All of them, those that are over as well. Errors: `forbidden` (403) for who is no admin; `not_found` (404) ' +
+          'for an unknown namespace.',
         tags,
         params: Namespace,
-        response: answers(z.object({ invites: z.array(InviteView) }), 400, 401, 403, 404),
+        response: answers(
+          z.object({ invites: z.array(InviteView).meta({ description: 'The invites' }) }),
+          400,
+          401,
+          403,
+          404,
+        ),
       },
     },
     async (request, reply) => {
@@ -94,9 +118,12 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'Revoke an invite, as an admin',
+        description:
+          'Its code stops working; who has joined stays. A repetition changes nothing. Errors: `forbidden` (403) for ' +
+          'who is no admin; `not_found` (404) for an unknown namespace or code.',
         tags,
         params: OfNamespace,
-        response: answers(z.object({ revoked: z.literal(true) }), 400, 401, 403, 404),
+        response: answers(z.object({ revoked: done('That the invite is revoked') }), 400, 401, 403, 404),
       },
     },
     async (request, reply) => {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { afterStored } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
+import { done } from '../http/fields.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import type { Service } from '../service.ts'
@@ -16,7 +17,9 @@ const Namespace = z.object({ slug: Key })
 type Namespace = z.infer<typeof Namespace>
 const Member = Namespace.extend({ userId: Key })
 type Member = z.infer<typeof Member>
-const RoleChange = z.object({ role: Role }).meta({ id: 'RoleChange' })
+const RoleChange = z
+  .object({ role: Role })
+  .meta({ id: 'RoleChange', description: 'The role from now on', examples: [{ role: 'admin' }] })
 type RoleChange = z.infer<typeof RoleChange>
 
 const tags = ['members']
@@ -31,9 +34,17 @@ export const memberRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'List the members of a namespace, as one of them',
+        description:
+          'For its members. Errors: `forbidden` (403) for who is no member; `not_found` (404) for an unknown namespace.',
         tags,
         params: Namespace,
-        response: answers(z.object({ members: z.array(MemberView) }), 400, 401, 403, 404),
+        response: answers(
+          z.object({ members: z.array(MemberView).meta({ description: 'The members' }) }),
+          400,
+          401,
+          403,
+          404,
+        ),
       },
     },
     async (request, reply) => {
@@ -48,6 +59,9 @@ export const memberRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: "Change a member's role, as an admin",
+        description:
+          'The same role again changes nothing. Errors: `forbidden` (403) for who is no admin; `not_found` (404) for an ' +
+          'unknown namespace or member; `last_admin` (409) when no admin would be left.',
         tags,
         params: Member,
         body: RoleChange,
@@ -79,9 +93,14 @@ export const memberRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'Remove a member, as an admin, or leave',
+        description:
+          'The rights of the member end at once here, and within a second on other nodes of the service. Open invites ' +
+          'that the member made are revoked; traces stay. Errors: `forbidden` (403) for who is no admin and removes ' +
+          'another; `not_found` (404) for an unknown namespace or member; `last_admin` (409) when no admin would be ' +
+          'left.',
         tags,
         params: Member,
-        response: answers(z.object({ removed: z.literal(true) }), 400, 401, 403, 404, 409),
+        response: answers(z.object({ removed: done('That the member is removed') }), 400, 401, 403, 404, 409),
       },
     },
     async (request, reply) => {

@@ -13,19 +13,39 @@ import { idOfSlug, namespaceById, namespacesOf } from './queries.ts'
 import { isReserved, normaliseSlug } from './slug.ts'
 import { NamespaceInfo, NamespaceView, viewOf } from './views.ts'
 
+const meanings = {
+  displayName: { description: 'The name that people see', examples: ['My team'] },
+  description: { description: 'What the namespace is for', examples: ['All that we did together'] },
+}
+
 const Create = z
   .object({
-    slug: Key,
-    displayName: ShortText.min(1),
-    description: LongText.optional(),
-    type: NamespaceType.optional(),
+    slug: Key.meta({
+      description:
+        'The name in addresses, unique in the service: 1 to 64 letters, digits and single hyphens between them',
+      examples: ['my-team'],
+    }),
+    displayName: ShortText.min(1).meta(meanings.displayName),
+    description: LongText.meta(meanings.description).optional(),
+    type: NamespaceType.meta({ description: 'One person’s or an organisation’s. Default: `org`' }).optional(),
   })
-  .meta({ id: 'NamespaceCreate' })
+  .meta({
+    id: 'NamespaceCreate',
+    description: 'A new namespace',
+    examples: [{ slug: 'my-team', displayName: 'My team' }],
+  })
 type Create = z.infer<typeof Create>
 
 const Update = z
-  .object({ displayName: ShortText.optional(), description: LongText.optional() })
-  .meta({ id: 'NamespaceUpdate' })
+  .object({
+    displayName: ShortText.meta(meanings.displayName).optional(),
+    description: LongText.meta(meanings.description).optional(),
+  })
+  .meta({
+    id: 'NamespaceUpdate',
+    description: 'What changes of the namespace',
+    examples: [{ description: 'All that we did together' }],
+  })
 type Update = z.infer<typeof Update>
 
 const Params = z.object({ slug: Key })
@@ -60,8 +80,12 @@ export const namespaceRoutes = (app: FastifyInstance, service: Service): void =>
       config: { auth: 'required' },
       schema: {
         summary: 'List the namespaces that you are a member of',
+        description: 'With your role in each.',
         tags,
-        response: answers(z.object({ namespaces: z.array(NamespaceInfo) }), 401),
+        response: answers(
+          z.object({ namespaces: z.array(NamespaceInfo).meta({ description: 'Your namespaces' }) }),
+          401,
+        ),
       },
     },
     async (request, reply) => ok(reply, { namespaces: await namespacesOf(reads, requireCaller(request).userId) }),
@@ -73,6 +97,10 @@ export const namespaceRoutes = (app: FastifyInstance, service: Service): void =>
       config: { auth: 'required' },
       schema: {
         summary: 'Create a namespace and become its admin',
+        description:
+          'The slug is trimmed and lower-cased; it cannot be changed later. Errors: `invalid_request` (400) for a slug ' +
+          'that is taken (also by yourself, so a repetition fails), reserved, or not 1 to 64 letters, digits and single ' +
+          'hyphens.',
         tags,
         body: Create,
         response: answers(z.object({ namespace: NamespaceInfo }), 400, 401),
@@ -93,6 +121,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: Service): void =>
       config: { auth: 'optional' },
       schema: {
         summary: 'Read a namespace',
+        description: 'Anybody may read it; a member also gets their `role`. Errors: `not_found` (404).',
         tags,
         params: Params,
         response: answers(z.object({ namespace: NamespaceView }), 400, 404),
@@ -108,6 +137,9 @@ export const namespaceRoutes = (app: FastifyInstance, service: Service): void =>
       config: { auth: 'required' },
       schema: {
         summary: 'Change a namespace, as an admin',
+        description:
+          'What is not given stays; the same again changes nothing. The slug cannot be changed. Errors: `forbidden` ' +
+          '(403) for who is no admin; `not_found` (404).',
         tags,
         params: Params,
         body: Update,

@@ -1,63 +1,81 @@
 import { z } from 'zod'
+import { count, id as idOf, text, time } from '../http/fields.ts'
 import { UserView } from '../user/queries.ts'
 import type { PresentNamespace } from './decide.ts'
 import { NamespaceType, Role } from './events.ts'
 import { type Invite, stateOf } from './invite.ts'
 
+const slug = text('The name of the namespace in addresses, unique in the service', 'my-team')
+const displayName = text('The name of the namespace', 'My team')
+const avatarUrl = text('The path of the picture on this service; absent without one').optional()
+
 /** A namespace as anybody sees it; `role` only for a member (interface: Namespaces). */
 export const NamespaceView = z
   .object({
-    id: z.string(),
-    slug: z.string(),
-    displayName: z.string(),
-    description: z.string().optional(),
+    id: idOf('the namespace'),
+    slug,
+    displayName,
+    description: text('What the namespace is for').optional(),
     type: NamespaceType,
-    role: Role.optional(),
-    avatarUrl: z.string().optional(),
+    role: Role.meta({ description: 'The role of the caller; absent for one who is no member' }).optional(),
+    avatarUrl,
   })
-  .meta({ id: 'Namespace' })
+  .meta({ id: 'Namespace', description: 'A namespace: the owner of traces' })
 export type NamespaceView = z.infer<typeof NamespaceView>
 
 /** The same as a member sees it. */
-export const NamespaceInfo = NamespaceView.extend({ role: Role }).meta({ id: 'NamespaceInfo' })
+export const NamespaceInfo = NamespaceView.extend({ role: Role }).meta({
+  id: 'NamespaceInfo',
+  description: 'A namespace as one of its members sees it, with the role of that member',
+})
 export type NamespaceInfo = z.infer<typeof NamespaceInfo>
 
 export const MemberView = z
-  .object({ user: UserView, role: Role, invitedBy: z.string().optional(), joinedAt: z.int() })
-  .meta({ id: 'Member' })
+  .object({
+    user: UserView,
+    role: Role,
+    invitedBy: idOf('the user who made the invite').optional(),
+    joinedAt: time('When the user joined'),
+  })
+  .meta({ id: 'Member', description: 'A member of a namespace' })
 export type MemberView = z.infer<typeof MemberView>
 
-export const InviteStateView = z.enum(['pending', 'accepted', 'revoked', 'expired']).meta({ id: 'InviteState' })
+export const InviteStateView = z.enum(['pending', 'accepted', 'revoked', 'expired']).meta({
+  id: 'InviteState',
+  description: '`pending`: can be accepted; `accepted`: no use is left; `revoked`: taken back; `expired`: too old',
+})
 
 /** An invite as admins see it; times are milliseconds. */
 export const InviteView = z
   .object({
-    code: z.string(),
-    namespaceId: z.string(),
-    invitedBy: z.string(),
+    code: text('The secret that the invite is accepted with: 9 letters and digits', 'a1B2c3D4e'),
+    namespaceId: idOf('the namespace'),
+    invitedBy: idOf('the admin who made the invite'),
     role: Role,
-    createdAt: z.int(),
-    expiresAt: z.int(),
-    email: z.string().optional(),
-    maxUses: z.int().optional(),
-    useCount: z.int(),
-    acceptedAt: z.int().optional(),
-    acceptedBy: z.string().optional(),
-    revokedAt: z.int().optional(),
+    createdAt: time('When the invite was made'),
+    expiresAt: time('When the invite ends: 24 hours after it was made'),
+    email: text('Who may accept: only a user with this e-mail address, verified', 'ada@example.org').optional(),
+    maxUses: count('How many may accept; 0: any number. Absent: one').optional(),
+    useCount: count('How many have accepted'),
+    acceptedAt: time('When the invite was first accepted').optional(),
+    acceptedBy: idOf('the user who accepted first').optional(),
+    revokedAt: time('When the invite was revoked').optional(),
     state: InviteStateView,
   })
-  .meta({ id: 'Invite' })
+  .meta({ id: 'Invite', description: 'An invite to a namespace, as its admins see it' })
 export type InviteView = z.infer<typeof InviteView>
 
 /** An invite as whoever has its code sees it. */
 export const PublicInvite = z
   .object({
-    namespace: z.object({ slug: z.string(), displayName: z.string(), avatarUrl: z.string().optional() }),
+    namespace: z
+      .object({ slug, displayName, avatarUrl })
+      .meta({ description: 'The namespace that the invite leads to' }),
     role: Role,
-    expiresAt: z.int(),
+    expiresAt: time('When the invite ends'),
     state: InviteStateView,
   })
-  .meta({ id: 'PublicInvite' })
+  .meta({ id: 'PublicInvite', description: 'An invite as those who have its code see it' })
 export type PublicInvite = z.infer<typeof PublicInvite>
 
 /** Where a namespace's avatar is served; another picture has another address. */

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { cookieNameOf, csrfTokenFor } from '../http/auth.ts'
 import { type Caller, contextOf, requireCaller } from '../http/caller.ts'
 import { clearSessionCookie } from '../http/cookies.ts'
+import { done } from '../http/fields.ts'
 import { answers, ok } from '../http/reply.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import type { Service } from '../service.ts'
@@ -46,7 +47,14 @@ export const currentSessionRoutes = (app: FastifyInstance, service: Service): vo
     '/v1/session',
     {
       config: { auth: 'required' },
-      schema: { summary: 'Who you are, and where', tags, response: answers(CurrentSession, 401) },
+      schema: {
+        summary: 'Who you are, and where',
+        description:
+          'The session that the request came with, its user and its active namespace. A page that signs in by cookie ' +
+          'finds its `csrfToken` here.',
+        tags,
+        response: answers(CurrentSession, 401),
+      },
     },
     async (request, reply) => {
       const caller = requireCaller(request)
@@ -63,8 +71,11 @@ export const currentSessionRoutes = (app: FastifyInstance, service: Service): vo
       config: { auth: 'required' },
       schema: {
         summary: 'End this session',
+        description:
+          'Signs out: the token stops working at once here, and within a second on other nodes of the service. A cookie ' +
+          'is cleared.',
         tags,
-        response: answers(z.object({ revoked: z.literal(true) }), 401),
+        response: answers(z.object({ revoked: done('That the session has ended') }), 401),
       },
     },
     async (request, reply) => {

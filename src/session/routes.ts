@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { afterStored } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
+import { id as idOf, done } from '../http/fields.ts'
 import { Key, ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { isId, sha256 } from '../ids.ts'
@@ -12,26 +13,34 @@ import type { Service } from '../service.ts'
 import { UserView, userById } from '../user/queries.ts'
 import { currentSessionRoutes } from './current-routes.ts'
 import { revoke, switchTo } from './decide.ts'
+import { DeviceId, EXAMPLE_DEVICE_ID, assertDeviceId } from './device-id.ts'
 import { hasEnded, sessionsOf } from './queries.ts'
 import { signIn } from './sign-in.ts'
-import { InviteCode, NewSession, SessionView } from './views.ts'
+import { InviteCode, NewSession, SessionView, WantedNamespace, deviceName } from './views.ts'
 
 const Start = z
   .object({
-    deviceId: Key,
-    deviceName: ShortText.optional(),
-    namespaceId: z.string().optional(),
+    deviceId: DeviceId,
+    deviceName: ShortText.meta(deviceName).optional(),
+    namespaceId: WantedNamespace.optional(),
     inviteCode: InviteCode.optional(),
   })
-  .meta({ id: 'SessionCreate' })
+  .meta({
+    id: 'SessionCreate',
+    description: 'Which device signs in',
+    examples: [{ deviceId: EXAMPLE_DEVICE_ID, deviceName: 'my laptop' }],
+  })
 type Start = z.infer<typeof Start>
 
 const Switch = z
-  .object({ namespaceId: z.string().optional(), slug: Key.optional() })
+  .object({
+    namespaceId: z.string().meta({ description: 'The id of the namespace' }).optional(),
+    slug: Key.meta({ description: 'The slug of the namespace', examples: ['my-team'] }).optional(),
+  })
   .refine(({ namespaceId, slug }) => namespaceId !== undefined || slug !== undefined, {
     error: 'namespaceId or slug is required',
   })
-  .meta({ id: 'SessionSwitch' })
+  .meta({ id: 'SessionSwitch', description: 'A namespace, by id or by slug', examples: [{ slug: 'my-team' }] })
 type Switch = z.infer<typeof Switch>
 
 const Params = z.object({ id: Key })
@@ -48,6 +57,14 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'none', limit: 'device-session' },
       schema: {
         summary: 'Start a session as a device; its first one makes a user',
+        description:
+          'Signs a device in, without a password: its `deviceId` is the secret. The first call with a `deviceId` makes a ' +
+          'user, an identity, and a namespace of its own; each later one starts another session of the same user. ' +
+          'Sessions live 90 days if the operator has not said otherwise. Errors: `invalid_request` (400) for a missing, ' +
+          'short or example `deviceId`; `forbidden` (403) for a namespace that the user is no member of, and for a new ' +
+          'user whose `inviteCode` no invite has, or who has none where only the invited may sign up; `not_found` (404) ' +
+          'for an unknown namespace; `invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) ' +
+          'beyond 120 calls a minute from one address (default).',
         tags,
         body: Start,
         response: answers(z.object({ session: NewSession }), 400, 403, 404, 410, 429),
@@ -55,6 +72,7 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
     },
     async ({ id: requestId, body }, reply) => {
       const { deviceId, deviceName, namespaceId, inviteCode } = body
+      assertDeviceId(deviceId, service.config)
       const key = sha256(deviceId)
       const credential = { type: 'device', key, profile: {} } as const
       const wish = { credential, namespaceId, deviceName, inviteCode, requestId }
@@ -69,10 +87,19 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'Make another namespace the active one of this session',
+        description:
+          'What the session writes goes to its active namespace, and its lists show that one. Name the namespace by ' +
+          '`namespaceId` or by `slug`; with both the id counts. Switching again to the same namespace changes nothing. ' +
+          'Errors: `invalid_request` (400) when both are missing; `forbidden` (403) when you are no member; `not_found` ' +
+          '(404).',
         tags,
         body: Switch,
         response: answers(
-          z.object({ user: UserView, namespace: NamespaceInfo, session: z.object({ id: z.string() }) }),
+          z.object({
+            user: UserView,
+            namespace: NamespaceInfo,
+            session: z.object({ id: idOf('the session') }).meta({ description: 'The session that was switched' }),
+          }),
           ...[400, 401, 403, 404],
         ),
       },
@@ -96,8 +123,10 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'List your sessions, newest first',
+        description:
+          'All sessions of your user that have neither ended nor expired, on all devices. Tokens are never shown.',
         tags,
-        response: answers(z.object({ sessions: z.array(SessionView) }), 401),
+        response: answers(z.object({ sessions: z.array(SessionView).meta({ description: 'Your sessions' }) }), 401),
       },
     },
     async (request, reply) => {
@@ -117,9 +146,12 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'End one of your sessions',
+        description:
+          'Its token stops working at once here, and within a second on other nodes of the service. Errors: `not_found` ' +
+          '(404) for a session that is not yours or has ended.',
         tags,
         params: Params,
-        response: answers(z.object({ revoked: z.literal(true) }), 400, 401, 404),
+        response: answers(z.object({ revoked: done('That the session has ended') }), 400, 401, 404),
       },
     },
     async (request, reply) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { flag, id as idOf, text, time } from '../http/fields.ts'
 import { Key } from '../http/keys.ts'
 import { Role } from '../namespace/events.ts'
 import { NamespaceInfo } from '../namespace/views.ts'
@@ -10,60 +11,77 @@ export const InviteCode = Key.meta({
     'The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up',
 })
 
+/** Of a body that begins a session. */
+export const WantedNamespace = z.string().meta({
+  description:
+    'The id of the namespace that the session shall be active in: one that the user is a member of. Default: the oldest ' +
+    'individual one of the user, else the one that they joined first',
+})
+
+export const deviceName = { description: 'What the user calls the device', examples: ['my laptop'] }
+
 /** The namespace that a session is active in; absent when the user has none left. */
-const active = { namespaceId: z.string().optional(), namespaceSlug: z.string().optional(), role: Role.optional() }
+const active = {
+  namespaceId: idOf('the namespace that the session is active in; absent when the user has none').optional(),
+  namespaceSlug: text('The slug of this namespace', 'my-team').optional(),
+  role: Role.meta({ description: 'The role of the user in this namespace' }).optional(),
+}
+
+const session = {
+  id: idOf('the session'),
+  userId: idOf('the user'),
+  identityId: idOf('the identity that the user has signed in with'),
+}
+
+const shownDeviceName = z.string().meta(deviceName).optional()
+const expiresAt = time('When the session ends').optional()
 
 /** A session right after it was made, the only time that its token is shown. */
 export const NewSession = z
   .object({
-    id: z.string(),
-    token: z.string(),
-    userId: z.string(),
-    identityId: z.string(),
+    ...session,
+    token: text('The secret for `Authorization: Bearer …`; it is shown here and never again'),
     ...active,
-    deviceName: z.string().optional(),
-    expiresAt: z.int().optional(),
+    deviceName: shownDeviceName,
+    expiresAt,
   })
-  .meta({ id: 'NewSession' })
+  .meta({ id: 'NewSession', description: 'A session that was just made' })
 export type NewSession = z.infer<typeof NewSession>
 
 /** The caller's session; times are milliseconds. */
 export const CurrentSession = z
   .object({
-    session: z.object({
-      id: z.string(),
-      userId: z.string(),
-      identityId: z.string(),
-      ...active,
-      deviceName: z.string().optional(),
-      lastUsedAt: z.int(),
-      expiresAt: z.int().optional(),
-    }),
+    session: z
+      .object({
+        ...session,
+        ...active,
+        deviceName: shownDeviceName,
+        lastUsedAt: time('When the session was last used'),
+        expiresAt,
+      })
+      .meta({ description: 'The session that the request came with' }),
     user: UserView,
-    namespace: NamespaceInfo.optional(),
-    role: Role.optional(),
-    csrfToken: z.string().optional(),
+    namespace: NamespaceInfo.meta({ description: 'The namespace that the session is active in' }).optional(),
+    role: Role.meta({ description: 'The role of the user in this namespace' }).optional(),
+    csrfToken: text('What the header `x-csrf-token` needs; for callers with a cookie only').optional(),
     logId: z
       .string()
       .meta({ description: 'Another one when the service has another log, or its log has lost its end' })
       .optional(),
   })
-  .meta({ id: 'CurrentSession' })
+  .meta({ id: 'CurrentSession', description: 'The session of a request, with its user and namespace' })
 export type CurrentSession = z.infer<typeof CurrentSession>
 
 /** One of the caller's sessions; `namespaceId` is the one that it was told to be active in. */
 export const SessionView = z
   .object({
-    id: z.string(),
-    userId: z.string(),
-    identityId: z.string(),
-    namespaceId: z.string().optional(),
-    deviceName: z.string().optional(),
-    createdAt: z.int(),
-    lastUsedAt: z.int().optional(),
-    expiresAt: z.int().optional(),
-    /** Whether this request came with it. */
-    current: z.boolean(),
+    ...session,
+    namespaceId: idOf('the namespace that was chosen for the session, if one was').optional(),
+    deviceName: shownDeviceName,
+    createdAt: time('When the session began'),
+    lastUsedAt: time('When the session was last used').optional(),
+    expiresAt,
+    current: flag('Whether this request came with it'),
   })
-  .meta({ id: 'Session' })
+  .meta({ id: 'Session', description: 'A session of the caller' })
 export type SessionView = z.infer<typeof SessionView>

@@ -70,6 +70,10 @@ export const callbackRoute = (app: FastifyInstance, service: Service, codehost: 
       config: { auth: 'none', limit: 'sign-in', page: true },
       schema: {
         summary: 'Where the code host sends people back to: asks whether to join account and device',
+        description:
+          'For browsers: the page shows the account, the device and the user that will be joined, and asks. A sign-in ' +
+          'that began on a page of this service sets the cookie and goes back there instead. Works once, within 10 ' +
+          'minutes. Failures are pages, too.',
         tags,
         querystring: Callback,
         produces: ['text/html'],

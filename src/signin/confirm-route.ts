@@ -53,6 +53,9 @@ export const confirmRoute = (app: FastifyInstance, service: Service): void => {
         config: { auth: 'none', limit: 'sign-in', page: true },
         schema: {
           summary: 'Say yes or no to a sign-in, from the page that asks',
+          description:
+            'For the form of that page, in the browser that was asked. Yes gives the code for `POST /v1/auth/complete`, ' +
+            'on a page or to `redirectTo`; no ends the sign-in. Works once. Failures are pages, too.',
           tags: ['sign-in'],
           body: AuthConfirm,
           consumes: [FORM],

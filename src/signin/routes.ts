@@ -5,6 +5,7 @@ import { noteRefusal } from '../http/refusals.ts'
 import { answers, ok } from '../http/reply.ts'
 import { sha256 } from '../ids.ts'
 import type { Service } from '../service.ts'
+import { assertDeviceId } from '../session/device-id.ts'
 import { callbackRoute } from './callback-route.ts'
 import { type Codehost, newCodehost } from './codehost.ts'
 import { confirmRoute } from './confirm-route.ts'
@@ -40,6 +41,12 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: Service, codeh
       config: { auth: 'none', limit: 'sign-in' },
       schema: {
         summary: 'Start to sign in with the code host',
+        description:
+          'Open `authorizeUrl` in a browser. After the person has agreed there and here, a page shows a code, or ' +
+          '`redirectTo` gets it; `POST /v1/auth/complete` makes a session of it within 10 minutes. Each call starts ' +
+          'another sign-in. Errors: `invalid_request` (400) for a short or missing `deviceId` or another `redirectTo`; ' +
+          '`not_found` (404) on a service without a code host; `rate_limited` (429) beyond 60 calls a minute from one ' +
+          'address (default).',
         tags,
         body: AuthStart,
         response: answers(AuthStarted, 400, 403, 404),
@@ -47,6 +54,7 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: Service, codeh
     },
     async (request, reply) => {
       const { body } = request
+      assertDeviceId(body.deviceId, config)
       const origin = originOf(app, config)
       const wish = given(body, ['deviceName', 'namespaceId', 'inviteCode', 'redirectTo'])
       const target = wish.redirectTo === undefined ? undefined : targetOf(wish.redirectTo, origin)
@@ -77,6 +85,10 @@ const reviewRoute = (app: FastifyInstance, service: Service) => {
       config: { auth: 'none', limit: 'sign-in' },
       schema: {
         summary: 'See which account and which user a code would join to the device; the code stays good',
+        description:
+          'For a program that asks its user before it completes a sign-in. Changes nothing and can be repeated. Errors: ' +
+          '`invalid_request` (400) for a code that is wrong, used or older than 10 minutes; `not_found` (404) on a ' +
+          'service without a code host.',
         tags,
         body: AuthComplete,
         response: answers(Shown, 400, 404, 429, 503),
@@ -98,6 +110,12 @@ const completeRoute = (app: FastifyInstance, service: Service) => {
       config: { auth: 'none', limit: 'sign-in' },
       schema: {
         summary: 'Complete a sign-in with the code that it gave',
+        description:
+          'Starts a session of the user that the account belongs to. A new account is joined to the user of the device, ' +
+          'or makes a user. Works once. Errors: `invalid_request` (400) for a code that is wrong, used or older than ' +
+          '10 minutes; `forbidden` (403) for a namespace that the user is no member of, or a new user where only the ' +
+          'invited may sign up; `not_found` (404) for an unknown namespace, or on a service without a code host; ' +
+          '`invite_revoked`, `invite_expired`, `invite_used` (410).',
         tags,
         body: AuthComplete,
         response: answers(AuthCompleted, 400, 403, 404, 410),

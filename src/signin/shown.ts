@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { text } from '../http/fields.ts'
 import type { Service } from '../service.ts'
 import { type Joining, joiningOf } from '../session/joining.ts'
 import type { Credential } from '../session/new-identity.ts'
@@ -11,9 +12,12 @@ import type { Wish } from './handshakes.ts'
 export const Shown = z
   .object({
     account: z
-      .object({ login: z.string(), avatarUrl: z.string().optional() })
+      .object({
+        login: text('The name of the account', 'ada'),
+        avatarUrl: text('The address of its picture').optional(),
+      })
       .meta({ description: 'The account at the code host' }),
-    deviceName: z.string().optional(),
+    deviceName: text('What the device was called at the start', 'my laptop').optional(),
     joining: z.enum(['known', 'joins', 'new']).meta({
       description:
         '`known`: the account has a user, and the device will act as that one; `joins`: the account will be joined to ' +
@@ -22,7 +26,7 @@ export const Shown = z
     user: UserView.optional().meta({ description: 'The user that the device will act as; absent when it will be new' }),
     namespaceSlug: z.string().optional().meta({ description: 'The namespace that the user is at home in' }),
   })
-  .meta({ id: 'SignInReview' })
+  .meta({ id: 'SignInReview', description: 'What completing a sign-in would do' })
 export type Shown = z.infer<typeof Shown>
 
 /** What a sign-in would join if it was completed now, and how that is told. */

@@ -1,34 +1,69 @@
 import { z } from 'zod'
-import { Key, ShortText } from '../http/keys.ts'
-import { InviteCode, NewSession } from '../session/views.ts'
+import { text, time } from '../http/fields.ts'
+import { ShortText } from '../http/keys.ts'
+import { DeviceId, EXAMPLE_DEVICE_ID } from '../session/device-id.ts'
+import { InviteCode, NewSession, WantedNamespace, deviceName } from '../session/views.ts'
 
 /** The body that starts a sign-in (interface: Sign-in flow payloads; readings: redirectTo). */
 export const AuthStart = z
   .object({
-    provider: z.literal('codehost').optional(),
-    deviceId: Key,
-    deviceName: ShortText.optional(),
-    namespaceId: z.string().optional(),
+    provider: z.literal('codehost').meta({ description: 'Where to sign in: there is one provider' }).optional(),
+    deviceId: DeviceId,
+    deviceName: ShortText.meta(deviceName).optional(),
+    namespaceId: WantedNamespace.optional(),
     inviteCode: InviteCode.optional(),
-    redirectTo: z.string().optional(),
+    redirectTo: z
+      .string()
+      .meta({
+        description:
+          'Where the browser goes in the end: an address on loopback, which gets `state` and `exchangeCode`, or a page ' +
+          'of this service. Without it a page shows the code',
+        examples: ['http://127.0.0.1:8400/done'],
+      })
+      .optional(),
   })
-  .meta({ id: 'AuthStart' })
+  .meta({
+    id: 'AuthStart',
+    description: 'Which device signs in, and what comes after',
+    examples: [{ deviceId: EXAMPLE_DEVICE_ID, deviceName: 'my laptop' }],
+  })
 export type AuthStart = z.infer<typeof AuthStart>
 
 /** Times are milliseconds. */
 export const AuthStarted = z
-  .object({ state: z.string(), authorizeUrl: z.string(), expiresAt: z.int() })
-  .meta({ id: 'AuthStarted' })
+  .object({
+    state: text('The name of this sign-in, for `POST /v1/auth/complete`'),
+    authorizeUrl: text('The page of the code host to open in a browser'),
+    expiresAt: time('When the sign-in ends if it was not completed: after 10 minutes'),
+  })
+  .meta({ id: 'AuthStarted', description: 'A sign-in that was begun' })
+
+const state = z.string().min(1).meta({ description: 'The `state` that the start of the sign-in gave' })
 
 export const AuthComplete = z
-  .object({ state: z.string().min(1), exchangeCode: z.string().min(1) })
-  .meta({ id: 'AuthComplete' })
+  .object({
+    state,
+    exchangeCode: z.string().min(1).meta({ description: 'The code that the page showed, or the browser brought' }),
+  })
+  .meta({
+    id: 'AuthComplete',
+    description: 'A sign-in and its code',
+    examples: [{ state: 'the state of the start', exchangeCode: 'the code of the page' }],
+  })
 export type AuthComplete = z.infer<typeof AuthComplete>
 
 /** The form of the page that asks, and whether its answer is yes. */
 export const AuthConfirm = z
-  .object({ state: z.string().min(1), confirmation: z.string().min(1), answer: z.enum(['yes', 'no']) })
-  .meta({ id: 'AuthConfirm' })
+  .object({
+    state,
+    confirmation: z.string().min(1).meta({ description: 'The secret of the page that asks' }),
+    answer: z.enum(['yes', 'no']).meta({ description: 'Whether account and device may be joined' }),
+  })
+  .meta({
+    id: 'AuthConfirm',
+    description: 'The form of the page that asks',
+    examples: [{ state: 'the state of the start', confirmation: 'the secret of the page', answer: 'no' }],
+  })
 export type AuthConfirm = z.infer<typeof AuthConfirm>
 
 export const AuthCompleted = z.object({ session: NewSession })

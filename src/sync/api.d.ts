@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process lives */
+        /**
+         * Whether the process lives
+         * @description For supervisors. Answers 200 as long as the process answers at all, whatever else is away.
+         */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether reads and writes can be served */
+        /**
+         * Whether reads and writes can be served
+         * @description For load balancers. 200 when reads and writes can be served, with `degraded` for what needs attention; else 503 with `missing`, and `Retry-After`.
+         */
         get: operations["getHealthReady"];
         put?: never;
         post?: never;
@@ -45,7 +51,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Prometheus metrics */
+        /**
+         * Prometheus metrics
+         * @description All metrics of this process in the text format of Prometheus.
+         */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -62,12 +71,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who you are, and where */
+        /**
+         * Who you are, and where
+         * @description The session that the request came with, its user and its active namespace. A page that signs in by cookie finds its `csrfToken` here.
+         */
         get: operations["getSession"];
         put?: never;
-        /** Start a session as a device; its first one makes a user */
+        /**
+         * Start a session as a device; its first one makes a user
+         * @description Signs a device in, without a password: its `deviceId` is the secret. The first call with a `deviceId` makes a user, an identity, and a namespace of its own; each later one starts another session of the same user. Sessions live 90 days if the operator has not said otherwise. Errors: `invalid_request` (400) for a missing, short or example `deviceId`; `forbidden` (403) for a namespace that the user is no member of, and for a new user whose `inviteCode` no invite has, or who has none where only the invited may sign up; `not_found` (404) for an unknown namespace; `invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) beyond 120 calls a minute from one address (default).
+         */
         post: operations["postSession"];
-        /** End this session */
+        /**
+         * End this session
+         * @description Signs out: the token stops working at once here, and within a second on other nodes of the service. A cookie is cleared.
+         */
         delete: operations["deleteSession"];
         options?: never;
         head?: never;
@@ -83,7 +101,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make another namespace the active one of this session */
+        /**
+         * Make another namespace the active one of this session
+         * @description What the session writes goes to its active namespace, and its lists show that one. Name the namespace by `namespaceId` or by `slug`; with both the id counts. Switching again to the same namespace changes nothing. Errors: `invalid_request` (400) when both are missing; `forbidden` (403) when you are no member; `not_found` (404).
+         */
         post: operations["postSessionSwitch"];
         delete?: never;
         options?: never;
@@ -98,7 +119,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your sessions, newest first */
+        /**
+         * List your sessions, newest first
+         * @description All sessions of your user that have neither ended nor expired, on all devices. Tokens are never shown.
+         */
         get: operations["getSessions"];
         put?: never;
         post?: never;
@@ -118,7 +142,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End one of your sessions */
+        /**
+         * End one of your sessions
+         * @description Its token stops working at once here, and within a second on other nodes of the service. Errors: `not_found` (404) for a session that is not yours or has ended.
+         */
         delete: operations["deleteSessionById"];
         options?: never;
         head?: never;
@@ -132,14 +159,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read your user */
+        /**
+         * Read your user
+         * @description The user that the session belongs to.
+         */
         get: operations["getUser"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change your user */
+        /**
+         * Change your user
+         * @description Gives you another name. What is not given stays; the same name again changes nothing.
+         */
         patch: operations["patchUser"];
         trace?: never;
     };
@@ -150,7 +183,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List how you can sign in */
+        /**
+         * List how you can sign in
+         * @description Devices and accounts at the code host that sign in as your user, oldest first. The id of a device itself is a secret and is never shown.
+         */
         get: operations["getUserIdentities"];
         put?: never;
         post?: never;
@@ -170,7 +206,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a way to sign in: its sessions end, and who signs in with it is somebody new */
+        /**
+         * Remove a way to sign in: its sessions end, and who signs in with it is somebody new
+         * @description Ends the sessions of the identity. Who signs in with it afterwards becomes another, new user. Errors: `not_found` (404) for one that is not yours or was removed before; `last_identity` (409) for your only one.
+         */
         delete: operations["deleteUserIdentity"];
         options?: never;
         head?: never;
@@ -184,10 +223,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the namespaces that you are a member of */
+        /**
+         * List the namespaces that you are a member of
+         * @description With your role in each.
+         */
         get: operations["getNamespaces"];
         put?: never;
-        /** Create a namespace and become its admin */
+        /**
+         * Create a namespace and become its admin
+         * @description The slug is trimmed and lower-cased; it cannot be changed later. Errors: `invalid_request` (400) for a slug that is taken (also by yourself, so a repetition fails), reserved, or not 1 to 64 letters, digits and single hyphens.
+         */
         post: operations["postNamespaces"];
         delete?: never;
         options?: never;
@@ -202,14 +247,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a namespace */
+        /**
+         * Read a namespace
+         * @description Anybody may read it; a member also gets their `role`. Errors: `not_found` (404).
+         */
         get: operations["getNamespace"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change a namespace, as an admin */
+        /**
+         * Change a namespace, as an admin
+         * @description What is not given stays; the same again changes nothing. The slug cannot be changed. Errors: `forbidden` (403) for who is no admin; `not_found` (404).
+         */
         patch: operations["patchNamespace"];
         trace?: never;
     };
@@ -220,7 +271,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the members of a namespace, as one of them */
+        /**
+         * List the members of a namespace, as one of them
+         * @description For its members. Errors: `forbidden` (403) for who is no member; `not_found` (404) for an unknown namespace.
+         */
         get: operations["getNamespaceMembers"];
         put?: never;
         post?: never;
@@ -240,11 +294,17 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a member, as an admin, or leave */
+        /**
+         * Remove a member, as an admin, or leave
+         * @description The rights of the member end at once here, and within a second on other nodes of the service. Open invites that the member made are revoked; traces stay. Errors: `forbidden` (403) for who is no admin and removes another; `not_found` (404) for an unknown namespace or member; `last_admin` (409) when no admin would be left.
+         */
         delete: operations["deleteNamespaceMember"];
         options?: never;
         head?: never;
-        /** Change a member's role, as an admin */
+        /**
+         * Change a member's role, as an admin
+         * @description The same role again changes nothing. Errors: `forbidden` (403) for who is no admin; `not_found` (404) for an unknown namespace or member; `last_admin` (409) when no admin would be left.
+         */
         patch: operations["patchNamespaceMember"];
         trace?: never;
     };
@@ -255,7 +315,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** See where an invite leads to */
+        /**
+         * See where an invite leads to
+         * @description Anybody who has the code may look, as often as they like; also at an invite that is over. Errors: `not_found` (404); `rate_limited` (429) beyond 60 calls a minute from one address (default).
+         */
         get: operations["getInvite"];
         put?: never;
         post?: never;
@@ -274,7 +337,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Join a namespace by an invite */
+        /**
+         * Join a namespace by an invite
+         * @description Makes you a member, with the role of the invite, and spends one use. Who is a member already stays as they are, and spends none. Errors: `forbidden` (403) for an invite to another e-mail address; `not_found` (404); `invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) beyond 60 calls a minute from one address (default).
+         */
         post: operations["postInviteAccept"];
         delete?: never;
         options?: never;
@@ -289,10 +355,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the invites of a namespace, as an admin */
+        /**
+         * List the invites of a namespace, as an admin
+         * @description All of them, those that are over as well. Errors: `forbidden` (403) for who is no admin; `not_found` (404) for an unknown namespace.
+         */
         get: operations["getNamespaceInvites"];
         put?: never;
-        /** Make an invite, as an admin */
+        /**
+         * Make an invite, as an admin
+         * @description Lives for 24 hours; each call makes another one. Send its code to whom you invite. Errors: `invalid_request` (400); `forbidden` (403) for who is no admin; `not_found` (404) for an unknown namespace.
+         */
         post: operations["postNamespaceInvites"];
         delete?: never;
         options?: never;
@@ -310,7 +382,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke an invite, as an admin */
+        /**
+         * Revoke an invite, as an admin
+         * @description Its code stops working; who has joined stays. A repetition changes nothing. Errors: `forbidden` (403) for who is no admin; `not_found` (404) for an unknown namespace or code.
+         */
         delete: operations["deleteNamespaceInvite"];
         options?: never;
         head?: never;
@@ -324,9 +399,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The avatar as a picture */
+        /**
+         * The avatar as a picture
+         * @description Anybody may see it. `avatarUrl` of a namespace is this address with `v`, which caches may keep for ever. Errors: `not_found` (404) without namespace or avatar.
+         */
         get: operations["getNamespaceAvatar"];
-        /** Upload the avatar, as an admin: PNG, JPEG or WebP of at most 512 KiB and 4,096 pixels a side */
+        /**
+         * Upload the avatar, as an admin: PNG, JPEG or WebP of at most 512 KiB and 4,096 pixels a side
+         * @description Replaces the avatar that was there. What counts is the content of the body, not its content type. Errors: `invalid_request` (400) for what is no such picture; `forbidden` (403) for who is no admin; `quota_exceeded` (403) where the operator limits them; `not_found` (404); `payload_too_large` (413).
+         */
         put: operations["putNamespaceAvatar"];
         post?: never;
         delete?: never;
@@ -342,10 +423,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the traces of the session's namespace, newest first */
+        /**
+         * List the traces of the session's namespace, newest first
+         * @description Those of the active namespace, 50 a page if `limit` does not say otherwise, and at most 8 MiB. Empty for a user without a namespace. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none.
+         */
         get: operations["getTraces"];
         put?: never;
-        /** Create a trace, or update the one with this externalId */
+        /**
+         * Create a trace, or update the one with this externalId
+         * @description Writes to the active namespace of the session. A trace that is there with this `externalId` is updated as by PUT, so a repetition is harmless. Errors: `invalid_request` (400); `forbidden` (403) for members who are neither creator nor admin, and for a user without a namespace; `quota_exceeded` (403) where the operator limits traces; `not_found` (404).
+         */
         post: operations["postTraces"];
         delete?: never;
         options?: never;
@@ -360,16 +447,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a trace */
+        /**
+         * Read a trace
+         * @description A public trace for anybody, any other for members of its namespace. When several namespaces have the `externalId`: the one in the active namespace, else in one of yours, else a public one. Errors: `unauthorized` (401) without a token for a trace that is not public; `not_found` (404).
+         */
         get: operations["getTrace"];
-        /** Create or update a trace */
+        /**
+         * Create or update a trace
+         * @description Writes to the active namespace of the session. On a trace that is there only the given fields change; but `visibility`, when it is not given, becomes `private` (PATCH keeps it). A repetition changes `updatedAt` only. Errors: `invalid_request` (400); `forbidden` (403) for members who are neither creator nor admin, and for a user without a namespace; `quota_exceeded` (403) where the operator limits traces; `not_found` (404).
+         */
         put: operations["putTrace"];
         post?: never;
-        /** Delete a trace and erase what it held */
+        /**
+         * Delete a trace and erase what it held
+         * @description As its creator or as an admin of its namespace. Its messages are erased for good. Creating the same `externalId` again starts an empty trace. Errors: `forbidden` (403) for members who are neither creator nor admin; `not_found` (404) for who is no member, and for a repetition.
+         */
         delete: operations["deleteTrace"];
         options?: never;
         head?: never;
-        /** Change some fields of a trace */
+        /**
+         * Change some fields of a trace
+         * @description As its creator or as an admin of its namespace. What is not given stays. Errors: `invalid_request` (400); `forbidden` (403) for members who are neither creator nor admin; `not_found` (404) for an unknown trace and for who is no member.
+         */
         patch: operations["patchTrace"];
         trace?: never;
     };
@@ -381,7 +480,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Create or update a message */
+        /**
+         * Create or update a message
+         * @description As the creator of the trace or as an admin of its namespace. On a message that is there only the given fields change; given `parts` replace all that it had. A repetition changes nothing. Errors: `invalid_request` (400), also beyond 2,000 parts; `forbidden` (403) for members who are neither creator nor admin; `quota_exceeded` (403) where the operator limits bytes; `not_found` (404) for an unknown trace and for who is no member; `payload_too_large` (413) beyond 1 MiB.
+         */
         put: operations["putTraceMessage"];
         post?: never;
         delete?: never;
@@ -399,7 +501,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create or update up to 200 messages, all or none */
+        /**
+         * Create or update up to 200 messages, all or none
+         * @description Each as by PUT, in the order of the request; all are stored or none. A repetition changes nothing. Errors: `invalid_request` (400), also beyond 2,000 parts in a message, 20,000 in the batch, or 200,000 JSON values; `forbidden` (403) for members who are neither creator nor admin; `quota_exceeded` (403) where the operator limits bytes; `not_found` (404) for an unknown trace and for who is no member; `payload_too_large` (413) beyond 16 MiB; `rate_limited` (429) and `unavailable` (503) while too many bytes are on their way.
+         */
         post: operations["postTraceMessagesBatch"];
         delete?: never;
         options?: never;
@@ -414,7 +519,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the messages of a trace */
+        /**
+         * List the messages of a trace
+         * @description Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none; `unauthorized` (401) without a token for a trace that is not public; `not_found` (404).
+         */
         get: operations["getTraceMessages"];
         put?: never;
         post?: never;
@@ -431,7 +539,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the traces of a namespace, newest first */
+        /**
+         * List the traces of a namespace, newest first
+         * @description All traces for a member, on one page if `limit` and `cursor` do not say otherwise; only public ones for anybody else, 50 a page by default. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none; `not_found` (404) for an unknown namespace.
+         */
         get: operations["getNamespaceTraces"];
         put?: never;
         post?: never;
@@ -448,7 +559,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Public traces of everybody and, signed in, those of the session's namespace; newest first */
+        /**
+         * Public traces of everybody and, signed in, those of the session's namespace; newest first
+         * @description 50 a page if `limit` does not say otherwise, and at most 8 MiB. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none.
+         */
         get: operations["getFeed"];
         put?: never;
         post?: never;
@@ -465,7 +579,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the models of the registry, of one provider or with all words of `q` */
+        /**
+         * List the models of the registry, of one provider or with all words of `q`
+         * @description Anybody may read it. By provider and id, 50 a page if `limit` does not say otherwise. Empty where the operator has no catalogue. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none.
+         */
         get: operations["getModels"];
         put?: never;
         post?: never;
@@ -482,7 +599,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a model and its provider; slashes in a model's id may stand as they are */
+        /**
+         * Read a model and its provider; slashes in a model's id may stand as they are
+         * @description Anybody may read it. Errors: `not_found` (404).
+         */
         get: operations["getModel"];
         put?: never;
         post?: never;
@@ -501,7 +621,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start to sign in with the code host */
+        /**
+         * Start to sign in with the code host
+         * @description Open `authorizeUrl` in a browser. After the person has agreed there and here, a page shows a code, or `redirectTo` gets it; `POST /v1/auth/complete` makes a session of it within 10 minutes. Each call starts another sign-in. Errors: `invalid_request` (400) for a short or missing `deviceId` or another `redirectTo`; `not_found` (404) on a service without a code host; `rate_limited` (429) beyond 60 calls a minute from one address (default).
+         */
         post: operations["postAuthStart"];
         delete?: never;
         options?: never;
@@ -516,7 +639,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where the code host sends people back to: asks whether to join account and device */
+        /**
+         * Where the code host sends people back to: asks whether to join account and device
+         * @description For browsers: the page shows the account, the device and the user that will be joined, and asks. A sign-in that began on a page of this service sets the cookie and goes back there instead. Works once, within 10 minutes. Failures are pages, too.
+         */
         get: operations["getAuthCallbackCodehost"];
         put?: never;
         post?: never;
@@ -535,7 +661,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** See which account and which user a code would join to the device; the code stays good */
+        /**
+         * See which account and which user a code would join to the device; the code stays good
+         * @description For a program that asks its user before it completes a sign-in. Changes nothing and can be repeated. Errors: `invalid_request` (400) for a code that is wrong, used or older than 10 minutes; `not_found` (404) on a service without a code host.
+         */
         post: operations["postAuthReview"];
         delete?: never;
         options?: never;
@@ -552,7 +681,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Complete a sign-in with the code that it gave */
+        /**
+         * Complete a sign-in with the code that it gave
+         * @description Starts a session of the user that the account belongs to. A new account is joined to the user of the device, or makes a user. Works once. Errors: `invalid_request` (400) for a code that is wrong, used or older than 10 minutes; `forbidden` (403) for a namespace that the user is no member of, or a new user where only the invited may sign up; `not_found` (404) for an unknown namespace, or on a service without a code host; `invite_revoked`, `invite_expired`, `invite_used` (410).
+         */
         post: operations["postAuthComplete"];
         delete?: never;
         options?: never;
@@ -569,7 +701,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say yes or no to a sign-in, from the page that asks */
+        /**
+         * Say yes or no to a sign-in, from the page that asks
+         * @description For the form of that page, in the browser that was asked. Yes gives the code for `POST /v1/auth/complete`, on a page or to `redirectTo`; no ends the sign-in. Works once. Failures are pages, too.
+         */
         post: operations["postAuthConfirm"];
         delete?: never;
         options?: never;
@@ -581,365 +716,1125 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description A sign-in and its code
+         * @example {
+         *       "state": "the state of the start",
+         *       "exchangeCode": "the code of the page"
+         *     }
+         */
         AuthComplete: {
+            /** @description The `state` that the start of the sign-in gave */
             state: string;
+            /** @description The code that the page showed, or the browser brought */
             exchangeCode: string;
         };
+        /**
+         * @description The form of the page that asks
+         * @example {
+         *       "state": "the state of the start",
+         *       "confirmation": "the secret of the page",
+         *       "answer": "no"
+         *     }
+         */
         AuthConfirm: {
+            /** @description The `state` that the start of the sign-in gave */
             state: string;
+            /** @description The secret of the page that asks */
             confirmation: string;
-            /** @enum {string} */
+            /**
+             * @description Whether account and device may be joined
+             * @enum {string}
+             */
             answer: "yes" | "no";
         };
+        /**
+         * @description Which device signs in, and what comes after
+         * @example {
+         *       "deviceId": "replace-this-by-32-random-characters",
+         *       "deviceName": "my laptop"
+         *     }
+         */
         AuthStart: {
-            /** @constant */
+            /**
+             * @description Where to sign in: there is one provider
+             * @constant
+             */
             provider?: "codehost";
+            /**
+             * @description A secret that the client makes once for its machine and keeps: whoever sends it is signed in as this device. Take 32 random characters, as of a UUID. At least 16 characters where the service listens on more than loopback; `replace-this-by-32-random-characters` is refused
+             * @example replace-this-by-32-random-characters
+             */
             deviceId: string;
+            /**
+             * @description What the user calls the device
+             * @example my laptop
+             */
             deviceName?: string;
+            /** @description The id of the namespace that the session shall be active in: one that the user is a member of. Default: the oldest individual one of the user, else the one that they joined first */
             namespaceId?: string;
             /** @description The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up */
             inviteCode?: string;
+            /**
+             * @description Where the browser goes in the end: an address on loopback, which gets `state` and `exchangeCode`, or a page of this service. Without it a page shows the code
+             * @example http://127.0.0.1:8400/done
+             */
             redirectTo?: string;
         };
+        /** @description A sign-in that was begun */
         AuthStarted: {
+            /** @description The name of this sign-in, for `POST /v1/auth/complete` */
             state: string;
+            /** @description The page of the code host to open in a browser */
             authorizeUrl: string;
+            /**
+             * @description When the sign-in ends if it was not completed: after 10 minutes, in milliseconds since 1970
+             * @example 1767366245000
+             */
             expiresAt: number;
         };
+        /** @description The session of a request, with its user and namespace */
         CurrentSession: {
+            /** @description The session that the request came with */
             session: {
+                /**
+                 * @description The id of the session
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 id: string;
+                /**
+                 * @description The id of the user
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 userId: string;
+                /**
+                 * @description The id of the identity that the user has signed in with
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 identityId: string;
+                /**
+                 * @description The id of the namespace that the session is active in; absent when the user has none
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 namespaceId?: string;
+                /**
+                 * @description The slug of this namespace
+                 * @example my-team
+                 */
                 namespaceSlug?: string;
+                /** @description The role of the user in this namespace */
                 role?: components["schemas"]["Role"];
+                /**
+                 * @description What the user calls the device
+                 * @example my laptop
+                 */
                 deviceName?: string;
+                /**
+                 * @description When the session was last used, in milliseconds since 1970
+                 * @example 1767366245000
+                 */
                 lastUsedAt: number;
+                /**
+                 * @description When the session ends, in milliseconds since 1970
+                 * @example 1767366245000
+                 */
                 expiresAt?: number;
             };
             user: components["schemas"]["User"];
+            /** @description The namespace that the session is active in */
             namespace?: components["schemas"]["NamespaceInfo"];
+            /** @description The role of the user in this namespace */
             role?: components["schemas"]["Role"];
+            /** @description What the header `x-csrf-token` needs; for callers with a cookie only */
             csrfToken?: string;
             /** @description Another one when the service has another log, or its log has lost its end */
             logId?: string;
         };
+        /** @description The answer to a call that failed */
         Error: {
-            /** @constant */
+            /**
+             * @description That the call failed
+             * @constant
+             */
             ok: false;
+            /** @description Why the call failed */
             error: {
+                /**
+                 * @description What went wrong, for programs
+                 * @example invalid_request
+                 */
                 code: string;
+                /**
+                 * @description What went wrong, for people
+                 * @example Invalid request
+                 */
                 message: string;
+                /**
+                 * @description For `invalid_request`: `formErrors` and, by field, `fieldErrors`. For `unavailable` after a write: `stored`, whether it was stored all the same (`true`, `false` or `"unknown"`)
+                 * @example {
+                 *       "formErrors": [],
+                 *       "fieldErrors": {
+                 *         "deviceId": [
+                 *           "must not be longer than 1024 characters"
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 details?: unknown;
             };
         };
+        /** @description A trace as it stands in the feed */
         FeedTrace: {
+            /**
+             * @description The id of the trace
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             id: string;
+            /**
+             * @description The id that the client has chosen for the trace, unique in its namespace; 1 to 1,024 characters
+             * @example my-first-session
+             */
             externalId: string;
+            /**
+             * @description The title that the client gives to the trace
+             * @example Mend the login page
+             */
             title?: string;
+            /**
+             * @description The agent that was recorded; `unknown` when it is not given
+             * @example my-agent
+             */
             agentId: string;
+            /**
+             * @description The model that was used. One that the registry knows is stored under its normalised id, any other as it is given
+             * @example gpt-5
+             */
             model?: string;
+            /** @description The name of the model in the registry; absent for a model that it does not know */
             modelName?: string;
+            /** @description The title that the service made from the messages */
             ai_title?: string;
             visibility: components["schemas"]["Visibility"];
+            /**
+             * @description When the service first got the trace, in milliseconds since 1970
+             * @example 1767366245000
+             */
             createdAt: number;
+            /**
+             * @description When the trace or one of its messages was last written, in milliseconds since 1970
+             * @example 1767366245000
+             */
             updatedAt?: number;
+            /**
+             * @description How many messages the trace has
+             * @example 3
+             */
             messageCount?: number;
+            /** @description The namespace that the trace belongs to */
             namespace: {
+                /**
+                 * @description The id of the namespace
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 id: string;
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
+                /**
+                 * @description The name of the namespace
+                 * @example My team
+                 */
                 displayName: string;
             };
+            /** @description The user who created the trace; absent when that one is not known */
             author?: {
+                /**
+                 * @description The id of the user
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 id: string;
+                /**
+                 * @description The name of the user, if they gave one
+                 * @example Ada
+                 */
                 displayName?: string;
             };
         };
+        /** @description A way to sign in as a user */
         Identity: {
+            /**
+             * @description The id of the identity
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description `device`: a machine; `codehost`: an account at the code host
+             * @enum {string}
+             */
             type: "device" | "codehost";
+            /**
+             * @description The name of the account at the code host
+             * @example ada
+             */
             login?: string;
+            /** @description The address of the picture of the account at the code host */
             avatarUrl?: string;
+            /**
+             * @description The e-mail address that the code host gave
+             * @example ada@example.org
+             */
             email?: string;
+            /** @description Whether the code host has verified the address */
             emailVerified?: boolean;
         };
+        /** @description An invite to a namespace, as its admins see it */
         Invite: {
+            /**
+             * @description The secret that the invite is accepted with: 9 letters and digits
+             * @example a1B2c3D4e
+             */
             code: string;
+            /**
+             * @description The id of the namespace
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             namespaceId: string;
+            /**
+             * @description The id of the admin who made the invite
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             invitedBy: string;
             role: components["schemas"]["Role"];
+            /**
+             * @description When the invite was made, in milliseconds since 1970
+             * @example 1767366245000
+             */
             createdAt: number;
+            /**
+             * @description When the invite ends: 24 hours after it was made, in milliseconds since 1970
+             * @example 1767366245000
+             */
             expiresAt: number;
+            /**
+             * @description Who may accept: only a user with this e-mail address, verified
+             * @example ada@example.org
+             */
             email?: string;
+            /**
+             * @description How many may accept; 0: any number. Absent: one
+             * @example 3
+             */
             maxUses?: number;
+            /**
+             * @description How many have accepted
+             * @example 3
+             */
             useCount: number;
+            /**
+             * @description When the invite was first accepted, in milliseconds since 1970
+             * @example 1767366245000
+             */
             acceptedAt?: number;
+            /**
+             * @description The id of the user who accepted first
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             acceptedBy?: string;
+            /**
+             * @description When the invite was revoked, in milliseconds since 1970
+             * @example 1767366245000
+             */
             revokedAt?: number;
             state: components["schemas"]["InviteState"];
         };
+        /**
+         * @description Who may accept, and as what
+         * @example {
+         *       "maxUses": 1,
+         *       "role": "member"
+         *     }
+         */
         InviteCreate: {
-            /** Format: email */
+            /**
+             * Format: email
+             * @description Only a user with this e-mail address, verified by the code host, may accept
+             */
             email?: string;
+            /**
+             * @description How many users may accept; 0: any number. Default: 1
+             * @example 1
+             */
             maxUses?: number;
+            /** @description The role of who accepts. Default: `member` */
             role?: components["schemas"]["Role"];
         };
-        /** @enum {string} */
+        /**
+         * @description `pending`: can be accepted; `accepted`: no use is left; `revoked`: taken back; `expired`: too old
+         * @enum {string}
+         */
         InviteState: "pending" | "accepted" | "revoked" | "expired";
+        /** @description A member of a namespace */
         Member: {
             user: components["schemas"]["User"];
             role: components["schemas"]["Role"];
+            /**
+             * @description The id of the user who made the invite
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             invitedBy?: string;
+            /**
+             * @description When the user joined, in milliseconds since 1970
+             * @example 1767366245000
+             */
             joinedAt: number;
         };
+        /** @description A message of a trace */
         Message: {
+            /**
+             * @description The id of the message
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             id: string;
+            /**
+             * @description The id that the client has chosen for the message, unique in its trace; 1 to 1,024 characters
+             * @example message-1
+             */
             externalId: string;
-            /** @enum {string} */
+            /**
+             * @description Who speaks: the user, the agent (`assistant`), or the system
+             * @enum {string}
+             */
             role: "user" | "assistant" | "system";
+            /**
+             * @description The text of the message as a whole
+             * @example Why does the login page fail?
+             */
             textContent?: string;
+            /**
+             * @description The model that wrote the message
+             * @example gpt-5
+             */
             model?: string;
+            /**
+             * @description The place of the message in its trace: lists are sorted by it, messages without one come last
+             * @example 1
+             */
             order?: number;
+            /**
+             * @description When the message was written, as the client says: in milliseconds since 1970
+             * @example 1767366245000
+             */
             timestamp?: number;
+            /**
+             * @description When the service first got the message, in milliseconds since 1970
+             * @example 1767366245000
+             */
             createdAt: number;
+            /**
+             * @description When the message was last changed, in milliseconds since 1970
+             * @example 1767366245000
+             */
             updatedAt: number;
+            /** @description What the message is made of, in order; in lists only with `includeParts=true` */
             parts?: ({
+                /**
+                 * @description The place of the part in its message, from 0
+                 * @example 0
+                 */
                 order: number;
             } & components["schemas"]["Part"])[];
         };
+        /**
+         * @description Messages of one trace
+         * @example {
+         *       "messages": [
+         *         {
+         *           "externalId": "message-1",
+         *           "role": "user",
+         *           "order": 1,
+         *           "textContent": "Why does the login page fail?"
+         *         },
+         *         {
+         *           "externalId": "message-2",
+         *           "role": "assistant",
+         *           "order": 2,
+         *           "model": "gpt-5",
+         *           "parts": [
+         *             {
+         *               "type": "text",
+         *               "content": {
+         *                 "text": "I look at the log first."
+         *               }
+         *             },
+         *             {
+         *               "type": "tool_call",
+         *               "content": {
+         *                 "callId": "call-1",
+         *                 "toolName": "bash",
+         *                 "args": {
+         *                   "command": "tail server.log"
+         *                 }
+         *               }
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
         MessageBatch: {
+            /** @description 1 to 200 messages, written in this order, with at most 20000 parts in all. The same id twice is two writes of one message */
             messages: {
+                /**
+                 * @description The id that the client has chosen for the message, unique in its trace; 1 to 1,024 characters
+                 * @example message-1
+                 */
                 externalId: string;
-                /** @enum {string} */
+                /**
+                 * @description Who speaks: the user, the agent (`assistant`), or the system
+                 * @enum {string}
+                 */
                 role: "user" | "assistant" | "system";
+                /**
+                 * @description The text of the message as a whole
+                 * @example Why does the login page fail?
+                 */
                 textContent?: string;
+                /**
+                 * @description The model that wrote the message
+                 * @example gpt-5
+                 */
                 model?: string;
+                /**
+                 * @description The place of the message in its trace: lists are sorted by it, messages without one come last
+                 * @example 1
+                 */
                 order?: number;
+                /**
+                 * @description When the message was written, as the client says: in milliseconds since 1970
+                 * @example 1767366245000
+                 */
                 timestamp?: number;
+                /** @description What the message is made of, in order: at most 2000 parts. They replace all parts that it had; without this member they stay */
                 parts?: components["schemas"]["PartUpsert"][];
             }[];
         };
+        /**
+         * @description A message. What is not given stays as it is
+         * @example {
+         *       "role": "user",
+         *       "order": 1,
+         *       "textContent": "Why does the login page fail?"
+         *     }
+         */
         MessageUpsert: {
-            /** @enum {string} */
+            /**
+             * @description Who speaks: the user, the agent (`assistant`), or the system
+             * @enum {string}
+             */
             role: "user" | "assistant" | "system";
+            /**
+             * @description The text of the message as a whole
+             * @example Why does the login page fail?
+             */
             textContent?: string;
+            /**
+             * @description The model that wrote the message
+             * @example gpt-5
+             */
             model?: string;
+            /**
+             * @description The place of the message in its trace: lists are sorted by it, messages without one come last
+             * @example 1
+             */
             order?: number;
+            /**
+             * @description When the message was written, as the client says: in milliseconds since 1970
+             * @example 1767366245000
+             */
             timestamp?: number;
+            /** @description What the message is made of, in order: at most 2000 parts. They replace all parts that it had; without this member they stay */
             parts?: components["schemas"]["PartUpsert"][];
         };
+        /** @description A model as a provider offers it */
         Model: {
+            /**
+             * @description The name of the model
+             * @example GPT-5
+             */
             name: string;
+            /** @description The family that the model belongs to */
             family?: string;
+            /** @description Whether the model takes files */
             attachment: boolean;
+            /** @description Whether the model reasons before it answers */
             reasoning: boolean;
+            /** @description Whether the model calls tools */
             toolCall: boolean;
+            /** @description Whether the model answers in a given structure */
             structuredOutput?: boolean;
+            /** @description Whether the temperature can be set */
             temperature: boolean;
+            /** @description Whether the weights of the model are public */
             openWeights: boolean;
+            /**
+             * @description Up to when the knowledge of the model goes: `YYYY-MM` or `YYYY-MM-DD`; empty when it is not known
+             * @example 2025-08-07
+             */
             knowledge: string;
+            /**
+             * @description When the model was released: `YYYY-MM` or `YYYY-MM-DD`; empty when it is not known
+             * @example 2025-08-07
+             */
             releaseDate: string;
+            /**
+             * @description When the model was last updated: `YYYY-MM` or `YYYY-MM-DD`; empty when it is not known
+             * @example 2025-08-07
+             */
             lastUpdated: string;
+            /**
+             * @description How mature the model is, if the catalogue says so
+             * @example beta
+             */
             status?: string;
+            /** @description The kinds of content of the model */
             modalities: {
+                /**
+                 * @description What the model takes
+                 * @example [
+                 *       "text",
+                 *       "image"
+                 *     ]
+                 */
                 input: string[];
+                /**
+                 * @description What the model gives
+                 * @example [
+                 *       "text",
+                 *       "image"
+                 *     ]
+                 */
                 output: string[];
             };
+            /**
+             * @description Prices in US dollars for a million tokens, by kind
+             * @example {
+             *       "input": 1.25,
+             *       "output": 10
+             *     }
+             */
             cost: {
                 [key: string]: unknown;
             };
+            /** @description How much the model takes and gives */
             limit: {
+                /** @description At most this many tokens of input and output together */
                 context?: number;
+                /** @description At most this many tokens of output */
                 output?: number;
+                /** @description At most this many tokens of input */
                 input?: number;
             };
+            /** @description Whether the model reasons between calls of tools, or how that is told */
             interleaved?: boolean | {
                 [key: string]: unknown;
             };
+            /** @description What the model has otherwise than its provider */
             providerOverride?: {
+                /** @description The name of the npm package that speaks to the model */
                 npm: string;
+                /** @description The address of the API of the model */
                 api?: string;
             };
+            /**
+             * @description The id of the provider
+             * @example openai
+             */
             providerId: string;
+            /**
+             * @description The id of the model at its provider
+             * @example gpt-5
+             */
             modelId: string;
+            /**
+             * @description The id that traces get which used the model: the same at every provider
+             * @example gpt-5
+             */
             normalizedId: string;
         };
+        /** @description A provider of models */
         ModelProvider: {
+            /**
+             * @description The id of the provider
+             * @example openai
+             */
             providerId: string;
+            /** @description The name of the provider */
             name: string;
+            /** @description Environment variables that hold its key by convention */
             env: string[];
+            /** @description The name of the npm package that speaks to the provider */
             npm: string;
+            /** @description The address of the API of the provider */
             api?: string;
+            /** @description The address of the documentation of the provider */
             doc: string;
         };
+        /** @description A namespace: the owner of traces */
         Namespace: {
+            /**
+             * @description The id of the namespace
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             id: string;
+            /**
+             * @description The name of the namespace in addresses, unique in the service
+             * @example my-team
+             */
             slug: string;
+            /**
+             * @description The name of the namespace
+             * @example My team
+             */
             displayName: string;
+            /** @description What the namespace is for */
             description?: string;
             type: components["schemas"]["NamespaceType"];
+            /** @description The role of the caller; absent for one who is no member */
             role?: components["schemas"]["Role"];
+            /** @description The path of the picture on this service; absent without one */
             avatarUrl?: string;
         };
+        /**
+         * @description A new namespace
+         * @example {
+         *       "slug": "my-team",
+         *       "displayName": "My team"
+         *     }
+         */
         NamespaceCreate: {
+            /**
+             * @description The name in addresses, unique in the service: 1 to 64 letters, digits and single hyphens between them
+             * @example my-team
+             */
             slug: string;
+            /**
+             * @description The name that people see
+             * @example My team
+             */
             displayName: string;
+            /**
+             * @description What the namespace is for
+             * @example All that we did together
+             */
             description?: string;
+            /** @description One person’s or an organisation’s. Default: `org` */
             type?: components["schemas"]["NamespaceType"];
         };
+        /** @description A namespace as one of its members sees it, with the role of that member */
         NamespaceInfo: {
+            /**
+             * @description The id of the namespace
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             id: string;
+            /**
+             * @description The name of the namespace in addresses, unique in the service
+             * @example my-team
+             */
             slug: string;
+            /**
+             * @description The name of the namespace
+             * @example My team
+             */
             displayName: string;
+            /** @description What the namespace is for */
             description?: string;
             type: components["schemas"]["NamespaceType"];
             role: components["schemas"]["Role"];
+            /** @description The path of the picture on this service; absent without one */
             avatarUrl?: string;
         };
-        /** @enum {string} */
+        /**
+         * @description Whether the namespace is one person’s or an organisation’s
+         * @enum {string}
+         */
         NamespaceType: "individual" | "org";
+        /**
+         * @description What changes of the namespace
+         * @example {
+         *       "description": "All that we did together"
+         *     }
+         */
         NamespaceUpdate: {
+            /**
+             * @description The name that people see
+             * @example My team
+             */
             displayName?: string;
+            /**
+             * @description What the namespace is for
+             * @example All that we did together
+             */
             description?: string;
         };
+        /** @description A session that was just made */
         NewSession: {
+            /**
+             * @description The id of the session
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             id: string;
-            token: string;
+            /**
+             * @description The id of the user
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             userId: string;
+            /**
+             * @description The id of the identity that the user has signed in with
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             identityId: string;
+            /** @description The secret for `Authorization: Bearer …`; it is shown here and never again */
+            token: string;
+            /**
+             * @description The id of the namespace that the session is active in; absent when the user has none
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             namespaceId?: string;
+            /**
+             * @description The slug of this namespace
+             * @example my-team
+             */
             namespaceSlug?: string;
+            /** @description The role of the user in this namespace */
             role?: components["schemas"]["Role"];
+            /**
+             * @description What the user calls the device
+             * @example my laptop
+             */
             deviceName?: string;
+            /**
+             * @description When the session ends, in milliseconds since 1970
+             * @example 1767366245000
+             */
             expiresAt?: number;
         };
+        /** @description A part of a message */
         Part: {
-            /** @constant */
+            /**
+             * @description The type of the part, which decides what its content is
+             * @constant
+             */
             type: "text";
+            /** @description What was said */
             content?: {
+                /** @description The text */
                 text: string;
+                /** @description How long it took to write, in milliseconds */
                 durationMs?: number;
             };
         } | {
-            /** @constant */
+            /**
+             * @description The type of the part, which decides what its content is
+             * @constant
+             */
             type: "thinking";
+            /** @description What the agent thought */
             content?: {
+                /** @description The text */
                 text: string;
+                /** @description How long it took to write, in milliseconds */
                 durationMs?: number;
             };
         } | {
-            /** @constant */
+            /**
+             * @description The type of the part, which decides what its content is
+             * @constant
+             */
             type: "tool_call";
+            /** @description A call of a tool */
             content?: {
+                /**
+                 * @description The id of the call: a call and its result have the same
+                 * @example call-1
+                 */
                 callId: string;
+                /**
+                 * @description The name of the tool, as the agent has it
+                 * @example bash
+                 */
                 toolName: string;
+                /** @description What the tool was called with: any JSON object, nested at most 500 levels, kept as it came */
                 args: {
                     [key: string]: unknown;
                 };
             };
         } | {
-            /** @constant */
+            /**
+             * @description The type of the part, which decides what its content is
+             * @constant
+             */
             type: "tool_result";
+            /** @description What a tool gave for a call */
             content?: {
+                /**
+                 * @description The id of the call: a call and its result have the same
+                 * @example call-1
+                 */
                 callId: string;
+                /**
+                 * @description The name of the tool, as the agent has it
+                 * @example bash
+                 */
                 toolName: string;
+                /** @description What the tool gave */
                 output: string;
-                /** @enum {string} */
+                /**
+                 * @description Whether the tool did what it was asked to
+                 * @enum {string}
+                 */
                 status: "success" | "error";
             };
         } | {
-            /** @constant */
+            /**
+             * @description The type of the part, which decides what its content is
+             * @constant
+             */
             type: "error";
+            /** @description An error that the agent met */
             content?: {
+                /** @description What went wrong */
                 message: string;
             };
         };
+        /** @description A part of a message */
         PartUpsert: {
-            /** @constant */
+            /**
+             * @description The type of the part, which decides what its content is
+             * @constant
+             */
             type: "text";
+            /** @description What was said */
             content?: {
+                /** @description The text */
                 text: string;
+                /** @description How long it took to write, in milliseconds */
                 durationMs?: number;
             };
         } | {
-            /** @constant */
+            /**
+             * @description The type of the part, which decides what its content is
+             * @constant
+             */
             type: "thinking";
+            /** @description What the agent thought */
             content?: {
+                /** @description The text */
                 text: string;
+                /** @description How long it took to write, in milliseconds */
                 durationMs?: number;
             };
         } | {
-            /** @constant */
+            /**
+             * @description The type of the part, which decides what its content is
+             * @constant
+             */
             type: "tool_call";
+            /** @description A call of a tool */
             content?: {
+                /**
+                 * @description The id of the call: a call and its result have the same
+                 * @example call-1
+                 */
                 callId: string;
+                /**
+                 * @description The name of the tool, as the agent has it
+                 * @example bash
+                 */
                 toolName: string;
+                /** @description What the tool was called with: any JSON object, nested at most 500 levels, kept as it came */
                 args: {
                     [key: string]: unknown;
                 };
             };
         } | {
-            /** @constant */
+            /**
+             * @description The type of the part, which decides what its content is
+             * @constant
+             */
             type: "tool_result";
+            /** @description What a tool gave for a call */
             content?: {
+                /**
+                 * @description The id of the call: a call and its result have the same
+                 * @example call-1
+                 */
                 callId: string;
+                /**
+                 * @description The name of the tool, as the agent has it
+                 * @example bash
+                 */
                 toolName: string;
+                /** @description What the tool gave */
                 output: string;
-                /** @enum {string} */
+                /**
+                 * @description Whether the tool did what it was asked to
+                 * @enum {string}
+                 */
                 status: "success" | "error";
             };
         } | {
-            /** @constant */
+            /**
+             * @description The type of the part, which decides what its content is
+             * @constant
+             */
             type: "error";
+            /** @description An error that the agent met */
             content?: {
+                /** @description What went wrong */
                 message: string;
             };
         };
+        /** @description An invite as those who have its code see it */
         PublicInvite: {
+            /** @description The namespace that the invite leads to */
             namespace: {
+                /**
+                 * @description The name of the namespace in addresses, unique in the service
+                 * @example my-team
+                 */
                 slug: string;
+                /**
+                 * @description The name of the namespace
+                 * @example My team
+                 */
                 displayName: string;
+                /** @description The path of the picture on this service; absent without one */
                 avatarUrl?: string;
             };
             role: components["schemas"]["Role"];
+            /**
+             * @description When the invite ends, in milliseconds since 1970
+             * @example 1767366245000
+             */
             expiresAt: number;
             state: components["schemas"]["InviteState"];
         };
-        /** @enum {string} */
+        /**
+         * @description The role in a namespace: a member writes traces of its own; an admin writes all, and manages the namespace
+         * @enum {string}
+         */
         Role: "admin" | "member";
+        /**
+         * @description The role from now on
+         * @example {
+         *       "role": "admin"
+         *     }
+         */
         RoleChange: {
             role: components["schemas"]["Role"];
         };
+        /** @description A session of the caller */
         Session: {
+            /**
+             * @description The id of the session
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             id: string;
+            /**
+             * @description The id of the user
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             userId: string;
+            /**
+             * @description The id of the identity that the user has signed in with
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             identityId: string;
+            /**
+             * @description The id of the namespace that was chosen for the session, if one was
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             namespaceId?: string;
+            /**
+             * @description What the user calls the device
+             * @example my laptop
+             */
             deviceName?: string;
+            /**
+             * @description When the session began, in milliseconds since 1970
+             * @example 1767366245000
+             */
             createdAt: number;
+            /**
+             * @description When the session was last used, in milliseconds since 1970
+             * @example 1767366245000
+             */
             lastUsedAt?: number;
+            /**
+             * @description When the session ends, in milliseconds since 1970
+             * @example 1767366245000
+             */
             expiresAt?: number;
+            /** @description Whether this request came with it */
             current: boolean;
         };
+        /**
+         * @description Which device signs in
+         * @example {
+         *       "deviceId": "replace-this-by-32-random-characters",
+         *       "deviceName": "my laptop"
+         *     }
+         */
         SessionCreate: {
+            /**
+             * @description A secret that the client makes once for its machine and keeps: whoever sends it is signed in as this device. Take 32 random characters, as of a UUID. At least 16 characters where the service listens on more than loopback; `replace-this-by-32-random-characters` is refused
+             * @example replace-this-by-32-random-characters
+             */
             deviceId: string;
+            /**
+             * @description What the user calls the device
+             * @example my laptop
+             */
             deviceName?: string;
+            /** @description The id of the namespace that the session shall be active in: one that the user is a member of. Default: the oldest individual one of the user, else the one that they joined first */
             namespaceId?: string;
             /** @description The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up */
             inviteCode?: string;
         };
+        /**
+         * @description A namespace, by id or by slug
+         * @example {
+         *       "slug": "my-team"
+         *     }
+         */
         SessionSwitch: {
+            /** @description The id of the namespace */
             namespaceId?: string;
+            /**
+             * @description The slug of the namespace
+             * @example my-team
+             */
             slug?: string;
         };
+        /** @description What completing a sign-in would do */
         SignInReview: {
             /** @description The account at the code host */
             account: {
+                /**
+                 * @description The name of the account
+                 * @example ada
+                 */
                 login: string;
+                /** @description The address of its picture */
                 avatarUrl?: string;
             };
+            /**
+             * @description What the device was called at the start
+             * @example my laptop
+             */
             deviceName?: string;
             /**
              * @description `known`: the account has a user, and the device will act as that one; `joins`: the account will be joined to the user of the device; `new`: a user will be made for both
@@ -951,85 +1846,312 @@ export interface components {
             /** @description The namespace that the user is at home in */
             namespaceSlug?: string;
         };
+        /**
+         * @description A trace: its id and what it says of itself
+         * @example {
+         *       "externalId": "my-first-session",
+         *       "agentId": "my-agent",
+         *       "title": "Mend the login page",
+         *       "model": "gpt-5",
+         *       "visibility": "private"
+         *     }
+         */
         TraceCreate: {
+            /**
+             * @description The id that the client has chosen for the trace, unique in its namespace; 1 to 1,024 characters
+             * @example my-first-session
+             */
             externalId: string;
+            /**
+             * @description The agent that was recorded; `unknown` when it is not given
+             * @example my-agent
+             */
             agentId?: string;
+            /**
+             * @description The title that the client gives to the trace
+             * @example Mend the login page
+             */
             title?: string;
+            /**
+             * @description The folder of the project on the machine of the recording
+             * @example /home/ada/shop
+             */
             projectPath?: string;
+            /**
+             * @description The name of the project
+             * @example shop
+             */
             projectName?: string;
+            /**
+             * @description The model that was used. One that the registry knows is stored under its normalised id, any other as it is given
+             * @example gpt-5
+             */
             model?: string;
+            /**
+             * @description The address of the git remote of the project
+             * @example https://git.example.org/ada/shop.git
+             */
             gitRemoteUrl?: string;
+            /**
+             * @description The git branch that was worked on
+             * @example main
+             */
             gitBranch?: string;
+            /**
+             * @description The git commit, tag or detached ref that was worked on
+             * @example 9fceb02d0ae598e95dc970b74767f19372d61af8
+             */
             gitRef?: string;
             visibility?: components["schemas"]["Visibility"];
         };
+        /** @description A trace with all that is known of it but its messages */
         TraceDetail: {
+            /**
+             * @description The id of the trace
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             id: string;
+            /**
+             * @description The id that the client has chosen for the trace, unique in its namespace; 1 to 1,024 characters
+             * @example my-first-session
+             */
             externalId: string;
+            /**
+             * @description The title that the client gives to the trace
+             * @example Mend the login page
+             */
             title?: string;
+            /**
+             * @description The agent that was recorded; `unknown` when it is not given
+             * @example my-agent
+             */
             agentId: string;
+            /**
+             * @description The model that was used. One that the registry knows is stored under its normalised id, any other as it is given
+             * @example gpt-5
+             */
             model?: string;
+            /** @description The name of the model in the registry; absent for a model that it does not know */
             modelName?: string;
+            /** @description The title that the service made from the messages */
             ai_title?: string;
             visibility: components["schemas"]["Visibility"];
+            /**
+             * @description When the service first got the trace, in milliseconds since 1970
+             * @example 1767366245000
+             */
             createdAt: number;
+            /**
+             * @description When the trace or one of its messages was last written, in milliseconds since 1970
+             * @example 1767366245000
+             */
             updatedAt?: number;
+            /**
+             * @description How many messages the trace has
+             * @example 3
+             */
             messageCount?: number;
+            /** @description The namespace that the trace belongs to */
             namespace: {
+                /**
+                 * @description The id of the namespace
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 id: string;
+                /** @description The slug of the namespace; empty when it is not known */
                 slug: string;
             };
+            /**
+             * @description The id of the user who created the trace
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             createdBy: string;
+            /**
+             * @description The folder of the project on the machine of the recording
+             * @example /home/ada/shop
+             */
             projectPath?: string;
+            /**
+             * @description The name of the project
+             * @example shop
+             */
             projectName?: string;
+            /**
+             * @description The address of the git remote of the project
+             * @example https://git.example.org/ada/shop.git
+             */
             gitRemoteUrl?: string;
+            /**
+             * @description The git branch that was worked on
+             * @example main
+             */
             gitBranch?: string;
+            /**
+             * @description The git commit, tag or detached ref that was worked on
+             * @example 9fceb02d0ae598e95dc970b74767f19372d61af8
+             */
             gitRef?: string;
+            /** @description The summary that the service made from the messages */
             ai_summary?: string;
+            /**
+             * @description How many messages the trace had when its summary was made
+             * @example 3
+             */
             summaryMessageCount?: number;
+            /** @description How many messages of each class the trace has; absent while it has none */
             messageTypeCounts?: {
+                /** @description What the user wrote */
                 user_message: number;
+                /** @description System messages, and results of tools */
                 agent_context: number;
+                /** @description What the agent said */
                 agent_text: number;
+                /** @description What the agent thought, and nothing else */
                 agent_thinking: number;
+                /** @description Messages of the agent that call a tool */
                 tool_call: number;
             };
+            /**
+             * @description How many calls of each tool the trace has, by the normalised name of the tool; rare ones as `other`
+             * @example {
+             *       "bash": 12,
+             *       "edit": 4
+             *     }
+             */
             toolTypeCounts?: {
                 [key: string]: number;
             };
         };
+        /** @description A trace as it stands in lists: one recorded session of an agent */
         TraceSummary: {
+            /**
+             * @description The id of the trace
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             id: string;
+            /**
+             * @description The id that the client has chosen for the trace, unique in its namespace; 1 to 1,024 characters
+             * @example my-first-session
+             */
             externalId: string;
+            /**
+             * @description The title that the client gives to the trace
+             * @example Mend the login page
+             */
             title?: string;
+            /**
+             * @description The agent that was recorded; `unknown` when it is not given
+             * @example my-agent
+             */
             agentId: string;
+            /**
+             * @description The model that was used. One that the registry knows is stored under its normalised id, any other as it is given
+             * @example gpt-5
+             */
             model?: string;
+            /** @description The name of the model in the registry; absent for a model that it does not know */
             modelName?: string;
+            /** @description The title that the service made from the messages */
             ai_title?: string;
             visibility: components["schemas"]["Visibility"];
+            /**
+             * @description When the service first got the trace, in milliseconds since 1970
+             * @example 1767366245000
+             */
             createdAt: number;
+            /**
+             * @description When the trace or one of its messages was last written, in milliseconds since 1970
+             * @example 1767366245000
+             */
             updatedAt?: number;
+            /**
+             * @description How many messages the trace has
+             * @example 3
+             */
             messageCount?: number;
         };
+        /**
+         * @description What a trace says of itself. What is not given stays as it is; but PUT without `visibility` makes it `private`
+         * @example {
+         *       "agentId": "my-agent",
+         *       "title": "Mend the login page",
+         *       "model": "gpt-5",
+         *       "visibility": "private"
+         *     }
+         */
         TraceUpsert: {
+            /**
+             * @description The agent that was recorded; `unknown` when it is not given
+             * @example my-agent
+             */
             agentId?: string;
+            /**
+             * @description The title that the client gives to the trace
+             * @example Mend the login page
+             */
             title?: string;
+            /**
+             * @description The folder of the project on the machine of the recording
+             * @example /home/ada/shop
+             */
             projectPath?: string;
+            /**
+             * @description The name of the project
+             * @example shop
+             */
             projectName?: string;
+            /**
+             * @description The model that was used. One that the registry knows is stored under its normalised id, any other as it is given
+             * @example gpt-5
+             */
             model?: string;
+            /**
+             * @description The address of the git remote of the project
+             * @example https://git.example.org/ada/shop.git
+             */
             gitRemoteUrl?: string;
+            /**
+             * @description The git branch that was worked on
+             * @example main
+             */
             gitBranch?: string;
+            /**
+             * @description The git commit, tag or detached ref that was worked on
+             * @example 9fceb02d0ae598e95dc970b74767f19372d61af8
+             */
             gitRef?: string;
             visibility?: components["schemas"]["Visibility"];
         };
+        /** @description A user, as everybody sees them */
         User: {
+            /**
+             * @description The id of the user
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             id: string;
+            /**
+             * @description The name that the user has chosen
+             * @example Ada
+             */
             displayName?: string;
         };
+        /**
+         * @description What changes of the user
+         * @example {
+         *       "displayName": "Ada"
+         *     }
+         */
         UserUpdate: {
+            /**
+             * @description The name that others see
+             * @example Ada
+             */
             displayName?: string;
         };
-        /** @enum {string} */
+        /**
+         * @description Who may read the trace: `public`: anybody; `private` and `direct`: members of its namespace
+         * @enum {string}
+         */
         Visibility: "private" | "direct" | "public";
     };
     responses: never;
@@ -1056,8 +2178,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description Always `ok`
+                         * @enum {string}
+                         */
                         status: "ok";
+                        /**
+                         * @description What the clock of the service says, in milliseconds since 1970
+                         * @example 1767366245000
+                         */
                         timestamp: number;
                     };
                 };
@@ -1080,9 +2209,22 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description That reads and writes can be served
+                         * @enum {string}
+                         */
                         status: "ready";
+                        /**
+                         * @description What works, but needs attention
+                         * @example [
+                         *       "summaries"
+                         *     ]
+                         */
                         degraded?: string[];
+                        /**
+                         * @description What the clock of the service says, in milliseconds since 1970
+                         * @example 1767366245000
+                         */
                         timestamp: number;
                     };
                 };
@@ -1094,9 +2236,22 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description That something is missing
+                         * @enum {string}
+                         */
                         status: "not ready";
+                        /**
+                         * @description What is missing
+                         * @example [
+                         *       "log"
+                         *     ]
+                         */
                         missing: string[];
+                        /**
+                         * @description What the clock of the service says, in milliseconds since 1970
+                         * @example 1767366245000
+                         */
                         timestamp: number;
                     };
                 };
@@ -1137,7 +2292,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
                         data: components["schemas"]["CurrentSession"];
                     };
@@ -1208,6 +2366,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "deviceId": "replace-this-by-32-random-characters",
+                 *       "deviceName": "my laptop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SessionCreate"];
             };
         };
@@ -1219,8 +2383,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             session: components["schemas"]["NewSession"];
                         };
@@ -1326,10 +2494,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
-                            /** @enum {boolean} */
+                            /**
+                             * @description That the session has ended
+                             * @enum {boolean}
+                             */
                             revoked: true;
                         };
                     };
@@ -1409,6 +2584,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "slug": "my-team"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SessionSwitch"];
             };
         };
@@ -1420,12 +2600,21 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             user: components["schemas"]["User"];
                             namespace: components["schemas"]["NamespaceInfo"];
+                            /** @description The session that was switched */
                             session: {
+                                /**
+                                 * @description The id of the session
+                                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                                 */
                                 id: string;
                             };
                         };
@@ -1531,9 +2720,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
+                            /** @description Your sessions */
                             sessions: components["schemas"]["Session"][];
                         };
                     };
@@ -1600,7 +2794,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the session */
+                /**
+                 * @description The id of the session
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 id: string;
             };
             cookie?: never;
@@ -1614,10 +2811,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
-                            /** @enum {boolean} */
+                            /**
+                             * @description That the session has ended
+                             * @enum {boolean}
+                             */
                             revoked: true;
                         };
                     };
@@ -1713,8 +2917,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             user: components["schemas"]["User"];
                         };
@@ -1786,6 +2994,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "Ada"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserUpdate"];
             };
         };
@@ -1797,8 +3010,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             user: components["schemas"]["User"];
                         };
@@ -1895,9 +3112,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
+                            /** @description Your identities */
                             identities: components["schemas"]["Identity"][];
                         };
                     };
@@ -1964,7 +3186,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the identity */
+                /**
+                 * @description The id of the identity
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 id: string;
             };
             cookie?: never;
@@ -1978,10 +3203,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
-                            /** @enum {boolean} */
+                            /**
+                             * @description That the identity is removed
+                             * @enum {boolean}
+                             */
                             removed: true;
                         };
                     };
@@ -2086,9 +3318,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
+                            /** @description Your namespaces */
                             namespaces: components["schemas"]["NamespaceInfo"][];
                         };
                     };
@@ -2159,6 +3396,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "slug": "my-team",
+                 *       "displayName": "My team"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NamespaceCreate"];
             };
         };
@@ -2170,8 +3413,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             namespace: components["schemas"]["NamespaceInfo"];
                         };
@@ -2257,7 +3504,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The slug of the namespace */
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
             };
             cookie?: never;
@@ -2271,8 +3521,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             namespace: components["schemas"]["Namespace"];
                         };
@@ -2340,13 +3594,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The slug of the namespace */
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "All that we did together"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NamespaceUpdate"];
             };
         };
@@ -2358,8 +3620,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             namespace: components["schemas"]["Namespace"];
                         };
@@ -2454,7 +3720,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The slug of the namespace */
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
             };
             cookie?: never;
@@ -2468,9 +3737,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
+                            /** @description The members */
                             members: components["schemas"]["Member"][];
                         };
                     };
@@ -2555,9 +3829,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The slug of the namespace */
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
-                /** @description The id of the member’s user */
+                /**
+                 * @description The id of the member’s user
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 userId: string;
             };
             cookie?: never;
@@ -2571,10 +3851,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
-                            /** @enum {boolean} */
+                            /**
+                             * @description That the member is removed
+                             * @enum {boolean}
+                             */
                             removed: true;
                         };
                     };
@@ -2668,15 +3955,26 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The slug of the namespace */
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
-                /** @description The id of the member’s user */
+                /**
+                 * @description The id of the member’s user
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 userId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "admin"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RoleChange"];
             };
         };
@@ -2688,8 +3986,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             member: components["schemas"]["Member"];
                         };
@@ -2793,7 +4095,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The code of the invite */
+                /**
+                 * @description The code of the invite
+                 * @example a1B2c3D4e
+                 */
                 code: string;
             };
             cookie?: never;
@@ -2807,8 +4112,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             invite: components["schemas"]["PublicInvite"];
                         };
@@ -2876,7 +4185,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The code of the invite */
+                /**
+                 * @description The code of the invite
+                 * @example a1B2c3D4e
+                 */
                 code: string;
             };
             cookie?: never;
@@ -2890,8 +4202,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             namespace: components["schemas"]["NamespaceInfo"];
                         };
@@ -2995,7 +4311,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The slug of the namespace */
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
             };
             cookie?: never;
@@ -3009,9 +4328,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
+                            /** @description The invites */
                             invites: components["schemas"]["Invite"][];
                         };
                     };
@@ -3096,13 +4420,22 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The slug of the namespace */
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "maxUses": 1,
+                 *       "role": "member"
+                 *     }
+                 */
                 "application/json": components["schemas"]["InviteCreate"];
             };
         };
@@ -3114,8 +4447,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             invite: components["schemas"]["Invite"];
                         };
@@ -3210,9 +4547,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The slug of the namespace */
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
-                /** @description The code of the invite */
+                /**
+                 * @description The code of the invite
+                 * @example a1B2c3D4e
+                 */
                 code: string;
             };
             cookie?: never;
@@ -3226,10 +4569,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
-                            /** @enum {boolean} */
+                            /**
+                             * @description That the invite is revoked
+                             * @enum {boolean}
+                             */
                             revoked: true;
                         };
                     };
@@ -3317,7 +4667,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The slug of the namespace */
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
             };
             cookie?: never;
@@ -3403,7 +4756,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The slug of the namespace */
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
             };
             cookie?: never;
@@ -3423,8 +4779,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             namespace: components["schemas"]["NamespaceInfo"];
                         };
@@ -3517,9 +4877,12 @@ export interface operations {
     getTraces: {
         parameters: {
             query?: {
-                /** @description At most this many entries; above 1000 counts as 1000 */
+                /**
+                 * @description At most this many entries; above 1000 counts as 1000. Default: 50
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Where to go on: `nextCursor` of the page before */
+                /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -3535,10 +4898,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
+                            /** @description The traces of this page */
                             traces: components["schemas"]["TraceSummary"][];
+                            /** @description The `cursor` of the next page; absent on the last page */
                             nextCursor?: string;
                         };
                     };
@@ -3609,6 +4978,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "externalId": "my-first-session",
+                 *       "agentId": "my-agent",
+                 *       "title": "Mend the login page",
+                 *       "model": "gpt-5",
+                 *       "visibility": "private"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TraceCreate"];
             };
         };
@@ -3620,8 +4998,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             trace: components["schemas"]["TraceDetail"];
                         };
@@ -3716,7 +5098,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the client has chosen for the trace */
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
                 externalId: string;
             };
             cookie?: never;
@@ -3730,8 +5115,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             trace: components["schemas"]["TraceDetail"];
                         };
@@ -3808,13 +5197,24 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the client has chosen for the trace */
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
                 externalId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agentId": "my-agent",
+                 *       "title": "Mend the login page",
+                 *       "model": "gpt-5",
+                 *       "visibility": "private"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TraceUpsert"];
             };
         };
@@ -3826,8 +5226,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             trace: components["schemas"]["TraceDetail"];
                         };
@@ -3922,7 +5326,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the client has chosen for the trace */
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
                 externalId: string;
             };
             cookie?: never;
@@ -3936,10 +5343,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
-                            /** @enum {boolean} */
+                            /**
+                             * @description That the trace is deleted
+                             * @enum {boolean}
+                             */
                             deleted: true;
                         };
                     };
@@ -4024,13 +5438,24 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the client has chosen for the trace */
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
                 externalId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agentId": "my-agent",
+                 *       "title": "Mend the login page",
+                 *       "model": "gpt-5",
+                 *       "visibility": "private"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TraceUpsert"];
             };
         };
@@ -4042,8 +5467,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             trace: components["schemas"]["TraceDetail"];
                         };
@@ -4138,15 +5567,28 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the client has chosen for the trace */
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
                 externalId: string;
-                /** @description The id that the client has chosen for the message, unique in its trace */
+                /**
+                 * @description The id that the client has chosen for the message, unique in its trace
+                 * @example message-1
+                 */
                 messageExternalId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "user",
+                 *       "order": 1,
+                 *       "textContent": "Why does the login page fail?"
+                 *     }
+                 */
                 "application/json": components["schemas"]["MessageUpsert"];
             };
         };
@@ -4158,8 +5600,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             message: components["schemas"]["Message"];
                         };
@@ -4254,13 +5700,52 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the client has chosen for the trace */
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
                 externalId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "messages": [
+                 *         {
+                 *           "externalId": "message-1",
+                 *           "role": "user",
+                 *           "order": 1,
+                 *           "textContent": "Why does the login page fail?"
+                 *         },
+                 *         {
+                 *           "externalId": "message-2",
+                 *           "role": "assistant",
+                 *           "order": 2,
+                 *           "model": "gpt-5",
+                 *           "parts": [
+                 *             {
+                 *               "type": "text",
+                 *               "content": {
+                 *                 "text": "I look at the log first."
+                 *               }
+                 *             },
+                 *             {
+                 *               "type": "tool_call",
+                 *               "content": {
+                 *                 "callId": "call-1",
+                 *                 "toolName": "bash",
+                 *                 "args": {
+                 *                   "command": "tail server.log"
+                 *                 }
+                 *               }
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["MessageBatch"];
             };
         };
@@ -4272,18 +5757,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
+                            /** @description One entry for each message of the request, in its order */
                             messages: {
+                                /**
+                                 * @description The id of the message
+                                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                                 */
                                 id: string;
+                                /**
+                                 * @description The id that the client has chosen for the message, unique in its trace; 1 to 1,024 characters
+                                 * @example message-1
+                                 */
                                 externalId: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description What became of the message
+                                 * @enum {string}
+                                 */
                                 result: "created" | "updated" | "unchanged";
                             }[];
+                            /**
+                             * @description How many messages were new
+                             * @example 3
+                             */
                             created: number;
+                            /**
+                             * @description How many messages were changed
+                             * @example 3
+                             */
                             updated: number;
+                            /**
+                             * @description How many messages were there as they were sent
+                             * @example 3
+                             */
                             unchanged: number;
+                            /**
+                             * @description How many messages the trace has now
+                             * @example 3
+                             */
                             messageCount: number;
                         };
                     };
@@ -4375,16 +5892,25 @@ export interface operations {
     getTraceMessages: {
         parameters: {
             query?: {
-                /** @description Whether each message comes with its parts */
+                /**
+                 * @description Whether each message comes with its parts. Default: `false`
+                 * @example true
+                 */
                 includeParts?: boolean;
-                /** @description At most this many entries; above 1000 counts as 1000 */
+                /**
+                 * @description At most this many messages; above 1000 counts as 1000. Default: all of them
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Where to go on: `nextCursor` of the page before */
+                /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The id that the client has chosen for the trace */
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
                 externalId: string;
             };
             cookie?: never;
@@ -4398,10 +5924,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
+                            /** @description The messages of this page */
                             messages: components["schemas"]["Message"][];
+                            /** @description The `cursor` of the next page; absent on the last page */
                             nextCursor?: string;
                         };
                     };
@@ -4475,14 +6007,20 @@ export interface operations {
     getNamespaceTraces: {
         parameters: {
             query?: {
-                /** @description At most this many entries; above 1000 counts as 1000 */
+                /**
+                 * @description At most this many traces; above 1000 counts as 1000. Default: 50, and all of them for a member
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Where to go on: `nextCursor` of the page before */
+                /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The slug of the namespace */
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
                 slug: string;
             };
             cookie?: never;
@@ -4496,10 +6034,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
+                            /** @description The traces of this page */
                             traces: components["schemas"]["TraceSummary"][];
+                            /** @description The `cursor` of the next page; absent on the last page */
                             nextCursor?: string;
                         };
                     };
@@ -4564,9 +6108,12 @@ export interface operations {
     getFeed: {
         parameters: {
             query?: {
-                /** @description At most this many entries; above 1000 counts as 1000 */
+                /**
+                 * @description At most this many entries; above 1000 counts as 1000. Default: 50
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Where to go on: `nextCursor` of the page before */
+                /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -4582,11 +6129,18 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
+                            /** @description The traces of this page */
                             traces: components["schemas"]["FeedTrace"][];
+                            /** @description Whether the caller is signed in */
                             isAuthenticated: boolean;
+                            /** @description The `cursor` of the next page; absent on the last page */
                             nextCursor?: string;
                         };
                     };
@@ -4642,13 +6196,22 @@ export interface operations {
     getModels: {
         parameters: {
             query?: {
-                /** @description Only models of this provider */
+                /**
+                 * @description Only models of this provider
+                 * @example openai
+                 */
                 provider?: string;
-                /** @description Words that must stand in the id or the name */
+                /**
+                 * @description Words that must all stand in the id or the name
+                 * @example gpt
+                 */
                 q?: string;
-                /** @description At most this many entries; above 1000 counts as 1000 */
+                /**
+                 * @description At most this many entries; above 1000 counts as 1000. Default: 50
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Where to go on: `nextCursor` of the page before */
+                /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -4664,10 +6227,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
+                            /** @description The models of this page */
                             models: components["schemas"]["Model"][];
+                            /** @description The `cursor` of the next page; absent on the last page */
                             nextCursor?: string;
                         };
                     };
@@ -4725,9 +6294,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the provider */
+                /**
+                 * @description The id of the provider
+                 * @example openai
+                 */
                 providerId: string;
-                /** @description The id of the model at its provider */
+                /**
+                 * @description The id of the model at its provider
+                 * @example gpt-5
+                 */
                 modelId: string;
             };
             cookie?: never;
@@ -4741,8 +6316,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             model: components["schemas"]["Model"];
                             provider: components["schemas"]["ModelProvider"];
@@ -4815,6 +6394,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "deviceId": "replace-this-by-32-random-characters",
+                 *       "deviceName": "my laptop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AuthStart"];
             };
         };
@@ -4826,7 +6411,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
                         data: components["schemas"]["AuthStarted"];
                     };
@@ -5023,6 +6611,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "state": "the state of the start",
+                 *       "exchangeCode": "the code of the page"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AuthComplete"];
             };
         };
@@ -5034,7 +6628,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
                         data: components["schemas"]["SignInReview"];
                     };
@@ -5114,6 +6711,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "state": "the state of the start",
+                 *       "exchangeCode": "the code of the page"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AuthComplete"];
             };
         };
@@ -5125,8 +6728,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
                         ok: true;
+                        /** @description What the call gives */
                         data: {
                             session: components["schemas"]["NewSession"];
                         };
@@ -5225,6 +6832,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "state": "the state of the start",
+                 *       "confirmation": "the secret of the page",
+                 *       "answer": "no"
+                 *     }
+                 */
                 "application/x-www-form-urlencoded": components["schemas"]["AuthConfirm"];
             };
         };

@@ -4,48 +4,105 @@ import { invalid } from '../http/errors.ts'
 import { Key, LongText, ShortText } from '../http/keys.ts'
 import type { GivenFields } from './decide.ts'
 import { Visibility } from './events.ts'
+import { messageMeanings, traceMeanings } from './meanings.ts'
 import { MessageRole, PartBody, PlainNumber } from './part.ts'
 
 const written = {
-  agentId: ShortText.optional(),
-  title: LongText.optional(),
-  projectPath: LongText.optional(),
-  projectName: ShortText.optional(),
-  model: ShortText.optional(),
-  gitRemoteUrl: LongText.optional(),
-  gitBranch: ShortText.optional(),
-  gitRef: ShortText.optional(),
+  agentId: ShortText.meta(traceMeanings.agentId).optional(),
+  title: LongText.meta(traceMeanings.title).optional(),
+  projectPath: LongText.meta(traceMeanings.projectPath).optional(),
+  projectName: ShortText.meta(traceMeanings.projectName).optional(),
+  model: ShortText.meta(traceMeanings.model).optional(),
+  gitRemoteUrl: LongText.meta(traceMeanings.gitRemoteUrl).optional(),
+  gitBranch: ShortText.meta(traceMeanings.gitBranch).optional(),
+  gitRef: ShortText.meta(traceMeanings.gitRef).optional(),
   visibility: Visibility.optional(),
 }
 
-export const TraceUpsert = z.object(written).meta({ id: 'TraceUpsert' })
+const exampleFields = { agentId: 'my-agent', title: 'Mend the login page', model: 'gpt-5', visibility: 'private' }
+
+export const TraceUpsert = z.object(written).meta({
+  id: 'TraceUpsert',
+  description:
+    'What a trace says of itself. What is not given stays as it is; but PUT without `visibility` makes it `private`',
+  examples: [exampleFields],
+})
 export type TraceUpsert = z.infer<typeof TraceUpsert>
 
-export const TraceCreate = z.object({ externalId: Key, ...written }).meta({ id: 'TraceCreate' })
+export const TraceCreate = z.object({ externalId: Key.meta(traceMeanings.externalId), ...written }).meta({
+  id: 'TraceCreate',
+  description: 'A trace: its id and what it says of itself',
+  examples: [{ externalId: 'my-first-session', ...exampleFields }],
+})
 export type TraceCreate = z.infer<typeof TraceCreate>
 
 const MOST_PARTS = 2_000
 
 const message = {
-  role: MessageRole,
-  textContent: z.string().optional(),
-  model: ShortText.optional(),
-  order: PlainNumber.optional(),
-  timestamp: PlainNumber.optional(),
-  parts: z.array(PartBody).meta({ maxItems: MOST_PARTS }).optional(),
+  role: MessageRole.meta({ description: 'Who speaks: the user, the agent (`assistant`), or the system' }),
+  textContent: z.string().meta(messageMeanings.textContent).optional(),
+  model: ShortText.meta(messageMeanings.model).optional(),
+  order: PlainNumber.meta(messageMeanings.order).optional(),
+  timestamp: PlainNumber.meta(messageMeanings.timestamp).optional(),
+  parts: z
+    .array(PartBody)
+    .meta({
+      maxItems: MOST_PARTS,
+      description:
+        `What the message is made of, in order: at most ${MOST_PARTS} parts. They replace all parts that it had; ` +
+        'without this member they stay',
+    })
+    .optional(),
 }
 
-export const MessageBody = z.object(message).meta({ id: 'MessageUpsert' })
+const examplePrompt = { role: 'user', order: 1, textContent: 'Why does the login page fail?' }
+const exampleAnswer = {
+  role: 'assistant',
+  order: 2,
+  model: 'gpt-5',
+  parts: [
+    { type: 'text', content: { text: 'I look at the log first.' } },
+    { type: 'tool_call', content: { callId: 'call-1', toolName: 'bash', args: { command: 'tail server.log' } } },
+  ],
+}
+
+export const MessageBody = z.object(message).meta({
+  id: 'MessageUpsert',
+  description: 'A message. What is not given stays as it is',
+  examples: [examplePrompt],
+})
 export type MessageBody = z.infer<typeof MessageBody>
 
-const BatchItem = z.object({ externalId: Key, ...message })
+const BatchItem = z.object({ externalId: Key.meta(messageMeanings.externalId), ...message })
 
 const MOST_MESSAGES = 200
 const MOST_BATCH_PARTS = 20_000
 
-const batchOf = <Item extends z.ZodType>(item: Item) => z.object({ messages: z.array(item).min(1).max(MOST_MESSAGES) })
+const batchOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    messages: z
+      .array(item)
+      .min(1)
+      .max(MOST_MESSAGES)
+      .meta({
+        description:
+          `1 to ${MOST_MESSAGES} messages, written in this order, with at most ${MOST_BATCH_PARTS} parts in all. ` +
+          'The same id twice is two writes of one message',
+      }),
+  })
 
-export const BatchBody = batchOf(BatchItem).meta({ id: 'MessageBatch' })
+export const BatchBody = batchOf(BatchItem).meta({
+  id: 'MessageBatch',
+  description: 'Messages of one trace',
+  examples: [
+    {
+      messages: [
+        { externalId: 'message-1', ...examplePrompt },
+        { externalId: 'message-2', ...exampleAnswer },
+      ],
+    },
+  ],
+})
 export type BatchBody = z.infer<typeof BatchBody>
 
 const countParts = (message: unknown): number => {

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { event } from '../engine/stream.ts'
 import { MessageRole, Part, PlainNumber } from './part.ts'
 
-export const Visibility = z.enum(['private', 'direct', 'public']).meta({ id: 'Visibility' })
+export const Visibility = z.enum(['private', 'direct', 'public']).meta({
+  id: 'Visibility',
+  description: 'Who may read the trace: `public`: anybody; `private` and `direct`: members of its namespace',
+})
 export type Visibility = z.infer<typeof Visibility>
 
 export const MessageClass = z.enum(['user_message', 'agent_context', 'agent_text', 'agent_thinking', 'tool_call'])
@@ -40,11 +43,11 @@ const counted = {
 }
 
 export const MessageTypeCounts = z.object({
-  user_message: z.int(),
-  agent_context: z.int(),
-  agent_text: z.int(),
-  agent_thinking: z.int(),
-  tool_call: z.int(),
+  user_message: z.int().meta({ description: 'What the user wrote' }),
+  agent_context: z.int().meta({ description: 'System messages, and results of tools' }),
+  agent_text: z.int().meta({ description: 'What the agent said' }),
+  agent_thinking: z.int().meta({ description: 'What the agent thought, and nothing else' }),
+  tool_call: z.int().meta({ description: 'Messages of the agent that call a tool' }),
 })
 export type MessageTypeCounts = z.infer<typeof MessageTypeCounts>
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { BATCH_LIMIT, bodiesBy } from '../http/body.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
+import { count, id as idOf, nextCursor } from '../http/fields.ts'
 import { Key, Limit, limitOf } from '../http/keys.ts'
 import { PAGE_BYTES, fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
@@ -20,21 +21,34 @@ import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
 import { type MessageListRow, listMessages, messageCursor, messageValues } from './message-queries.ts'
 import { assertMayRead } from './policy.ts'
 import { memberOf, resolveTrace, traceDetail } from './queries.ts'
+import { messageMeanings } from './meanings.ts'
 import { checkRight } from './right-to-read.ts'
 import { Message, messageText, upsertedText } from './views.ts'
 
 const OneParams = z.object({ externalId: Key, messageExternalId: Key })
 const Params = z.object({ externalId: Key })
-const Query = z.object({ includeParts: z.string().optional(), limit: Limit.optional(), cursor: z.string().optional() })
-const List = z.object({ messages: z.array(Message), nextCursor: z.string().optional() })
+const Query = z.object({
+  includeParts: z.string().optional(),
+  limit: Limit.meta({
+    description: 'At most this many messages; above 1000 counts as 1000. Default: all of them',
+  }).optional(),
+  cursor: z.string().optional(),
+})
+const List = z.object({ messages: z.array(Message).meta({ description: 'The messages of this page' }), nextCursor })
 const Batch = z.object({
-  messages: z.array(
-    z.object({ id: z.string(), externalId: z.string(), result: z.enum(['created', 'updated', 'unchanged']) }),
-  ),
-  created: z.int(),
-  updated: z.int(),
-  unchanged: z.int(),
-  messageCount: z.int(),
+  messages: z
+    .array(
+      z.object({
+        id: idOf('the message'),
+        externalId: z.string().meta(messageMeanings.externalId),
+        result: z.enum(['created', 'updated', 'unchanged']).meta({ description: 'What became of the message' }),
+      }),
+    )
+    .meta({ description: 'One entry for each message of the request, in its order' }),
+  created: count('How many messages were new'),
+  updated: count('How many messages were changed'),
+  unchanged: count('How many messages were there as they were sent'),
+  messageCount: count('How many messages the trace has now'),
 })
 const tags = ['messages']
 
@@ -107,6 +121,12 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
       onRequest: toWrite,
       schema: {
         summary: 'Create or update a message',
+        description:
+          'As the creator of the trace or as an admin of its namespace. On a message that is there only the given ' +
+          'fields change; given `parts` replace all that it had. A repetition changes nothing. Errors: ' +
+          '`invalid_request` (400), also beyond 2,000 parts; `forbidden` (403) for members who are neither creator nor ' +
+          'admin; `quota_exceeded` (403) where the operator limits bytes; `not_found` (404) for an unknown trace and ' +
+          'for who is no member; `payload_too_large` (413) beyond 1 MiB.',
         tags,
         params: OneParams,
         body: MessageBody,
@@ -132,6 +152,12 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'Create or update up to 200 messages, all or none',
+        description:
+          'Each as by PUT, in the order of the request; all are stored or none. A repetition changes nothing. Errors: ' +
+          '`invalid_request` (400), also beyond 2,000 parts in a message, 20,000 in the batch, or 200,000 JSON values; ' +
+          '`forbidden` (403) for members who are neither creator nor admin; `quota_exceeded` (403) where the operator ' +
+          'limits bytes; `not_found` (404) for an unknown trace and for who is no member; `payload_too_large` (413) ' +
+          'beyond 16 MiB; `rate_limited` (429) and `unavailable` (503) while too many bytes are on their way.',
         tags,
         params: Params,
         body: BatchBody,
@@ -150,6 +176,11 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'optional' },
       schema: {
         summary: 'List the messages of a trace',
+        description:
+          'Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one ' +
+          'come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. Errors: ' +
+          '`invalid_request` (400) for a `limit` or `cursor` that is none; `unauthorized` (401) without a token for a ' +
+          'trace that is not public; `not_found` (404).',
         tags,
         params: Params,
         querystring: Query,

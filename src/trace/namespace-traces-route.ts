@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { notFound } from '../http/errors.ts'
+import { nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
 import { answers, ok, okText } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
@@ -14,8 +15,13 @@ import { pageText } from './routes.ts'
 import { TraceSummary, summaryText } from './views.ts'
 
 const Params = z.object({ slug: Key })
-const Query = z.object({ limit: Limit.optional(), cursor: z.string().optional() })
-const List = z.object({ traces: z.array(TraceSummary), nextCursor: z.string().optional() })
+const Query = z.object({
+  limit: Limit.meta({
+    description: 'At most this many traces; above 1000 counts as 1000. Default: 50, and all of them for a member',
+  }).optional(),
+  cursor: z.string().optional(),
+})
+const List = z.object({ traces: z.array(TraceSummary).meta({ description: 'The traces of this page' }), nextCursor })
 
 const roleStatement = `
   select n.id, m.role from namespaces n left join members m on m.namespace_id = n.id and m.user_id = $2 where n.id = $1`
@@ -29,6 +35,10 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: Service): vo
       config: { auth: 'optional' },
       schema: {
         summary: 'List the traces of a namespace, newest first',
+        description:
+          'All traces for a member, on one page if `limit` and `cursor` do not say otherwise; only public ones for ' +
+          'anybody else, 50 a page by default. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none; ' +
+          '`not_found` (404) for an unknown namespace.',
         tags: ['namespaces'],
         params: Params,
         querystring: Query,

@@ -11,41 +11,60 @@ const Args = z
     { error: 'must be an object' },
   )
   .refine((value) => !isDeeperThan(value, MAX_DEPTH), { error: `must not be nested deeper than ${MAX_DEPTH} levels` })
-  .meta({ type: 'object', additionalProperties: true })
+  .meta({
+    type: 'object',
+    additionalProperties: true,
+    description: `What the tool was called with: any JSON object, nested at most ${MAX_DEPTH} levels, kept as it came`,
+  })
 
 /** A plain number: an integer beyond 2^53 is refused, but for the sign of a zero (readings: Messages). */
 export const PlainNumber = z
   .custom<number>((value) => typeof value === 'number' || isNegativeZero(value), { error: 'must be a number' })
   .meta({ type: 'number' })
 
+const callId = (name: z.ZodType<string>) =>
+  name.meta({ description: 'The id of the call: a call and its result have the same', examples: ['call-1'] })
+
+const toolName = (name: z.ZodType<string>) =>
+  name.meta({ description: 'The name of the tool, as the agent has it', examples: ['bash'] })
+
+const typed = <Type extends string>(type: Type) =>
+  z.literal(type).meta({ description: 'The type of the part, which decides what its content is' })
+
+const content = <Content extends z.ZodType>(shape: Content, description: string) =>
+  shape.meta({ description }).optional()
+
 const contentWith = (name: z.ZodType<string>) => ({
-  text: z.object({ text: z.string(), durationMs: PlainNumber.optional() }),
-  tool_call: z.object({ callId: name, toolName: name, args: Args }),
-  tool_result: z.object({
-    callId: name,
-    toolName: name,
-    output: z.string(),
-    status: z.enum(['success', 'error']),
+  text: z.object({
+    text: z.string().meta({ description: 'The text' }),
+    durationMs: PlainNumber.meta({ description: 'How long it took to write, in milliseconds' }).optional(),
   }),
-  error: z.object({ message: z.string() }),
+  tool_call: z.object({ callId: callId(name), toolName: toolName(name), args: Args }),
+  tool_result: z.object({
+    callId: callId(name),
+    toolName: toolName(name),
+    output: z.string().meta({ description: 'What the tool gave' }),
+    status: z.enum(['success', 'error']).meta({ description: 'Whether the tool did what it was asked to' }),
+  }),
+  error: z.object({ message: z.string().meta({ description: 'What went wrong' }) }),
 })
 
 const partWith = (name: z.ZodType<string>) => {
-  const content = contentWith(name)
+  const shapes = contentWith(name)
   return z.discriminatedUnion('type', [
-    z.object({ type: z.literal('text'), content: content.text.optional() }),
-    z.object({ type: z.literal('thinking'), content: content.text.optional() }),
-    z.object({ type: z.literal('tool_call'), content: content.tool_call.optional() }),
-    z.object({ type: z.literal('tool_result'), content: content.tool_result.optional() }),
-    z.object({ type: z.literal('error'), content: content.error.optional() }),
+    z.object({ type: typed('text'), content: content(shapes.text, 'What was said') }),
+    z.object({ type: typed('thinking'), content: content(shapes.text, 'What the agent thought') }),
+    z.object({ type: typed('tool_call'), content: content(shapes.tool_call, 'A call of a tool') }),
+    z.object({ type: typed('tool_result'), content: content(shapes.tool_result, 'What a tool gave for a call') }),
+    z.object({ type: typed('error'), content: content(shapes.error, 'An error that the agent met') }),
   ])
 }
 
 /** A message's parts and what each type holds (interface: Part). `args` may hold anything. */
-export const Part = partWith(z.string()).meta({ id: 'Part' })
+export const Part = partWith(z.string()).meta({ id: 'Part', description: 'A part of a message' })
 
 /** A part as it may be written: the log holds longer names from before they had a cap. */
-export const PartBody = partWith(ShortText).meta({ id: 'PartUpsert' })
+export const PartBody = partWith(ShortText).meta({ id: 'PartUpsert', description: 'A part of a message' })
 export type Part = z.infer<typeof Part>
 
 export const PartType = z.enum(['text', 'thinking', 'tool_call', 'tool_result', 'error'])

@@ -4,6 +4,7 @@ import { afterStored } from '../engine/rejected.ts'
 import type { Decision } from '../engine/stream.ts'
 import { type Caller, contextOf, requireCaller, requireNamespace } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
+import { done, nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
 import { fitting } from '../http/page-bytes.ts'
 import { answers, jsonArray, ok, okText } from '../http/reply.ts'
@@ -81,6 +82,11 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'Create a trace, or update the one with this externalId',
+        description:
+          'Writes to the active namespace of the session. A trace that is there with this `externalId` is updated as by ' +
+          'PUT, so a repetition is harmless. Errors: `invalid_request` (400); `forbidden` (403) for members who are ' +
+          'neither creator nor admin, and for a user without a namespace; `quota_exceeded` (403) where the operator ' +
+          'limits traces; `not_found` (404).',
         tags,
         body: TraceCreate,
         response: answers(Detail, 400, 401, 403, 404),
@@ -95,6 +101,11 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'Create or update a trace',
+        description:
+          'Writes to the active namespace of the session. On a trace that is there only the given fields change; but ' +
+          '`visibility`, when it is not given, becomes `private` (PATCH keeps it). A repetition changes `updatedAt` ' +
+          'only. Errors: `invalid_request` (400); `forbidden` (403) for members who are neither creator nor admin, and ' +
+          'for a user without a namespace; `quota_exceeded` (403) where the operator limits traces; `not_found` (404).',
         tags,
         params: Params,
         body: TraceUpsert,
@@ -110,6 +121,10 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'Change some fields of a trace',
+        description:
+          'As its creator or as an admin of its namespace. What is not given stays. Errors: `invalid_request` (400); ' +
+          '`forbidden` (403) for members who are neither creator nor admin; `not_found` (404) for an unknown trace and ' +
+          'for who is no member.',
         tags,
         params: Params,
         body: TraceUpsert,
@@ -133,9 +148,13 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: 'Delete a trace and erase what it held',
+        description:
+          'As its creator or as an admin of its namespace. Its messages are erased for good. Creating the same ' +
+          '`externalId` again starts an empty trace. Errors: `forbidden` (403) for members who are neither creator nor ' +
+          'admin; `not_found` (404) for who is no member, and for a repetition.',
         tags,
         params: Params,
-        response: answers(z.object({ deleted: z.literal(true) }), 401, 403, 404),
+        response: answers(z.object({ deleted: done('That the trace is deleted') }), 401, 403, 404),
       },
     },
     async (request, reply) => {
@@ -150,7 +169,16 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
     '/v1/traces/:externalId',
     {
       config: { auth: 'optional' },
-      schema: { summary: 'Read a trace', tags, params: Params, response: answers(Detail, 401, 404) },
+      schema: {
+        summary: 'Read a trace',
+        description:
+          'A public trace for anybody, any other for members of its namespace. When several namespaces have the ' +
+          '`externalId`: the one in the active namespace, else in one of yours, else a public one. Errors: ' +
+          '`unauthorized` (401) without a token for a trace that is not public; `not_found` (404).',
+        tags,
+        params: Params,
+        response: answers(Detail, 401, 404),
+      },
     },
     async (request, reply) => {
       const hit = await resolveTrace(reads, request.params.externalId, request.caller)
@@ -169,9 +197,16 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       config: { auth: 'required' },
       schema: {
         summary: "List the traces of the session's namespace, newest first",
+        description:
+          'Those of the active namespace, 50 a page if `limit` does not say otherwise, and at most 8 MiB. Empty for a ' +
+          'user without a namespace. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none.',
         tags,
         querystring: Page,
-        response: answers(z.object({ traces: z.array(TraceSummary), nextCursor: z.string().optional() }), 400, 401),
+        response: answers(
+          z.object({ traces: z.array(TraceSummary).meta({ description: 'The traces of this page' }), nextCursor }),
+          400,
+          401,
+        ),
       },
     },
     async (request, reply) => {

@@ -1,63 +1,91 @@
 import { z } from 'zod'
+import { count, id, text as textField, time } from '../http/fields.ts'
 import { jsonObject } from '../http/reply.ts'
 import type { UpsertedMessage } from './decide-messages.ts'
 import type { PresentTrace } from './decide.ts'
 import { MessageTypeCounts, Visibility } from './events.ts'
 import { textOf } from '../json/text.ts'
+import { messageMeanings, traceMeanings } from './meanings.ts'
 import { MessageRole, Part, PlainNumber } from './part.ts'
 import { type TraceRow } from './rows.ts'
 import { partText } from './part-text.ts'
 
+const MESSAGE_ROLE = 'Who speaks: the user, the agent (`assistant`), or the system'
+const PART_ORDER = 'The place of the part in its message, from 0'
+
 /** Answers are joined from stored JSON text; these schemas describe them in the OpenAPI document and in tests. */
 export const TraceSummary = z
   .object({
-    id: z.string(),
-    externalId: z.string(),
-    title: z.string().optional(),
-    agentId: z.string(),
-    model: z.string().optional(),
-    modelName: z.string().optional(),
-    ai_title: z.string().optional(),
+    id: id('the trace'),
+    externalId: z.string().meta(traceMeanings.externalId),
+    title: z.string().meta(traceMeanings.title).optional(),
+    agentId: z.string().meta(traceMeanings.agentId),
+    model: z.string().meta(traceMeanings.model).optional(),
+    modelName: textField('The name of the model in the registry; absent for a model that it does not know').optional(),
+    ai_title: textField('The title that the service made from the messages').optional(),
     visibility: Visibility,
-    createdAt: z.int(),
-    updatedAt: z.int().optional(),
-    messageCount: z.int().optional(),
+    createdAt: time('When the service first got the trace'),
+    updatedAt: time('When the trace or one of its messages was last written').optional(),
+    messageCount: count('How many messages the trace has').optional(),
   })
-  .meta({ id: 'TraceSummary' })
+  .meta({ id: 'TraceSummary', description: 'A trace as it stands in lists: one recorded session of an agent' })
 
 export const TraceDetail = TraceSummary.extend({
-  namespace: z.object({ id: z.string(), slug: z.string() }),
-  createdBy: z.string(),
-  projectPath: z.string().optional(),
-  projectName: z.string().optional(),
-  gitRemoteUrl: z.string().optional(),
-  gitBranch: z.string().optional(),
-  gitRef: z.string().optional(),
-  ai_summary: z.string().optional(),
-  summaryMessageCount: z.int().optional(),
-  messageTypeCounts: MessageTypeCounts.optional(),
-  toolTypeCounts: z.record(z.string(), z.int()).optional(),
-}).meta({ id: 'TraceDetail' })
+  namespace: z
+    .object({ id: id('the namespace'), slug: textField('The slug of the namespace; empty when it is not known') })
+    .meta({ description: 'The namespace that the trace belongs to' }),
+  createdBy: id('the user who created the trace'),
+  projectPath: z.string().meta(traceMeanings.projectPath).optional(),
+  projectName: z.string().meta(traceMeanings.projectName).optional(),
+  gitRemoteUrl: z.string().meta(traceMeanings.gitRemoteUrl).optional(),
+  gitBranch: z.string().meta(traceMeanings.gitBranch).optional(),
+  gitRef: z.string().meta(traceMeanings.gitRef).optional(),
+  ai_summary: textField('The summary that the service made from the messages').optional(),
+  summaryMessageCount: count('How many messages the trace had when its summary was made').optional(),
+  messageTypeCounts: MessageTypeCounts.meta({
+    description: 'How many messages of each class the trace has; absent while it has none',
+  }).optional(),
+  toolTypeCounts: z
+    .record(z.string(), z.int())
+    .meta({
+      description:
+        'How many calls of each tool the trace has, by the normalised name of the tool; rare ones as `other`',
+      examples: [{ bash: 12, edit: 4 }],
+    })
+    .optional(),
+}).meta({ id: 'TraceDetail', description: 'A trace with all that is known of it but its messages' })
 
 export const FeedTrace = TraceSummary.extend({
-  namespace: z.object({ id: z.string(), slug: z.string(), displayName: z.string() }),
-  author: z.object({ id: z.string(), displayName: z.string().optional() }).optional(),
-}).meta({ id: 'FeedTrace' })
+  namespace: z
+    .object({
+      id: id('the namespace'),
+      slug: textField('The slug of the namespace', 'my-team'),
+      displayName: textField('The name of the namespace', 'My team'),
+    })
+    .meta({ description: 'The namespace that the trace belongs to' }),
+  author: z
+    .object({ id: id('the user'), displayName: textField('The name of the user, if they gave one', 'Ada').optional() })
+    .meta({ description: 'The user who created the trace; absent when that one is not known' })
+    .optional(),
+}).meta({ id: 'FeedTrace', description: 'A trace as it stands in the feed' })
 
 export const Message = z
   .object({
-    id: z.string(),
-    externalId: z.string(),
-    role: MessageRole,
-    textContent: z.string().optional(),
-    model: z.string().optional(),
-    order: PlainNumber.optional(),
-    timestamp: PlainNumber.optional(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-    parts: z.array(z.intersection(z.object({ order: z.int() }), Part)).optional(),
+    id: id('the message'),
+    externalId: z.string().meta(messageMeanings.externalId),
+    role: MessageRole.meta({ description: MESSAGE_ROLE }),
+    textContent: z.string().meta(messageMeanings.textContent).optional(),
+    model: z.string().meta(messageMeanings.model).optional(),
+    order: PlainNumber.meta(messageMeanings.order).optional(),
+    timestamp: PlainNumber.meta(messageMeanings.timestamp).optional(),
+    createdAt: time('When the service first got the message'),
+    updatedAt: time('When the message was last changed'),
+    parts: z
+      .array(z.intersection(z.object({ order: z.int().meta({ description: PART_ORDER, examples: [0] }) }), Part))
+      .meta({ description: 'What the message is made of, in order; in lists only with `includeParts=true`' })
+      .optional(),
   })
-  .meta({ id: 'Message' })
+  .meta({ id: 'Message', description: 'A message of a trace' })
 
 const text = (value: string | undefined) => (value === undefined ? undefined : JSON.stringify(value))
 

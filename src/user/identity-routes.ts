@@ -4,6 +4,7 @@ import { hidden } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { clearSessionCookie } from '../http/cookies.ts'
 import { notFound } from '../http/errors.ts'
+import { done } from '../http/fields.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { isId } from '../ids.ts'
@@ -11,7 +12,12 @@ import type { Service } from '../service.ts'
 import { removeIdentity } from './decide.ts'
 import { IdentityView, identitiesOf } from './queries.ts'
 
-const Params = z.object({ id: Key.meta({ description: 'The id of the identity' }) })
+const Params = z.object({
+  id: Key.meta({
+    description: 'The id of the identity',
+    examples: ['0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b'],
+  }),
+})
 const tags = ['users']
 
 /** How a user signs in. */
@@ -24,8 +30,14 @@ export const identityRoutes = (app: FastifyInstance, service: Service): void => 
       config: { auth: 'required' },
       schema: {
         summary: 'List how you can sign in',
+        description:
+          'Devices and accounts at the code host that sign in as your user, oldest first. The id of a device itself is ' +
+          'a secret and is never shown.',
         tags,
-        response: answers(z.object({ identities: z.array(IdentityView) }), 401),
+        response: answers(
+          z.object({ identities: z.array(IdentityView).meta({ description: 'Your identities' }) }),
+          401,
+        ),
       },
     },
     async (request, reply) => ok(reply, { identities: await identitiesOf(reads, requireCaller(request).userId) }),
@@ -37,9 +49,21 @@ export const identityRoutes = (app: FastifyInstance, service: Service): void => 
       config: { auth: 'required' },
       schema: {
         summary: 'Remove a way to sign in: its sessions end, and who signs in with it is somebody new',
+        description:
+          'Ends the sessions of the identity. Who signs in with it afterwards becomes another, new user. Errors: ' +
+          '`not_found` (404) for one that is not yours or was removed before; `last_identity` (409) for your only one.',
         tags,
         params: Params,
-        response: answers(z.object({ removed: z.literal(true) }), 400, 401, 403, 404, 409, 429, 503),
+        response: answers(
+          z.object({ removed: done('That the identity is removed') }),
+          400,
+          401,
+          403,
+          404,
+          409,
+          429,
+          503,
+        ),
       },
     },
     async (request, reply) => {

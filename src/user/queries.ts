@@ -1,22 +1,25 @@
 import { z } from 'zod'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads } from '../engine/reads.ts'
+import { flag, id as idOf, text } from '../http/fields.ts'
 import { IdentityType, type ProviderData } from './events.ts'
 
-export const UserView = z.object({ id: z.string(), displayName: z.string().optional() }).meta({ id: 'User' })
+export const UserView = z
+  .object({ id: idOf('the user'), displayName: text('The name that the user has chosen', 'Ada').optional() })
+  .meta({ id: 'User', description: 'A user, as everybody sees them' })
 export type UserView = z.infer<typeof UserView>
 
 /** A device's externalId is a credential and is never shown (readings: Identity and sessions). */
 export const IdentityView = z
   .object({
-    id: z.string(),
-    type: IdentityType,
-    login: z.string().optional(),
-    avatarUrl: z.string().optional(),
-    email: z.string().optional(),
-    emailVerified: z.boolean().optional(),
+    id: idOf('the identity'),
+    type: IdentityType.meta({ description: '`device`: a machine; `codehost`: an account at the code host' }),
+    login: text('The name of the account at the code host', 'ada').optional(),
+    avatarUrl: text('The address of the picture of the account at the code host').optional(),
+    email: text('The e-mail address that the code host gave', 'ada@example.org').optional(),
+    emailVerified: flag('Whether the code host has verified the address').optional(),
   })
-  .meta({ id: 'Identity' })
+  .meta({ id: 'Identity', description: 'A way to sign in as a user' })
 export type IdentityView = z.infer<typeof IdentityView>
 
 /** A user as a row shows it; `display_name` is a JSON string literal. */

@@ -9,7 +9,11 @@ import { rename } from './decide.ts'
 import { identityRoutes } from './identity-routes.ts'
 import { UserView, userById } from './queries.ts'
 
-const Update = z.object({ displayName: ShortText.optional() }).meta({ id: 'UserUpdate' })
+const Update = z
+  .object({
+    displayName: ShortText.meta({ description: 'The name that others see', examples: ['Ada'] }).optional(),
+  })
+  .meta({ id: 'UserUpdate', description: 'What changes of the user', examples: [{ displayName: 'Ada' }] })
 type Update = z.infer<typeof Update>
 
 const tags = ['users']
@@ -20,7 +24,15 @@ export const userRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, users, visible, assertWritable } = service
   app.get(
     '/v1/user',
-    { config: { auth: 'required' }, schema: { summary: 'Read your user', tags, response: answers(Answer, 401) } },
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Read your user',
+        description: 'The user that the session belongs to.',
+        tags,
+        response: answers(Answer, 401),
+      },
+    },
     async (request, reply) => ok(reply, { user: await userById(reads, requireCaller(request).userId) }),
   )
 
@@ -28,7 +40,13 @@ export const userRoutes = (app: FastifyInstance, service: Service): void => {
     '/v1/user',
     {
       config: { auth: 'required' },
-      schema: { summary: 'Change your user', tags, body: Update, response: answers(Answer, 400, 401) },
+      schema: {
+        summary: 'Change your user',
+        description: 'Gives you another name. What is not given stays; the same name again changes nothing.',
+        tags,
+        body: Update,
+        response: answers(Answer, 400, 401),
+      },
     },
     async (request, reply) => {
       const { userId } = requireCaller(request)

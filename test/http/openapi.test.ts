@@ -10,6 +10,7 @@ import { type App, openApp } from '../support/open-app.ts'
 type Operation = {
   readonly operationId: string
   readonly summary: string
+  readonly description?: string
   readonly tags: readonly string[]
   readonly security: readonly object[]
   readonly parameters?: readonly { readonly name: string; readonly description?: string }[]
@@ -53,11 +54,12 @@ test('gives the types of src/sync/api.d.ts: after a change of the API run npm ru
 test('names and describes every operation, its parameters and its answers', () => {
   const ids = [...operations.values()].map(({ operationId }) => operationId)
   assert.equal(ids, [...new Set(ids)])
-  for (const [name, { operationId, summary, tags, parameters = [], responses }] of operations) {
+  for (const [name, { operationId, summary, description, tags, parameters = [], responses }] of operations) {
     assert.match(operationId, /^[a-z][A-Za-z]+$/, name)
     assert.ok(summary && tags.length === 1, name)
+    assert.ok(description, `${name} has no description`)
     for (const parameter of parameters) assert.ok(parameter.description, `${name}: ${parameter.name}`)
-    for (const { description } of Object.values(responses)) assert.is.not(description, 'Default Response', name)
+    for (const response of Object.values(responses)) assert.is.not(response.description, 'Default Response', name)
     if (name.includes('/v1/')) assert.ok(responses.default, `${name} may fail`)
   }
 })
@@ -91,6 +93,39 @@ test('has each schema once, and only those that a route shows', () => {
     assert.ok(text.includes(`"#/components/schemas/${name}"`), name)
   }
   for (const [, name] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) assert.ok(schemas[name!], name)
+})
+
+type Schema = { readonly [key: string]: unknown; readonly properties?: Readonly<Record<string, Schema>> }
+
+/** The properties below a schema or anything that holds schemas, that nothing describes: neither they nor what they are. */
+const undescribed = (node: unknown, path: string, components: Readonly<Record<string, Schema>>): string[] => {
+  if (typeof node !== 'object' || node === null) return []
+  const { properties = {} } = node as Schema
+  const here = Object.entries(properties).filter(([, { description, $ref }]) => {
+    const kind = typeof $ref === 'string' ? components[$ref.split('/').at(-1)!] : undefined
+    return !description && !kind?.description
+  })
+  const below = Object.entries(node).filter(([key]) => key !== 'example' && key !== 'examples')
+  return [
+    ...here.map(([name]) => `${path}.${name}`),
+    ...below.flatMap(([key, child]) => undescribed(child, `${path}/${key}`, components)),
+  ]
+}
+
+test('describes every property of every schema, body and answer', () => {
+  const { schemas } = JSON.parse(text).components as { schemas: Record<string, Schema> }
+  assert.equal(undescribed(schemas, '', schemas), [])
+  for (const [name, operation] of operations) assert.equal(undescribed(operation, name, schemas), [])
+  const [kind] = Object.keys(schemas)
+  assert.equal(undescribed({ properties: { a: {}, b: { $ref: `#/${kind}` } } }, 'x', schemas), ['x.a'])
+})
+
+test('gives the unit of every time', () => {
+  const { schemas } = JSON.parse(text).components as { schemas: Record<string, Schema> }
+  for (const [name, { properties = {} }] of Object.entries(schemas))
+    for (const [property, { type, description }] of Object.entries(properties))
+      if (type === 'integer' && property.endsWith('At'))
+        assert.match(String(description), 'milliseconds since 1970', `${name}.${property}`)
 })
 
 test('leaves room for new optional fields', () => {

@@ -1,0 +1,26 @@
+import type { Config } from '../config.ts'
+import { invalid } from '../http/errors.ts'
+import { Key } from '../http/keys.ts'
+import { isLoopback } from '../http/loopback.ts'
+
+/** A shorter id can be guessed, and is easily one that another device has. */
+const LEAST = 16
+
+/** What the OpenAPI document shows: refused, for all who sent it as it stands would be one user. */
+export const EXAMPLE_DEVICE_ID = 'replace-this-by-32-random-characters'
+
+/** The secret that a device is known by. */
+export const DeviceId = Key.meta({
+  description:
+    'A secret that the client makes once for its machine and keeps: whoever sends it is signed in as this device. Take ' +
+    `32 random characters, as of a UUID. At least ${LEAST} characters where the service listens on more than loopback; ` +
+    `\`${EXAMPLE_DEVICE_ID}\` is refused`,
+  examples: [EXAMPLE_DEVICE_ID],
+})
+
+/** @throws HttpError invalid_request for the example, and for an id that strangers on the network could guess */
+export const assertDeviceId = (deviceId: string, { HOST }: Pick<Config, 'HOST'>): void => {
+  if (deviceId === EXAMPLE_DEVICE_ID) throw invalid('deviceId', 'is an example: make 32 random characters of your own')
+  if ([...deviceId].length < LEAST && !isLoopback(HOST))
+    throw invalid('deviceId', `must have at least ${LEAST} characters on a service that others can reach`)
+}

@@ -1,0 +1,62 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, freshDatabase } from '../support/database.ts'
+import { type App, type OpenOptions, openApp } from '../support/open-app.ts'
+
+const test = suite('the id of a device')
+let database: Database
+const nodes: App[] = []
+
+const CODEHOST = {
+  CODEHOST_CLIENT_ID: 'client',
+  CODEHOST_CLIENT_SECRET: 'secret',
+  CODEHOST_AUTHORIZE_URL: 'http://127.0.0.1:9/authorize',
+  CODEHOST_TOKEN_URL: 'http://127.0.0.1:9/token',
+  CODEHOST_USER_URL: 'http://127.0.0.1:9/user',
+}
+
+const open = async (env: NonNullable<OpenOptions['env']>) => {
+  const node = await openApp(database.url, { env: { ...CODEHOST, ...env } })
+  nodes.push(node)
+  return node
+}
+
+const ROUTES = ['/v1/session', '/v1/auth/start']
+const SHORT = '15 characters..'
+const LONG = '16 characters...'
+
+test.before(async () => {
+  database = await freshDatabase()
+})
+test.after(async () => {
+  for (const node of nodes) await node.close()
+  await database.drop()
+})
+
+test('has at least 16 characters where others than this machine can reach the service', async () => {
+  const { app } = await open({ HOST: '0.0.0.0', PUBLIC_URL: 'https://traces.example.org' })
+  for (const url of ROUTES) {
+    for (const deviceId of [SHORT, '😀'.repeat(15)]) {
+      const answer = await app.inject({ method: 'POST', url, payload: { deviceId } })
+      assert.is(answer.statusCode, 400, url)
+      const { code, details } = answer.json().error
+      assert.is(code, 'invalid_request')
+      assert.equal(Object.keys(details.fieldErrors), ['deviceId'])
+    }
+    assert.is((await app.inject({ method: 'POST', url, payload: { deviceId: LONG } })).statusCode, 200, url)
+  }
+})
+
+test('may be short on a service that only this machine can reach', async () => {
+  for (const HOST of ['127.0.0.1', '::1', 'localhost']) {
+    const { app } = await open({ HOST })
+    for (const url of ROUTES)
+      assert.is(
+        (await app.inject({ method: 'POST', url, payload: { deviceId: 'a' } })).statusCode,
+        200,
+        `${HOST}${url}`,
+      )
+  }
+})
+
+test.run()

@@ -76,15 +76,16 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installAuth(app, service)
   installForeignPages(app, service.config)
   installLimits(app, service.limits)
+  const hasApi = service.config.ROLES.includes('api')
+  if (hasApi) await installOpenApi(app, service) // it describes the routes that come after it
   installHealth(app, service)
   metricsRoute(app, service)
-  if (service.config.ROLES.includes('api')) await installApi(app, service)
+  if (hasApi) await installApi(app, service)
   return app
 }
 
 /** What only the role `api` answers; the others can be asked how they are. */
 const installApi = async (app: FastifyInstance, service: Service): Promise<void> => {
-  await installOpenApi(app, service)
   homeRoute(app)
   await app.register(async (scope) => {
     for (const routes of [

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { Command, Option } from 'commander'
+import { plain } from '../plain.ts'
 import { claudeCode } from '../sync/agents/claude-code.ts'
 import { newApi } from '../sync/client.ts'
 import { ending, exitOnUsage } from '../sync/command-end.ts'
@@ -75,7 +76,7 @@ const run = async (paths: readonly string[], options: Options): Promise<number> 
     newApi(url, token, waiting),
   )
   if (files.length === 0 && !json)
-    console.error(`No session files in ${(paths.length > 0 ? paths : roots).join(', ')}.`)
+    console.error(plain(`No session files in ${(paths.length > 0 ? paths : roots).join(', ')}.`))
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
   for (const place of unreadable) report({ type: 'problem', kind: 'unreadable', ...place })
   const states = statesOf(config, server, connection.namespaceId)

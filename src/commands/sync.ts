@@ -26,7 +26,8 @@ type Options = {
 const help = `
 Uploads what is new since the last run; when nothing is new, nothing is written to the
 server. Paths are session files, or folders that are searched with all folders below;
-without paths: $CLAUDE_CONFIG_DIR/projects or ~/.claude/projects.
+without paths: $CLAUDE_CONFIG_DIR/projects or ~/.claude/projects. Links in a folder that
+is searched are not followed: name the file or folder that is meant.
 
 A new trace is private unless --visibility says otherwise. A trace that exists keeps
 its visibility; --visibility changes it, also when the session itself has not changed.

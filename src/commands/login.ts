@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { command } from '../command.ts'
+import { plain } from '../plain.ts'
 import { newApi } from '../sync/client.ts'
 import { logInWithCodehost } from '../sync/codehost-login.ts'
 import { ending, exitOnUsage } from '../sync/command-end.ts'
@@ -50,7 +51,7 @@ const run = async ({ server: given, codehost, namespace, invite, browser, yes }:
     : await logIn(config, server, newApi, invite)
   const who = displayName === undefined ? `user ${userId}` : `${displayName} (user ${userId})`
   const address = given === undefined ? '' : ` --server ${server}`
-  console.log(`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`)
+  console.log(plain(`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`))
   console.log(`Next: upload your sessions with: ${command} sync${address}`)
   return exitCodes.ok
 }

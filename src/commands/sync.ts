@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { Command, Option } from 'commander'
+import { plain } from '../plain.ts'
 import { claudeCode } from '../sync/agents/claude-code.ts'
 import { newApi } from '../sync/client.ts'
 import { ending, exitOnUsage } from '../sync/command-end.ts'
@@ -25,7 +26,8 @@ type Options = {
 const help = `
 Uploads what is new since the last run; when nothing is new, nothing is written to the
 server. Paths are session files, or folders that are searched with all folders below;
-without paths: $CLAUDE_CONFIG_DIR/projects or ~/.claude/projects.
+without paths: $CLAUDE_CONFIG_DIR/projects or ~/.claude/projects. Links in a folder that
+is searched are not followed: name the file or folder that is meant.
 
 A new trace is private unless --visibility says otherwise. A trace that exists keeps
 its visibility; --visibility changes it, also when the session itself has not changed.
@@ -75,7 +77,7 @@ const run = async (paths: readonly string[], options: Options): Promise<number> 
     newApi(url, token, waiting),
   )
   if (files.length === 0 && !json)
-    console.error(`No session files in ${(paths.length > 0 ? paths : roots).join(', ')}.`)
+    console.error(plain(`No session files in ${(paths.length > 0 ? paths : roots).join(', ')}.`))
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
   for (const place of unreadable) report({ type: 'problem', kind: 'unreadable', ...place })
   const states = statesOf(config, server, connection.namespaceId)

@@ -1,6 +1,7 @@
 import createClient from 'openapi-fetch'
 import type { components, paths } from './api.d.ts'
 import { answered, type Asking } from './answers.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import { RequestFailed } from './errors.ts'
 import { realWaiting, type Waiting, withRetry } from './retry.ts'
 
@@ -50,7 +51,7 @@ const newHttp = (server: string, token: string | undefined) =>
     // A redirect is not followed: a token goes to the server that gave it and nowhere else.
     redirect: 'manual',
     headers: { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
-    fetch: (request) => fetch(request, { signal: AbortSignal.timeout(patienceMs) }),
+    fetch: (request) => boundedFetch(request, patienceMs),
   })
 
 /** The service at `server` (an address without trailing slash) as the holder of `token` sees it. Failures that may pass are retried. */

@@ -5,6 +5,7 @@ import { RequestFailed, UsageError, hasStatus } from './errors.ts'
 import { type LoggedIn, deviceOf, keepLogin } from './login.ts'
 import { joiningInWords } from './joining.ts'
 import { type Loopback, openLoopback } from './loopback.ts'
+import { signInAddress } from './sign-in-address.ts'
 
 type Codes = { readonly state: string; readonly exchangeCode: string }
 type NewApi = (server: string, token?: string) => Api
@@ -81,7 +82,7 @@ export const logInWithCodehost = async (login: CodehostLogin, newApi: NewApi): P
     const invite = inviteCode === undefined ? {} : { inviteCode }
     const device = { deviceId, deviceName: hostname(), ...namespace, ...invite }
     const { state, authorizeUrl } = await api.startSignIn({ ...device, ...redirect }).catch(withoutCodehost(server))
-    person.send(authorizeUrl)
+    person.send(signInAddress(authorizeUrl))
     const codes = { state, exchangeCode: await receive(state, loopback, person) }
     await assertAgreed(api, codes, login)
     return await keepLogin(config, server, deviceId, await api.completeSignIn(codes), newApi)

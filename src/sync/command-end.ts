@@ -1,4 +1,5 @@
 import type { CommanderError } from 'commander'
+import { plain, plainLines } from '../plain.ts'
 import { messageOf, UsageError } from './errors.ts'
 import { exitCodes } from './exit-codes.ts'
 
@@ -17,8 +18,8 @@ export const ending = async (action: () => Promise<number>, json = false): Promi
   } catch (error) {
     const exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.incomplete
     const message = messageOf(error)
-    if (json) process.stdout.write(`${JSON.stringify({ type: 'error', message, exitCode })}\n`)
-    else process.stderr.write(`${message}\n`)
+    if (json) process.stdout.write(`${plain(JSON.stringify({ type: 'error', message, exitCode }))}\n`)
+    else process.stderr.write(`${plainLines(message)}\n`)
     process.exitCode = exitCode
   }
 }

@@ -23,10 +23,13 @@ export const serverAddress = (given: string | undefined, env: Environment): stri
   return `${url.origin}${withoutEnd(url.pathname, /\//)}`
 }
 
+/** Whether `hostname` (as URL has it) means this machine. */
+export const isLoopback = (hostname: string): boolean => loopback.test(hostname)
+
 /** Whether what is sent to `server` can be read on the way. */
 export const isExposed = (server: string): boolean => {
   const { protocol, hostname } = new URL(server)
-  return protocol === 'http:' && !loopback.test(hostname)
+  return protocol === 'http:' && !isLoopback(hostname)
 }
 
 /** The file that holds a server's credentials; one per server, so that a token never meets another server. */

@@ -74,9 +74,9 @@ export const connect = async ({ config, server, slug, readOnly }: Where, newApi:
   if (name === undefined || name === connection.namespaceSlug) return connection
   try {
     const wanted = await connection.api.namespace(name)
-    if (wanted.role === undefined) throw new UsageError(`You are no member of the namespace "${wanted.slug}".`)
+    if (wanted.role === undefined) throw new UsageError(`You are no member of the namespace "${name}".`)
     if (readOnly) return { ...connection, namespaceId: wanted.id, namespaceSlug: wanted.slug }
-    return await joined(config, stored, wanted, newApi)
+    return await joined(config, stored, { id: wanted.id, slug: name }, newApi)
   } catch (error) {
     if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${name}" at ${server}.`)
     if (hasStatus(error, 403)) throw new UsageError(`This device may not use the namespace "${name}": ${error.message}`)

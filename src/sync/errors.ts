@@ -1,3 +1,6 @@
+import { plain } from '../plain.ts'
+import { cutTo, LONG_TEXT } from '../text-caps.ts'
+
 /** The command was used wrongly, or nobody is logged in: nothing was tried. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
@@ -5,7 +8,10 @@ export class UsageError extends Error {
 
 type Refusal = { readonly status?: number; readonly code?: string; readonly retryAfterMs?: number }
 
-/** The server refused a request, or did not answer it: then without `status`. `message` is fit for users. */
+/**
+ * The server refused a request, or did not answer it: then without `status`. `message` is fit for users and for a terminal,
+ * whatever the server said.
+ */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed'
   readonly status: number | undefined
@@ -13,7 +19,7 @@ export class RequestFailed extends Error {
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, { status, code, retryAfterMs }: Refusal = {}, options?: ErrorOptions) {
-    super(message, options)
+    super(plain(cutTo(message, LONG_TEXT)), options)
     this.status = status
     this.code = code
     this.retryAfterMs = retryAfterMs

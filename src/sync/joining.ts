@@ -1,7 +1,5 @@
+import { plain } from '../plain.ts'
 import type { SignInReview } from './client.ts'
-
-/** What a server says, without what a terminal or the order of letters would take as a command. */
-const plain = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '')
 
 const userOf = ({ user, namespaceSlug }: SignInReview): string => {
   const name = user?.displayName ?? `user ${user?.id}`

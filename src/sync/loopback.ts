@@ -29,8 +29,9 @@ export const openLoopback = async (): Promise<Loopback | undefined> => {
   arrived.promise.catch(() => {})
   let expected: string | undefined
 
-  const receive = (parameters: URLSearchParams): keyof typeof pages => {
-    if (expected === undefined || parameters.get('state') !== expected) return 'unknown'
+  // A request line need not hold an address at all.
+  const receive = (parameters: URLSearchParams | undefined): keyof typeof pages => {
+    if (expected === undefined || parameters?.get('state') !== expected) return 'unknown'
     const code = parameters.get('exchangeCode')
     if (code) return (arrived.resolve(code), 'done')
     arrived.reject(
@@ -40,8 +41,12 @@ export const openLoopback = async (): Promise<Loopback | undefined> => {
   }
 
   const server = createServer(({ url = '/' }, response) => {
-    const outcome = receive(new URL(url, 'http://127.0.0.1').searchParams)
+    const outcome = receive(URL.parse(url, 'http://127.0.0.1')?.searchParams)
     response.writeHead(outcome === 'unknown' ? 404 : 200, headers).end(page(pages[outcome]))
+  })
+  // Left to itself, the server would hang up on this method without an answer.
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => {}).end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n', () => socket.destroy())
   })
   const isOpen = await new Promise<boolean>((opened) => {
     server.once('error', () => opened(false)).listen(0, '127.0.0.1', () => opened(true))

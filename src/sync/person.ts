@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import open from 'open'
+import { plainLines } from '../plain.ts'
 import type { Person } from './codehost-login.ts'
 import { UsageError } from './errors.ts'
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`)
+const say = (text: string): void => void process.stderr.write(`${plainLines(text)}\n`)
 
 /** One line of the terminal. Throws UsageError with `missing` when it ends before. */
 const ask = async (question: string, missing: string, signal: AbortSignal): Promise<string> => {

@@ -89,7 +89,7 @@ test('what will be joined is said before it is: the account, the device, and who
   provider.account = { id: 'told', login: 'to\u001b[2Jld\u202e' }
   const folder = tempFolder()
   const where = { config: folder.path, server, isLocal: true }
-  const account = `your account "to[2Jld" at the code host of ${server}`
+  const account = `your account "to\\u001b[2Jld\\u202e" at the code host of ${server}`
   const refuses = clicks()
   refuses.agrees = false
   const refused = await failureOf(logInWithCodehost({ ...where, person: refuses }, newApi))

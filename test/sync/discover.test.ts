@@ -30,9 +30,35 @@ test('a folder is searched with all folders below, for session files only', asyn
 })
 
 test('each file comes once, however it is named', async () => {
-  symlinkSync(join(root, '-w', 's.jsonl'), join(beside, 'link.jsonl'))
-  symlinkSync(root, join(root, 'loop'))
-  assert.equal((await find([root, below, join(root, '-w', '..', '-w', 's.jsonl'), beside])).length, 2)
+  const link = join(beside, 'link.jsonl')
+  symlinkSync(join(root, '-w', 's.jsonl'), link)
+  assert.equal((await find([root, below, join(root, '-w', '..', '-w', 's.jsonl'), link])).length, 2)
+})
+
+test('no link in a searched folder is followed: out of it, around in it, or to nowhere', async () => {
+  const folder = join(path, 'linked')
+  const outside = join(path, 'outside')
+  for (const one of [folder, outside]) mkdirSync(one)
+  for (const file of [join(folder, 'mine.jsonl'), join(outside, 'secret.jsonl'), join(outside, 'key')])
+    writeFileSync(file, '{}')
+  symlinkSync(join(outside, 'secret.jsonl'), join(folder, 'a-file.jsonl'))
+  symlinkSync(join(outside, 'key'), join(folder, 'another-name.jsonl'))
+  symlinkSync(outside, join(folder, 'a-folder'))
+  symlinkSync('..', join(folder, 'up'))
+  symlinkSync('.', join(folder, 'round'))
+  symlinkSync('none.jsonl', join(folder, 'dangling.jsonl'))
+  symlinkSync('itself.jsonl', join(folder, 'itself.jsonl'))
+  symlinkSync('mine.jsonl', join(folder, 'inside.jsonl'))
+  assert.equal(await find([folder]), ['linked/mine.jsonl'])
+  assert.equal(await find([], [folder]), ['linked/mine.jsonl'])
+})
+
+test('what is named is followed, be it a link: a file, a folder, the folder that is searched without names', async () => {
+  const link = join(path, 'linked-root')
+  symlinkSync(below, link)
+  const found = ['projects/-w/s/subagents/agent-1.jsonl']
+  assert.equal(await find([link]), found)
+  assert.equal(await find([], [link]), found)
 })
 
 test('a file that is named is taken as it is', async () => {
@@ -57,7 +83,7 @@ test('a root that is missing holds no sessions, a path that is missing is wrong 
 test('a pipe is neither waited for nor read', async () => {
   const pipe = join(beside, 'pipe.jsonl')
   execFileSync('mkfifo', [pipe])
-  assert.equal(await find([beside]), ['projects/-w/s.jsonl'])
+  assert.equal(await find([beside]), [])
   assert.match(await refusal(pipe), /neither a file nor a folder/)
 })
 

@@ -1,4 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress'
+import { plain } from '../../plain.ts'
 import type { Report, SyncEvent } from './events.ts'
 import { eventText, stoppedText } from './text.ts'
 
@@ -9,13 +10,13 @@ export type Output = { readonly out: NodeJS.WriteStream; readonly err: NodeJS.Wr
 export const jsonReport =
   ({ out }: Output): Report =>
   (event) => {
-    if (event.type !== 'progress') out.write(`${JSON.stringify(event)}\n`)
+    if (event.type !== 'progress') out.write(`${plain(JSON.stringify(event))}\n`)
   }
 
 const print = ({ out, err }: Output, event: SyncEvent): void => {
   const text = eventText(event)
-  if (event.type === 'summary' && event.stopped !== undefined) err.write(`${stoppedText(event.stopped)}\n`)
-  if (text !== undefined) (event.type === 'session' || event.type === 'summary' ? out : err).write(`${text}\n`)
+  if (event.type === 'summary' && event.stopped !== undefined) err.write(`${plain(stoppedText(event.stopped))}\n`)
+  if (text !== undefined) (event.type === 'session' || event.type === 'summary' ? out : err).write(`${plain(text)}\n`)
 }
 
 /** A line for each session and each problem, for logs and pipes. */

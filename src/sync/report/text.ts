@@ -5,9 +5,6 @@ const number = new Intl.NumberFormat('en-US')
 const some = (count: number, one: string, many = `${one}s`): string =>
   `${number.format(count)} ${count === 1 ? one : many}`
 
-// Paths and answers may hold escape sequences; a terminal must not obey them.
-const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\uFFFD')
-
 const tally = ({ messages, new: created, updated }: Tally): string => {
   const kinds = [created > 0 && `${number.format(created)} new`, updated > 0 && `${number.format(updated)} updated`]
   const known = kinds.filter(Boolean).join(', ')
@@ -35,7 +32,7 @@ export const summaryText = (summary: Summary): string => {
 }
 
 /** Why a run ended early, as a line for people. */
-export const stoppedText = (stopped: string): string => printable(`stopped early: ${stopped}`)
+export const stoppedText = (stopped: string): string => `stopped early: ${stopped}`
 
 /** One event as a line for people; undefined for what needs none. */
 export const eventText = (event: SyncEvent): string | undefined => {
@@ -44,12 +41,12 @@ export const eventText = (event: SyncEvent): string | undefined => {
     case 'progress':
       return undefined
     case 'problem':
-      return printable(`${event.file}${event.line === undefined ? '' : `:${event.line}`}: ${event.message}`)
+      return `${event.file}${event.line === undefined ? '' : `:${event.line}`}: ${event.message}`
     case 'notice':
-      return printable(`${event.file}: ${event.message}`)
+      return `${event.file}: ${event.message}`
     case 'session': {
       const what = event.messages > 0 ? tally(event) : 'trace updated'
-      return event.status === 'synced' ? printable(`${event.file}: ${what}`) : undefined
+      return event.status === 'synced' ? `${event.file}: ${what}` : undefined
     }
     case 'summary':
       return summaryText(event)

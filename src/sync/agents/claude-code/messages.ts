@@ -66,7 +66,7 @@ const answer = (
   earlier?: Draft,
 ): Draft => {
   const parts = earlier?.parts ?? []
-  parts.push(...assistantParts(json, calls, externalId, parts.length))
+  for (const part of assistantParts(json, calls, externalId, parts.length)) parts.push(part)
   if (earlier) return { ...modelPart(json), ...earlier }
   return { externalId, role: 'assistant', ...modelPart(json), order, ...timeOf(json), parts }
 }

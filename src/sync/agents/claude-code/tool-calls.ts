@@ -14,6 +14,7 @@ export type ToolCalls = {
 export const toolCalls = (): ToolCalls => {
   const names = new Map<string, string>()
   const nameless: Call[] = []
+  let unanswered = 0
   return {
     called: (id, toolName, fallback) => {
       if (!isKey(id)) {
@@ -24,9 +25,10 @@ export const toolCalls = (): ToolCalls => {
       names.set(id, toolName)
       return { callId: id, toolName }
     },
-    answered: (id) =>
-      isKey(id)
-        ? { callId: id, toolName: names.get(id) ?? 'unknown' }
-        : (nameless.shift() ?? { callId: 'unknown', toolName: 'unknown' }),
+    answered: (id) => {
+      if (isKey(id)) return { callId: id, toolName: names.get(id) ?? 'unknown' }
+      if (unanswered === nameless.length) return { callId: 'unknown', toolName: 'unknown' }
+      return nameless[unanswered++]!
+    },
   }
 }

@@ -20,10 +20,13 @@ const element = (text: string, tag: string): string | undefined => {
 }
 
 const withoutIde = (text: string): string => {
-  const rest = text.trimStart()
-  const tag = leading.find((name) => rest.startsWith(`<${name}>`))
-  const end = tag ? rest.indexOf(`</${tag}>`) : -1
-  return tag && end !== -1 ? withoutIde(rest.slice(end + tag.length + 3).trimStart()) : text
+  for (let left = text; ;) {
+    const rest = left.trimStart()
+    const tag = leading.find((name) => rest.startsWith(`<${name}>`))
+    const end = tag ? rest.indexOf(`</${tag}>`) : -1
+    if (!tag || end === -1) return left
+    left = rest.slice(end + tag.length + 3).trimStart()
+  }
 }
 
 const slashCommand = (text: string): string | undefined => {

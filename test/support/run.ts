@@ -9,6 +9,9 @@ import { type TestServer, startServer } from './server.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
+/** With `TEST_AGAIN=1` a file that has failed gets another try when no other one runs: machines are busy. */
+const AGAIN = process.env.TEST_AGAIN === '1'
+
 /** After so long no soak test is begun any more. */
 const TIME_MS = Number(process.env.TEST_TIME_SECONDS ?? Number.POSITIVE_INFINITY) * 1_000
 
@@ -44,27 +47,36 @@ const sharedFolder = async (path: string) => {
 }
 
 const runAll = async (jobs: Job[], server: TestServer, folder: string, signal: AbortSignal): Promise<Result[]> => {
-  const results: Result[] = []
-  const left = jobs.entries()
+  const results = new Map<Job, Result>()
   const compiled = await sharedFolder(join(folder, 'compiled'))
+  let count = 0
+  const runJob = async (job: Job) => {
+    const { url, stop } = await openLogServer(job.log)
+    const env = { ...server.env, TEST_LOG_URL: url, NODE_COMPILE_CACHE: compiled }
+    const own = join(folder, `${count++}`)
+    const result = await runFile(job.file, { root, folder: own, env, signal, ...showing(job) })
+    await stop()
+    if (!signal.aborted) print(job, result)
+    results.set(job, result)
+  }
+  const left = jobs.values()
   const work = async () => {
-    for (const [i, job] of left) {
+    for (const job of left) {
       if (signal.aborted) return
-      if (job.isSoak && performance.now() > TIME_MS) {
+      if (!job.isSoak || performance.now() < TIME_MS) await runJob(job)
+      else {
         console.log(`SKIP ${nameOf(job)}: no time left`)
-        results.push({ file: job.file, passed: 0, failed: 0, skipped: 1, output: '', ms: 0 })
-        continue
+        results.set(job, { file: job.file, passed: 0, failed: 0, skipped: 1, output: '', ms: 0 })
       }
-      const { url, stop } = await openLogServer(job.log)
-      const env = { ...server.env, TEST_LOG_URL: url, NODE_COMPILE_CACHE: compiled }
-      const result = await runFile(job.file, { root, folder: join(folder, `${i}`), env, signal, ...showing(job) })
-      await stop()
-      if (!signal.aborted) print(job, result)
-      results.push(result)
     }
   }
   await Promise.all(Array.from({ length: availableParallelism() }, work))
-  return results
+  for (const [job, { problem }] of AGAIN ? [...results] : []) {
+    if (!problem || signal.aborted) continue
+    console.log(`AGAIN ${nameOf(job)}: it has failed beside others, now it runs alone`)
+    await runJob(job)
+  }
+  return [...results.values()]
 }
 
 const sum = (results: Result[]) => {

@@ -5,7 +5,7 @@ import { type Socket, connect } from 'node:net'
 export const requestBytes = (method: string, path: string, headers: Record<string, string>, body?: string): Buffer => {
   const payload = body === undefined ? Buffer.alloc(0) : Buffer.from(body)
   const lines = {
-    host: 'bench',
+    host: 'localhost',
     ...headers,
     ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(payload.length) }),
   }

@@ -14,6 +14,7 @@ import { newPool } from '../../src/postgres/connect.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { databaseUrl, onServer } from '../support/database.ts'
 import { messages } from './corpus.ts'
+import { hostileMinute } from './hostile.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
 import { ingest } from './ingest.ts'
 import { messagePage } from './message-page.ts'
@@ -24,7 +25,9 @@ import { outage } from '../support/silent.ts'
 export type Row = { name: string; value: number; unit: string; yardstick: number; ratio: number }
 export type Setting = { readonly world: World; readonly helloUrl: string; readonly ms: number }
 export type Measured = { value: number; yardstick: number }
-export type Measure = { name: string; unit: string; measure(setting: Setting): Promise<Measured> }
+/** Several figures of one run, each a row of its own. */
+export type Named = Measured & { name: string; unit: string }
+export type Measure = { name: string; unit: string; measure(setting: Setting): Promise<Measured | readonly Named[]> }
 
 const FEED_TRACES = 200_000
 
@@ -327,4 +330,5 @@ export const rows: readonly Measure[] = [
   { name: 'feed-public', unit: 'requests/s', measure: feedPublic },
   { name: 'feed-session', unit: 'requests/s', measure: feedSession },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },
+  { name: 'hostile-minute', unit: '', measure: hostileMinute },
 ]

@@ -44,8 +44,8 @@ const stop = async (child: ChildProcess) => {
   await once(child, 'exit')
 }
 
-/** `eventStoreUrl`: where the log is, when it is not in the embedded Postgres. */
-export const openWorld = async (eventStoreUrl = ''): Promise<World> => {
+/** `eventStoreUrl`: where the log is, when it is not in the embedded Postgres. `more`: variables besides. */
+export const openWorld = async (eventStoreUrl = '', more: Readonly<Record<string, string>> = {}): Promise<World> => {
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-bench-'))
   await chmod(folder, 0o755)
   const dataDir = join(folder, 'data')
@@ -59,6 +59,7 @@ export const openWorld = async (eventStoreUrl = ''): Promise<World> => {
       HOST: '127.0.0.1',
       LOG_LEVEL: 'warn',
       RATE_LIMITS: 'off',
+      ...more,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

@@ -199,6 +199,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     horizon: caches,
     models,
     lags: groups.all.map(({ lag }) => lag),
+    outage,
     observe,
     forget,
   })

@@ -9,6 +9,8 @@ export type Place = {
   readonly dataDir: string
   readonly cluster: string
   readonly logFile: string
+  /** Who may connect: beside the cluster, whose account shall not decide it. */
+  readonly hbaFile: string
   readonly socketDir: string
   /** Stands in the command line of each of its processes, which tells them from all others. */
   readonly marker: string
@@ -32,7 +34,15 @@ export const placeIn = async (folder: string): Promise<Place> => {
   const fits = Buffer.byteLength(join(cluster, socketName)) <= SOCKET_PATH_BYTES
   const socketDir = fits ? cluster : join(tmpdir(), marker)
   const url = `postgresql://tracebook@localhost:${PORT}/tracebook?host=${encodeURIComponent(socketDir)}&sslmode=disable`
-  return { dataDir, cluster, logFile: join(dataDir, 'postgres.log'), socketDir, marker, url }
+  return {
+    dataDir,
+    cluster,
+    logFile: join(dataDir, 'postgres.log'),
+    hbaFile: join(dataDir, 'postgres.hba'),
+    socketDir,
+    marker,
+    url,
+  }
 }
 
 /**

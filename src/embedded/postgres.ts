@@ -50,7 +50,7 @@ export const startPostgres = async ({ dataDir, log, signal }: EmbeddedOptions): 
     await endOrphans(place, log)
     await makeSocketDir(place, account)
     await clearStaleLocks(place, log)
-    url = await protect(place, binaries, account)
+    url = await protect(place, binaries, { account, signal })
     return launch(place, binaries, account, signal)
   }
   const server = await supervise(start, log, starting).catch(async (error) => {

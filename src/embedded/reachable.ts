@@ -10,7 +10,8 @@ const PREFIX = 'postgres.programs-'
 /** Tells one installation from another one, and from one that is newer. */
 const nameOf = async (native: string, { postgres }: Binaries) => {
   const { size, mtimeMs } = await stat(postgres)
-  return PREFIX + createHash('sha256').update(`${native} ${size} ${mtimeMs}`).digest('hex').slice(0, 16)
+  const { stdout: version } = await run(postgres, ['--version'])
+  return PREFIX + createHash('sha256').update(`${native} ${version} ${size} ${mtimeMs}`).digest('hex').slice(0, 16)
 }
 
 const copy = async (native: string, dataDir: string, name: string) => {
@@ -23,7 +24,8 @@ const copy = async (native: string, dataDir: string, name: string) => {
 
 const removeOthers = async (dataDir: string, kept: string) => {
   for (const name of await readdir(dataDir))
-    if (name.startsWith(PREFIX) && name !== kept) await rm(join(dataDir, name), { recursive: true, force: true })
+    if (name.startsWith(PREFIX) && name !== kept)
+      await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {})
 }
 
 /**

@@ -46,9 +46,10 @@ const TUNING: Readonly<Record<string, string>> = {
 /**
  * The server's command line. Settings stand here, not in the cluster's file, so that a newer version brings its own.
  */
-export const serverArguments = ({ cluster, socketDir, marker }: Place): string[] => {
+export const serverArguments = ({ cluster, socketDir, marker, hbaFile }: Place): string[] => {
   const settings = {
     cluster_name: marker,
+    hba_file: hbaFile,
     port: '5432',
     listen_addresses: '',
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,

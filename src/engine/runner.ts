@@ -73,6 +73,12 @@ export const startRunner = (options: RunnerOptions): Runner => {
   let state: RunnerState = { is: 'starting' }
   let current: Leader | undefined
 
+  let said = ''
+  const say = (news: string) => {
+    if (news !== said) logger.info({ schema }, news)
+    said = news
+  }
+
   const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
 
   let notified = 0
@@ -135,7 +141,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     if (await hasSeenMore(log, checkpoint)) return startOver()
     const progress = await newProgress(checkpoint, since)
     outage.over(part)
-    logger.info({ schema }, 'this process keeps the read models')
+    say('this process keeps the read models')
     const target = { client, group, schema }
     const report = (culprit: object) => logger.error(culprit, 'an event cannot be applied: its stream is in quarantine')
     const follower = await newFollower({ target, log, codec, epoch, report })
@@ -156,7 +162,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     try {
       await noteUse(leader.client, schema)
       const waits = () => {
-        if (state.is !== 'standby') logger.info({ schema }, 'another process keeps the read models: this one stands by')
+        say('another process keeps the read models: this one stands by')
         state = { is: 'standby' }
         outage.over(part)
       }
@@ -177,12 +183,13 @@ export const startRunner = (options: RunnerOptions): Runner => {
         if (!mayPass(error)) {
           state = { is: 'stopped', reason: explain(error) }
           logger.error({ err: error }, 'projections stopped')
+          outage.over(part)
           return tellStop(url, schema)
         }
         state = error instanceof LogChanged ? unproven : { is: 'disconnected' }
         tidy.later()
         if (isOutage(error)) outage.noticed(part, error)
-        else logger.info({ reason: (error as Error).message }, 'projections begin again')
+        else say(`projections begin again: ${(error as Error).message}`)
         await pause(RECONNECT_MS)
       }
     }

@@ -29,6 +29,12 @@ const eventAt = async (log: EventLog, position: bigint): Promise<RecordedEvent> 
   throw new Error(`no event stands at position ${position}`)
 }
 
+/** Events that take something from somebody for good, and what passing over one would do. */
+const NEVER = new Map([
+  ['TraceDeleted', 'a deletion cannot be passed over: the trace would show again'],
+  ['IdentityRemoved', 'a removal cannot be passed over: what was removed would sign in again'],
+])
+
 export type Skip = { readonly position: bigint; readonly by: string; readonly why: string; readonly now: () => number }
 
 /**
@@ -42,10 +48,8 @@ export const skipEvent = async (
 ): Promise<RecordedEvent> => {
   const event = await eventAt(log, position)
   const { stream, id: eventId } = event
-  if (event.type === 'TraceDeleted')
-    throw new Error(
-      'a deletion cannot be passed over: the trace would show again. Mend the cause, then replay the stream',
-    )
+  const harm = NEVER.get(event.type)
+  if (harm !== undefined) throw new Error(`${harm}. Mend the cause, then replay the stream`)
   const transactor = newTransactor({ kind: decisions, source: foldSource(decisions, log, codec), log, codec, now })
   const decide = passOver({ stream, eventId, by, why })
   await transactor.transact(skipIdOf(stream), { decide, answer: () => {} }, {})

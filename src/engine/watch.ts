@@ -4,6 +4,7 @@ import { happened } from './apply.ts'
 import type { Codec } from './codec.ts'
 import type { Horizon } from './horizon.ts'
 import type { Lag } from './lag.ts'
+import type { Outage } from './outage.ts'
 import type { Happened } from './projection.ts'
 
 /** Follows the log for this node's caches; each event is seen here before its write is answered. */
@@ -25,17 +26,19 @@ export type WatchOptions = {
   readonly models: Pick<Horizon, 'position'>
   /** What is measured by what is heard here. */
   readonly lags: readonly Lag[]
+  readonly outage: Outage
   readonly observe: (event: Happened) => void
   /** Called at the beginning, and when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
   readonly forget: () => void
 }
 
+const PART = 'caches'
 const SILENCE_MS = 1_000
 const HEARTBEAT_MS = 200
 const RETRY_MS = 200
 
 /** Begins at the log's end as soon as there is one to be had: a log that is away does not keep a service from starting. */
-export const startWatch = ({ log, codec, horizon, models, lags, observe, forget }: WatchOptions): Watch => {
+export const startWatch = ({ log, codec, horizon, models, lags, outage, observe, forget }: WatchOptions): Watch => {
   const stop = new AbortController()
   let start: bigint | undefined // where it has begun in the present epoch of the log
   let heard = Number.NEGATIVE_INFINITY
@@ -82,7 +85,8 @@ export const startWatch = ({ log, codec, horizon, models, lags, observe, forget 
   const listen = async () => {
     while (!stop.signal.aborted) {
       const since = performance.now()
-      const head = await log.head().catch(() => undefined)
+      const head = await log.head().catch((error: unknown) => void outage.noticed(PART, error))
+      if (head !== undefined) outage.over(PART)
       const seen =
         head !== undefined &&
         (await horizon.passed(head, SILENCE_MS).then(

@@ -3,7 +3,7 @@ import { anchorOf } from '../engine/apply.ts'
 import type { Client } from '../engine/checkpoint.ts'
 import { isOutage } from '../engine/faults.ts'
 import type { Outage } from '../engine/outage.ts'
-import { type EventLog, LogChanged } from '../log/log.ts'
+import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
 import { cut, newClient } from '../postgres/connect.ts'
 import { type Leader, openLeader } from '../postgres/leader.ts'
 import { type Bell, newBell } from './bell.ts'
@@ -124,6 +124,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
 
   const complain = (error: Error) => {
     if (stop.signal.aborted) return
+    if (error instanceof LogUnavailable) return // the watch on the log tells of it
     if (isOutage(error)) return outage.noticed(PART, error)
     if (error.message === complaint) return
     complaint = error.message

@@ -1,3 +1,4 @@
+import { PAGE_BYTES } from '../http/page-bytes.ts'
 import type { FeedEntry } from './queries.ts'
 
 /** The first page of a feed: its entries, and for the public one the anonymous answer as ready bytes. */
@@ -6,7 +7,8 @@ export type FeedPage = { readonly entries: readonly FeedEntry[]; readonly body?:
 /** A page, the checkpoint of the snapshot that it was read from, and what it is about. */
 export type Filled = { readonly page: FeedPage; readonly position: bigint; readonly topics: ReadonlySet<string> }
 
-const MAX_WEIGHT = 12_000_000
+/** A page of the longest kind, with its entries. */
+const MAX_WEIGHT = 3 * PAGE_BYTES
 const ENTRY_WEIGHT = 400 // of an entry without its text, and of what it is found by
 
 /** About what a page takes in memory, in characters: a title may be as long as a body. */

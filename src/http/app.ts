@@ -23,6 +23,7 @@ import { installForeignPages } from './foreign-pages.ts'
 import { installHealth } from './health.ts'
 import { homeRoute } from './home.ts'
 import { type HostCheck, installHost, newHostCheck } from './host.ts'
+import { installLargeAnswers } from './large-answers.ts'
 import { installLimits } from './limits.ts'
 import { installMetrics, metricsRoute } from './metrics.ts'
 import { installOpenApi } from './openapi.ts'
@@ -73,6 +74,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installHost(app, service.config, checkHost)
   await installSecurity(app, service.config)
   installClosing(app)
+  installLargeAnswers(app)
   installAuth(app, service)
   installForeignPages(app, service.config)
   installLimits(app, service.limits)

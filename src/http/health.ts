@@ -25,6 +25,9 @@ const tags = ['operations']
  * attention, or what is missing (readings: Running).
  */
 export const installHealth = (app: FastifyInstance, { now, readiness }: Service): void => {
+  /** However many ask at once, the databases are asked once. */
+  let asking: ReturnType<Service['readiness']> | undefined
+
   app.get(
     '/health',
     {
@@ -56,7 +59,8 @@ export const installHealth = (app: FastifyInstance, { now, readiness }: Service)
       },
     },
     async (_request, reply) => {
-      const { missing, degraded } = await readiness()
+      asking ??= readiness().finally(() => (asking = undefined))
+      const { missing, degraded } = await asking
       if (missing.length === 0)
         return { status: 'ready', ...(degraded.length > 0 ? { degraded } : {}), timestamp: now() }
       return reply.code(503).header('retry-after', '1').send({ status: 'not ready', missing, timestamp: now() })

@@ -34,7 +34,8 @@ ${command} sync</code></pre>
 /** For a browser that opens the address of the service; a program is told that nothing is there. */
 export const homeRoute = (app: FastifyInstance): void => {
   app.get('/', { config: { auth: 'none', page: true }, schema: { hide: true } }, async ({ headers }, reply) => {
-    reply.header('vary', 'accept')
+    const known = reply.getHeader('vary')
+    reply.header('vary', known === undefined ? 'accept' : `${String(known)}, accept`)
     if (headers.accept?.includes('text/html') !== true) throw notFound()
     return reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(page)
   })

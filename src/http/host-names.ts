@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 
 /** A host and perhaps a port, as RFC 9112 has it: nothing that a URL parser would take for something else. */
-const FORM = /^(?:\[[\da-f:.]+\]|[^\s:/?#@\\[\]%]+)(?::\d*)?$/i
+const FORM = /^(?:\[[\da-f:.]+\]|[^\s:/?#@\\[\]%*]+)(?::\d*)?$/i
 const WITH_PORT = /[^:]:\d*$/
 
 /** The name or address that a `Host` header means, as URLs write it; undefined for what means none. */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { EXAMPLE_DEVICE_ID } from '../session/device-id.ts'
 
-type JsonObject = Record<string, unknown>
 type Schema = { readonly $ref?: string; readonly examples?: readonly unknown[] }
 type Parameter = { schema?: { examples?: unknown[] }; example?: unknown }
 type Operation = {
@@ -39,13 +38,12 @@ export const showExamples = ({ paths, components: { schemas } }: Document): void
 export const EXAMPLE_SLUG = 'my-team'
 
 /**
- * The document with examples that work as they are, for one reader: a device of their own, and a namespace that nobody
+ * The document, as JSON, with examples that work as they are, for one reader: a device of their own, and a namespace that nobody
  * has taken. The document itself stays the same for everybody.
  */
-export const withOwnExamples = (document: JsonObject): JsonObject => {
+export const withOwnExamples = (document: string): string => {
   const [deviceId, slug] = [randomBytes(16).toString('hex'), `${EXAMPLE_SLUG}-${randomBytes(3).toString('hex')}`]
-  const text = JSON.stringify(document)
+  return document
     .replaceAll(JSON.stringify(EXAMPLE_DEVICE_ID), JSON.stringify(deviceId))
     .replaceAll(JSON.stringify(EXAMPLE_SLUG), JSON.stringify(slug))
-  return JSON.parse(text) as JsonObject
 }

@@ -4,6 +4,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { Service } from '../service.ts'
 import { cookieNameOf } from './auth.ts'
+import { JSON_TYPE } from './reply.ts'
 import { transform, transformObject } from './openapi-document.ts'
 import { withOwnExamples } from './openapi-examples.ts'
 
@@ -24,6 +25,9 @@ Answers may get new optional fields: leave what you do not know alone.`
 
 /** The contract as OpenAPI 3.1 at `/openapi.json`, made from the schemas beside the handlers, and a reference at `/docs`. */
 export const installOpenApi = async (app: FastifyInstance, { config }: Pick<Service, 'config'>): Promise<void> => {
+  let written: string | undefined
+  /** Written out once: it takes as long as many an answer. */
+  const text = () => (written ??= JSON.stringify(app.swagger()))
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -48,11 +52,15 @@ export const installOpenApi = async (app: FastifyInstance, { config }: Pick<Serv
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     // Without an address there is no badge of a validator on the internet: the page asks nobody but us.
-    transformSpecification: (document, _request, reply) => {
-      reply.header('cache-control', 'no-store')
-      return withOwnExamples(document as Record<string, unknown>)
-    },
     uiConfig: { persistAuthorization: false, tryItOutEnabled: true, validatorUrl: null },
+    uiHooks: {
+      preHandler: (request, reply, done) => {
+        if (request.routeOptions.url !== '/docs/json') return done()
+        void reply.header('cache-control', 'no-store').type(JSON_TYPE).send(withOwnExamples(text()))
+      },
+    },
   })
-  app.get('/openapi.json', { config: { auth: 'none' }, schema: { hide: true } }, async () => app.swagger())
+  app.get('/openapi.json', { config: { auth: 'none' }, schema: { hide: true } }, (_request, reply) =>
+    reply.type(JSON_TYPE).send(text()),
+  )
 }

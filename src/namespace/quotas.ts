@@ -18,8 +18,11 @@ export const openQuotas = (
     const [row] = await reads.rows<SizeRow>('sizes', sizesStatement, [namespaceId])
     return { traces: Number(row?.traces ?? 0), bytes: Number(row?.bytes ?? 0) }
   }
-  const replacedAvatars = async (namespaceId: string) =>
-    avatars.bytesOfOthers(namespaceId, (await avatarIdOf(reads, namespaceId))?.storageId)
+  const replacedAvatars = async (namespaceId: string) => {
+    const storageId = (await avatarIdOf(reads, namespaceId))?.storageId
+    await avatars.forgetOthers(namespaceId, storageId ?? '')
+    return avatars.bytesOfOthers(namespaceId, storageId)
+  }
   return {
     traces: newQuota({ limit: QUOTA_TRACES, unit: 'traces', used: async (id) => (await sizeOf(id)).traces }),
     bytes: newQuota({ limit: QUOTA_BYTES, unit: 'bytes of messages', used: async (id) => (await sizeOf(id)).bytes }),

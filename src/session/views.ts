@@ -12,11 +12,14 @@ export const InviteCode = Key.meta({
 })
 
 /** Of a body that begins a session. */
-export const WantedNamespace = z.string().meta({
-  description:
-    'The id of the namespace that the session shall be active in: one that the user is a member of. Default: the oldest ' +
-    'individual one of the user, else the one that they joined first',
-})
+export const WantedNamespace = z
+  .string()
+  .max(256)
+  .meta({
+    description:
+      'The id of the namespace that the session shall be active in: one that the user is a member of. Default: the oldest ' +
+      'individual one of the user, else the one that they joined first',
+  })
 
 export const deviceName = { description: 'What the user calls the device', examples: ['my laptop'] }
 

@@ -3,8 +3,8 @@ import type { Logger } from 'pino'
 import type { Codec } from '../engine/codec.ts'
 import { isOutage } from '../engine/faults.ts'
 import type { Outage } from '../engine/outage.ts'
-import type { EventLog } from '../log/log.ts'
-import { newClient } from '../postgres/connect.ts'
+import { type EventLog, LogUnavailable } from '../log/log.ts'
+import { isTransient, newClient } from '../postgres/connect.ts'
 import { type Leader, openLeader } from '../postgres/leader.ts'
 import { type Jobs, startJobs } from './jobs.ts'
 import { type JobOptions, newJob } from './job.ts'
@@ -95,8 +95,10 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
     while (!stop.signal.aborted) {
       await once().catch((error: unknown) => {
         if (stop.signal.aborted) return
+        if (error instanceof LogUnavailable) return // the watch on the log tells of it
         if (isOutage(error)) return outage.noticed(PART, error)
-        if (error instanceof CheckpointMoved) return logger.info({ reason: error.message }, 'summaries begin again')
+        if (error instanceof CheckpointMoved || isTransient(error))
+          return logger.info({ reason: (error as Error).message }, 'summaries begin again')
         logger.error({ err: error }, 'summaries cannot go on')
         return pause(BROKEN_MS, stop.signal)
       })

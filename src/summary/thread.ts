@@ -4,6 +4,7 @@ import type { PromptTask } from './thread-tasks.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
 const IDLE_MS = 10_000
+const LONGEST_MS = 30_000
 
 /**
  * A thread that reads sessions: a hundred long prompts take a while, and the event loop that answers HTTP shall not wait.
@@ -20,11 +21,13 @@ export type Thread = {
 export const newThread = (): Thread => {
   const filename = new URL('./thread-tasks.ts', import.meta.url).href
   const pool = new Tinypool({ filename, minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS })
+  pool.on('error', () => {}) // a thread that cannot begin, or dies between two tasks, costs the next task its time
+  const inTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)])
   return {
-    extract: (conversation, signal) => pool.run(conversation, { name: 'extracted', signal }),
+    extract: (conversation, signal) => pool.run(conversation, { name: 'extracted', signal: inTime(signal) }),
     prompt: (conversation, maxChars, signal) => {
       const task: PromptTask = { conversation, maxChars }
-      return pool.run(task, { name: 'prompted', signal })
+      return pool.run(task, { name: 'prompted', signal: inTime(signal) })
     },
     close: () => pool.destroy(),
   }

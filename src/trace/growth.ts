@@ -21,14 +21,14 @@ const changedLength = (before: MessageDocument, after: MessageDocument) => {
 
 /**
  * About how many characters upserts of messages add to the log: none for one that leaves its message unchanged, or
- * makes it shorter.
+ * makes it half as long or less. What is rewritten again and again cannot shrink that way for long.
  */
 export const growthOf = (messages: readonly UpsertedMessage[]): number => {
   let growth = 0
   for (const { result, before, document } of messages) {
     if (result === 'unchanged') continue
     if (!before) growth += EVENT_BYTES + lengthOf(document)
-    else if (lengthOf(document) >= lengthOf(before)) growth += EVENT_BYTES + changedLength(before, document)
+    else if (2 * lengthOf(document) > lengthOf(before)) growth += EVENT_BYTES + changedLength(before, document)
   }
   return growth
 }

@@ -1,5 +1,5 @@
 import type { Registry } from '../models/registry.ts'
-import type { GivenFields } from './decide.ts'
+import type { GivenFields, PresentTrace } from './decide.ts'
 import type { TraceRow } from './rows.ts'
 
 /** What is given of a trace, its model under the name that the registry has for it (interface: Behaviours 1). */
@@ -11,4 +11,11 @@ export const namedRow = <Row extends Pick<TraceRow, 'model' | 'model_name'>>(reg
   if (row.model === null || row.model_name !== null) return row
   const known = registry.peek(JSON.parse(row.model) as string)
   return known ? { ...row, model: JSON.stringify(known.model), model_name: JSON.stringify(known.modelName) } : row
+}
+
+/** The same for a trace as decisions know it. */
+export const namedTrace = (registry: Registry, trace: PresentTrace): PresentTrace => {
+  const { model, modelName } = trace.fields
+  const known = model !== undefined && modelName === undefined ? registry.peek(model) : undefined
+  return known ? { ...trace, fields: { ...trace.fields, ...known } } : trace
 }

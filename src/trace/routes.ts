@@ -18,7 +18,7 @@ import { type Member, assertMayRead, assertMayWrite } from './policy.ts'
 import { afterOf, cursorAfter, listTraces, memberOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
 import { KnownMessages } from './known-messages.ts'
 import { remembered, unlessGone, writeLocated } from './locate.ts'
-import { named, namedRow } from './named.ts'
+import { named, namedRow, namedTrace } from './named.ts'
 import type { ListedRow } from './rows.ts'
 import { TraceDetail, TraceSummary, detailText, stateText, summaryText } from './views.ts'
 
@@ -53,7 +53,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
 
   const answerDetail = async (caller: Caller, id: string, trace: Trace) => {
     if (trace.is === 'absent') throw notFound() // deleted by a later command of the same moment
-    return `{"trace":${stateText(id, await afterStored(slugFor(caller, trace.namespaceId)), trace)}}`
+    return `{"trace":${stateText(id, await afterStored(slugFor(caller, trace.namespaceId)), namedTrace(models, trace))}}`
   }
 
   /** POST and PUT: updates the hit in the session's namespace, or inserts there (readings: Addressing). */

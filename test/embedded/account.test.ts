@@ -168,10 +168,22 @@ asRoot('another process of the user that root has chosen needs the password, whi
   }),
 )
 
+asRoot('a password that belongs to another cluster is set in this one', () =>
+  inFolder(async (dataDir) => {
+    await (await start(dataDir)).stop()
+    await rm(join(dataDir, 'postgres'), { recursive: true })
+    const postgres = await start(dataDir)
+    const known = await answers(postgres.url)
+    await postgres.stop()
+    assert.ok(known)
+  }),
+)
+
 asRoot('a cluster that asked for none asks for it from the next start on', () =>
   inFolder(async (dataDir) => {
     await (await start(dataDir)).stop()
     await rm(join(dataDir, 'postgres.password'))
+    await rm(join(dataDir, 'postgres/tracebook.password.sha256'))
     await writeFile(join(dataDir, 'postgres/pg_hba.conf'), 'local all tracebook trust\n')
     const postgres = await start(dataDir)
     const without = new URL(postgres.url)

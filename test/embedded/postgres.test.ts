@@ -129,7 +129,7 @@ test('removes what an interrupted initdb left', () =>
     await mkdir(join(dataDir, 'postgres.new-abc/base'), { recursive: true })
     await (await startPostgres({ dataDir, log })).stop()
     const names = (await readdir(dataDir)).filter((name) => name !== 'postgres.password') // where root runs it
-    assert.equal(names.sort(), ['postgres', 'postgres.log'])
+    assert.equal(names.sort(), ['postgres', 'postgres.hba', 'postgres.log'])
   }))
 
 test('does not mind a mode that a copy has loosened', () =>

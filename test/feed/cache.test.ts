@@ -29,16 +29,16 @@ const watched = () => {
 
 test('pages go when they grow too heavy, those that were asked for longest ago first', async () => {
   const { get } = watched()
-  for (const id of ['a', 'b']) assert.equal(await get(id, page(id, { length: 5_000_000 })), [id])
+  for (const id of ['a', 'b']) assert.equal(await get(id, page(id, { length: 10_500_000 })), [id])
   assert.equal(await get('a'), [])
-  assert.equal(await get('c', page('c', { length: 5_000_000 })), ['c'])
+  assert.equal(await get('c', page('c', { length: 10_500_000 })), ['c'])
   assert.equal([await get('a'), await get('b'), await get('c')], [[], ['b'], []])
 })
 
 test('a page that is too heavy by itself is not kept and drives out no other', async () => {
   const { get } = watched()
   await get('a')
-  const heavy = page('b', { length: 12_000_000 })
+  const heavy = page('b', { length: 25_200_000 })
   assert.equal([await get('b', heavy), await get('b', heavy), await get('a')], [['b'], ['b'], []])
 })
 

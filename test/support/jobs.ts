@@ -4,8 +4,11 @@ import { join } from 'node:path'
 export type LogKind = 'Postgres' | 'EventStoreDB'
 export type LogChoice = LogKind | 'both'
 
-/** A test file, and where it has its logs. */
-export type Job = { readonly file: string; readonly log: LogKind; readonly isSoak: boolean }
+/**
+ * A test file, and where it has its logs. Those of rank 0 come first and always; the others may be left out for lack of
+ * time, those of the highest rank first.
+ */
+export type Job = { readonly file: string; readonly log: LogKind; readonly rank: 0 | 1 | 2 }
 
 /** What `npm test` runs over both logs: each kind of write, of read, of process, and two nodes. */
 const OVER_BOTH = [
@@ -18,7 +21,11 @@ const OVER_BOTH = [
   'test/session/routes.test.ts',
 ]
 
-/** Tests that play the same again and again, to meet what happens seldom: they come last, and may be left out for lack of time. */
+/** Tests that kill, freeze and cut off real processes, again and again: half of the time of all. */
+const HEAVY =
+  /^test\/(?:fault\/|embedded\/(?:crash|stop|postgres|account)|engine\/(?:lost-tail|reads-crash|same-log|quarantine|rebuild-leftovers|groups)|commands\/(?:quarantine|kill|log-embedded|sync)|erasure\/frozen|summary\/(?:frozen|fold|process)|postgres\/leader|log\/(?:copied|copy|eventstoredb\.test|eventstoredb\/(?:chaos|sweep|neighbours|late)|postgres\/chaos)|sync\/agents)/
+
+/** Tests that play the same many times over, to meet what happens seldom. */
 const SOAK =
   /^test\/(?:fault\/(?:history|disk|erasure)|summary\/failures|[a-z]+\/lost-(?:updates|names|roles)|namespace\/taken)/
 
@@ -58,12 +65,11 @@ export const jobsOf = (root: string, filters: readonly string[], log?: LogChoice
     .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
     .sort()
   const jobs = (kind: LogKind, wanted: (file: string) => boolean) =>
-    files.filter(wanted).map((file) => ({ file, log: kind, isSoak: SOAK.test(file) }))
+    files.filter(wanted).map((file): Job => ({ file, log: kind, rank: SOAK.test(file) ? 2 : HEAVY.test(file) ? 1 : 0 }))
   if (log === 'Postgres') return jobs(log, () => true)
   const touchesLog = newTouchesLog(root)
   const isForEventStore = (file: string) => touchesLog(file) && !POSTGRES_ONLY.includes(file)
   if (log) return jobs(log, (file) => isForEventStore(file) || file.startsWith('test/log/eventstoredb'))
-  const again = jobs('EventStoreDB', (file) => OVER_BOTH.includes(file)).map((job) => ({ ...job, isSoak: true }))
-  const all = [...jobs('Postgres', () => true), ...again]
-  return [...all.filter(({ isSoak }) => !isSoak), ...all.filter(({ isSoak }) => isSoak)]
+  const again = jobs('EventStoreDB', (file) => OVER_BOTH.includes(file)).map((job): Job => ({ ...job, rank: 2 }))
+  return [...jobs('Postgres', () => true), ...again].sort((a, b) => a.rank - b.rank)
 }

@@ -1,5 +1,5 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { type Address, readOwner, type Running, runningFile, writeRunning } from './running.ts'
@@ -59,13 +59,20 @@ const acquire = async (dataDir: string): Promise<DatabaseSync> => {
   }
 }
 
+/** Root's PostgreSQL, which runs as somebody else, has to come through what is made here, whatever root's umask says. */
+const makeFolder = async (dataDir: string) => {
+  const first = await mkdir(dataDir, { recursive: true })
+  if (first === undefined || process.getuid?.() !== 0) return
+  for (let made = dataDir; made.length >= first.length; made = dirname(made)) await chmod(made, 0o711)
+}
+
 /**
  * Makes this process the owner of a DATA_DIR, which is created when missing (architecture: Roles).
  * A kill -9 gives it up too.
  * @throws Error that names the pid of the present owner
  */
 export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {
-  await mkdir(dataDir, { recursive: true })
+  await makeFolder(dataDir)
   const held = await acquire(dataDir)
   // Whoever can open the file can hold the lock.
   try {

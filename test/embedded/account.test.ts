@@ -6,6 +6,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { findBinaries } from '../../src/embedded/binaries.ts'
 import { defaultDataFolder } from '../../src/embedded/data-folder.ts'
+import { lockDataDir } from '../../src/embedded/lock.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { reachable } from '../../src/embedded/reachable.ts'
 import { run } from '../../src/embedded/run.ts'
@@ -131,10 +132,22 @@ asRoot('without a DATA_DIR root takes one of the system where its PostgreSQL cou
     await mkdir(project, { recursive: true })
     assert.is(defaultDataFolder(project, 0), join(project, 'data'))
     await chmod(join(folder, 'home'), 0o700)
-    assert.is(defaultDataFolder(project, 0), '/var/lib/tracebook')
+    const ofTheSystem = defaultDataFolder(project, 0)
+    assert.match(ofTheSystem, /^\/var\/lib\/tracebook\/project-[0-9a-f]{8}$/)
+    assert.is.not(defaultDataFolder(join(folder, 'home'), 0), ofTheSystem)
     assert.is(defaultDataFolder(project, NOBODY), join(project, 'data'))
     await mkdir(join(project, 'data/postgres'), { recursive: true })
     assert.is(defaultDataFolder(project, 0), join(project, 'data'), 'where data are already')
+  }),
+)
+
+asRoot('folders that root makes can be come through, whatever its umask', () =>
+  inFolder(async (folder) => {
+    const before = process.umask(0o077)
+    const lock = await lockDataDir(join(folder, 'deep/data'))
+    process.umask(before)
+    for (const name of ['deep', 'deep/data']) assert.is((await stat(join(folder, name))).mode & 0o777, 0o711)
+    await lock.release()
   }),
 )
 

@@ -1,10 +1,11 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Service } from '../service.ts'
 import { csrfTokenOf, isCsrfToken } from '../session/token.ts'
 import type { Caller } from './caller.ts'
 import { HttpError, unauthorized } from './errors.ts'
 import { isLoopback } from './loopback.ts'
+import { addVary } from './reply.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -70,12 +71,6 @@ const streamsOf = ({ sessionId, userId, identityId, namespace }: Caller): string
   `identity-${identityId}`,
   ...(namespace ? [`namespace-${namespace.id}`] : []),
 ]
-
-/** Says that an answer depends on these headers of its request, besides those that are named already. */
-const addVary = (reply: FastifyReply, names: string) => {
-  const known = reply.getHeader('vary')
-  reply.header('vary', known === undefined ? names : `${String(known)}, ${names}`)
-}
 
 /**
  * Authenticates before the body is read (readings: Errors). A token that is not valid is no token (interface:

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** Kinds of members that bodies and answers have in common, each with what the reference says of it. */
 
-const EXAMPLE_ID = '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b'
+export const EXAMPLE_ID = '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b'
 const EXAMPLE_TIME = Date.UTC(2026, 0, 2, 15, 4, 5)
 
 /** Text that the service gives. */

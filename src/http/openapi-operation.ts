@@ -1,4 +1,5 @@
 import type { FastifyContextConfig } from 'fastify'
+import { EXAMPLE_ID } from './fields.ts'
 import { EXAMPLE_SLUG } from './openapi-examples.ts'
 
 /** What routes have in common and need not say each: ids, security, parameters, failures. */
@@ -44,8 +45,6 @@ const securities = {
   optional: [{ bearer: [] }, { cookie: [] }, {}],
   none: [],
 }
-
-const EXAMPLE_ID = '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b'
 
 const parameters: Readonly<Record<string, JsonObject>> = {
   externalId: { description: 'The id that the client has chosen for the trace', examples: ['my-first-session'] },

@@ -11,6 +11,12 @@ export const ok = (reply: FastifyReply, data: object): FastifyReply => okText(re
 export const okText = (reply: FastifyReply, data: string): FastifyReply =>
   reply.type(JSON_TYPE).send(`{"ok":true,"data":${data}}`)
 
+/** Says that an answer depends on these headers of its request, besides those that are named already. */
+export const addVary = (reply: FastifyReply, names: string): void => {
+  const known = reply.getHeader('vary')
+  reply.header('vary', known === undefined ? names : `${String(known)}, ${names}`)
+}
+
 /** JSON text of an object whose values are JSON text; undefined and null members are left out. */
 export const jsonObject = (members: Readonly<Record<string, string | null | undefined>>): string => {
   let text = ''

@@ -1,46 +1,8 @@
-import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
+import { type Page, escaped, sendPage } from '../http/page.ts'
 import type { Shown } from './shown.ts'
 
-const style = `
-  :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
-  main { max-width: 34rem; margin: 15vh auto; padding: 0 1.5rem }
-  dt { margin-top: .75rem; opacity: .75 }
-  dd { margin: 0; font-weight: 600; overflow-wrap: anywhere }
-  button { margin: 1rem 1rem 0 0; padding: .5rem 1.25rem; font: inherit }
-  code { display: block; padding: 1rem; border: 1px solid; border-radius: .5rem; overflow-wrap: anywhere; user-select: all }
-`
-
-const styleHash = createHash('sha256').update(style).digest('base64')
-const policyOf = (formAction: string) =>
-  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Text as it may stand in a page. */
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!)
-
-const page = (title: string, content: string) => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${escaped(title)} · Tracebook</title>
-<style>${style}</style>
-<main><h1>${escaped(title)}</h1>${content}</main>
-</html>
-`
-
-const send = (reply: FastifyReply, html: string, formAction = "'none'") =>
-  reply
-    .headers({ 'content-security-policy': policyOf(formAction), 'cache-control': 'no-store' })
-    .type('text/html; charset=utf-8')
-    .send(html)
+const send = (reply: FastifyReply, page: Page) => sendPage(reply.header('cache-control', 'no-store'), page)
 
 /** A name that others have chosen, of either direction of writing. */
 const named = (text: string) => `<bdi>${escaped(text)}</bdi>`
@@ -96,23 +58,21 @@ export const sendQuestionPage = (reply: FastifyReply, question: Question): Fasti
 </form>`
   // Without it the browser would not say which origin the answer comes from.
   reply.header('referrer-policy', 'same-origin')
-  return send(reply, page('Sign in on this device?', content), formTargets(redirectTo))
+  return send(reply, { title: 'Sign in on this device?', content, formAction: formTargets(redirectTo) })
 }
 
 /** Says that nothing has come of it. */
 export const sendDeniedPage = (reply: FastifyReply): FastifyReply =>
-  send(reply, page('Not signed in', '<p>Nothing was joined. You can close this page.</p>'))
+  send(reply, { title: 'Not signed in', content: '<p>Nothing was joined. You can close this page.</p>' })
 
 /** Shows the code that completes a sign-in, for who cannot be sent back with it. */
 export const sendCodePage = (reply: FastifyReply, code: string, deviceName: string | undefined): FastifyReply => {
-  const place = deviceName === undefined ? 'where you began to sign in' : `on ${escaped(deviceName)}`
+  const place = deviceName === undefined ? 'where you began to sign in' : `on ${named(deviceName)}`
   const warning = 'Did somebody else send you here? Close this page: with this code they would act in your name.'
-  return send(
-    reply,
-    page('Almost signed in', `<p>Enter this code ${place}:</p><code>${escaped(code)}</code><p>${warning}</p>`),
-  )
+  const content = `<p>Enter this code ${place}:</p><p><code>${escaped(code)}</code></p><p>${warning}</p>`
+  return send(reply, { title: 'Almost signed in', content })
 }
 
 /** Says to a person what went wrong. The status is set already. */
 export const sendProblemPage = (reply: FastifyReply, message: string): FastifyReply =>
-  send(reply, page('Not signed in', `<p>${escaped(message)}</p>`))
+  send(reply, { title: 'Not signed in', content: `<p>${escaped(message)}</p>` })

@@ -91,7 +91,7 @@ const reviewRoute = (app: FastifyInstance, service: Service) => {
           'service without a code host.',
         tags,
         body: AuthComplete,
-        response: answers(Shown, 400, 404, 429, 503),
+        response: answers(Shown, 404),
       },
     },
     async (request, reply) => {

@@ -43,7 +43,7 @@ const PART = 'summaries'
 /** Starts the process; nothing at all when summaries are switched off. */
 export const startSummaries = (options: SummariesOptions): { close(): Promise<void> } => {
   const { url, jobConnections: connections, log, codec, now, config, logger, outage } = options
-  const thread = newThread()
+  const thread = newThread((error) => logger.warn({ reason: error.message }, 'sessions cannot be read for summaries'))
   const provider = providerOf(config, thread)
   if (!provider) return { close: thread.close }
   const rule = { threshold: config.SUMMARY_THRESHOLD, debounceMs: config.SUMMARY_DEBOUNCE_MS }

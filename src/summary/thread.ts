@@ -18,10 +18,12 @@ export type Thread = {
   close(): Promise<void>
 }
 
-export const newThread = (): Thread => {
+/** `failed` is told of a thread that could not begin, or died by itself. */
+export const newThread = (failed: (error: Error) => void): Thread => {
   const filename = new URL('./thread-tasks.ts', import.meta.url).href
   const pool = new Tinypool({ filename, minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS })
-  pool.on('error', () => {}) // a thread that cannot begin, or dies between two tasks, costs the next task its time
+  // Its task, if there is one, is not told: it ends when its time is over.
+  pool.on('error', failed)
   const inTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)])
   return {
     extract: (conversation, signal) => pool.run(conversation, { name: 'extracted', signal: inTime(signal) }),

@@ -4,7 +4,7 @@ import { hidden } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { clearSessionCookie } from '../http/cookies.ts'
 import { notFound } from '../http/errors.ts'
-import { done } from '../http/fields.ts'
+import { EXAMPLE_ID, done } from '../http/fields.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { isId } from '../ids.ts'
@@ -15,7 +15,7 @@ import { IdentityView, identitiesOf } from './queries.ts'
 const Params = z.object({
   id: Key.meta({
     description: 'The id of the identity',
-    examples: ['0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b'],
+    examples: [EXAMPLE_ID],
   }),
 })
 const tags = ['users']
@@ -54,16 +54,7 @@ export const identityRoutes = (app: FastifyInstance, service: Service): void => 
           '`not_found` (404) for one that is not yours or was removed before; `last_identity` (409) for your only one.',
         tags,
         params: Params,
-        response: answers(
-          z.object({ removed: done('That the identity is removed') }),
-          400,
-          401,
-          403,
-          404,
-          409,
-          429,
-          503,
-        ),
+        response: answers(z.object({ removed: done('That the identity is removed') }), 404, 409),
       },
     },
     async (request, reply) => {

@@ -55,7 +55,7 @@ const good = completion('{"title": "Repair the parser.", "summary": "It was repa
 
 const turn = { role: 'user', class: 'user_message', text: '"Repair the parser"', parts: null, tools: '[]' } as const
 const turns: StoredTurn[] = [{ place: 1, ...turn }]
-const thread = newThread()
+const thread = newThread(console.error)
 const conversation = { messageCount: 1, turns }
 const never = new AbortController().signal
 const provider = (settings: { timeout?: number; key?: string | undefined; url?: string } = {}) =>

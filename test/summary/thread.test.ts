@@ -5,7 +5,7 @@ import { newThread } from '../../src/summary/thread.ts'
 import { type StoredTurn, parsed } from '../../src/summary/turns.ts'
 
 const test = suite('the thread that reads sessions')
-const thread = newThread()
+const thread = newThread(console.error)
 test.after(() => thread.close())
 const never = new AbortController().signal
 

@@ -1,10 +1,9 @@
 import { projectionOf, type Write } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { textOf } from '../src/json/text.ts'
 import { int4s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { partIndex } from '../src/trace/message.ts'
 import { partText } from '../src/trace/part-text.ts'
-import type { Part } from '../src/trace/part.ts'
+import type { StoredPart } from '../src/trace/part.ts'
 import { byKey } from './support/by-key.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
@@ -23,12 +22,12 @@ export type PartsTable = {
 }
 
 type Place = { readonly traceId: string; readonly ordinal: number; readonly position: number }
-type Row = Place & { part: Part }
+type Row = Place & { part: StoredPart }
 
 /** Parts by message and position; of stored ones also where one is taken away. */
 type Changes = {
   readonly inserted: NewRows<Row>
-  readonly replaced: Map<string, Place & { readonly part: Part | undefined }>
+  readonly replaced: Map<string, Place & { readonly part: StoredPart | undefined }>
 }
 
 const keyOf = ({ traceId, ordinal, position }: Place) => `${traceId}/${ordinal}/${position}`
@@ -42,14 +41,14 @@ const columns = (rows: readonly Row[]) => [
   int4s(rows.map(({ ordinal }) => ordinal)),
   int4s(rows.map(({ position }) => position)),
   texts(rows.map(({ part }) => part.type)),
-  jsons(rows.map(({ part, position }) => partText(textOf(part), position))),
+  jsons(rows.map(({ part, position }) => partText(part.json, position))),
 ]
 
 const insert = `
   insert into parts (incarnation, trace_id, ordinal, position, type, body)
   select ${PRESENT_INCARNATION}, u.* from unnest($1::uuid[], $2::int4[], $3::int4[], $4::text[], $5::json[]) u (trace_id)`
 
-const writeReplaced = (changed: readonly (Place & { readonly part: Part | undefined })[], write: Write) => {
+const writeReplaced = (changed: readonly (Place & { readonly part: StoredPart | undefined })[], write: Write) => {
   const kept = changed.filter((row): row is Row => row.part !== undefined)
   const gone = changed.filter((row) => row.part === undefined)
   if (kept.length > 0) {
@@ -97,7 +96,7 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
         if (position === undefined) continue
         const place = { traceId, ordinal, position }
         const row = inserted.find(keyOf(place))
-        const part = operation.op === 'remove' ? undefined : (operation.value as Part)
+        const part = operation.op === 'remove' ? undefined : (operation.value as StoredPart)
         if (!row) replaced.set(keyOf(place), { ...place, part })
         else if (part) row.part = part
         else inserted.remove(row)

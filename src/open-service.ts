@@ -19,6 +19,7 @@ import { startErasure } from './erasure/process.ts'
 import { formats } from './events.ts'
 import { newFeedCache } from './feed/cache.ts'
 import { MAX_LAG_MS, groupsHealth, measureGroups, newProjectorWatch } from './groups-health.ts'
+import { newBodyThreads } from './http/body-thread.ts'
 import { openLimits } from './http/limits.ts'
 import { newStreams } from './http/stream.ts'
 import { newLogId } from './log/log-id.ts'
@@ -174,6 +175,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const tokens = newTokens({ reads, now, isAlive: () => watch.isAlive() })
   const uses = newUses({ pool: operations, now })
   const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
+  const bodyThreads = newBodyThreads((error) => logger.warn({ reason: error.message }, 'large bodies cannot be read'))
   const feedCache = newFeedCache(() => watch.isAlive())
   const streams = newStreams({ now, isAlive: () => watch.isAlive() })
   log.onChange(streams.restart)
@@ -283,6 +285,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     codec,
     reads,
     streams,
+    bodyThreads,
     ...transactors,
     tokens,
     uses,
@@ -301,6 +304,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const end = async () => {
     closing.abort()
     await Promise.all([uses.close(), limits?.close(), catalogue.close(), summaries?.close(), erasure?.close()])
+    await bodyThreads.close()
     await Promise.all([watch.close(), groups.close()])
     await log.close()
     await Promise.all([reads.close(), operations.end()])

@@ -5,6 +5,7 @@ import type { Codec } from './engine/codec.ts'
 import type { Reads } from './engine/reads.ts'
 import type { Transactor } from './engine/transact.ts'
 import type { FeedCache } from './feed/cache.ts'
+import type { BodyThreads } from './http/body-thread.ts'
 import type { Limits } from './http/limits.ts'
 import type { Streams } from './http/stream.ts'
 import type { EventLog } from './log/log.ts'
@@ -51,6 +52,8 @@ export type Service = {
   readonly visible: (position: bigint) => Promise<void>
   /** @throws Unavailable while writes must not be taken: projections stopped or far behind, or the disk nearly full */
   readonly assertWritable: () => void
+  /** Where large bodies are read. */
+  readonly bodyThreads: BodyThreads
   /** Who a token stands for. */
   readonly tokens: Tokens
   /** When sessions were last used, written behind. */

@@ -16,6 +16,8 @@ export type EventFormat = {
   readonly upcasters?: { readonly [version: number]: Upcaster }
   /** Writes the data as JSON text; default `JSON.stringify`. */
   readonly write?: (data: never) => string
+  /** Makes of data that was read and checked what the service works with. Default: it stays as it is. */
+  readonly read?: (data: never) => object
 }
 
 export type Codec = {
@@ -43,16 +45,6 @@ const upcast = (format: EventFormat, data: object, version: number): object => {
   return current
 }
 
-type Union = {
-  readonly options: readonly {
-    readonly shape: { readonly type: { readonly value: string }; readonly data: z.ZodType }
-  }[]
-}
-
-/** The formats of a union of events at version 1, written by `JSON.stringify`. */
-export const formatsOf = ({ options }: Union): Readonly<Record<string, EventFormat>> =>
-  Object.fromEntries(options.map(({ shape }) => [shape.type.value, { schema: shape.data, version: 1 }]))
-
 /** One codec over all event types of the service. */
 export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec => {
   const formatOf = (type: string) => {
@@ -76,7 +68,7 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
     const checked = format.schema.safeParse(data)
     if (!checked.success)
       throw new UnknownEvent(`${event.type} ${event.id} does not fit its schema`, { cause: checked.error })
-    return { type: event.type, data }
+    return { type: event.type, data: format.read ? (format.read as (data: object) => object)(data) : data }
   }
 
   return { encode, decode }

@@ -18,7 +18,8 @@ import { installAuth } from './auth.ts'
 import { installBodies, installValidation } from './body.ts'
 import { answerBrokenHead } from './broken-head.ts'
 import { installClosing } from './closing.ts'
-import { installErrors, invalid, sendError } from './errors.ts'
+import { installErrors, sendError } from './errors.ts'
+import { invalid } from './http-error.ts'
 import { installForeignPages } from './foreign-pages.ts'
 import { installHealth } from './health.ts'
 import { homeRoute } from './home.ts'
@@ -65,7 +66,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   const checkHost = newHostCheck(service.config)
   const app = newApp(service.logger as FastifyBaseLogger, service.config, checkHost)
   installErrors(app)
-  installBodies(app)
+  installBodies(app, service.bodyThreads)
   installValidation(app)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)

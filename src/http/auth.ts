@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { Service } from '../service.ts'
 import { csrfTokenOf, isCsrfToken } from '../session/token.ts'
 import type { Caller } from './caller.ts'
-import { HttpError, unauthorized } from './errors.ts'
+import { HttpError, unauthorized } from './http-error.ts'
 import { isLoopback } from './loopback.ts'
 import { addVary } from './reply.ts'
 

@@ -1,13 +1,11 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { drain } from './drain.ts'
-import { Rejected, type Rejection, InQuarantine, Unavailable } from '../engine/rejected.ts'
+import { Rejected, InQuarantine, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
 import { isTransient } from '../postgres/connect.ts'
+import { type Code, HttpError, invalid, notFound } from './http-error.ts'
 import { logRefusal } from './refusals.ts'
-
-/** Codes that answers carry (readings: Errors). */
-type Code = Exclude<Rejection, 'slug_taken'> | 'csrf_failed' | 'rate_limited' | 'internal' | 'unavailable'
 
 const statuses: Record<Code, number> = {
   invalid_request: 400,
@@ -49,32 +47,6 @@ export const ErrorBody = z
       .meta({ description: 'Why the call failed' }),
   })
   .meta({ id: 'Error', description: 'The answer to a call that failed' })
-
-/** Field issues as zod's `flattenError` gives them. */
-export type Details = { formErrors: string[]; fieldErrors: Record<string, string[]> }
-
-/** A request that is answered with an error, thrown from anywhere in the HTTP layer. */
-export class HttpError extends Error {
-  override readonly name = 'HttpError'
-  readonly code: Code
-  readonly details: unknown
-
-  constructor(code: Code, message: string, details?: unknown) {
-    super(message)
-    this.code = code
-    this.details = details
-  }
-}
-
-export const notFound = () => new HttpError('not_found', 'Not found')
-export const unauthorized = () => new HttpError('unauthorized', 'Authentication required')
-
-/** A 400 that names the field that is wrong. */
-export const invalid = (field: string | undefined, issue: string) =>
-  new HttpError('invalid_request', 'Invalid request', {
-    formErrors: field === undefined ? [issue] : [],
-    fieldErrors: field === undefined ? {} : { [field]: [issue] },
-  } satisfies Details)
 
 const fromRejected = ({ code, message }: Rejected): HttpError => {
   if (code === 'slug_taken') return invalid('slug', message)

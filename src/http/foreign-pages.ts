@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { originOf } from '../signin/redirect.ts'
-import { HttpError } from './errors.ts'
+import { HttpError } from './http-error.ts'
 import { isLoopback } from './loopback.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { command } from '../command.ts'
-import { notFound } from './errors.ts'
+import { notFound } from './http-error.ts'
 import { sendPage } from './page.ts'
 import { addVary } from './reply.ts'
 

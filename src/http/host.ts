@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
-import { HttpError } from './errors.ts'
+import { HttpError } from './http-error.ts'
 import { hostnameOf } from './host-names.ts'
 import { isLoopback } from './loopback.ts'
 import { unhookedHeaders } from './security.ts'

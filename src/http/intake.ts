@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Unavailable } from '../engine/rejected.ts'
-import { HttpError, invalid } from './errors.ts'
+import { HttpError, invalid } from './http-error.ts'
 import { type Share, newRoom } from './room.ts'
 
 const MiB = 1024 * 1024
@@ -103,16 +103,17 @@ export const newIntake = ({
   const read = async (payload: IncomingMessage, { limit, sessionId: holder = NOBODY }: Asked): Promise<Arrived> => {
     if (Number(payload.headers['content-length'] ?? 0) > limit) throw tooLarge()
     const bytes = await receive(payload, limit, holder)
+    const { length } = bytes // whoever works on them may take them away
     let share: Share | undefined
     let isDone = false
     const done = () => {
       if (isDone) return
       isDone = true
       share?.giveBack()
-      count(holder, -bytes.length)
+      count(holder, -length)
     }
     try {
-      if (bytes.length >= SMALL_BYTES) share = await room.take(bytes.length)
+      if (length >= SMALL_BYTES) share = await room.take(length)
       else done()
       return { bytes, done }
     } catch (error) {

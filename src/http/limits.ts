@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { newPool } from '../postgres/connect.ts'
 import { addressKey } from './address.ts'
-import { HttpError } from './errors.ts'
+import { HttpError } from './http-error.ts'
 import { type SessionLimit, newSessionLimit } from './session-limit.ts'
 import { type SharedLimit, newSharedLimit } from './shared-limit.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import { invalid } from '../http/errors.ts'
+import { invalid } from '../http/http-error.ts'
 import { isUnstorable } from '../json/exact.ts'
 import { decodeCursor, encodeCursor } from '../http/keys.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { notFound } from '../http/errors.ts'
+import { notFound } from '../http/http-error.ts'
 import { nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
 import { fittingTexts } from '../http/page-bytes.ts'

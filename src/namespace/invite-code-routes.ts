@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { contextOf, requireCaller } from '../http/caller.ts'
-import { notFound } from '../http/errors.ts'
+import { notFound } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import type { Service } from '../service.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { contextOf, requireCaller } from '../http/caller.ts'
-import { invalid } from '../http/errors.ts'
+import { invalid } from '../http/http-error.ts'
 import { given } from '../http/given.ts'
 import { Key, LongText, ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'

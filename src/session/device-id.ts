@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { invalid } from '../http/errors.ts'
+import { invalid } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
 import { isLoopback } from '../http/loopback.ts'
 

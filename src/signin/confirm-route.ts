@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { ErrorBody, HttpError } from '../http/errors.ts'
+import { ErrorBody } from '../http/errors.ts'
+import { HttpError } from '../http/http-error.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import type { Service } from '../service.ts'
 import { browserCookieOf } from './cookies.ts'

@@ -1,6 +1,6 @@
 import * as client from 'openid-client'
 import { z } from 'zod'
-import { HttpError } from '../http/errors.ts'
+import { HttpError } from '../http/http-error.ts'
 import type { Provider } from './provider.ts'
 import { TIMEOUT_SECONDS, allowLoopback } from './openid.ts'
 import { credentialOf } from './profile.ts'

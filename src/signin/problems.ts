@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { HttpError, describe, logError, sendError, statusOf } from '../http/errors.ts'
+import { describe, logError, sendError, statusOf } from '../http/errors.ts'
+import { HttpError } from '../http/http-error.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import type { Wish } from './handshakes.ts'
 import { sendProblemPage } from './page.ts'

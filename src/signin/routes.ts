@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { HttpError, invalid, notFound } from '../http/errors.ts'
+import { HttpError, invalid, notFound } from '../http/http-error.ts'
 import { given } from '../http/given.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import { answers, ok } from '../http/reply.ts'

@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import { check, checkEach } from '../http/body.ts'
-import { invalid } from '../http/errors.ts'
+import { check, checkEach } from '../http/check.ts'
+import { invalid } from '../http/http-error.ts'
+import { parseBody } from '../http/json-body.ts'
 import { Key, LongText, ShortText } from '../http/keys.ts'
 import type { GivenFields } from './decide.ts'
 import { Visibility } from './events.ts'
 import { messageMeanings, traceMeanings } from './meanings.ts'
+import { type MessageGiven, type MessageUpsert, givenOf, toUpsert } from './message.ts'
 import { MessageRole, PartBody, PlainNumber } from './part.ts'
 
 const written = {
@@ -71,7 +73,6 @@ export const MessageBody = z.object(message).meta({
   description: 'A message. What is not given stays as it is',
   examples: [examplePrompt],
 })
-export type MessageBody = z.infer<typeof MessageBody>
 
 const BatchItem = z.object({ externalId: Key.meta(messageMeanings.externalId), ...message })
 
@@ -103,7 +104,6 @@ export const BatchBody = batchOf(BatchItem).meta({
     },
   ],
 })
-export type BatchBody = z.infer<typeof BatchBody>
 
 const countParts = (message: unknown): number => {
   const parts = (message as { parts?: unknown } | null | undefined)?.parts
@@ -117,19 +117,27 @@ const assertFewParts = (messages: readonly unknown[], field: string) => {
   if (sum > MOST_BATCH_PARTS) throw invalid(field, `at most ${MOST_BATCH_PARTS} parts in a batch`)
 }
 
-/** Counts before anything is looked at: what is wrong with a million parts nobody wants to know. */
-export const checkMessageBody = (body: unknown): unknown => {
+/**
+ * The message of a request to write one; its externalId is in the path. Parts are counted before anything is looked at:
+ * what is wrong with a million of them nobody wants to know.
+ * @throws HttpError invalid_request
+ */
+export const readMessage = (bytes: Uint8Array): Omit<MessageUpsert, 'externalId'> => {
+  const body = parseBody(bytes)
   assertFewParts([body], 'parts')
-  return check(MessageBody, body)
+  check(MessageBody, body)
+  return givenOf(body as MessageGiven)
 }
 
 const BatchFrame = batchOf(z.unknown())
 
-export const checkBatchBody = (body: unknown): unknown => {
+/** The messages of a request to write a batch. @throws HttpError invalid_request */
+export const readBatch = (bytes: Uint8Array): MessageUpsert[] => {
+  const body = parseBody(bytes)
   const { messages } = check(BatchFrame, body) as z.infer<typeof BatchFrame>
   assertFewParts(messages, 'messages')
   checkEach('messages', BatchItem, messages)
-  return body
+  return (messages as z.infer<typeof BatchItem>[]).map((item) => toUpsert(item.externalId, item))
 }
 
 const names = Object.keys(written) as (keyof typeof written)[]

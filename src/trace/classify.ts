@@ -1,8 +1,6 @@
 import type { MessageClass } from './events.ts'
 import type { MessageDocument } from './message.ts'
-import { toolName } from './tool-names.ts'
-
-const isBlank = (text: string | undefined) => text === undefined || text.trim() === ''
+import { isBlank } from './part.ts'
 
 /** The one class of a message: the first that fits (readings: Classification). */
 export const classOf = ({ role, textContent, parts }: MessageDocument): MessageClass => {
@@ -11,11 +9,10 @@ export const classOf = ({ role, textContent, parts }: MessageDocument): MessageC
     return parts.length > 0 && parts.every(({ type }) => type === 'tool_result') ? 'agent_context' : 'user_message'
   }
   if (parts.some(({ type }) => type === 'tool_call')) return 'tool_call'
-  if (!isBlank(textContent) || parts.some((part) => part.type === 'text' && !isBlank(part.content?.text)))
-    return 'agent_text'
+  if (!isBlank(textContent) || parts.some(({ speaks }) => speaks)) return 'agent_text'
   return parts.some(({ type }) => type === 'thinking') ? 'agent_thinking' : 'agent_text'
 }
 
 /** The normalised name of each tool call of a message. */
 export const toolsOf = ({ parts }: MessageDocument): string[] =>
-  parts.flatMap((part) => (part.type === 'tool_call' ? [toolName(part.content?.toolName ?? '')] : []))
+  parts.flatMap(({ tool }) => tool ?? [])

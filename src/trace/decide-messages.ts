@@ -3,7 +3,6 @@ import { classOf, toolsOf } from './classify.ts'
 import { type Counts, type KnownMessage, type Trace, type TraceNeed, knownMessage } from './decide.ts'
 import type { TraceEvent } from './events.ts'
 import { type MessageDocument, type MessageUpsert, difference, digestOf, merge } from './message.ts'
-import type { Part } from './part.ts'
 import { type Member, assertMayWrite } from './policy.ts'
 import { newToolCounts } from './tool-counts.ts'
 
@@ -63,17 +62,18 @@ const newTally = (counts: Counts) => {
 type Seen = { readonly known: KnownMessage; readonly document: MessageDocument | undefined }
 type One = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEvent }
 
-const create = (ordinal: number, { externalId, document, digest }: MessageUpsert, at: number): One => {
+const create = (ordinal: number, { externalId, given, digest }: MessageUpsert, at: number): One => {
+  const document = merge(undefined, given)
   const counted = countedAs(document, digest)
   const { parts, ...head } = document
-  const data = { externalId, ordinal, ...head, ...counted, parts: parts as Part[] }
+  const data = { externalId, ordinal, ...head, ...counted, parts }
   const known = { ordinal, ...counted, createdAt: at, updatedAt: at }
   return { result: 'created', known, document, event: { type: 'MessageAdded', data } }
 }
 
 /** A message as it is after an upsert, and the event that says so; no event when it was like that before. */
 const change = ({ known, document: before }: Seen, upsert: MessageUpsert, at: number): One => {
-  if (known.digest === upsert.digest) return { result: 'unchanged', known, document: upsert.document }
+  if (known.digest === upsert.digest) return { result: 'unchanged', known, document: merge(undefined, upsert.given) }
   if (!before) throw new Error(`the document of message ${upsert.externalId} was not loaded`)
   const document = merge(before, upsert.given)
   const counted = countedAs(document)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { event } from '../engine/stream.ts'
-import { MessageRole, Part, PlainNumber } from './part.ts'
+import { MessageRole, Part, PlainNumber, type StoredPart } from './part.ts'
 
 export const Visibility = z.enum(['private', 'direct', 'public']).meta({
   id: 'Visibility',
@@ -42,6 +42,9 @@ const counted = {
   digest: z.string(),
 }
 
+/** In the log parts are plain JSON, and checked as that; what reads them makes them stored parts (`formats.ts`). */
+const Parts = z.array(Part) as unknown as z.ZodType<readonly StoredPart[]>
+
 export const MessageTypeCounts = z.object({
   user_message: z.int().meta({ description: 'What the user wrote' }),
   agent_context: z.int().meta({ description: 'System messages, and results of tools' }),
@@ -65,7 +68,7 @@ export const TraceEvent = z.discriminatedUnion('type', [
     order: PlainNumber.optional(),
     timestamp: PlainNumber.optional(),
     ...counted,
-    parts: z.array(Part),
+    parts: Parts,
   }),
   event('MessageUpdated', {
     externalId: z.string(),

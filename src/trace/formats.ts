@@ -1,16 +1,45 @@
-import { type EventFormat, formatsOf } from '../engine/codec.ts'
-import { textOf } from '../json/text.ts'
-import { TraceEvent } from './events.ts'
-import type { Part } from './part.ts'
+import type { EventFormat } from '../engine/codec.ts'
+import { formatsOf } from '../engine/formats.ts'
+import { type PatchOperation, TraceEvent } from './events.ts'
+import { jsonOf, partIndex } from './message.ts'
+import { type Part, type StoredPart, storedPart } from './part.ts'
 
-type WithParts = { readonly parts: readonly Part[] }
+type WithParts<P> = { readonly parts: readonly P[] }
+type WithPatch = { readonly patch: readonly PatchOperation[] }
 
-/** A message's parts have been written out for its digest already: their text is used again. */
-const writeMessage = ({ parts, ...head }: WithParts): string =>
-  `${JSON.stringify(head).slice(0, -1)},"parts":[${parts.map(textOf).join(',')}]}`
+/** Writes data whose last member holds JSON text already. */
+const writeHead = (head: object, member: string, items: string) =>
+  `${JSON.stringify(head).slice(0, -1)},"${member}":[${items}]}`
+
+type SetsValue = Exclude<PatchOperation, { readonly op: 'remove' }>
+
+const setsPart = (operation: PatchOperation): operation is SetsValue =>
+  operation.op !== 'remove' && partIndex(operation.path) !== undefined
+
+const writeOperation = (operation: PatchOperation): string => {
+  if (!setsPart(operation)) return JSON.stringify(operation)
+  const { op, path, value } = operation
+  return `{"op":"${op}","path":"${path}","value":${(value as StoredPart).json}}`
+}
+
+const readOperation = (operation: PatchOperation): PatchOperation =>
+  setsPart(operation) ? { ...operation, value: storedPart(operation.value as Part) } : operation
+
+/** Parts are text already, and are read as such. */
+const added = {
+  write: ({ parts, ...head }: WithParts<StoredPart>) => writeHead(head, 'parts', jsonOf(parts)),
+  read: ({ parts, ...head }: WithParts<Part>) => ({ ...head, parts: parts.map(storedPart) }),
+}
+const updated = {
+  write: ({ patch, ...head }: WithPatch) => writeHead(head, 'patch', patch.map(writeOperation).join(',')),
+  read: ({ patch, ...head }: WithPatch) => ({ ...head, patch: patch.map(readOperation) }),
+}
+
+const plain = formatsOf(TraceEvent)
 
 /** How the events of traces are written and read. */
 export const traceFormats: Readonly<Record<string, EventFormat>> = {
-  ...formatsOf(TraceEvent),
-  MessageAdded: { ...formatsOf(TraceEvent).MessageAdded!, write: writeMessage as (data: never) => string },
+  ...plain,
+  MessageAdded: { ...plain.MessageAdded!, ...(added as Pick<EventFormat, 'read' | 'write'>) },
+  MessageUpdated: { ...plain.MessageUpdated!, ...(updated as Pick<EventFormat, 'read' | 'write'>) },
 }

@@ -1,5 +1,4 @@
 import type { UpsertedMessage } from './decide-messages.ts'
-import { textOf } from '../json/text.ts'
 import type { MessageDocument } from './message.ts'
 
 /** What the event of a message takes besides the message. */
@@ -8,12 +7,12 @@ const EVENT_BYTES = 200
 const scalarsLength = ({ textContent = '', model = '' }: MessageDocument) => textContent.length + model.length
 
 const lengthOf = ({ parts, ...document }: MessageDocument) =>
-  parts.reduce((sum, part) => sum + textOf(part).length, scalarsLength({ parts, ...document }))
+  parts.reduce((sum, part) => sum + part.json.length, scalarsLength({ parts, ...document }))
 
 /** What of a document is not as it was. */
 const changedLength = (before: MessageDocument, after: MessageDocument) => {
   const changed = after.parts.filter(
-    (part, i) => before.parts[i] === undefined || textOf(before.parts[i]) !== textOf(part),
+    (part, i) => before.parts[i]?.json !== part.json,
   )
   const isSame = before.textContent === after.textContent && before.model === after.model
   return lengthOf({ ...after, parts: changed }) - (isSame ? scalarsLength(after) : 0)

@@ -1,7 +1,6 @@
 /** What stays in memory of traces that have been written to, beside the read models. */
 
 import { textBytes } from '../engine/memory.ts'
-import { textOf } from '../json/text.ts'
 import type { Trace } from './decide.ts'
 import type { MessageDocument } from './message.ts'
 
@@ -17,7 +16,7 @@ const shorten = (map: Map<string, unknown>, most: number) => {
   }
 }
 
-const partsLength = ({ parts }: MessageDocument) => parts.reduce((sum, part) => sum + textOf(part).length, 0)
+const partsLength = ({ parts }: MessageDocument) => parts.reduce((sum, part) => sum + part.json.length, 0)
 
 const lengthOf = (document: MessageDocument) =>
   partsLength(document) + (document.textContent?.length ?? 0) + (document.model?.length ?? 0)
@@ -44,8 +43,7 @@ const weighDeletions = ({ earlier }: Trace) => earlier.newest.length * DELETION_
 
 const weighDocument = (document: MessageDocument) => {
   const { parts, textContent, model } = document
-  const partBytes = 2 * 2 * partsLength(document) // a part's text is kept beside it
-  return DOCUMENT_BYTES + textBytes([textContent, model]) + parts.length * PART_BYTES + partBytes
+  return DOCUMENT_BYTES + textBytes([textContent, model]) + parts.length * PART_BYTES + 2 * partsLength(document)
 }
 
 /** About how many bytes a trace takes in memory. */

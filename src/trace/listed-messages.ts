@@ -1,6 +1,6 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import { notFound } from '../http/errors.ts'
+import { notFound } from '../http/http-error.ts'
 import { listed, listedTrace } from './message-queries.ts'
 
 /** Which messages a list shows, in order, and what tells whether one of them has been changed since. */

@@ -1,6 +1,6 @@
 import { Rejected } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
-import { notFound } from '../http/errors.ts'
+import { notFound } from '../http/http-error.ts'
 import { traceId } from '../ids.ts'
 import type { Service } from '../service.ts'
 import { type Member, assertMayWrite, mayWrite } from './policy.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listOrder } from '../../projections/messages.ts'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import { invalid } from '../http/errors.ts'
+import { invalid } from '../http/http-error.ts'
 import { decodeCursor, encodeCursor } from '../http/keys.ts'
 import type { MessageRow } from './views.ts'
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { BATCH_LIMIT, bodiesBy } from '../http/body.ts'
+import { BATCH_LIMIT, type BodyReader, readBodies } from '../http/body.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
-import { notFound } from '../http/errors.ts'
+import { notFound } from '../http/http-error.ts'
 import { count, id as idOf, nextCursor } from '../http/fields.ts'
 import { Key, Limit, limitOf } from '../http/keys.ts'
 import { PAGE_BYTES, fittingTexts } from '../http/page-bytes.ts'
@@ -10,13 +10,13 @@ import { answers, jsonArray, okText } from '../http/reply.ts'
 import { messageId } from '../ids.ts'
 import type { Service } from '../service.ts'
 import type { Claim } from '../namespace/quota.ts'
-import { BatchBody, MessageBody, checkBatchBody, checkMessageBody } from './body.ts'
+import { BatchBody, MessageBody, readBatch, readMessage } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
 import type { Trace } from './decide.ts'
 import type { Reader } from './lost-rights.ts'
 import { growthOf } from './growth.ts'
 import { type Located, assertMayWriteTo, writeLocated } from './locate.ts'
-import { type MessageUpsert, toUpsert } from './message.ts'
+import type { MessageUpsert } from './message.ts'
 import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
 import { type MessageListRow, listMessages, messageCursor, messageValues } from './message-queries.ts'
 import { assertMayRead } from './policy.ts'
@@ -68,9 +68,16 @@ const batchText = ({ id, messages, messageCount }: Written): string => {
   return `{"messages":${jsonArray(items)},"created":${created},"updated":${updated},"unchanged":${unchanged},"messageCount":${messageCount}}`
 }
 
+const tasks = new URL('./body-tasks.ts', import.meta.url)
+
 /** The messages of a trace: upsert one, upsert up to 200, list (interface: Messages). */
 export const messageRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, traces, visible, assertWritable, streams, quotas } = service
+  const { reads, traces, visible, assertWritable, streams, quotas, bodyThreads } = service
+
+  const reader =
+    (name: string, read: (bytes: Uint8Array) => unknown): BodyReader =>
+    (bytes) =>
+      bodyThreads.isLarge(bytes) ? bodyThreads.read({ module: tasks, name }, bytes) : read(bytes)
 
   const write = async (
     request: FastifyRequest,
@@ -113,11 +120,11 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     return outcome.answer
   }
 
-  app.put<{ Params: { externalId: string; messageExternalId: string }; Body: MessageBody }>(
+  app.put<{ Params: { externalId: string; messageExternalId: string }; Body: Omit<MessageUpsert, 'externalId'> }>(
     '/v1/traces/:externalId/messages/:messageExternalId',
     {
-      config: { auth: 'required' },
-      validatorCompiler: bodiesBy(checkMessageBody),
+      config: { auth: 'required', readBody: reader('message', readMessage) },
+      validatorCompiler: readBodies,
       onRequest: toWrite,
       schema: {
         summary: 'Create or update a message',
@@ -135,7 +142,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     },
     async (request, reply) => {
       const { externalId, messageExternalId } = request.params
-      const written = await write(request, externalId, [toUpsert(messageExternalId, request.body)])
+      const written = await write(request, externalId, [{ externalId: messageExternalId, ...request.body }])
       return okText(
         reply,
         `{"message":${upsertedText(messageId(written.id, messageExternalId), written.messages[0]!)}}`,
@@ -143,13 +150,13 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     },
   )
 
-  app.post<{ Params: { externalId: string }; Body: BatchBody }>(
+  app.post<{ Params: { externalId: string }; Body: readonly MessageUpsert[] }>(
     '/v1/traces/:externalId/messages/batch',
     {
       bodyLimit: BATCH_LIMIT,
-      validatorCompiler: bodiesBy(checkBatchBody),
+      validatorCompiler: readBodies,
       onRequest: toWrite,
-      config: { auth: 'required' },
+      config: { auth: 'required', readBody: reader('batch', readBatch) },
       schema: {
         summary: 'Create or update up to 200 messages, all or none',
         description:
@@ -165,8 +172,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
       },
     },
     async (request, reply) => {
-      const upserts = request.body.messages.map((message) => toUpsert(message.externalId, message))
-      return okText(reply, batchText(await write(request, request.params.externalId, upserts)))
+      return okText(reply, batchText(await write(request, request.params.externalId, request.body)))
     },
   )
 

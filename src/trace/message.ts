@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { isNegativeZero } from '../json/exact.ts'
-import { textOf } from '../json/text.ts'
 import type { PatchOperation } from './events.ts'
-import type { MessageRole, Part } from './part.ts'
+import { type MessageRole, type Part, type StoredPart, storedPart } from './part.ts'
 
 /** A message as it stands: what all its upserts came to. */
 export type MessageDocument = {
@@ -11,22 +10,20 @@ export type MessageDocument = {
   readonly model?: string
   readonly order?: number
   readonly timestamp?: number
-  readonly parts: readonly Part[]
+  readonly parts: readonly StoredPart[]
 }
 
 /** What a client sends: given fields replace stored ones, absent ones leave them as they are. */
 export type MessageUpsert = {
   readonly externalId: string
-  readonly given: Omit<MessageDocument, 'parts'> & { readonly parts?: readonly Part[] }
-  /** What it makes of no message, and the digest of that. */
-  readonly document: MessageDocument
+  readonly given: GivenFields
+  /** The digest of what it makes of no message. */
   readonly digest: string
 }
 
-const scalars = ['role', 'textContent', 'model', 'order', 'timestamp'] as const
+type GivenFields = Omit<MessageDocument, 'parts'> & { readonly parts?: readonly StoredPart[] }
 
-/** A part with its own members only, and in one order: type, content. */
-const toPart = ({ type, content }: Part): Part => (content === undefined ? { type } : { type, content }) as Part
+const scalars = ['role', 'textContent', 'model', 'order', 'timestamp'] as const
 
 /** What a request says of a message, checked but not cleaned. */
 export type MessageGiven = { readonly [Key in (typeof scalars)[number]]?: MessageDocument[Key] | undefined } & {
@@ -34,28 +31,32 @@ export type MessageGiven = { readonly [Key in (typeof scalars)[number]]?: Messag
 }
 
 /** Takes the known members of a request's message; the rest is not stored. */
-export const toUpsert = (externalId: string, body: MessageGiven): MessageUpsert => {
+export const givenOf = (body: MessageGiven): Omit<MessageUpsert, 'externalId'> => {
   const fields: Record<string, unknown> = {}
   for (const key of scalars) {
     if (Object.hasOwn(body, key) && body[key] !== undefined) fields[key] = isNegativeZero(body[key]) ? 0 : body[key]
   }
-  if (Object.hasOwn(body, 'parts') && body.parts) fields.parts = body.parts.map(toPart)
-  const given = fields as MessageUpsert['given']
-  const document = merge(undefined, given)
-  return { externalId, given, document, digest: digestOf(document) }
+  if (Object.hasOwn(body, 'parts') && body.parts) fields.parts = body.parts.map(storedPart)
+  const given = fields as GivenFields
+  return { given, digest: digestOf(merge(undefined, given)) }
 }
 
+export const toUpsert = (externalId: string, body: MessageGiven): MessageUpsert => ({ externalId, ...givenOf(body) })
+
 /** What given fields make of a message, or of none. */
-export const merge = (document: MessageDocument | undefined, given: MessageUpsert['given']): MessageDocument => ({
+export const merge = (document: MessageDocument | undefined, given: GivenFields): MessageDocument => ({
   parts: [],
   ...document,
   ...given,
 })
 
+/** The JSON texts of parts, joined by commas. */
+export const jsonOf = (parts: readonly StoredPart[]): string => parts.map(({ json }) => json).join(',')
+
 /** A fingerprint of a document: equal exactly when every field and every part has the same JSON text. */
 export const digestOf = ({ role, textContent, model, order, timestamp, parts }: MessageDocument): string => {
   const fields = JSON.stringify([role, textContent ?? null, model ?? null, order ?? null, timestamp ?? null])
-  return hash('sha256', `${fields}${parts.map(textOf).join(',')}`, 'base64url').slice(0, 22)
+  return hash('sha256', `${fields}${jsonOf(parts)}`, 'base64url').slice(0, 22)
 }
 
 /** What changes one document into another, as RFC 6902: whole fields, and whole parts by position. */
@@ -68,7 +69,7 @@ export const difference = (before: MessageDocument, after: MessageDocument): Pat
   for (const [i, part] of after.parts.entries()) {
     const old = before.parts[i]
     if (!old) patch.push({ op: 'add', path: `/parts/${i}`, value: part })
-    else if (textOf(old) !== textOf(part)) patch.push({ op: 'replace', path: `/parts/${i}`, value: part })
+    else if (old.json !== part.json) patch.push({ op: 'replace', path: `/parts/${i}`, value: part })
   }
   for (let i = before.parts.length - 1; i >= after.parts.length; i--) patch.push({ op: 'remove', path: `/parts/${i}` })
   return patch
@@ -86,7 +87,7 @@ export const applyPatch = (document: MessageDocument, patch: readonly PatchOpera
     const index = partIndex(operation.path)
     if (index === undefined) fields[operation.path.slice(1)] = (operation as { value: unknown }).value
     else if (operation.op === 'remove') parts.length = index
-    else parts[index] = operation.value as Part
+    else parts[index] = operation.value as StoredPart
   }
   return { ...fields, parts } as unknown as MessageDocument
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ShortText } from '../http/keys.ts'
 import { isDeeperThan, isNegativeZero, isRawNumber } from '../json/exact.ts'
+import { toolName as normalised } from './tool-names.ts'
 
 const MAX_DEPTH = 500
 
@@ -69,6 +70,30 @@ export type Part = z.infer<typeof Part>
 
 export const PartType = z.enum(['text', 'thinking', 'tool_call', 'tool_result', 'error'])
 export type PartType = z.infer<typeof PartType>
+
+/**
+ * A part as the service holds it: its JSON text, and what is asked of it without parsing that. A part may hold 200,000
+ * values; one text costs neither memory nor time to speak of.
+ */
+export type StoredPart = {
+  readonly type: PartType
+  /** `{"type", "content"?}`. */
+  readonly json: string
+  /** The normalised name of the tool; of calls only. */
+  readonly tool?: string
+  /** Whether it is text, and not blank. */
+  readonly speaks?: true
+}
+
+export const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === ''
+
+/** Leaves out members of the part itself that are not known; its content is kept as it came. */
+export const storedPart = (part: Part): StoredPart => {
+  const { type, content } = part
+  const json = JSON.stringify(content === undefined ? { type } : { type, content })
+  if (part.type === 'tool_call') return { type, json, tool: normalised(part.content?.toolName ?? '') }
+  return part.type === 'text' && !isBlank(part.content?.text) ? { type, json, speaks: true } : { type, json }
+}
 
 export const MessageRole = z.enum(['user', 'assistant', 'system'])
 export type MessageRole = z.infer<typeof MessageRole>

@@ -1,6 +1,6 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import { notFound, unauthorized } from '../http/errors.ts'
+import { notFound, unauthorized } from '../http/http-error.ts'
 import { SESSION_STANDS } from '../session/queries.ts'
 import type { Visibility } from './events.ts'
 import type { Reader } from './lost-rights.ts'

@@ -10,6 +10,7 @@ import { type KnownMessage, type PresentTrace, type Trace, type TraceNeed, known
 import { type Earlier, NO_EARLIER } from './earlier.ts'
 import { KnownMessages } from './known-messages.ts'
 import type { MessageDocument } from './message.ts'
+import { type Part, storedPart } from './part.ts'
 import { type TraceRow, fieldsOf } from './rows.ts'
 
 type MessageRow = {
@@ -70,10 +71,7 @@ const toDocument = ({ role, text_content, model, sequence, timestamp, parts }: D
   ...(model === null ? {} : { model: JSON.parse(model) as string }),
   ...(sequence === null ? {} : { order: sequence }),
   ...(timestamp === null ? {} : { timestamp }),
-  parts: (parseExact(`[${parts ?? ''}]`) as (MessageDocument['parts'][number] & { order?: number })[]).map((part) => {
-    const { type, content } = part
-    return (content === undefined ? { type } : { type, content }) as MessageDocument['parts'][number]
-  }),
+  parts: (parseExact(`[${parts ?? ''}]`) as Part[]).map(storedPart), // less the order that answers show
 })
 
 const toKnown = (row: MessageRow): KnownMessage => ({

@@ -4,7 +4,6 @@ import { jsonObject } from '../http/reply.ts'
 import type { UpsertedMessage } from './decide-messages.ts'
 import type { PresentTrace } from './decide.ts'
 import { MessageTypeCounts, Visibility } from './events.ts'
-import { textOf } from '../json/text.ts'
 import { messageMeanings, traceMeanings } from './meanings.ts'
 import { MessageRole, Part, PlainNumber } from './part.ts'
 import { type TraceRow } from './rows.ts'
@@ -167,7 +166,7 @@ export const upsertedText = (id: string, { externalId, known, document }: Upsert
     timestamp: document.timestamp?.toString(),
     createdAt: String(known.createdAt),
     updatedAt: String(known.updatedAt),
-    parts: `[${document.parts.map((part, i) => partText(textOf(part), i)).join(',')}]`,
+    parts: `[${document.parts.map((part, i) => partText(part.json, i)).join(',')}]`,
   })
 
 export type MessageRow = {

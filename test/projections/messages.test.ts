@@ -7,6 +7,7 @@ import { parts } from '../../projections/parts.ts'
 import { traces } from '../../projections/traces.ts'
 import type { Happened, Projection } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
+import { storedPart } from '../../src/trace/part.ts'
 import { type Model, type Told, happenings, openModels } from './support.ts'
 
 type MessageAdded = Extract<AnyEvent, { type: 'MessageAdded' }>
@@ -25,7 +26,7 @@ const added: MessageAdded = {
     externalId: 'm',
     ordinal: 0,
     role: 'user',
-    parts: [{ type: 'text', content: { text: 'hello' } }],
+    parts: [storedPart({ type: 'text', content: { text: 'hello' } })],
     class: 'user_message',
     tools: [],
     digest: 'd',

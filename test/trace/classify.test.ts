@@ -2,16 +2,19 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { classOf, toolsOf } from '../../src/trace/classify.ts'
 import type { MessageDocument } from '../../src/trace/message.ts'
-import type { Part } from '../../src/trace/part.ts'
+import { type StoredPart, storedPart } from '../../src/trace/part.ts'
 import { toolName } from '../../src/trace/tool-names.ts'
 
 const test = suite('trace/classify')
-const text = (text: string): Part => ({ type: 'text', content: { text } })
-const thinking: Part = { type: 'thinking', content: { text: 't' } }
-const call = (toolName: string): Part => ({ type: 'tool_call', content: { callId: 'c', toolName, args: {} } })
-const result: Part = { type: 'tool_result', content: { callId: 'c', toolName: 'Bash', output: 'o', status: 'success' } }
+const text = (text: string) => storedPart({ type: 'text', content: { text } })
+const thinking = storedPart({ type: 'thinking', content: { text: 't' } })
+const call = (toolName: string) => storedPart({ type: 'tool_call', content: { callId: 'c', toolName, args: {} } })
+const result = storedPart({
+  type: 'tool_result',
+  content: { callId: 'c', toolName: 'Bash', output: 'o', status: 'success' },
+})
 
-const table: [string, Omit<MessageDocument, 'parts'> & { parts?: Part[] }, string][] = [
+const table: [string, Omit<MessageDocument, 'parts'> & { parts?: StoredPart[] }, string][] = [
   ['system with a call', { role: 'system', parts: [call('Bash')] }, 'agent_context'],
   ['user with results only', { role: 'user', textContent: 'x', parts: [result, result] }, 'agent_context'],
   ['user with a result and text', { role: 'user', parts: [result, text('x')] }, 'user_message'],
@@ -24,7 +27,7 @@ const table: [string, Omit<MessageDocument, 'parts'> & { parts?: Part[] }, strin
   ['assistant with thinking and text', { role: 'assistant', parts: [thinking, text('x')] }, 'agent_text'],
   ['assistant with thinking and blank text', { role: 'assistant', parts: [thinking, text(' \n')] }, 'agent_thinking'],
   ['assistant with thinking and textContent', { role: 'assistant', textContent: 'x', parts: [thinking] }, 'agent_text'],
-  ['assistant with a part without content', { role: 'assistant', parts: [{ type: 'text' }] }, 'agent_text'],
+  ['assistant with a part without content', { role: 'assistant', parts: [storedPart({ type: 'text' })] }, 'agent_text'],
   ['assistant with nothing', { role: 'assistant' }, 'agent_text'],
 ]
 for (const [title, message, expected] of table) {

@@ -1,0 +1,30 @@
+import type { Rejection } from '../engine/rejected.ts'
+
+/** Codes that answers carry (readings: Errors). */
+export type Code = Exclude<Rejection, 'slug_taken'> | 'csrf_failed' | 'rate_limited' | 'internal' | 'unavailable'
+
+/** Field issues as zod's `flattenError` gives them. */
+export type Details = { formErrors: string[]; fieldErrors: Record<string, string[]> }
+
+/** A request that is answered with an error, thrown from anywhere in the HTTP layer. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly code: Code
+  readonly details: unknown
+
+  constructor(code: Code, message: string, details?: unknown) {
+    super(message)
+    this.code = code
+    this.details = details
+  }
+}
+
+export const notFound = () => new HttpError('not_found', 'Not found')
+export const unauthorized = () => new HttpError('unauthorized', 'Authentication required')
+
+/** A 400 that names the field that is wrong. */
+export const invalid = (field: string | undefined, issue: string) =>
+  new HttpError('invalid_request', 'Invalid request', {
+    formErrors: field === undefined ? [issue] : [],
+    fieldErrors: field === undefined ? {} : { [field]: [issue] },
+  } satisfies Details)

@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newCodec } from '../../src/engine/codec.ts'
+import type { DomainEvent } from '../../src/engine/stream.ts'
+import { parseExact } from '../../src/json/exact.ts'
+import { difference, merge, toUpsert } from '../../src/trace/message.ts'
+import { storedPart } from '../../src/trace/part.ts'
+import { traceFormats } from '../../src/trace/formats.ts'
+import { part, upsert } from './arbitraries.ts'
+
+const test = suite('trace/formats')
+const codec = newCodec(traceFormats)
+
+const counted = { class: 'user_message' as const, tools: [], digest: 'd' }
+
+/** What comes of an event that goes into the log and is read again. */
+const again = (event: DomainEvent): DomainEvent => {
+  const { data, schema } = codec.encode(event)
+  const metadata = JSON.stringify({ at: 1, schema, append: { id: 'a', index: 0, size: 1 } })
+  return codec.decode({ id: 'e', stream: 's', revision: 0n, position: 1n, type: event.type, data, metadata })
+}
+
+test('the log has the parts of a message as plain JSON, and gives them back as they were', () => {
+  fc.assert(
+    fc.property(upsert, fc.array(part, { maxLength: 4 }), ({ externalId, given }, parts) => {
+      const { parts: _, ...fields } = merge(undefined, given)
+      const data = { externalId, ordinal: 0, ...fields, ...counted, parts: parts.map(storedPart) }
+      const event = { type: 'MessageAdded', data }
+      assert.is(codec.encode(event).data, JSON.stringify({ ...data, parts }))
+      assert.equal(again(event), event)
+    }),
+  )
+})
+
+test('the log has what changes a message as RFC 6902, and gives it back as it was', () => {
+  fc.assert(
+    fc.property(upsert, upsert, (first, second) => {
+      const before = merge(undefined, first.given)
+      const patch = difference(before, merge(before, second.given))
+      const event = { type: 'MessageUpdated', data: { externalId: 'm', ordinal: 0, ...counted, partCount: 1, patch } }
+      const plain = patch.map((operation) => {
+        const json = 'value' in operation && (operation.value as { json?: string } | undefined)?.json
+        return json ? { ...operation, value: JSON.parse(json) as unknown } : operation
+      })
+      assert.is(codec.encode(event).data, JSON.stringify({ ...event.data, patch: plain }))
+      assert.equal(again(event), event)
+    }),
+  )
+})
+
+test('what no double holds, and the order of keys, come through', () => {
+  const parts = '[{"type":"tool_call","content":{"callId":"c","toolName":"t","args":{"b":[9007199254740993,-0],"0":1}}}]'
+  const { given } = toUpsert('m', { role: 'assistant', parts: parseExact(parts) as never })
+  const { parts: stored, ...fields } = given
+  const event = { type: 'MessageAdded', data: { externalId: 'm', ordinal: 0, ...fields, ...counted, parts: stored } }
+  assert.ok(codec.encode(event).data.endsWith(`"parts":${parts}}`))
+  assert.equal(again(event), event)
+})
+
+test.run()

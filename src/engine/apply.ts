@@ -1,3 +1,4 @@
+import assert from 'node:assert'
 import type { Writable } from 'node:stream'
 import type pg from 'pg'
 import type { RecordedEvent } from '../log/log.ts'
@@ -13,12 +14,23 @@ import { locks } from './schema.ts'
 import { idOf } from './stream.ts'
 
 /** An event as projections and caches see it. @throws UnknownEvent when this code cannot read it */
-export const happened = (codec: Codec, event: RecordedEvent): Happened => {
+export const happened = (codec: Codec, event: RecordedEvent): Happened => ({
+  ...factsOf(event),
+  data: codec.decode(event).data,
+})
+
+/** The same, with data that is read when it is first asked for: most of what happens is none of a cache's business. */
+export const happenedUnread = (codec: Codec, event: RecordedEvent): Happened => {
+  codec.assertKnown(event)
+  let data: object | undefined
+  const get = () => (data ??= codec.decode(event).data)
+  return Object.defineProperty(factsOf(event) as Happened, 'data', { get, enumerable: true })
+}
+
+const factsOf = (event: RecordedEvent): Omit<Happened, 'data'> => {
   const { at, actor } = metadataOf(event)
-  const { type, data } = codec.decode(event)
-  const { stream, revision, position } = event
-  const bytes = event.data.length
-  return { type, data, of: idOf(event), stream, revision, position, at, actor, bytes }
+  const { type, stream, revision, position } = event
+  return { type, of: idOf(event), stream, revision, position, at, actor, bytes: event.data.length }
 }
 
 export const anchorOf = (events: readonly Pick<RecordedEvent, 'position' | 'id'>[]): Anchor | undefined => {
@@ -65,29 +77,52 @@ const begin = ({ group, schema }: Target, events: readonly { readonly type: stri
   return ['begin', lock, ...(mayWait ? [] : ['set local synchronous_commit = on'])]
 }
 
+/** About as many bytes of events are written out without giving the turn to others. */
+const PIECE_BYTES = 256 * 1024
+
+/** Cuts a batch where its events have come to so many bytes. Most batches are one piece. */
+const piecesOf = (events: readonly Happened[]): Happened[][] => {
+  const pieces: Happened[][] = [[]]
+  let bytes = 0
+  for (const event of events) {
+    if (bytes > PIECE_BYTES) {
+      pieces.push([])
+      bytes = 0
+    }
+    pieces.at(-1)!.push(event)
+    bytes += event.bytes
+  }
+  return pieces
+}
+
 /**
- * Applies whole appends to a schema of the group, in one transaction with the checkpoint. All statements are sent at
- * once and answered in order.
+ * Applies whole appends to a schema of the group, in one transaction with the checkpoint. All statements of a piece are
+ * sent at once and answered in order.
  */
 export const applyBatch = async (target: Target, events: readonly Happened[], step: Step): Promise<void> => {
   const { client, group } = target
   const { send, settled } = newSender(client)
-  const release = holdBack(client)
-  for (const statement of begin(target, events)) send(statement)
-  send(advance(step))
-  try {
-    for (const projection of group.projections)
-      project(projection, events, (name, text, values) => send({ name, text, values: [...values] }))
-    send('commit')
-  } catch (error) {
-    send('rollback')
+  const pieces = piecesOf(events)
+  for (const [i, piece] of pieces.entries()) {
+    const release = holdBack(client)
+    try {
+      for (const event of piece) assert(event.data) // what cannot be read is not passed by, whoever ignores it
+      if (i === 0) for (const statement of [...begin(target, events), advance(step)]) send(statement)
+      for (const projection of group.projections)
+        project(projection, piece, (name, text, values) => send({ name, text, values: [...values] }))
+      if (i === pieces.length - 1) send('commit')
+    } catch (error) {
+      send('rollback')
+      release()
+      await settled()
+      throw error
+    }
     release()
-    await settled()
-    throw error
+    const failed = await settled()
+    if (!failed) continue
+    if (i < pieces.length - 1) await client.query('rollback')
+    throw failed.error
   }
-  release()
-  const failed = await settled()
-  if (failed) throw failed.error
 }
 
 /** Ids of events that were passed over for good. */

@@ -28,6 +28,8 @@ export type Codec = {
    * @throws UnknownEvent for a type or version that this code does not know
    */
   decode(event: RecordedEvent): DomainEvent
+  /** Without reading it. @throws UnknownEvent for a type or version that this code does not know */
+  assertKnown(event: RecordedEvent): void
 }
 
 /** An event that this version of the code cannot read. It is never skipped. */
@@ -58,12 +60,18 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
     return { data: (write as (data: object) => string)(data), schema: version }
   }
 
-  const decode = (event: RecordedEvent): DomainEvent => {
-    if (event.decoded) return { type: event.type, data: event.decoded.data }
+  /** The format of a recorded event, and the version it was written in. */
+  const known = (event: RecordedEvent) => {
     const format = formatOf(event.type)
     const { schema } = metadataOf(event)
     if (schema > format.version)
       throw new UnknownEvent(`${event.type} has schema version ${schema}, newer than this code`)
+    return { format, schema }
+  }
+
+  const decode = (event: RecordedEvent): DomainEvent => {
+    if (event.decoded) return { type: event.type, data: event.decoded.data }
+    const { format, schema } = known(event)
     const data = upcast(format, parseExact(event.data) as object, schema)
     const checked = format.schema.safeParse(data)
     if (!checked.success)
@@ -71,5 +79,5 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
     return { type: event.type, data: format.read ? (format.read as (data: object) => object)(data) : data }
   }
 
-  return { encode, decode }
+  return { encode, decode, assertKnown: known }
 }

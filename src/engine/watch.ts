@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
-import { happened } from './apply.ts'
+import { happenedUnread } from './apply.ts'
 import type { Codec } from './codec.ts'
 import type { Horizon } from './horizon.ts'
 import type { Lag } from './lag.ts'
@@ -47,7 +47,7 @@ export const startWatch = ({ log, codec, horizon, models, lags, outage, observe,
 
   const see = (event: RecordedEvent) => {
     try {
-      observe(happened(codec, event))
+      observe(happenedUnread(codec, event))
     } catch {
       forget()
     }

@@ -23,13 +23,16 @@ const PUBLIC = 'public'
 const newIn = (namespaceId: string) => `new in ${namespaceId}`
 
 /** What an event is about: whom or what it changes, and which pages a trace may enter or leave by it. */
-const topicsOfEvent = ({ type, of, data }: Happened): string[] => {
+const topicsOfEvent = (event: Happened): string[] => {
+  const { type, of } = event
   if (type === 'TraceCreated') {
-    const { namespaceId, visibility } = data as { namespaceId: string; visibility: string }
+    const { namespaceId, visibility } = event.data as { namespaceId: string; visibility: string }
     return visibility === 'public' ? [of, newIn(namespaceId), PUBLIC] : [of, newIn(namespaceId)]
   }
   if (type !== 'TraceUpdated') return [of]
-  return (data as { patch: { path: string }[] }).patch.some(({ path }) => path === '/visibility') ? [of, PUBLIC] : [of]
+  return (event.data as { patch: { path: string }[] }).patch.some(({ path }) => path === '/visibility')
+    ? [of, PUBLIC]
+    : [of]
 }
 
 /** Everything that a page shows, and what would show more: an event about any of it makes the page stale. */

@@ -1,3 +1,5 @@
+import '../low-priority.ts'
+import { wholeOf } from './body-bytes.ts'
 import { type Input, type Outcome, outcomeOf } from './body-thread.ts'
 import { invalid } from './http-error.ts'
 import { parseBody } from './json-body.ts'
@@ -12,9 +14,9 @@ const hasMore = (value: unknown, left = { values: MOST_VALUES }): boolean => {
 }
 
 /** Of an object the members of these names: the rest is looked at by nobody, and would have to be copied. */
-export const known = ({ bytes, names }: Input<{ readonly names: readonly string[] }>): Outcome<unknown> =>
+export const known = ({ names, ...bytes }: Input<{ readonly names: readonly string[] }>): Outcome<unknown> =>
   outcomeOf(() => {
-    const value = parseBody(bytes, JSON.parse)
+    const value = parseBody(wholeOf(bytes), JSON.parse)
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return []
     const members: Record<string, unknown> = {}

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Tinypool } from 'tinypool'
 import { Unavailable } from '../engine/rejected.ts'
+import type { BodyBytes } from './body-bytes.ts'
 import { type Code, HttpError } from './http-error.ts'
 
 const IDLE_MS = 60_000
@@ -33,22 +34,18 @@ export type Task = { readonly module: URL; readonly name: string }
  */
 export type BodyThreads = {
   /** Whether a body is to be read here. */
-  isLarge(bytes: Uint8Array): boolean
+  isLarge(bytes: BodyBytes): boolean
   /**
    * Takes the bytes away from the caller.
    * @throws HttpError what the task refuses
    * @throws Unavailable when there is no thread, or it takes too long
    */
-  read<T>(task: Task, bytes: Buffer, more?: object): Promise<T>
+  read<T>(task: Task, bytes: BodyBytes, more?: object): Promise<T>
   close(): Promise<void>
 }
 
 /** What a task gets. */
-export type Input<More extends object = object> = More & { readonly bytes: Uint8Array }
-
-/** Bytes that share their memory with others are copied. */
-const transferable = ({ buffer, byteLength }: Buffer): ArrayBuffer[] =>
-  buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
+export type Input<More extends object = object> = More & Pick<BodyBytes, 'pieces'>
 
 export const newBodyThreads = (failed: (error: Error) => void): BodyThreads => {
   const maxThreads = Math.max(1, Math.min(4, availableParallelism() - 1))
@@ -57,6 +54,7 @@ export const newBodyThreads = (failed: (error: Error) => void): BodyThreads => {
     minThreads: 0,
     maxThreads,
     idleTimeout: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 },
   })
   pool.on('error', failed)
   const run = <T>({ module, name }: Task, input: Input): Promise<Outcome<T>> =>
@@ -64,7 +62,7 @@ export const newBodyThreads = (failed: (error: Error) => void): BodyThreads => {
       .run(input, {
         filename: module.href,
         name,
-        transferList: transferable(input.bytes as Buffer) as never, // its type follows the wrong overload of Node's
+        transferList: input.pieces.map(({ buffer }) => buffer) as never, // its type follows the wrong overload of Node's
         signal: AbortSignal.timeout(LONGEST_MS),
       })
       .catch((error: unknown) => {
@@ -72,8 +70,8 @@ export const newBodyThreads = (failed: (error: Error) => void): BodyThreads => {
       })
   return {
     isLarge: ({ length }) => length >= LARGE_BYTES,
-    read: async <T>(task: Task, bytes: Buffer, more?: object) => {
-      const outcome = await run<T>(task, { ...more, bytes })
+    read: async <T>(task: Task, { pieces }: BodyBytes, more?: object) => {
+      const outcome = await run<T>(task, { ...more, pieces })
       if ('value' in outcome) return outcome.value
       const { code, message, details } = outcome.refused
       throw new HttpError(code, message, details)

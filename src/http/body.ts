@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
+import { type BodyBytes, wholeOf } from './body-bytes.ts'
 import type { BodyThreads, Task } from './body-thread.ts'
 import { check } from './check.ts'
 import { invalid } from './http-error.ts'
 import { type Arrived, type Intake, newIntake } from './intake.ts'
 import { parseBody } from './json-body.ts'
 
-/** Makes of a body what the route works with, checked; `bytes` are its own. @throws HttpError invalid_request */
-export type BodyReader = (bytes: Buffer) => unknown
+/** Makes of a body what the route works with, checked; the bytes are its own. @throws HttpError invalid_request */
+export type BodyReader = (bytes: BodyBytes) => unknown
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,8 +27,8 @@ const known: Task = { module: new URL('./body-tasks.ts', import.meta.url), name:
 
 const namesOf = (schema: unknown): string[] => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])
 
-const readValue = (threads: BodyThreads, schema: unknown, bytes: Buffer) =>
-  threads.isLarge(bytes) ? threads.read(known, bytes, { names: namesOf(schema) }) : parseBody(bytes)
+const readValue = (threads: BodyThreads, schema: unknown, bytes: BodyBytes) =>
+  threads.isLarge(bytes) ? threads.read(known, bytes, { names: namesOf(schema) }) : parseBody(wholeOf(bytes))
 
 /** Bodies are JSON that loses nothing (architecture: Bodies are text); any other content type is a 400. */
 export const installBodies = (app: FastifyInstance, threads: BodyThreads, intake: Intake = newIntake()): void => {
@@ -65,7 +66,7 @@ const validator = (schema: z.ZodType) => (value: unknown) => {
 /** For routes whose bodies a reader has checked; only that there is one is left to be checked. */
 export const readBodies: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
   const validate = validator(schema as z.ZodType)
-  return httpPart === 'body' ? (value: unknown) => (value === undefined ? validate(value) : { value }) : validate
+  return httpPart === 'body' ? (value: unknown) => (value ? { value } : validate(value)) : validate
 }
 
 export const installValidation = (app: FastifyInstance): void => {

@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { Unavailable } from '../engine/rejected.ts'
+import { type BodyBytes, newBodyBytes } from './body-bytes.ts'
 import { HttpError, invalid } from './http-error.ts'
 import { type Share, newRoom } from './room.ts'
 
 const MiB = 1024 * 1024
 
 /** What all bodies that are arriving may hold together. */
-const ARRIVING_BYTES = 64 * MiB
+const ARRIVING_BYTES = 32 * MiB
 /** What all bodies hold that are being worked on: parsed, checked and written out they take several times that. */
-const AT_WORK_BYTES = 32 * MiB
+const AT_WORK_BYTES = 16 * MiB
 /** Two of the largest bodies. */
 const SESSION_BYTES = 32 * MiB
 /** A body below this costs less than to count it. */
@@ -22,7 +23,7 @@ export type Asked = {
 }
 
 /** A body that has arrived; what it holds is given back when its request is done with. */
-export type Arrived = { readonly bytes: Buffer; done(): void }
+export type Arrived = { readonly bytes: BodyBytes; done(): void }
 
 /** Takes bodies in, so that all of them together stay within bounds, whoever sends them and however slowly. */
 export type Intake = {
@@ -66,11 +67,11 @@ export const newIntake = ({
   }
 
   /** What has arrived stays counted as the holder's. */
-  const receive = (payload: IncomingMessage, limit: number, holder: string): Promise<Buffer> => {
+  const receive = (payload: IncomingMessage, expected: number, limit: number, holder: string): Promise<BodyBytes> => {
     // While its sender was looked up it may have gone: then nothing of it comes any more, not even its end.
     if (payload.destroyed) return Promise.reject(brokenOff())
-    const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
-    const chunks: Buffer[] = []
+    const { promise, resolve, reject } = Promise.withResolvers<BodyBytes>()
+    const received = newBodyBytes(expected)
     const arrival: Arrival = { holder, bytes: 0, refuse: (error) => fail(error) }
     const leave = (then: () => void) => {
       if (!arrivals.delete(arrival)) return
@@ -84,15 +85,15 @@ export const newIntake = ({
         reject(error)
       })
     const onData = (chunk: Buffer) => {
-      chunks.push(chunk)
       arrival.bytes += chunk.length
       total += chunk.length
       count(holder, chunk.length)
-      if (arrival.bytes > limit) fail(tooLarge())
-      else if (holder !== NOBODY && held.get(holder)! > session) fail(tooMany())
-      else makeRoom()
+      if (arrival.bytes > limit) return fail(tooLarge())
+      if (holder !== NOBODY && held.get(holder)! > session) return fail(tooMany())
+      received.add(chunk)
+      makeRoom()
     }
-    const onEnd = () => leave(() => resolve(Buffer.concat(chunks)))
+    const onEnd = () => leave(() => resolve(received.end()))
     const onClose = () => fail(brokenOff())
     const onError = onClose
     arrivals.add(arrival)
@@ -101,9 +102,10 @@ export const newIntake = ({
   }
 
   const read = async (payload: IncomingMessage, { limit, sessionId: holder = NOBODY }: Asked): Promise<Arrived> => {
-    if (Number(payload.headers['content-length'] ?? 0) > limit) throw tooLarge()
-    const bytes = await receive(payload, limit, holder)
-    const { length } = bytes // whoever works on them may take them away
+    const expected = Number(payload.headers['content-length'] ?? 0)
+    if (expected > limit) throw tooLarge()
+    const bytes = await receive(payload, expected, limit, holder)
+    const { length } = bytes
     let share: Share | undefined
     let isDone = false
     const done = () => {

@@ -4,7 +4,7 @@ import { type Share, newRoom } from './room.ts'
 
 /** A smaller answer fits into the buffers of its socket, mostly. */
 const LARGE_BYTES = 256 * 1024
-const ROOM_BYTES = 64 * 1024 * 1024
+const ROOM_BYTES = 32 * 1024 * 1024
 const STALL_MS = 30_000
 const STALL_IN_A_CROWD_MS = 1_000
 const LOOK_MS = 1_000

@@ -21,9 +21,9 @@ const OF_THEIR_STREAM: ReadonlySet<string> = new Set<EventType>([
 ])
 const OF_MEMBERS: ReadonlySet<string> = new Set<EventType>(['MemberJoined', 'MemberRoleChanged', 'MemberRemoved'])
 
-const touchedBy = ({ type, of, data }: Happened): string | undefined => {
-  if (OF_THEIR_STREAM.has(type)) return of
-  return OF_MEMBERS.has(type) ? (data as { userId: string }).userId : undefined
+const touchedBy = (event: Happened): string | undefined => {
+  if (OF_THEIR_STREAM.has(event.type)) return event.of
+  return OF_MEMBERS.has(event.type) ? (event.data as { userId: string }).userId : undefined
 }
 
 /** Remembers the newest changes; of a snapshot older than what is forgotten nothing is known, so it counts as stale. */

@@ -1,3 +1,4 @@
+import '../low-priority.ts'
 import { extract } from './extract.ts'
 import { fitPrompt } from './prompt.ts'
 import type { Summary } from './provider.ts'

@@ -14,5 +14,4 @@ export const classOf = ({ role, textContent, parts }: MessageDocument): MessageC
 }
 
 /** The normalised name of each tool call of a message. */
-export const toolsOf = ({ parts }: MessageDocument): string[] =>
-  parts.flatMap(({ tool }) => tool ?? [])
+export const toolsOf = ({ parts }: MessageDocument): string[] => parts.flatMap(({ tool }) => tool ?? [])

@@ -11,9 +11,7 @@ const lengthOf = ({ parts, ...document }: MessageDocument) =>
 
 /** What of a document is not as it was. */
 const changedLength = (before: MessageDocument, after: MessageDocument) => {
-  const changed = after.parts.filter(
-    (part, i) => before.parts[i]?.json !== part.json,
-  )
+  const changed = after.parts.filter((part, i) => before.parts[i]?.json !== part.json)
   const isSame = before.textContent === after.textContent && before.model === after.model
   return lengthOf({ ...after, parts: changed }) - (isSame ? scalarsLength(after) : 0)
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { wholeOf } from '../http/body-bytes.ts'
 import { BATCH_LIMIT, type BodyReader, readBodies } from '../http/body.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
@@ -77,7 +78,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
   const reader =
     (name: string, read: (bytes: Uint8Array) => unknown): BodyReader =>
     (bytes) =>
-      bodyThreads.isLarge(bytes) ? bodyThreads.read({ module: tasks, name }, bytes) : read(bytes)
+      bodyThreads.isLarge(bytes) ? bodyThreads.read({ module: tasks, name }, bytes) : read(wholeOf(bytes))
 
   const write = async (
     request: FastifyRequest,

@@ -50,7 +50,8 @@ test('the log has what changes a message as RFC 6902, and gives it back as it wa
 })
 
 test('what no double holds, and the order of keys, come through', () => {
-  const parts = '[{"type":"tool_call","content":{"callId":"c","toolName":"t","args":{"b":[9007199254740993,-0],"0":1}}}]'
+  const parts =
+    '[{"type":"tool_call","content":{"callId":"c","toolName":"t","args":{"b":[9007199254740993,-0],"0":1}}}]'
   const { given } = toUpsert('m', { role: 'assistant', parts: parseExact(parts) as never })
   const { parts: stored, ...fields } = given
   const event = { type: 'MessageAdded', data: { externalId: 'm', ordinal: 0, ...fields, ...counted, parts: stored } }

@@ -13,7 +13,7 @@ const POLL_MS = 400
 const RETRY_MS = 200
 const FAREWELL_MS = 1_000
 const STATEMENT_MS = 10_000
-const TAIL_BYTES = 6 * 1024 * 1024
+const TAIL_BYTES = 16 * 1024 * 1024
 const TRUNCATE_STEP = 2_000
 
 const truncateStep = `
@@ -90,7 +90,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   const truncate = async (stream: string, before: Revision) => {
     for (;;) {
       const { rowCount } = await ask(pool, { name: 'log-truncate', text: truncateStep, values: [stream, before] })
-      tail.forget()
+      tail.erased(stream, before)
       if (!rowCount || rowCount < TRUNCATE_STEP) break
     }
     await others.tellTruncated()

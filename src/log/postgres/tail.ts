@@ -1,4 +1,4 @@
-import type { Position, RecordedEvent } from '../log.ts'
+import type { Position, RecordedEvent, Revision } from '../log.ts'
 import { newVersion } from '../version.ts'
 
 /** A follower's place in the log. */
@@ -20,6 +20,8 @@ export type Tail = {
   read(): Reader
   /** Lets go of everything: some of it has been erased from the log. */
   forget(): void
+  /** Lets go of what has just been erased: the events of a stream before a revision. */
+  erased(stream: string, before: Revision): void
   /** Begins anew: the log is in another epoch. */
   restart(): void
   /** Says that another process may have written. */
@@ -34,6 +36,7 @@ const PAGE_EVENTS = 1_000
 const PAGE_BYTES = 8 * 1024 * 1024
 
 const weight = (event: RecordedEvent) => event.data.length + event.metadata.length + 200
+const weigh = (events: readonly RecordedEvent[]) => events.reduce((sum, event) => sum + weight(event), 0)
 
 /** The newest committed batches of this process that some reader still has before it, contiguous, up to `maxBytes`. */
 export const newTail = (maxBytes: number): Tail => {
@@ -54,6 +57,15 @@ export const newTail = (maxBytes: number): Tail => {
     bytes = 0
   }
 
+  const erased = (stream: string, before: Revision) => {
+    const stays = (event: RecordedEvent) => event.stream !== stream || event.revision >= before
+    batches = batches.flatMap((batch) => {
+      const events = batch.events.filter(stays)
+      return events.length > 0 ? [{ events, bytes: weigh(events) }] : []
+    })
+    bytes = batches.reduce((sum, batch) => sum + batch.bytes, 0)
+  }
+
   const restart = () => {
     forget()
     end = undefined
@@ -64,7 +76,7 @@ export const newTail = (maxBytes: number): Tail => {
     const last = batches.at(-1)?.events.at(-1)
     // Another process may have written in between: what is held then no longer reaches the end.
     if (last && events[0]!.position !== last.position + 1n) forget()
-    const size = events.reduce((sum, event) => sum + weight(event), 0)
+    const size = weigh(events)
     batches.push({ events, bytes: size })
     bytes += size
     while (bytes > maxBytes && batches.length > 1) bytes -= batches.shift()!.bytes
@@ -106,5 +118,5 @@ export const newTail = (maxBytes: number): Tail => {
     return reader
   }
 
-  return { publish, read, forget, restart, wake, version, changed }
+  return { publish, read, forget, erased, restart, wake, version, changed }
 }

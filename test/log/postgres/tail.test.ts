@@ -36,6 +36,20 @@ test('a batch goes once the slowest reader has passed it', () => {
   assert.equal(positions(slow.after(2n)), [3, 4])
 })
 
+test('what is erased is not given out, and the rest still is', () => {
+  const tail = newTail(1_000_000)
+  const reader = tail.read()
+  const others = events(8, 9).map((event) => ({ ...event, stream: 'trace-2' }))
+  tail.publish(events(5, 6, 7))
+  tail.publish(others)
+  tail.publish(events(10, 11))
+  tail.erased('trace-1', 11n)
+  assert.equal(positions(reader.after(7n)), [8, 9, 11])
+  assert.equal(positions(reader.after(4n)), undefined, 'only the log knows what there is')
+  tail.publish(events(12))
+  assert.equal(positions(reader.after(8n)), [9, 11, 12])
+})
+
 test('the end of the log is known until another process may have written', () => {
   const tail = newTail(1_000_000)
   const reader = tail.read()

@@ -1,0 +1,43 @@
+const PIECE_BYTES = 256 * 1024
+
+/**
+ * The bytes of a body, in pieces of their own memory: they can be handed to a thread as they are, and no moment has to put
+ * sixteen megabytes together.
+ */
+export type BodyBytes = { readonly length: number; readonly pieces: readonly Uint8Array<ArrayBuffer>[] }
+
+/** All of them in one. */
+export const wholeOf = ({ pieces }: Pick<BodyBytes, 'pieces'>): Uint8Array =>
+  pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+
+/** `expected`: how many bytes will come, as far as that is known; more may. */
+export const newBodyBytes = (expected: number) => {
+  const pieces: Buffer<ArrayBuffer>[] = []
+  let length = 0
+  let free = 0 // at the end of the last piece
+
+  const newPiece = (needed: number) => {
+    const size = Math.min(PIECE_BYTES, Math.max(expected - length, needed))
+    pieces.push(Buffer.allocUnsafeSlow(size))
+    free = size
+  }
+
+  return {
+    /** Copies a chunk: its memory is shared with what came before and after it. */
+    add(chunk: Buffer) {
+      for (let from = 0; from < chunk.length;) {
+        if (free === 0) newPiece(chunk.length - from)
+        const last = pieces.at(-1)!
+        const copied = chunk.copy(last, last.length - free, from, from + free)
+        free -= copied
+        length += copied
+        from += copied
+      }
+    },
+    end(): BodyBytes {
+      const last = pieces.pop()
+      if (last) pieces.push(last.subarray(0, last.length - free))
+      return { length, pieces }
+    },
+  }
+}

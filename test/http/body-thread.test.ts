@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { Unavailable } from '../../src/engine/rejected.ts'
+import { newBodyBytes, wholeOf } from '../../src/http/body-bytes.ts'
+import { newBodyThreads } from '../../src/http/body-thread.ts'
+import { HttpError } from '../../src/http/http-error.ts'
+import { readBatch } from '../../src/trace/body.ts'
+import type { MessageUpsert } from '../../src/trace/message.ts'
+
+const test = suite('http: threads that read large bodies')
+const threads = newBodyThreads(console.error)
+test.after(() => threads.close())
+
+const bytesOf = (body: string | Uint8Array) => {
+  const bytes = newBodyBytes(0)
+  bytes.add(Buffer.from(body as string))
+  return bytes.end()
+}
+const known = { module: new URL('../../src/http/body-tasks.ts', import.meta.url), name: 'known' }
+const batch = { module: new URL('../../src/trace/body-tasks.ts', import.meta.url), name: 'batch' }
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+test('bytes are the same in pieces, however they come', () => {
+  const chunks = fc.array(fc.integer({ min: 0, max: 700_000 }), { maxLength: 5 })
+  fc.assert(
+    fc.property(chunks, fc.nat(2_000_000), (sizes, expected) => {
+      const sent = sizes.map((size, i) => Buffer.alloc(size, i + 1))
+      const bytes = newBodyBytes(expected)
+      for (const chunk of sent) bytes.add(chunk)
+      const { length, pieces } = bytes.end()
+      assert.is(
+        length,
+        sizes.reduce((sum, size) => sum + size, 0),
+      )
+      assert.ok(Buffer.concat(pieces).equals(Buffer.concat(sent)))
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('the members that a route knows come back, and nothing else', async () => {
+  const body = JSON.stringify({ title: 'x', other: 'y'.repeat(100_000), limit: 3 })
+  assert.equal(await threads.read(known, bytesOf(body), { names: ['title', 'limit', 'toString'] }), {
+    title: 'x',
+    limit: 3,
+  })
+  assert.equal(await threads.read(known, bytesOf('[1,2]'), { names: [] }), [])
+  assert.is(await threads.read(known, bytesOf('null'), { names: [] }), null)
+})
+
+test('a member that is made of thousands of values is refused, not copied', async () => {
+  const error = await failure(threads.read(known, bytesOf(`{"title":[${'0,'.repeat(2_000)}0]}`), { names: ['title'] }))
+  assert.ok(error instanceof HttpError && error.code === 'invalid_request')
+  assert.equal(error.details, { formErrors: [], fieldErrors: { title: ['must not hold more than 1000 values'] } })
+})
+
+test('messages come back as the event loop would have read them', async () => {
+  const args = '{"b":[9007199254740993,-0],"0":1}'
+  const call = `{"type":"tool_call","content":{"callId":"c","toolName":"Bash","args":${args}}}`
+  const body = `{"messages":[{"externalId":"m","role":"assistant","order":-0,"parts":[${call},{"type":"text","content":{"text":"hi"}}]}]}`
+  const read = await threads.read<MessageUpsert[]>(batch, bytesOf(body))
+  assert.equal(read, readBatch(Buffer.from(body)))
+  assert.ok(read[0]!.given.parts![0]!.json.includes(args))
+})
+
+for (const [what, body, issue] of [
+  ['no JSON', '{"messages":', 'The body is not JSON'],
+  ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'The encoded data was not valid for encoding utf-8'],
+  ['too many values', `[${'0,'.repeat(200_000)}0]`, 'The body must not hold more than 200000 JSON values'],
+] as const) {
+  test(`is refused as everywhere: ${what}`, async () => {
+    const error = await failure(threads.read(batch, bytesOf(body)))
+    assert.ok(error instanceof HttpError && error.code === 'invalid_request')
+    assert.equal(error.details, { formErrors: [issue], fieldErrors: {} })
+  })
+}
+
+test('a task that breaks is no fault of the body', async () => {
+  assert.instance(await failure(threads.read({ ...batch, name: 'none' }, bytesOf('{}'))), Unavailable)
+})
+
+test('the bytes are handed over, not copied', async () => {
+  const bytes = bytesOf(JSON.stringify({ title: 'x'.repeat(600_000) }))
+  assert.is(wholeOf(bytes).length, bytes.length)
+  await threads.read(known, bytes, { names: [] })
+  assert.equal(
+    bytes.pieces.map(({ byteLength }) => byteLength),
+    bytes.pieces.map(() => 0),
+  )
+})
+
+test.run()

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** When a session was last used (ms): operational data, written behind, no event (readings: Identity and sessions). */
+/** When a session was last used (ms): operational data, written behind, no event. */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql`create schema if not exists tracebook`.execute(db)
   await sql`

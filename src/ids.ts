@@ -3,7 +3,7 @@ import { uuidText, writeUuid } from './uuid.ts'
 
 /**
  * Ids are derived from the key of what they stand for, wherever uniqueness matters: two racing creators meet in the
- * same stream, and the first event that expects no stream wins (architecture: The log).
+ * same stream, and the first event that expects no stream wins.
  */
 const ROOT = '5b1f0e3c-5d0b-5a8e-9f3e-6d0c7a52c1f4'
 
@@ -22,7 +22,7 @@ export const v5 = (name: string, namespace: string): string => {
 
 const derived = (kind: string, ...key: string[]) => v5([kind, ...key].join('\0'), ROOT)
 
-/** The same for the same externalId in the same namespace, also after a deletion (readings: Addressing). */
+/** The same for the same externalId in the same namespace, also after a deletion. */
 export const traceId = (namespaceId: string, externalId: string): string => derived('trace', namespaceId, externalId)
 export const messageId = (traceId: string, externalId: string): string => v5(externalId, traceId)
 export const namespaceId = (slug: string): string => derived('namespace', slug)

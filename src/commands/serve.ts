@@ -7,7 +7,7 @@ import { type Running, serve } from '../serve.ts'
 
 const HARD_STOP_MS = 9_000
 
-/** Stops on SIGTERM and SIGINT; a second signal shortens that, and nothing is left behind (readings: Running). */
+/** Stops on SIGTERM and SIGINT; a second signal shortens that, and nothing is left behind. */
 const stopOnSignals = (running: Promise<Running>, starting: AbortController) => {
   let signals = 0
   const stop = async () => {

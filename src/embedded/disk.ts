@@ -20,9 +20,9 @@ export const freeBytes = (dir: string, statfs: Statfs = statfsSync): number => {
 }
 
 /**
- * A full disk panics Postgres, so writes end before it is full (architecture: Roles; readings: Running).
- * @returns a function that says whether writes have to be refused; cheap enough to ask on every write.
- * A file system that does not answer refuses nothing: Postgres will say more about it.
+ * A full disk panics Postgres, so writes end before it is full.
+ * @returns a function that says whether writes have to be refused; cheap enough to ask on every write. A file system
+ * that does not answer refuses nothing: Postgres will say more about it.
  */
 export const diskGuard = ({
   dir,

@@ -67,8 +67,7 @@ const makeFolder = async (dataDir: string) => {
 }
 
 /**
- * Makes this process the owner of a DATA_DIR, which is created when missing (architecture: Roles).
- * A kill -9 gives it up too.
+ * Makes this process the owner of a DATA_DIR, which is created when missing. A kill -9 gives it up too.
  * @throws Error that names the pid of the present owner
  */
 export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {

@@ -34,8 +34,8 @@ export type EmbeddedOptions = {
 const LOG_CHECK_MS = 60_000
 
 /**
- * Starts the PostgreSQL of a DATA_DIR and keeps it running (architecture: Roles; readings: Running).
- * It listens on a Unix socket only, never outlives this process for long, and is started again when it dies.
+ * Starts the PostgreSQL of a DATA_DIR and keeps it running. It listens on a Unix socket only, never outlives this
+ * process for long, and is started again when it dies.
  * @throws Error when it cannot start; the message says why and what to do
  */
 export const startPostgres = async ({ dataDir, log, signal }: EmbeddedOptions): Promise<EmbeddedPostgres> => {

@@ -1,6 +1,6 @@
 import type { Place } from './place.ts'
 
-/** Meant for two cores and a small share of memory (readings: Running). */
+/** Meant for two cores and a small share of memory. */
 const TUNING: Readonly<Record<string, string>> = {
   max_connections: '100',
 

@@ -27,7 +27,7 @@ const again = async (start: Start, log: Log, signal: AbortSignal): Promise<Serve
 }
 
 /**
- * Starts the server, and again whenever it ends, until `stop` (readings: Running).
+ * Starts the server, and again whenever it ends, until `stop`.
  * @throws what the first start throws; later ones are repeated with growing pauses and logged
  */
 export const supervise = async (start: Start, log: Log, starting: AbortSignal): Promise<Supervised> => {

@@ -55,5 +55,5 @@ export class InQuarantine extends Unavailable {
   }
 }
 
-/** Looks like what is not there, to somebody who may not know that it is (interface: Read and write policies). */
+/** Looks like what is not there, to somebody who may not know that it is. */
 export const hidden = (): Rejected => new Rejected('not_found', 'Not found', true)

@@ -74,8 +74,8 @@ const PAUSE_MS = 5
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
- * Commands of one stream queue here and are decided together: 50 writers to one trace cost a few appends, not 50
- * rounds of conflicts (architecture: Deciding).
+ * Commands of one stream queue here and are decided together: 50 writers to one trace cost a few appends, not 50 rounds
+ * of conflicts.
  */
 export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   options: TransactorOptions<State, Event, Need>,

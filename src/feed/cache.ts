@@ -54,8 +54,8 @@ const toFilled = (key: PageKey, { rows, ...page }: FilledPage): Filled => {
 
 /**
  * An event says exactly when a cached answer is stale. A page is kept with the checkpoint of the snapshot that it was
- * read from, and only if no event behind that checkpoint has touched it meanwhile (architecture: Projections, Caches).
- * `isAlive` is false while this node hears nothing of the log: then nothing is served from here, or kept.
+ * read from, and only if no event behind that checkpoint has touched it meanwhile. `isAlive` is false while this node
+ * hears nothing of the log: then nothing is served from here, or kept.
  */
 export const newFeedCache = (isAlive: () => boolean): FeedCache => {
   const pages = newPages()

@@ -51,7 +51,7 @@ export const namespaceFeedStatement = feedStatement(namespacePage)
 /** Whose traces a page shows: everybody's public ones, one namespace's whatever their visibility, or both. */
 export type FeedSource = 'public' | { readonly namespaceId: string; readonly withPublic: boolean }
 
-/** The rows of one page of the feed, newest first (interface: Feed). */
+/** The rows of one page of the feed, newest first. */
 export const feedRows = (
   reads: Reads<ReadTables>,
   options: { source: FeedSource; limit: number; after: After | undefined },

@@ -17,7 +17,7 @@ const Feed = z.object({
 
 const envelope = (data: string) => Buffer.from(`{"ok":true,"data":${data}}`)
 
-/** The home feed (interface: Feed). First pages are kept in memory; a session's own traces are merged into the public. */
+/** The home feed. First pages are kept in memory; a session's own traces are merged into the public. */
 export const feedRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, feedCache } = service
   const publicPage = (limit: number) =>

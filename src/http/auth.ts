@@ -18,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-/** Browsers keep `__Host-` cookies for https only: plain-http loopback has another name (readings: Cookies and CSRF). */
+/** Browsers keep `__Host-` cookies for https only: plain-http loopback has another name. */
 export const cookieNameOf = ({ PUBLIC_URL, HOST }: Pick<Config, 'PUBLIC_URL' | 'HOST'>): string => {
   const { protocol, hostname } = PUBLIC_URL ? new URL(PUBLIC_URL) : { protocol: 'http:', hostname: HOST }
   return protocol === 'http:' && isLoopback(hostname) ? 'tracebook' : '__Host-tracebook'
@@ -73,9 +73,8 @@ const streamsOf = ({ sessionId, userId, identityId, namespace }: Caller): string
 ]
 
 /**
- * Authenticates before the body is read (readings: Errors). A token that is not valid is no token (interface:
- * Authentication 3); a cookie's mutating request needs its CSRF token besides. What is told to a caller is for nobody
- * else, which no cache on the way can know by itself.
+ * Authenticates before the body is read. A token that is not valid is no token; a cookie's mutating request needs its
+ * CSRF token besides. What is told to a caller is for nobody else, which no cache on the way can know by itself.
  */
 export const installAuth = (
   app: FastifyInstance,

@@ -30,7 +30,7 @@ const namesOf = (schema: unknown): string[] => (schema instanceof z.ZodObject ? 
 const readValue = (threads: BodyThreads, schema: unknown, bytes: BodyBytes) =>
   threads.isLarge(bytes) ? threads.read(known, bytes, { names: namesOf(schema) }) : parseBody(wholeOf(bytes))
 
-/** Bodies are JSON that loses nothing (architecture: Bodies are text); any other content type is a 400. */
+/** Bodies are JSON that loses nothing; any other content type is a 400. */
 export const installBodies = (app: FastifyInstance, threads: BodyThreads, intake: Intake = newIntake()): void => {
   app.decorateRequest('arrived', undefined)
   app.removeAllContentTypeParsers()

@@ -7,7 +7,7 @@ import { unauthorized } from './http-error.ts'
 /** The namespace that a session is active in, with the caller's role there. */
 export type ActiveNamespace = { readonly id: string; readonly slug: string; readonly role: Role }
 
-/** Who a request comes from (interface: Authentication 5). */
+/** Who a request comes from. */
 export type Caller = {
   readonly userId: string
   readonly identityId: string
@@ -36,7 +36,7 @@ export const requireCaller = (request: FastifyRequest): Caller => {
   return request.caller
 }
 
-/** The caller's active namespace. @throws 403 when no namespace is left (readings: Identity and sessions) */
+/** The caller's active namespace. @throws 403 when no namespace is left */
 export const requireNamespace = (caller: Caller): ActiveNamespace => {
   if (!caller.namespace) throw new Rejected('forbidden', 'You are a member of no namespace')
   return caller.namespace

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Config } from '../config.ts'
 import { cookieNameOf } from './auth.ts'
 
-/** A cookie that only we read, and that other sites' forms do not bring (readings: Cookies and CSRF). */
+/** A cookie that only we read, and that other sites' forms do not bring. */
 export const cookie = (name: string, value: string, seconds: number): string => {
   const secure = name.startsWith('__Host-') ? '; Secure' : ''
   return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`

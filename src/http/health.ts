@@ -22,7 +22,7 @@ const tags = ['operations']
 
 /**
  * `/health` says that the process lives; `/health/ready` that it can serve reads and writes, and with what in need of
- * attention, or what is missing (readings: Running).
+ * attention, or what is missing.
  */
 export const installHealth = (app: FastifyInstance, { now, readiness }: Service): void => {
   /** However many ask at once, the databases are asked once. */

@@ -1,6 +1,6 @@
 import type { Rejection } from '../engine/rejected.ts'
 
-/** Codes that answers carry (readings: Errors). */
+/** Codes that answers carry. */
 export type Code = Exclude<Rejection, 'slug_taken'> | 'csrf_failed' | 'rate_limited' | 'internal' | 'unavailable'
 
 /** Field issues as zod's `flattenError` gives them. */

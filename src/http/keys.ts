@@ -4,7 +4,7 @@ import { LONG_TEXT, SHORT_TEXT, isOver } from '../text-caps.ts'
 
 const MAX_KEY = 1_024
 
-/** A name that clients choose: 1 to 1,024 characters, no NUL, no lone surrogate (readings: Traces). */
+/** A name that clients choose: 1 to 1,024 characters, no NUL, no lone surrogate. */
 export const Key = z
   .string()
   .min(1)

@@ -12,7 +12,7 @@ const override = ({ zodSchema: { _zod: zod }, jsonSchema }: Written): void => {
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   }
-  // New optional fields may be added (interface: Versioning).
+  // New optional fields may be added.
   if (zod.def.type === 'object' && !zod.def.catchall) delete jsonSchema.additionalProperties
 }
 

@@ -22,7 +22,7 @@ const suspect = (value: unknown, found: Suspicion): void => {
   }
 }
 
-/** A number that no double can hold (readings: Messages). */
+/** A number that no double can hold. */
 export class NumberOutOfRange extends Error {
   override readonly name = 'NumberOutOfRange'
 }

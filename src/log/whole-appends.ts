@@ -62,9 +62,9 @@ async function* backwards(store: EventLog, stream: string, from: Revision | unde
 }
 
 /**
- * Lets appends be larger than the adapter takes: they are split into segments and put together again here.
- * An append exists for readers once its last record is there; what a crash left behind before that stays invisible,
- * though the stream's revision has moved on (architecture: The log).
+ * Lets appends be larger than the adapter takes: they are split into segments and put together again here. An append
+ * exists for readers once its last record is there; what a crash left behind before that stays invisible, though the
+ * stream's revision has moved on.
  */
 export const wholeAppends = (store: EventLog): EventLog => {
   const max = store.maxAppendBytes

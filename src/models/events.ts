@@ -16,7 +16,7 @@ const tokens = (of: string) =>
     .meta({ description: `At most this many tokens of ${of}` })
     .optional()
 
-/** A model as a provider offers it (interface: Model registry). Prices are US dollars for a million tokens. */
+/** A model as a provider offers it. Prices are US dollars for a million tokens. */
 export const Model = z.object({
   name: text('The name of the model', 'GPT-5'),
   family: text('The family that the model belongs to').optional(),

@@ -42,8 +42,8 @@ const ofLab = (entries: readonly Entry[]): Entry[] => {
 }
 
 /**
- * Finds what an agent calls a model (readings: Model registry): `provider/model` exactly; else the lab's own entry, else
- * that of the most common name, first among those with this very id, then among all its spellings.
+ * Finds what an agent calls a model: `provider/model` exactly; else the lab's own entry, else that of the most common
+ * name, first among those with this very id, then among all its spellings.
  */
 export const newLookup = (entries: readonly Entry[]): ((written: string) => Entry | undefined) => {
   const byPair = new Map(entries.map((entry) => [`${entry.providerId}/${entry.modelId}`, entry]))

@@ -22,8 +22,8 @@ const withoutBrackets = (id: string): string => {
 }
 
 /**
- * One id for the many spellings of a model (readings: Model registry): lower case, without region and vendor, date,
- * version and suffix, and with `-` where digits are separated by `.`.
+ * One id for the many spellings of a model: lower case, without region and vendor, date, version and suffix, and with
+ * `-` where digits are separated by `.`.
  */
 export const normalizedId = (id: string): string => {
   const lower = id.toLowerCase()

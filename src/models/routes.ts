@@ -21,7 +21,7 @@ const List = z.object({ models: z.array(ModelView).meta({ description: 'The mode
 const One = z.object({ model: ModelView, provider: ProviderView })
 const tags = ['models']
 
-/** The model registry (interface: Model registry). Anybody may read it. */
+/** The model registry. Anybody may read it. */
 export const modelRoutes = (app: FastifyInstance, { reads }: Service): void => {
   app.get<{ Querystring: z.infer<typeof Query> }>(
     '/v1/models',

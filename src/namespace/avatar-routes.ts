@@ -31,7 +31,7 @@ const takeBytes = (app: FastifyInstance) => {
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BYTES }, (_request, body, done) => done(null, body))
 }
 
-/** The avatar of a namespace: put by its admins, served to everybody (readings: Namespaces, members, invites). */
+/** The avatar of a namespace: put by its admins, served to everybody. */
 export const avatarRoutes = (app: FastifyInstance, service: Service): void => {
   void app.register(async (scope) => {
     takeBytes(scope)

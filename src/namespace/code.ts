@@ -5,7 +5,7 @@ const LENGTH = 9
 /** Bytes from here on would make some characters likelier than others. */
 const FAIR = 256 - (256 % ALPHABET.length)
 
-/** A new invite code: 9 alphanumerics, each as likely as any other (interface: Limits). */
+/** A new invite code: 9 alphanumerics, each as likely as any other. */
 export const newCode = (): string => {
   let code = ''
   while (code.length < LENGTH) {

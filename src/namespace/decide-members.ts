@@ -16,7 +16,7 @@ const memberOf = ({ members }: PresentNamespace, userId: string): Member => {
   return member
 }
 
-/** A namespace always keeps an admin (readings: Namespaces, members, invites). */
+/** A namespace always keeps an admin. */
 const assertNotLastAdmin = ({ members }: PresentNamespace, { role }: Member) => {
   if (role !== 'admin') return
   let admins = 0

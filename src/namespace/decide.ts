@@ -144,7 +144,7 @@ export const createNamespace =
     return create(terms, 'user')
   }
 
-/** The same for a user who signs up: it may be repeated, what is there already is the user's own (readings: Identity). */
+/** The same for a user who signs up: it may be repeated, what is there already is the user's own. */
 export const claimNamespace =
   (terms: NamespaceTerms): DecideNamespace =>
   (state) => {
@@ -155,7 +155,7 @@ export const claimNamespace =
 
 export type NamespaceChange = { readonly displayName?: string; readonly description?: string }
 
-/** Changes what is given and different, as an admin (interface: Namespaces, rule 3). */
+/** Changes what is given and different, as an admin. */
 export const updateNamespace =
   (actorId: string, given: NamespaceChange): DecideNamespace =>
   (before) => {

@@ -16,7 +16,7 @@ type Code = z.infer<typeof Code>
 
 const tags = ['invites']
 
-/** An invite as whoever has its code sees and accepts it (readings: Namespaces, members, invites). */
+/** An invite as whoever has its code sees and accepts it. */
 export const inviteCodeRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, namespaces, now, visible, assertWritable } = service
 

@@ -37,7 +37,7 @@ const OfNamespace = Namespace.extend({ code: Key })
 
 const tags = ['invites']
 
-/** Invites to a namespace, as its admins make and see them (readings: Namespaces, members, invites). */
+/** Invites to a namespace, as its admins make and see them. */
 export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, namespaces, now, visible, assertWritable } = service
   inviteCodeRoutes(app, service)

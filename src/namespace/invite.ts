@@ -9,7 +9,7 @@ export type Invite = {
   readonly createdAt: number
   readonly expiresAt: number
   readonly email: string | undefined
-  /** Absent or 1: single use; 0: unlimited; N: capped at N (interface: Invite). */
+  /** Absent or 1: single use; 0: unlimited; N: capped at N. */
   readonly maxUses: number | undefined
   readonly useCount: number
   readonly revokedAt: number | undefined
@@ -19,7 +19,7 @@ export type InviteState = 'pending' | 'accepted' | 'revoked' | 'expired'
 
 type Uses = Pick<Invite, 'expiresAt' | 'maxUses' | 'useCount' | 'revokedAt'>
 
-/** What an invite is at a moment; `accepted` means that no use is left (readings: Namespaces, members, invites). */
+/** What an invite is at a moment; `accepted` means that no use is left. */
 export const stateOf = ({ revokedAt, expiresAt, maxUses = 1, useCount }: Uses, now: number): InviteState => {
   if (revokedAt !== undefined) return 'revoked'
   if (expiresAt <= now) return 'expired'

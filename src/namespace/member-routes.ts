@@ -24,7 +24,7 @@ type RoleChange = z.infer<typeof RoleChange>
 
 const tags = ['members']
 
-/** The members of a namespace (readings: Namespaces, members, invites). */
+/** The members of a namespace. */
 export const memberRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, namespaces, visible, assertWritable } = service
 

@@ -53,7 +53,7 @@ type Params = z.infer<typeof Params>
 
 const tags = ['namespaces']
 
-/** @throws 400 for a slug that is reserved or not well formed (interface: Namespaces, rule 1) */
+/** @throws 400 for a slug that is reserved or not well formed */
 const newSlug = (text: string): string => {
   const slug = normaliseSlug(text)
   if (slug === undefined) throw invalid('slug', 'must be 1 to 64 letters, digits and single hyphens, none at the ends')
@@ -61,7 +61,7 @@ const newSlug = (text: string): string => {
   return slug
 }
 
-/** Namespaces: list, create, read, change (interface: Namespaces). */
+/** Namespaces: list, create, read, change. */
 export const namespaceRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, namespaces, visible, assertWritable } = service
 

@@ -9,7 +9,7 @@ const slug = text('The name of the namespace in addresses, unique in the service
 const displayName = text('The name of the namespace', 'My team')
 const avatarUrl = text('The path of the picture on this service; absent without one').optional()
 
-/** A namespace as anybody sees it; `role` only for a member (interface: Namespaces). */
+/** A namespace as anybody sees it; `role` only for a member. */
 export const NamespaceView = z
   .object({
     id: idOf('the namespace'),

@@ -13,7 +13,7 @@ import { CurrentSession } from './views.ts'
 
 const tags = ['sessions']
 
-/** The session that a request comes with (readings: Identity and sessions). */
+/** The session that a request comes with. */
 export const currentSessionRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, sessions, uses, now, visible, assertWritable } = service
   const cookieName = cookieNameOf(service.config)

@@ -70,7 +70,7 @@ export const switchTo =
 
 /**
  * Ends a session of the user.
- * @throws Rejected not_found for one that is not the user's or has ended (readings: Identity and sessions)
+ * @throws Rejected not_found for one that is not the user's or has ended
  */
 export const revoke =
   (userId: string): Decide =>

@@ -6,7 +6,7 @@ import { type SignedUp, type Writers, signUp } from './sign-up.ts'
 
 /**
  * Gives a new identity to the user of a device, who is made when there is none; may be repeated from any point. An
- * identity that has come to belong to somebody else meanwhile stays theirs (readings: Sign-in with the code host).
+ * identity that has come to belong to somebody else meanwhile stays theirs.
  */
 export const link = async (
   writers: Writers,

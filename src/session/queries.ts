@@ -22,7 +22,7 @@ type CallerRow = ActiveRow & {
 
 /**
  * The membership of a user that is active: that of the wanted namespace, else of the oldest individual one, else the
- * oldest (readings: Identity and sessions).
+ * oldest.
  */
 const activeMembership = (userId: string, wanted: string) => `
   select m.namespace_id, m.role, n.slug from members m join namespaces n on n.id = m.namespace_id

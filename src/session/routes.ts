@@ -46,7 +46,7 @@ type Switch = z.infer<typeof Switch>
 const Params = z.object({ id: Key })
 const tags = ['sessions']
 
-/** Sessions: start, list, switch, end (interface: Sessions). */
+/** Sessions: start, list, switch, end. */
 export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, sessions, uses, now, visible, assertWritable } = service
   currentSessionRoutes(app, service)

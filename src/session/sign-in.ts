@@ -28,7 +28,7 @@ export type SignIn = {
   readonly requestId: string | undefined
 }
 
-/** Refuses before anything is made (readings: a refused first call creates nothing). @throws 404, 403 */
+/** Refuses before anything is made. @throws 404, 403 */
 const assertMayEnter = async ({ reads }: Service, known: KnownUser | undefined, namespaceId: string) => {
   if (known?.active?.id === namespaceId) return
   await namespaceById(reads, namespaceId, undefined)

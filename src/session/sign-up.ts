@@ -36,8 +36,7 @@ const claim = async ({ namespaces }: Writers, identityId: string, createdBy: str
 /**
  * Makes namespace, user and identity, in this order: the identity's existence means that the others are there. All ids
  * come from the identity's key and what is there counts as done, so that this can be repeated from any point and two
- * racing first calls make one user (architecture: The log; readings: Identity and sessions). `admit` comes before all of
- * it: what it throws leaves nothing made.
+ * racing first calls make one user. `admit` comes before all of it: what it throws leaves nothing made.
  */
 export const signUp = async (
   writers: Writers,

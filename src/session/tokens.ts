@@ -7,7 +7,7 @@ import { newOverruled } from './overruled.ts'
 import { type Found, findCaller } from './queries.ts'
 import { isToken, tokenHash } from './token.ts'
 
-/** Who tokens stand for, from a cache of at most a second (architecture: Hot paths). */
+/** Who tokens stand for, from a cache of at most a second. */
 export type Tokens = {
   /**
    * The caller that a token stands for, as a bearer; undefined for one that is unknown, revoked or expired.

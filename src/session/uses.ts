@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { int8s, uuids } from '../postgres/arrays.ts'
 
-/** When sessions were last used: written behind, at most a second late, never an event (readings: Identity and sessions). */
+/** When sessions were last used: written behind, at most a second late, never an event. */
 export type Uses = {
   /** Notes that a session was used, at a time in milliseconds. */
   note(sessionId: string, at?: number): void

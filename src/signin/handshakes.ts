@@ -31,7 +31,7 @@ export type Codes = { readonly state: string; readonly exchangeCode: string }
 
 type Settled = Arrived & { readonly wish: Wish }
 
-/** Sign-ins under way: each lives for ten minutes and works once (readings: Sign-in with the code host). */
+/** Sign-ins under way: each lives for ten minutes and works once. */
 export type Handshakes = {
   start(wish: Wish): Promise<Secrets & { readonly expiresAt: number }>
   /** Takes a handshake up as its provider sends somebody back: undefined when unknown, expired or taken up before. */

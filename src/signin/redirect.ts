@@ -22,7 +22,7 @@ export type Target = { readonly is: 'page' | 'loopback'; readonly url: string }
 
 /**
  * Where a sign-in may lead to: a page of ours, or a port of the machine that it began on. Anything else would hand the
- * code to strangers; undefined then (readings: Sign-in with the code host).
+ * code to strangers; undefined then.
  */
 export const targetOf = (text: string, origin: string): Target | undefined => {
   const url = text.length <= MAX_LENGTH ? URL.parse(text) : null

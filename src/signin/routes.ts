@@ -18,7 +18,7 @@ import { AuthComplete, AuthCompleted, AuthStart, AuthStarted } from './views.ts'
 
 const tags = ['sign-in']
 
-/** Sign-in with the code host; without one configured there are no such routes (readings: Sign-in). */
+/** Sign-in with the code host; without one configured there are no such routes. */
 export const signinRoutes = (app: FastifyInstance, service: Service): void => {
   const settings = codehostOf(service.config)
   const codehost = settings && newCodehost(settings)

@@ -13,7 +13,7 @@ const endpoint = z
   )
   .optional()
 
-/** The code host that people sign in with (readings: Sign-in with the code host); without an id there is none. */
+/** The code host that people sign in with; without an id there is none. */
 export const signinSettings = {
   CODEHOST_CLIENT_ID: z.string().optional(),
   CODEHOST_CLIENT_SECRET: z.string().optional(),

@@ -4,7 +4,7 @@ import { ShortText } from '../http/keys.ts'
 import { DeviceId, EXAMPLE_DEVICE_ID } from '../session/device-id.ts'
 import { InviteCode, NewSession, WantedNamespace, deviceName } from '../session/views.ts'
 
-/** The body that starts a sign-in (interface: Sign-in flow payloads; readings: redirectTo). */
+/** The body that starts a sign-in. */
 export const AuthStart = z
   .object({
     provider: z.literal('codehost').meta({ description: 'Where to sign in: there is one provider' }).optional(),

@@ -43,7 +43,7 @@ const answered = (turns: readonly Turn[]): string[] => {
   return last ? ['Last answer:', shorten(oneLine(last.text), MAX_ANSWER), ''] : []
 }
 
-/** A title and a summary made of the session's own words, without asking anybody (readings: Summary job). */
+/** A title and a summary made of the session's own words, without asking anybody. */
 export const extract = ({ messageCount, turns }: Conversation): Summary => {
   const about = `Extracted from ${messageCount} ${messageCount === 1 ? 'message' : 'messages'}, not written by a model.`
   return { title: titleOf(turns), summary: [...asked(turns), ...answered(turns), about].join('\n') }

@@ -17,9 +17,9 @@ import { newThread } from './thread.ts'
 import { newUnreadable } from './unreadable.ts'
 
 /**
- * Summaries (readings: Summary job): one worker follows the log and sets timers, all of them run the jobs. Everything
- * hangs on one session, which ends with this process or while it is frozen: others then lead and get its jobs, and here
- * the whole starts again from what is stored.
+ * Summaries: one worker follows the log and sets timers, all of them run the jobs. Everything hangs on one session,
+ * which ends with this process or while it is frozen: others then lead and get its jobs, and here the whole starts
+ * again from what is stored.
  */
 export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logger'> & {
   readonly url: string

@@ -39,8 +39,8 @@ const setTimer = (state: Tracked, since: number, runAt: number): Reaction => ({
 })
 
 /**
- * What an event means for a trace's summary (readings: Summary job): a count event that makes or keeps one due sets the
- * timer one debounce further, at most ten in all.
+ * What an event means for a trace's summary: a count event that makes or keeps one due sets the timer one debounce
+ * further, at most ten in all.
  */
 export const react = (state: Tracked | undefined, event: Fact, { threshold, debounceMs }: Rule): Reaction => {
   const { at } = event

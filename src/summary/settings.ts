@@ -5,7 +5,7 @@ const number = (fallback: number, min: number, max: number) =>
 
 const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
-/** Configuration of the summary job (readings: Summary job). */
+/** Configuration of the summary job. */
 export const summarySettings = {
   SUMMARY_PROVIDER: z.enum(['extract', 'openai', 'none']).default('extract'),
   /** How many messages after a summary the next one is due. */

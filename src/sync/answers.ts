@@ -47,7 +47,7 @@ const failure = (server: string, error: unknown): unknown => {
   return new RequestFailed(`cannot reach ${server}: ${reasonOf(error)}`, {}, { cause: error })
 }
 
-/** Asks `server` and takes the data out of the envelope (interface: Conventions 1). Throws RequestFailed for all else. */
+/** Asks `server` and takes the data out of the envelope. Throws RequestFailed for all else. */
 export const answered = async <Data>(server: string, ask: Asking<Data>): Promise<Data> => {
   const answer = await ask().catch((error: unknown) => {
     throw failure(server, error)

@@ -5,7 +5,7 @@ const mostMessages = 200
 const aimedBytes = 1 << 20
 const mostBytes = 16 << 20
 
-/** Whether the service takes the message at all: a batch of it alone stays within 16 MiB (readings: Errors). */
+/** Whether the service takes the message at all: a batch of it alone stays within 16 MiB. */
 export const fits = ({ bytes }: Outgoing): boolean => bytes + batchBody([]).length <= mostBytes
 
 /** `messages` in their order, in batches of at most 200 and about 1 MiB; a bigger message goes alone. */

@@ -6,8 +6,8 @@ import { credentialsFolder } from './config.ts'
 import { readJson, writePrivate } from './private-files.ts'
 
 /**
- * What is kept for one server. The device id is a credential (readings: Identity), so each server gets its own.
- * `login` is the session of `tracebook login`; `others` are tokens of sessions in other namespaces, by namespace id.
+ * What is kept for one server. The device id is a credential, so each server gets its own. `login` is the session of
+ * `tracebook login`; `others` are tokens of sessions in other namespaces, by namespace id.
  */
 export const Credentials = z.object({
   server: z.string(),

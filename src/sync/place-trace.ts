@@ -8,7 +8,7 @@ export type Visibility = (typeof visibilities)[number]
 /** What a trace shall be. `visibility` only when the user gave one. */
 type Wanted = { readonly fields: Readonly<Record<string, string>>; readonly visibility?: Visibility | undefined }
 
-/** The trace of this id in the connection's own namespace; an id alone may mean another one's (readings: Addressing). */
+/** The trace of this id in the connection's own namespace; an id alone may mean another one's. */
 export const ownTrace = async (
   { api, namespaceId }: Connection,
   externalId: string,

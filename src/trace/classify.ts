@@ -2,7 +2,7 @@ import type { MessageClass } from './events.ts'
 import type { MessageDocument } from './message.ts'
 import { isBlank } from './part.ts'
 
-/** The one class of a message: the first that fits (readings: Classification). */
+/** The one class of a message: the first that fits. */
 export const classOf = ({ role, textContent, parts }: MessageDocument): MessageClass => {
   if (role === 'system') return 'agent_context'
   if (role === 'user') {

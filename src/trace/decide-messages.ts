@@ -102,8 +102,8 @@ const countedAs = (document: MessageDocument, digest = digestOf(document)) => ({
 })
 
 /**
- * Upserts messages in order, all or none: one event for each that is new or changed, then one with the counts when
- * they moved. The same externalId twice is two upserts in order (readings: Messages).
+ * Upserts messages in order, all or none: one event for each that is new or changed, then one with the counts when they
+ * moved. The same externalId twice is two upserts in order.
  */
 export const upsertMessages =
   (writer: Member, upserts: readonly MessageUpsert[]) =>

@@ -3,8 +3,8 @@ import type { Trace } from './decide.ts'
 import type { TraceEvent } from './events.ts'
 
 /**
- * Whether a trace wants a summary (interface: Behaviours 4): the first as soon as it has messages, another when
- * `threshold` more have come since the last.
+ * Whether a trace wants a summary: the first as soon as it has messages, another when `threshold` more have come since
+ * the last.
  */
 export const isDue = (messageCount: number, summarised: number | undefined, threshold: number): boolean =>
   summarised === undefined ? messageCount > 0 : messageCount - summarised >= threshold

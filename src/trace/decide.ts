@@ -164,8 +164,8 @@ const update = (state: PresentTrace, given: GivenFields): TraceEvent[] => {
 const shown = (given: GivenFields) => ({ visibility: 'private' as const, ...given })
 
 /**
- * Creates the trace, or updates it after the write policy; without `visibility` it becomes private.
- * An update is an event also when nothing changes: it moves `updatedAt` (readings: Traces).
+ * Creates the trace, or updates it after the write policy; without `visibility` it becomes private. An update is an
+ * event also when nothing changes: it moves `updatedAt`.
  */
 export const upsert =
   (writer: Member, origin: { externalId: string; namespaceId: string }, given: GivenFields): Decide =>
@@ -187,7 +187,7 @@ export const patch =
     return update(state, given)
   }
 
-/** Deletes a trace. The event stands for itself: everything before it is erased (readings: Erasure). */
+/** Deletes a trace. The event stands for itself: everything before it is erased. */
 export const remove =
   (writer: Member): Decide =>
   (state) => {

@@ -26,7 +26,7 @@ export const traceFields = {
 }
 export const traceFieldNames = Object.keys(traceFields) as (keyof typeof traceFields)[]
 
-/** RFC 6902, with a fixed vocabulary: whole values, at `/<field>` and `/parts/<i>` only (architecture: Change events). */
+/** RFC 6902, with a fixed vocabulary: whole values, at `/<field>` and `/parts/<i>` only. */
 export const PatchOperation = z.discriminatedUnion('op', [
   z.object({ op: z.literal('add'), path: z.string(), value: z.unknown() }),
   z.object({ op: z.literal('replace'), path: z.string(), value: z.unknown() }),

@@ -6,7 +6,7 @@ import { invalid } from '../http/http-error.ts'
 import { decodeCursor, encodeCursor } from '../http/keys.ts'
 import type { MessageRow } from './views.ts'
 
-/** The sort keys of a message: order and timestamp, absent ones last, then arrival (readings: Messages). */
+/** The sort keys of a message: order and timestamp, absent ones last, then arrival. */
 const Keys = z.tuple([z.number().nullable(), z.number().nullable(), z.int32(), z.string()])
 type Keys = z.infer<typeof Keys>
 

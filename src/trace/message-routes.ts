@@ -71,7 +71,7 @@ const batchText = ({ id, messages, messageCount }: Written): string => {
 
 const tasks = new URL('./body-tasks.ts', import.meta.url)
 
-/** The messages of a trace: upsert one, upsert up to 200, list (interface: Messages). */
+/** The messages of a trace: upsert one, upsert up to 200, list. */
 export const messageRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, traces, visible, assertWritable, streams, quotas, bodyThreads } = service
 

@@ -26,7 +26,7 @@ const List = z.object({ traces: z.array(TraceSummary).meta({ description: 'The t
 const roleStatement = `
   select n.id, m.role from namespaces n left join members m on m.namespace_id = n.id and m.user_id = $2 where n.id = $1`
 
-/** The traces of a namespace: all of them for a member, public ones for anybody (interface: Namespaces, rule 4). */
+/** The traces of a namespace: all of them for a member, public ones for anybody. */
 export const namespaceTracesRoute = (app: FastifyInstance, service: Service): void => {
   const { reads, models, streams } = service
   app.get<{ Params: { slug: string }; Querystring: z.infer<typeof Query> }>(

@@ -18,7 +18,7 @@ const Args = z
     description: `What the tool was called with: any JSON object, nested at most ${MAX_DEPTH} levels, kept as it came`,
   })
 
-/** A plain number: an integer beyond 2^53 is refused, but for the sign of a zero (readings: Messages). */
+/** A plain number: an integer beyond 2^53 is refused, but for the sign of a zero. */
 export const PlainNumber = z
   .custom<number>((value) => typeof value === 'number' || isNegativeZero(value), { error: 'must be a number' })
   .meta({ type: 'number' })
@@ -61,7 +61,7 @@ const partWith = (name: z.ZodType<string>) => {
   ])
 }
 
-/** A message's parts and what each type holds (interface: Part). `args` may hold anything. */
+/** A message's parts and what each type holds. `args` may hold anything. */
 export const Part = partWith(z.string()).meta({ id: 'Part', description: 'A part of a message' })
 
 /** A part as it may be written: the log holds longer names from before they had a cap. */

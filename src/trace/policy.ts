@@ -5,7 +5,7 @@ import type { Visibility } from './events.ts'
 /** Somebody with the role, or none, that they have in a trace's namespace. */
 export type Member = { readonly userId: string; readonly role: Role | undefined }
 
-/** The write policy (interface: Read and write policies): its creator while a member, and admins. */
+/** The write policy: its creator while a member, and admins. */
 export const mayWrite = (trace: { readonly createdBy: string }, { userId, role }: Member): boolean =>
   role === 'admin' || (role !== undefined && trace.createdBy === userId)
 

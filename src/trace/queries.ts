@@ -56,7 +56,7 @@ export const resolveStatement = `
 
 type TraceReads = Reads<ReadTables>
 
-/** Which trace an externalId names: own session's namespace, own memberships, public, any (readings: Addressing). */
+/** Which trace an externalId names: own session's namespace, own memberships, public, any. */
 export const resolveTrace = async (
   reads: TraceReads,
   externalId: string,
@@ -88,7 +88,7 @@ export const traceDetail = async (reads: TraceReads, id: string): Promise<Stored
 
 const slugStatement = 'select slug from namespaces where id = $1'
 
-/** A namespace's slug, or an empty string when there is no such namespace (interface: TraceDetail). */
+/** A namespace's slug, or an empty string when there is no such namespace. */
 export const slugOf = async (reads: TraceReads, namespaceId: string): Promise<string> =>
   (await reads.rows<{ slug: string }>('namespace-slug', slugStatement, [namespaceId]))[0]?.slug ?? ''
 

@@ -27,7 +27,7 @@ const Page = z.object({ limit: Limit.optional(), cursor: z.string().optional() }
 const Detail = z.object({ trace: TraceDetail })
 const tags = ['traces']
 
-/** Traces: create, read, change, delete, list (interface: Traces). */
+/** Traces: create, read, change, delete, list. */
 export const traceRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, traces, models, visible, assertWritable, quotas } = service
 
@@ -56,7 +56,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
     return `{"trace":${stateText(id, await afterStored(slugFor(caller, trace.namespaceId)), namedTrace(models, trace))}}`
   }
 
-  /** POST and PUT: updates the hit in the session's namespace, or inserts there (readings: Addressing). */
+  /** POST and PUT: updates the hit in the session's namespace, or inserts there. */
   const put = async (request: FastifyRequest, externalId: string, given: GivenFields) => {
     const caller = requireCaller(request)
     const namespace = requireNamespace(caller)

@@ -1,4 +1,4 @@
-/** Common agents' names for the same tool (readings: Classification). The key is a name in normal form. */
+/** Common agents' names for the same tool. The key is a name in normal form. */
 const synonyms: Readonly<Record<string, string>> = {
   shell: 'bash',
   local_shell: 'bash',

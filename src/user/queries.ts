@@ -9,7 +9,7 @@ export const UserView = z
   .meta({ id: 'User', description: 'A user, as everybody sees them' })
 export type UserView = z.infer<typeof UserView>
 
-/** A device's externalId is a credential and is never shown (readings: Identity and sessions). */
+/** A device's externalId is a credential and is never shown. */
 export const IdentityView = z
   .object({
     id: idOf('the identity'),

@@ -29,7 +29,7 @@ type Row = readonly [
   ask: (token: Token) => Promise<Answer>,
 ]
 
-/** What each verb needs (interface: Namespaces; readings: Namespaces, members, invites). */
+/** What each verb needs. */
 const rows: readonly Row[] = [
   ['see it', 'anybody', (token) => call('GET', url, { token })],
   ['list its public traces', 'anybody', (token) => call('GET', `${url}/traces`, { token })],

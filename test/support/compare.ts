@@ -1,6 +1,6 @@
 import { onServer } from './database.ts'
 
-/** Columns that depend on where an event stands in its log: a copy of the log may differ in them (architecture: Projections). */
+/** Columns that depend on where an event stands in its log: a copy of the log may differ in them. */
 const PLACES = new Set(['position', 'revision', 'incarnation'])
 
 const quoted = (name: string) => `"${name}"`

@@ -13,7 +13,7 @@ export const foldAll = <State, Event extends DomainEvent>(
 type Expectation<Event> = {
   /** The decision gives these events, and none when it is taken again on what they led to. */
   emits(...events: Event[]): void
-  /** The same, for the one decision whose retry is an event again (readings: Traces, updatedAt). */
+  /** The same, for the one decision whose retry is an event again. */
   emitsEachTime(...events: Event[]): void
   /** The same, for a decision whose retry is refused: what it asks for has happened. */
   emitsOnce(code: Rejection, ...events: Event[]): void

@@ -51,7 +51,7 @@ function* batchesOf({ events, through }: Batch): Generator<Batch> {
 }
 
 /**
- * The log in an EventStoreDB or KurrentDB cluster (architecture: The log). Positions are commit positions.
+ * The log in an EventStoreDB or KurrentDB cluster. Positions are commit positions.
  * @throws BadAddress
  */
 export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Identified => {

@@ -6,7 +6,7 @@ export class NotDurable extends Error {
   override readonly name = 'NotDurable'
 }
 
-/** The log connection must not promise what the disk does not hold (architecture: The log). */
+/** The log connection must not promise what the disk does not hold. */
 const assertDurable = async (client: pg.Client) => {
   const { rows } = await client.query<{ fsync: string; sync: string }>(
     `select current_setting('fsync') fsync, current_setting('synchronous_commit') sync`,

@@ -35,7 +35,7 @@ export type PostgresLogOptions = {
 
 const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
-/** The log in Postgres (architecture: The log). Needs a direct connection: LISTEN does not survive a pooler. */
+/** The log in Postgres. Needs a direct connection: LISTEN does not survive a pooler. */
 export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   const { url, deadlineMs = 5_000, connections = 6, maxAppendBytes = 32 * 1024 * 1024, observe } = options
   const listeners: ((identity: LogIdentity) => void)[] = []

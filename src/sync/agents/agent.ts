@@ -1,4 +1,4 @@
-/** One part of a message, in the shape the service stores (interface: Part). `args` keeps key order and exact numbers. */
+/** One part of a message, in the shape the service stores. `args` keeps key order and exact numbers. */
 export type Part =
   | { readonly type: 'text' | 'thinking'; readonly content: { readonly text: string } }
   | {
@@ -33,7 +33,7 @@ export type SessionMessage = {
   readonly parts: readonly Part[]
 }
 
-/** What a session file says about the session itself (interface: TraceUpsert without `visibility`). */
+/** What a session file says about the session itself. */
 export type TraceFields = {
   readonly agentId: string
   readonly title?: string

@@ -27,8 +27,8 @@ const read: Agent['read'] = async (path, { size, malformed }): Promise<Session> 
 }
 
 /**
- * Claude Code: `<root>/<encoded cwd>/<session id>.jsonl`, sub-agents in `agent-<id>.jsonl` (formats: 1). Counts by the rules
- * of shared/data/README.md. Raise `version` when the same file gives other messages than before.
+ * Claude Code: `<root>/<encoded cwd>/<session id>.jsonl`, sub-agents in `agent-<id>.jsonl`, read as
+ * `claude-code/README.md` says. Raise `version` when the same file gives other messages than before.
  */
 export const claudeCode: Agent = {
   id,

@@ -24,7 +24,7 @@ const exactly: Reviver = (_key, value, { source }) => {
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The JSON object that `text` holds, numbers kept exactly (readings: Messages); undefined when it is not just one object. */
+/** The JSON object that `text` holds, numbers kept exactly; undefined when it is not just one object. */
 export const parseObject = (text: string): Json | undefined => {
   try {
     const value: unknown = inexact.test(text) ? native.parse(text, exactly) : JSON.parse(text)

@@ -5,7 +5,7 @@ const longest = 1_024
 /** A short digest of a text: 128 bits, safe in paths and file names. */
 export const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22)
 
-/** Whether the service takes `id` as an externalId (readings: Traces), and a URL path keeps it as it is. */
+/** Whether the service takes `id` as an externalId, and a URL path keeps it as it is. */
 export const isKey = (id: unknown): id is string =>
   typeof id === 'string' &&
   id.length > 0 &&

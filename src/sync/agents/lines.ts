@@ -37,8 +37,9 @@ const decode = (bytes: Buffer): string | undefined => {
 }
 
 /**
- * The JSON objects of a JSON Lines file, its first `size` bytes, line by line. Blank lines are passed over; a line that is
- * not one object is told to `malformed`, except a last one without newline: that is still being written (data: rule 1).
+ * The JSON objects of a JSON Lines file, its first `size` bytes, line by line. Blank lines are passed over; a line that
+ * is not one object is told to `malformed`, except a last one without newline: that is still being written
+ * (`claude-code/README.md`, rule 1).
  */
 export async function* objectLines(
   path: string,

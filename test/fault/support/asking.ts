@@ -30,7 +30,7 @@ const codeOf = (error: unknown): string => (error as { cause?: { code?: string }
 
 const NEVER_SENT = ['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT']
 
-/** An answer of 503 has to say when to come back, and of a write what became of it (readings: Errors). */
+/** An answer of 503 has to say when to come back, and of a write what became of it. */
 const unavailable = (method: string, words: string, headers: Headers, stored: unknown): Came => {
   if (!headers.get('retry-after')) throw new Error(`a 503 without Retry-After: ${words}`)
   if (method === 'GET') return { is: 'refused' }

@@ -108,7 +108,7 @@ const newServices = (options: DoubleOptions, port: () => number, reset: () => vo
 }
 
 /**
- * A server that behaves as a real EventStoreDB 23.10 was measured to (shared/formats/eventstoredb-behaviour.md), as far
+ * A server that behaves as a real EventStoreDB 23.10 was measured to, as far
  * as the adapter uses it, on the service definitions of the client's own package, with its data in memory.
  */
 export const startDouble = async (options: DoubleOptions = {}): Promise<Double> => {

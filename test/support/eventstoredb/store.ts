@@ -29,7 +29,7 @@ export type Outcome =
 const FIRST_POSITION = 1_000n
 const CHUNK = 268_435_456n
 
-/** The log of a server, in memory, with the rules of the sheet (shared/formats/eventstoredb-behaviour.md, 1, 6 and 7). */
+/** The log of a server, in memory, with the rules that a real one was seen to follow. */
 export const newStore = () => {
   let records: Record[] = []
   /** All that a stream ever held, by revision: the index, which outlives a scavenge. */

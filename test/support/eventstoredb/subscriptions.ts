@@ -86,7 +86,7 @@ export const newSubscriptions = (store: Store, visibility: Visibility, saysCaugh
       if (!isFrozen) for (const { push } of [...live]) push(records)
     },
     count: () => live.size,
-    /** `slow`: with the error of the sheet; `silently`: without one; `frozen`: nothing comes any more, to nobody. */
+    /** `slow`: with the error that a server sends; `silently`: without one; `frozen`: nothing comes any more, to nobody. */
     drop: (how: Drop) => {
       if (how === 'frozen') isFrozen = true
       else for (const subscriber of [...live]) end(subscriber, how === 'slow' ? tooSlow : undefined)

@@ -45,7 +45,7 @@ const answer = (world: World, asked: Asked): Answer => {
   return onTrace(world, asked, decodeURIComponent(key), rest.join('/'), session)
 }
 
-/** The rules of the interface and the readings that a client meets, in memory; users are made by device id. */
+/** The rules of the API that a client meets, in memory; users are made by device id. */
 export const newService = (): Service => {
   const world: World = {
     traces: [],

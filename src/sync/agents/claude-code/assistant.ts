@@ -10,13 +10,13 @@ const argsOf = (input: unknown): Json => {
   return input === undefined || input === null ? {} : { input }
 }
 
-/** The model that answered; undefined for the CLI's own placeholder (data: rule 4). */
+/** The model that answered; undefined for the CLI's own placeholder (README, rule 4). */
 export const modelOf = (json: Json): string | undefined => {
   const model = textOf(messageOf(json)['model'])
   return model === synthetic ? undefined : model
 }
 
-/** Whether the CLI itself wrote the line, and not to report an error: "No response requested." (data: rule 4). */
+/** Whether the CLI itself wrote the line, and not to report an error: "No response requested." (README, rule 4). */
 export const isFiller = (json: Json): boolean =>
   messageOf(json)['model'] === synthetic && json['isApiErrorMessage'] !== true
 

@@ -5,8 +5,8 @@ import { type ObjectLine, objectLines } from '../lines.ts'
 export const isSubAgent = (path: string): boolean => basename(path).startsWith('agent-')
 
 /**
- * The lines of a session file that count, in file order: no replay of a line that was read already (data: rule 1), and no
- * sub-agent's line unless the file is that sub-agent's (rule 2). `uuids` collects the ids of all lines.
+ * The lines of a session file that count, in file order: no replay of a line that was read already (README, rule 1),
+ * and no sub-agent's line unless the file is that sub-agent's (README, rule 2). `uuids` collects the ids of all lines.
  */
 export async function* entries(
   path: string,

@@ -10,7 +10,7 @@ import { summaryParts, userParts } from './user.ts'
 
 type Draft = Omit<SessionMessage, 'parts'> & { parts: Part[] }
 
-/** The id that the lines of one answer share; undefined for every other line (data: rule 3). */
+/** The id that the lines of one answer share; undefined for every other line (README, rule 3). */
 export const answerId = (json: Json): string | undefined => {
   const { id } = messageOf(json)
   return json['type'] === 'assistant' && !isFiller(json) && isKey(id) ? id : undefined

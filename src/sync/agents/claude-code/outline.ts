@@ -74,8 +74,8 @@ const mostFrequent = (values: Iterable<string>): string | undefined => {
 }
 
 /**
- * The trace's externalId: a sub-agent's file name, else the most frequent session id (data: rule 9). The one that the file
- * is named after comes first: after a `/clear` a young file may hold more lines of the session before.
+ * The trace's externalId: a sub-agent's file name, else the most frequent session id (README, rule 9). The one that the
+ * file is named after comes first: after a `/clear` a young file may hold more lines of the session before.
  */
 export const externalIdOf = (path: string, { sessionIds }: Outline): string => {
   const name = basename(path).replace(/\.jsonl$/, '')

@@ -18,7 +18,7 @@ const errorText = (json: Json): string => {
     : text
 }
 
-/** The parts of a system line: compactions and API errors; all other subtypes have none (data: rule 6). */
+/** The parts of a system line: compactions and API errors; all other subtypes have none (README, rule 6). */
 export const systemParts = (json: Json): readonly Part[] => {
   switch (json['subtype']) {
     case 'compact_boundary':

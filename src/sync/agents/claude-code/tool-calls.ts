@@ -10,7 +10,7 @@ export type ToolCalls = {
   readonly answered: (id: unknown) => Call
 }
 
-/** The calls of one session file, in the order of its lines (formats: 0, rule 2). */
+/** The calls of one session file, in the order of its lines (README, rule 5). */
 export const toolCalls = (): ToolCalls => {
   const names = new Map<string, string>()
   const nameless: Call[] = []

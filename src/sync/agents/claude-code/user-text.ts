@@ -1,4 +1,4 @@
-/** What the CLI puts into the user's place, by its beginning (data: rule 5). */
+/** What the CLI puts into the user's place, by its beginning (README, rule 5). */
 const injected = [
   '<local-command-caveat>',
   '<local-command-stdout>',
@@ -36,7 +36,7 @@ const slashCommand = (text: string): string | undefined => {
 
 /**
  * What the user typed of one text block of a user line; undefined when the CLI wrote all of it. A slash command becomes
- * `/name args` (data: rule 5).
+ * `/name args` (README, rule 5).
  */
 export const typedText = (block: string): string | undefined => {
   const text = withoutIde(block)

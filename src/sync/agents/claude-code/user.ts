@@ -34,7 +34,7 @@ const partsOf = (block: Json, calls: ToolCalls): Part[] => {
   return block['type'] === 'text' && typeof block['text'] === 'string' ? text(typedText(block['text'])) : []
 }
 
-/** The parts of a user line's content: what the user typed, and the results of tools (data: rule 5). */
+/** The parts of a user line's content: what the user typed, and the results of tools (README, rule 5). */
 export const userParts = (content: unknown, calls: ToolCalls): readonly Part[] =>
   blocksOf(content).flatMap((block) => partsOf(block, calls))
 

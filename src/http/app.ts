@@ -14,7 +14,7 @@ import { traceRoutes } from '../trace/routes.ts'
 import { userRoutes } from '../user/routes.ts'
 import { avatarRoutes } from '../namespace/avatar-routes.ts'
 import { signinRoutes } from '../signin/routes.ts'
-import { installAuth } from './auth.ts'
+import { assertStatesAuth, installAuth } from './auth.ts'
 import { installBodies, installValidation } from './body.ts'
 import { answerBrokenHead } from './broken-head.ts'
 import { installClosing } from './closing.ts'
@@ -91,6 +91,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
 const installApi = async (app: FastifyInstance, service: Service): Promise<void> => {
   homeRoute(app)
   await app.register(async (scope) => {
+    scope.addHook('onRoute', assertStatesAuth)
     for (const routes of [
       sessionRoutes,
       userRoutes,

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Service } from '../service.ts'
 import { csrfTokenOf, isCsrfToken } from '../session/token.ts'
@@ -16,6 +16,11 @@ declare module 'fastify' {
     /** `required`: 401 without a valid token; `optional`: `caller` may be undefined; `none`: nobody looks. */
     auth?: 'required' | 'optional' | 'none'
   }
+}
+
+/** Makes the service refuse to start with a route that does not say who may call it: nothing is public by omission. */
+export const assertStatesAuth = ({ method, url, config }: RouteOptions): void => {
+  if (config?.auth === undefined) throw new Error(`${String(method)} ${url} does not say who may call it: config.auth`)
 }
 
 /** Browsers keep `__Host-` cookies for https only: plain-http loopback has another name. */

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readConfig } from '../../src/config.ts'
-import { cookieNameOf, installAuth, presentedToken } from '../../src/http/auth.ts'
+import { assertStatesAuth, cookieNameOf, installAuth, presentedToken } from '../../src/http/auth.ts'
 import type { Caller } from '../../src/http/caller.ts'
 import { installErrors } from '../../src/http/errors.ts'
 import { csrfTokenOf, newToken } from '../../src/session/token.ts'
@@ -88,5 +88,12 @@ for (const [url, headers, status, answer] of [
     assert.equal(used, answer === 'bearer' || answer === 'cookie' ? ['session'] : [])
   })
 }
+
+test('a route that does not say who may call it keeps the service from starting', () => {
+  const other = Fastify()
+  other.addHook('onRoute', assertStatesAuth)
+  other.get('/stated', { config: { auth: 'none' } }, () => '')
+  assert.throws(() => other.get('/forgotten', () => ''), 'GET /forgotten does not say who may call it')
+})
 
 test.run()

@@ -15,6 +15,7 @@ import { OtherLog, assertSameLog } from './engine/same-log.ts'
 import { type Transactor, newTransactor } from './engine/transact.ts'
 import { startWatch } from './engine/watch.ts'
 import { within } from './engine/within.ts'
+import { newWrite } from './engine/write.ts'
 import { startErasure } from './erasure/process.ts'
 import { formats } from './events.ts'
 import { newFeedCache } from './feed/cache.ts'
@@ -297,6 +298,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     avatars,
     quotas: openQuotas(config, { reads, avatars }),
     visible,
+    write: newWrite({ assertWritable, visible }),
     assertWritable,
     readiness,
   }

@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import type { Codec } from './engine/codec.ts'
 import type { Reads } from './engine/reads.ts'
 import type { Transactor } from './engine/transact.ts'
+import type { Write } from './engine/write.ts'
 import type { FeedCache } from './feed/cache.ts'
 import type { BodyThreads } from './http/body-thread.ts'
 import type { Limits } from './http/limits.ts'
@@ -50,6 +51,8 @@ export type Service = {
   readonly traces: Transactor<Trace, TraceEvent, TraceNeed>
   /** Resolves when the read models and caches of this node show everything up to a position. */
   readonly visible: (position: bigint) => Promise<void>
+  /** How clients' writes go, whatever they write to. */
+  readonly write: Write
   /** @throws Unavailable while writes must not be taken: projections stopped or far behind, or the disk nearly full */
   readonly assertWritable: () => void
   /** Where large bodies are read. */

@@ -41,7 +41,7 @@ export const avatarRoutes = (app: FastifyInstance, service: Service): void => {
 }
 
 const putRoute = (app: FastifyInstance, service: Service) => {
-  const { reads, namespaces, avatars, visible, assertWritable, quotas } = service
+  const { reads, namespaces, avatars, write, assertWritable, quotas } = service
 
   /** Keeps a picture that is new, if there is room for it. */
   const keep = (id: string, storageId: string, avatar: Avatar) =>
@@ -75,7 +75,8 @@ const putRoute = (app: FastifyInstance, service: Service) => {
       assertWritable()
       const storageId = createHash('sha256').update(bytes).digest('base64url')
       await keep(id, storageId, { type, bytes })
-      const { answer, position } = await namespaces.transact(
+      const namespace = await write(
+        namespaces,
         id,
         {
           decide: changeAvatar(caller.userId, storageId),
@@ -83,8 +84,8 @@ const putRoute = (app: FastifyInstance, service: Service) => {
         },
         contextOf(request),
       )
-      await Promise.all([visible(position), afterStored(avatars.forgetOthers(id, storageId))])
-      return ok(reply, { namespace: answer })
+      await afterStored(avatars.forgetOthers(id, storageId))
+      return ok(reply, { namespace })
     },
   )
 }

@@ -18,7 +18,7 @@ const tags = ['invites']
 
 /** An invite as whoever has its code sees and accepts it. */
 export const inviteCodeRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, namespaces, now, visible, assertWritable } = service
+  const { reads, namespaces, now, write } = service
 
   const found = async (code: string) => {
     const hit = await inviteByCode(reads, code, now())
@@ -60,18 +60,17 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: Service): void =
       },
     },
     async (request, reply) => {
-      assertWritable()
       const { userId } = requireCaller(request)
       const { code } = request.params
       const { namespaceId } = await found(code)
       const user = { id: userId, verifiedEmails: await verifiedEmailsOf(reads, userId) }
-      const { answer, position } = await namespaces.transact(
+      const namespace = await write(
+        namespaces,
         namespaceId,
         { decide: acceptInvite(user, code), answer: (state) => viewOf(namespaceId, existing(state), userId) },
         contextOf(request),
       )
-      await visible(position)
-      return ok(reply, { namespace: answer })
+      return ok(reply, { namespace })
     },
   )
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { done } from '../http/fields.ts'
@@ -7,7 +7,7 @@ import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import type { Service } from '../service.ts'
 import { newCode } from './code.ts'
-import { type DecideNamespace, type PresentNamespace, existing } from './decide.ts'
+import { type Namespace, existing } from './decide.ts'
 import { createInvite, revokeInvite } from './decide-invites.ts'
 import { Role } from './events.ts'
 import { inviteCodeRoutes } from './invite-code-routes.ts'
@@ -31,29 +31,16 @@ const Create = z
   .meta({ id: 'InviteCreate', description: 'Who may accept, and as what', examples: [{ maxUses: 1, role: 'member' }] })
 type Create = z.infer<typeof Create>
 
-const Namespace = z.object({ slug: Key })
-type Namespace = z.infer<typeof Namespace>
-const OfNamespace = Namespace.extend({ code: Key })
+const Params = z.object({ slug: Key })
+type Params = z.infer<typeof Params>
+const OfInvite = Params.extend({ code: Key })
 
 const tags = ['invites']
 
 /** Invites to a namespace, as its admins make and see them. */
 export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, namespaces, now, visible, assertWritable } = service
+  const { reads, namespaces, now, write } = service
   inviteCodeRoutes(app, service)
-
-  const write = async <T>(
-    request: FastifyRequest,
-    id: string,
-    decide: DecideNamespace,
-    answer: (state: PresentNamespace) => T,
-  ): Promise<T> => {
-    assertWritable()
-    const command = { decide, answer: (state: Parameters<DecideNamespace>[0]) => answer(existing(state)) }
-    const outcome = await namespaces.transact(id, command, contextOf(request))
-    await visible(outcome.position)
-    return outcome.answer
-  }
 
   /** A code that no invite of any namespace has. */
   const freeCode = async (): Promise<string> => {
@@ -61,7 +48,7 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
     return (await inviteByCode(reads, code, now())) ? freeCode() : code
   }
 
-  app.post<{ Params: Namespace; Body: Create }>(
+  app.post<{ Params: Params; Body: Create }>(
     '/v1/namespaces/:slug/invites',
     {
       config: { auth: 'required' },
@@ -71,7 +58,7 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
           'Lives for 24 hours; each call makes another one. Send its code to whom you invite. Errors: `invalid_request` ' +
           '(400); `forbidden` (403) for who is no admin; `not_found` (404) for an unknown namespace.',
         tags,
-        params: Namespace,
+        params: Params,
         body: Create,
         response: answers(z.object({ invite: InviteView }), 400, 401, 403, 404),
       },
@@ -81,12 +68,12 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
       const code = await freeCode()
       const terms = { code, role: 'member' as const, ...given(request.body, ['role', 'email', 'maxUses']) }
       const decide = createInvite(requireCaller(request).userId, terms)
-      const toView = ({ invites }: PresentNamespace) => newInviteView(id, code, invites.get(code)!, now())
-      return ok(reply, { invite: await write(request, id, decide, toView) })
+      const answer = (state: Namespace) => newInviteView(id, code, existing(state).invites.get(code)!, now())
+      return ok(reply, { invite: await write(namespaces, id, { decide, answer }, contextOf(request)) })
     },
   )
 
-  app.get<{ Params: Namespace }>(
+  app.get<{ Params: Params }>(
     '/v1/namespaces/:slug/invites',
     {
       config: { auth: 'required' },
@@ -96,7 +83,7 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
           'All of them, those that are over as well. Errors: `forbidden` (403) for who is no admin; `not_found` (404) ' +
           'for an unknown namespace.',
         tags,
-        params: Namespace,
+        params: Params,
         response: answers(
           z.object({ invites: z.array(InviteView).meta({ description: 'The invites' }) }),
           400,
@@ -112,7 +99,7 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
     },
   )
 
-  app.delete<{ Params: z.infer<typeof OfNamespace> }>(
+  app.delete<{ Params: z.infer<typeof OfInvite> }>(
     '/v1/namespaces/:slug/invites/:code',
     {
       config: { auth: 'required' },
@@ -122,13 +109,14 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
           'Its code stops working; who has joined stays. A repetition changes nothing. Errors: `forbidden` (403) for ' +
           'who is no admin; `not_found` (404) for an unknown namespace or code.',
         tags,
-        params: OfNamespace,
+        params: OfInvite,
         response: answers(z.object({ revoked: done('That the invite is revoked') }), 400, 401, 403, 404),
       },
     },
     async (request, reply) => {
       const { slug, code } = request.params
-      await write(request, idOfSlug(slug), revokeInvite(requireCaller(request).userId, code), () => {})
+      const decide = revokeInvite(requireCaller(request).userId, code)
+      await write(namespaces, idOfSlug(slug), { decide }, contextOf(request))
       return ok(reply, { revoked: true })
     },
   )

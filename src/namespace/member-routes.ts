@@ -26,7 +26,7 @@ const tags = ['members']
 
 /** The members of a namespace. */
 export const memberRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, namespaces, visible, assertWritable } = service
+  const { reads, namespaces, write } = service
 
   app.get<{ Params: Namespace }>(
     '/v1/namespaces/:slug/members',
@@ -69,9 +69,9 @@ export const memberRoutes = (app: FastifyInstance, service: Service): void => {
       },
     },
     async (request, reply) => {
-      assertWritable()
       const { slug, userId } = request.params
-      const { answer, position } = await namespaces.transact(
+      const { role, invitedBy, joinedAt } = await write(
+        namespaces,
         idOfSlug(slug),
         {
           decide: changeRole(requireCaller(request).userId, userId, request.body.role),
@@ -79,8 +79,6 @@ export const memberRoutes = (app: FastifyInstance, service: Service): void => {
         },
         contextOf(request),
       )
-      await visible(position)
-      const { role, invitedBy, joinedAt } = answer
       const invited = invitedBy === undefined ? {} : { invitedBy }
       const user = await afterStored(userById(reads, userId))
       return ok(reply, { member: { user, role, ...invited, joinedAt } })
@@ -104,11 +102,9 @@ export const memberRoutes = (app: FastifyInstance, service: Service): void => {
       },
     },
     async (request, reply) => {
-      assertWritable()
       const { slug, userId } = request.params
       const decide = removeMember(requireCaller(request).userId, userId)
-      const { position } = await namespaces.transact(idOfSlug(slug), { decide, answer: () => {} }, contextOf(request))
-      await visible(position)
+      await write(namespaces, idOfSlug(slug), { decide }, contextOf(request))
       return ok(reply, { removed: true })
     },
   )

@@ -7,7 +7,7 @@ import { Key, LongText, ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
 import type { Service } from '../service.ts'
-import { type DecideNamespace, createNamespace, existing, updateNamespace } from './decide.ts'
+import { type DecideNamespace, type Namespace, createNamespace, existing, updateNamespace } from './decide.ts'
 import { NamespaceType } from './events.ts'
 import { idOfSlug, namespaceById, namespacesOf } from './queries.ts'
 import { isReserved, normaliseSlug } from './slug.ts'
@@ -63,15 +63,13 @@ const newSlug = (text: string): string => {
 
 /** Namespaces: list, create, read, change. */
 export const namespaceRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, namespaces, visible, assertWritable } = service
+  const { reads, namespaces, write } = service
 
-  const write = async (request: FastifyRequest, id: string, decide: DecideNamespace) => {
-    assertWritable()
+  /** The namespace as its caller sees it afterwards. */
+  const writeNamespace = (request: FastifyRequest, id: string, decide: DecideNamespace) => {
     const { userId } = requireCaller(request)
-    const command = { decide, answer: (state: Parameters<DecideNamespace>[0]) => viewOf(id, existing(state), userId) }
-    const { answer, position } = await namespaces.transact(id, command, contextOf(request))
-    await visible(position)
-    return answer
+    const answer = (state: Namespace) => viewOf(id, existing(state), userId)
+    return write(namespaces, id, { decide, answer }, contextOf(request))
   }
 
   app.get(
@@ -111,7 +109,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: Service): void =>
       const slug = newSlug(request.body.slug)
       const described = given(request.body, ['description'])
       const terms = { slug, displayName, ...described, type, createdBy: requireCaller(request).userId }
-      return ok(reply, { namespace: await write(request, namespaceId(slug), createNamespace(terms)) })
+      return ok(reply, { namespace: await writeNamespace(request, namespaceId(slug), createNamespace(terms)) })
     },
   )
 
@@ -149,7 +147,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: Service): void =>
     async (request, reply) => {
       const change = given(request.body, ['displayName', 'description'])
       const decide = updateNamespace(requireCaller(request).userId, change)
-      return ok(reply, { namespace: await write(request, idOfSlug(request.params.slug), decide) })
+      return ok(reply, { namespace: await writeNamespace(request, idOfSlug(request.params.slug), decide) })
     },
   )
 }

@@ -15,7 +15,7 @@ const tags = ['sessions']
 
 /** The session that a request comes with. */
 export const currentSessionRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, sessions, uses, now, visible, assertWritable } = service
+  const { reads, sessions, uses, now, write } = service
   const cookieName = cookieNameOf(service.config)
 
   const describe = async ({ userId, identityId, sessionId, namespace, deviceName, expiresAt }: Caller) => {
@@ -79,11 +79,8 @@ export const currentSessionRoutes = (app: FastifyInstance, service: Service): vo
       },
     },
     async (request, reply) => {
-      assertWritable()
       const { sessionId, via } = requireCaller(request)
-      const command = { decide: signOut(), answer: () => {} }
-      const { position } = await sessions.transact(sessionId, command, contextOf(request))
-      await visible(position)
+      await write(sessions, sessionId, { decide: signOut() }, contextOf(request))
       if (via === 'cookie') clearSessionCookie(reply, service.config)
       return ok(reply, { revoked: true })
     },

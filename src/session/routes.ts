@@ -48,7 +48,7 @@ const tags = ['sessions']
 
 /** Sessions: start, list, switch, end. */
 export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, sessions, uses, now, visible, assertWritable } = service
+  const { reads, sessions, uses, now, write } = service
   currentSessionRoutes(app, service)
 
   app.post<{ Body: Start }>(
@@ -105,13 +105,10 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
       },
     },
     async (request, reply) => {
-      assertWritable()
       const { userId, sessionId } = requireCaller(request)
       const { namespaceId, slug } = request.body
       const namespace = await namespaceOfMember(reads, namespaceId ?? idOfSlug(slug!), userId)
-      const command = { decide: switchTo(userId, namespace.id), answer: () => {} }
-      const { position } = await sessions.transact(sessionId, command, contextOf(request))
-      await visible(position)
+      await write(sessions, sessionId, { decide: switchTo(userId, namespace.id) }, contextOf(request))
       const user = await afterStored(userById(reads, userId))
       return ok(reply, { user, namespace, session: { id: sessionId } })
     },
@@ -157,11 +154,8 @@ export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
     async (request, reply) => {
       const { id } = request.params
       if (!isId(id)) throw notFound()
-      assertWritable()
       if (await hasEnded(reads, id)) throw notFound()
-      const command = { decide: revoke(requireCaller(request).userId), answer: () => {} }
-      const { position } = await sessions.transact(id, command, contextOf(request))
-      await visible(position)
+      await write(sessions, id, { decide: revoke(requireCaller(request).userId) }, contextOf(request))
       return ok(reply, { revoked: true })
     },
   )

@@ -65,7 +65,7 @@ const findOrSignUp = async (service: Service, wish: SignIn): Promise<Entered> =>
  * 403 and 410 for a new user who may not sign up
  */
 export const signIn = async (service: Service, wish: SignIn): Promise<NewSession> => {
-  const { config, now, sessions, visible, assertWritable } = service
+  const { config, now, sessions, write, assertWritable } = service
   assertWritable()
   const { namespaceId, deviceName, requestId } = wish
   const { identityId, user } = await findOrSignUp(service, wish)
@@ -78,8 +78,7 @@ export const signIn = async (service: Service, wish: SignIn): Promise<NewSession
   }
   const decide = start({ userId, identityId, tokenHash: tokenHash(token), ...given, expiresAt })
   const context = { actor: { userId, sessionId: id }, requestId }
-  const { position } = await sessions.transact(id, { decide, answer: () => {} }, context)
-  await visible(position)
+  await write(sessions, id, { decide }, context)
   const place = active && { namespaceId: active.id, namespaceSlug: active.slug, role: active.role }
   return { id, token, userId, identityId, ...place, ...(deviceName === undefined ? {} : { deviceName }), expiresAt }
 }

@@ -1,3 +1,4 @@
+import { afterStored } from '../engine/rejected.ts'
 import type { Service } from '../service.ts'
 import { signIn } from '../session/sign-in.ts'
 import type { Joining } from '../session/joining.ts'
@@ -32,8 +33,7 @@ export const enter = async (
     requestId,
   })
   const context = { actor: { userId: session.userId, sessionId: session.id }, requestId }
-  const command = { decide: refresh(credential.profile), answer: () => {} }
-  const { position } = await service.identities.transact(session.identityId, command, context)
-  await service.visible(position)
+  const command = { decide: refresh(credential.profile) }
+  await afterStored(service.write(service.identities, session.identityId, command, context))
   return session
 }

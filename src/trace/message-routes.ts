@@ -73,7 +73,7 @@ const tasks = new URL('./body-tasks.ts', import.meta.url)
 
 /** The messages of a trace: upsert one, upsert up to 200, list. */
 export const messageRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, traces, visible, assertWritable, streams, quotas, bodyThreads } = service
+  const { reads, traces, streams, quotas, bodyThreads } = service
 
   const reader =
     (name: string, read: (bytes: Uint8Array) => unknown): BodyReader =>
@@ -84,12 +84,10 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     request: FastifyRequest,
     externalId: string,
     upserts: readonly MessageUpsert[],
-  ): Promise<Written> => {
-    assertWritable()
-    return writeLocated(service, requireCaller(request), externalId, (located) =>
+  ): Promise<Written> =>
+    writeLocated(service, requireCaller(request), externalId, (located) =>
       quotas.bytes.within(located.namespaceId, (claim) => writeTo(request, located, upserts, claim)),
     )
-  }
 
   /** Before the body is read; a path that is not valid is refused later. */
   const toWrite = async (request: FastifyRequest) => {
@@ -97,7 +95,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     if (success) await assertMayWriteTo(service, requireCaller(request), data.externalId)
   }
 
-  const writeTo = async (
+  const writeTo = (
     request: FastifyRequest,
     { id, writer }: Located,
     upserts: readonly MessageUpsert[],
@@ -116,9 +114,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
       messages,
       messageCount: state.is === 'present' ? state.counts.messageCount : 0,
     })
-    const outcome = await traces.transact(id, { decide, answer, need: needOf(upserts) }, contextOf(request))
-    await visible(outcome.position)
-    return outcome.answer
+    return service.write(traces, id, { decide, answer, need: needOf(upserts) }, contextOf(request))
   }
 
   app.put<{ Params: { externalId: string; messageExternalId: string }; Body: Omit<MessageUpsert, 'externalId'> }>(

@@ -29,24 +29,10 @@ const tags = ['traces']
 
 /** Traces: create, read, change, delete, list. */
 export const traceRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, traces, models, visible, assertWritable, quotas } = service
+  const { reads, traces, models, quotas } = service
 
-  const write = async (request: FastifyRequest, id: string, decide: Decision<Trace, TraceEvent>) => {
-    assertWritable()
-    const { answer, position } = await traces.transact(
-      id,
-      {
-        decide,
-        answer: (state) =>
-          state.is === 'present'
-            ? { ...state, messages: new KnownMessages(), missing: new Set<string>(), documents: new Map() }
-            : state,
-      },
-      contextOf(request),
-    )
-    await visible(position)
-    return answer
-  }
+  const write = (request: FastifyRequest, id: string, decide: Decision<Trace, TraceEvent>) =>
+    service.write(traces, id, { decide, answer: withoutMessages }, contextOf(request))
 
   const slugFor = (caller: Caller, namespaceId: string) =>
     caller.namespace?.id === namespaceId ? caller.namespace.slug : slugOf(reads, namespaceId)
@@ -219,6 +205,12 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
     },
   )
 }
+
+/** A trace as it stands after a decision, without what memory goes on changing. */
+const withoutMessages = (state: Trace): Trace =>
+  state.is === 'present'
+    ? { ...state, messages: new KnownMessages(), missing: new Set<string>(), documents: new Map() }
+    : state
 
 /** A decision that claims room for the trace that it makes. */
 const counting =

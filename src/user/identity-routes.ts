@@ -22,7 +22,7 @@ const tags = ['users']
 
 /** How a user signs in. */
 export const identityRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, users, visible, assertWritable, config } = service
+  const { reads, users, write, config } = service
 
   app.get(
     '/v1/user/identities',
@@ -60,14 +60,11 @@ export const identityRoutes = (app: FastifyInstance, service: Service): void => 
     async (request, reply) => {
       const { id } = request.params
       if (!isId(id)) throw notFound()
-      assertWritable()
       const { userId, identityId, via } = requireCaller(request)
       const own = (await identitiesOf(reads, userId)).map((identity) => identity.id)
       if (!own.includes(id)) throw hidden()
       const others = own.filter((other) => other !== id)
-      const command = { decide: removeIdentity(id, others), answer: () => {} }
-      const { position } = await users.transact(userId, command, contextOf(request))
-      await visible(position)
+      await write(users, userId, { decide: removeIdentity(id, others) }, contextOf(request))
       if (via === 'cookie' && id === identityId) clearSessionCookie(reply, config)
       return ok(reply, { removed: true })
     },

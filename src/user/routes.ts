@@ -21,7 +21,7 @@ const Answer = z.object({ user: UserView })
 
 /** The caller's own user. */
 export const userRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, users, visible, assertWritable } = service
+  const { reads, users, write } = service
   app.get(
     '/v1/user',
     {
@@ -52,13 +52,7 @@ export const userRoutes = (app: FastifyInstance, service: Service): void => {
       const { userId } = requireCaller(request)
       const { displayName } = given(request.body, ['displayName'])
       if (displayName === undefined) return ok(reply, { user: await userById(reads, userId) })
-      assertWritable()
-      const { position } = await users.transact(
-        userId,
-        { decide: rename(displayName), answer: () => {} },
-        contextOf(request),
-      )
-      await visible(position)
+      await write(users, userId, { decide: rename(displayName) }, contextOf(request))
       return ok(reply, { user: { id: userId, displayName } })
     },
   )

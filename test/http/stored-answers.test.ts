@@ -30,9 +30,10 @@ const mend = () => onServer(server, `alter database "${name}" allow_connections 
 /** The database takes no more readers as soon as a write can be seen. */
 const losingReads = (service: Service): Service => ({
   ...service,
-  visible: async (position) => {
-    await service.visible(position)
+  write: async (...request) => {
+    const answer = await service.write(...request)
     await cutReads()
+    return answer
   },
 })
 

@@ -1,0 +1,49 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { Unavailable } from '../../src/engine/rejected.ts'
+import { newWrite } from '../../src/engine/write.ts'
+
+const test = suite('engine/write')
+
+type Step = 'asked' | 'decided' | 'visible'
+
+/** A write with all that it does noted in order; `refuses` while writes must not be taken. */
+const world = (refuses = false) => {
+  const steps: Step[] = []
+  const write = newWrite({
+    assertWritable: () => {
+      steps.push('asked')
+      if (refuses) throw new Unavailable('the disk is nearly full')
+    },
+    visible: async (position) => {
+      assert.is(position, 7n)
+      steps.push('visible')
+    },
+  })
+  const transact = async (_id: string, command: { answer(state: string, events: readonly never[]): unknown }) => {
+    steps.push('decided')
+    return { answer: command.answer('state', []), position: 7n }
+  }
+  return { steps, write, transactor: { transact } as never }
+}
+
+test('a write is asked for, decided, and answered once it can be seen', async () => {
+  const { steps, write, transactor } = world()
+  const command = { decide: () => [], answer: (state: unknown) => `${String(state)} after` }
+  assert.is(await write(transactor, 'id', command, {}), 'state after')
+  assert.equal(steps, ['asked', 'decided', 'visible'])
+})
+
+test('a write without an answer gives none', async () => {
+  const { write, transactor } = world()
+  assert.is(await write(transactor, 'id', { decide: () => [] }, {}), undefined)
+})
+
+test('a write that must not be taken decides nothing', async () => {
+  const { steps, write, transactor } = world(true)
+  const failed = await write(transactor, 'id', { decide: () => [] }, {}).catch((error: unknown) => error)
+  assert.instance(failed, Unavailable)
+  assert.equal(steps, ['asked'])
+})
+
+test.run()

@@ -78,7 +78,7 @@ const begin = ({ group, schema }: Target, events: readonly { readonly type: stri
 }
 
 /** About as many bytes of events are written out without giving the turn to others. */
-const PIECE_BYTES = 256 * 1024
+const PIECE_BYTES = 512 * 1024
 
 /** Cuts a batch where its events have come to so many bytes. Most batches are one piece. */
 const piecesOf = (events: readonly Happened[]): Happened[][] => {
@@ -96,14 +96,15 @@ const piecesOf = (events: readonly Happened[]): Happened[][] => {
 }
 
 /**
- * Applies whole appends to a schema of the group, in one transaction with the checkpoint. All statements of a piece are
- * sent at once and answered in order.
+ * Applies whole appends to a schema of the group, in one transaction with the checkpoint. All statements are sent without
+ * waiting and answered in order; between two pieces others have their turn.
  */
 export const applyBatch = async (target: Target, events: readonly Happened[], step: Step): Promise<void> => {
   const { client, group } = target
   const { send, settled } = newSender(client)
   const pieces = piecesOf(events)
   for (const [i, piece] of pieces.entries()) {
+    if (i > 0) await new Promise(setImmediate)
     const release = holdBack(client)
     try {
       for (const event of piece) assert(event.data) // what cannot be read is not passed by, whoever ignores it
@@ -118,11 +119,9 @@ export const applyBatch = async (target: Target, events: readonly Happened[], st
       throw error
     }
     release()
-    const failed = await settled()
-    if (!failed) continue
-    if (i < pieces.length - 1) await client.query('rollback')
-    throw failed.error
   }
+  const failed = await settled()
+  if (failed) throw failed.error
 }
 
 /** Ids of events that were passed over for good. */

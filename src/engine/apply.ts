@@ -79,6 +79,7 @@ const begin = ({ group, schema }: Target, events: readonly { readonly type: stri
 
 /** About as many bytes of events are written out without giving the turn to others. */
 const PIECE_BYTES = 512 * 1024
+const MANY_PIECES = 8
 
 /** Cuts a batch where its events have come to so many bytes. Most batches are one piece. */
 const piecesOf = (events: readonly Happened[]): Happened[][] => {
@@ -96,15 +97,16 @@ const piecesOf = (events: readonly Happened[]): Happened[][] => {
 }
 
 /**
- * Applies whole appends to a schema of the group, in one transaction with the checkpoint. All statements are sent without
- * waiting and answered in order; between two pieces others have their turn.
+ * Applies whole appends to a schema of the group, in one transaction with the checkpoint. Statements are sent without
+ * waiting and answered in order. Between two pieces others have their turn; many pieces wait for each other, so that what
+ * is on its way to the server takes no more memory than one.
  */
 export const applyBatch = async (target: Target, events: readonly Happened[], step: Step): Promise<void> => {
   const { client, group } = target
   const { send, settled } = newSender(client)
   const pieces = piecesOf(events)
   for (const [i, piece] of pieces.entries()) {
-    if (i > 0) await new Promise(setImmediate)
+    if (i > 0) await (pieces.length > MANY_PIECES ? settled() : new Promise(setImmediate))
     const release = holdBack(client)
     try {
       for (const event of piece) assert(event.data) // what cannot be read is not passed by, whoever ignores it

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Environment } from '../src/config.ts'
@@ -27,11 +27,39 @@ for (const [name, schema] of Object.entries(schemas)) {
   })
 }
 
-test('links to files that are there', () => {
-  for (const [, path] of text.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)) assert.ok(existsSync(join(root, path!)), path)
-  for (const [, path] of text.matchAll(/`((?:src|test|projections|\.ci)\/[\w./-]+)`/g))
-    assert.ok(existsSync(join(root, path!)), path)
-})
+const MOST_BYTES = 12_000
+
+test('fits into a short read', () =>
+  assert.ok(Buffer.byteLength(text) <= MOST_BYTES, `${Buffer.byteLength(text)} bytes`))
+
+/** As the address of a heading is made of its text. */
+const anchorsOf = (page: string): string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  )
+
+const pages = globSync(['README.md', '{src,test,projections}/**/README.md'], { cwd: root }).sort()
+
+test('there are pages of rooms', () => assert.ok(pages.length > 10))
+
+for (const page of pages) {
+  test(`${page} links to what is there`, () => {
+    const content = readFileSync(join(root, page), 'utf8')
+    for (const [, path, anchor] of content.matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)) {
+      const target = path === '' ? join(root, page) : join(root, dirname(page), path!)
+      assert.ok(existsSync(target), path)
+      if (anchor) assert.ok(anchorsOf(readFileSync(target, 'utf8')).includes(anchor), `${path}#${anchor}`)
+    }
+    for (const [, path] of content.matchAll(/`((?:\.\.\/|src\/|test\/|projections\/|\.ci\/)[\w./-]+)`/g))
+      assert.ok(
+        [dirname(page), '.', 'src'].some((from) => existsSync(join(root, from, path!))),
+        path,
+      )
+  })
+}
 
 test('runs npm scripts that there are', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }

@@ -27,9 +27,7 @@ const roles = z
 
 /** All configuration: environment variables, read once. The README lists them with their defaults. */
 export const Environment = z.object({
-  HOST: z.string().min(1).default('127.0.0.1'),
-  PORT: number(3000, 0, 65_535),
-  PUBLIC_URL: url('http:', 'https:').optional(),
+  ...httpSettings,
   DATA_DIR: z
     .string()
     .min(1)
@@ -46,7 +44,6 @@ export const Environment = z.object({
     .optional(),
   ROLES: roles,
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  ...httpSettings,
   ...signinSettings,
   ...modelsSettings,
   ...summarySettings,

@@ -6,7 +6,7 @@ import { locks } from './engine/schema.ts'
 import type { Metrics } from './metrics.ts'
 import { isLed } from './postgres/leader.ts'
 import { percentDone } from './percent.ts'
-import type { Readiness } from './service.ts'
+import type { Readiness } from './http/health.ts'
 
 /** Read models that are further behind count as missing. */
 export const MAX_LAG_MS = 5_000

@@ -4,7 +4,7 @@ import type { Config } from './config.ts'
 import { diskGuard } from './embedded/disk.ts'
 import { lockDataDir } from './embedded/lock.ts'
 import { startPostgres } from './embedded/postgres.ts'
-import { buildApp } from './http/app.ts'
+import { buildApp } from './app.ts'
 import { type OpenService, openService } from './open-service.ts'
 import { untilAccepting } from './postgres/accepting.ts'
 

@@ -7,6 +7,7 @@ import type { Transactor } from './engine/transact.ts'
 import type { Write } from './engine/write.ts'
 import type { FeedCache } from './feed/cache.ts'
 import type { BodyThreads } from './http/body-thread.ts'
+import type { Readiness } from './http/health.ts'
 import type { Limits } from './http/limits.ts'
 import type { Streams } from './http/stream.ts'
 import type { EventLog } from './log/log.ts'
@@ -26,9 +27,6 @@ import type { Trace, TraceNeed } from './trace/decide.ts'
 import type { TraceEvent } from './trace/events.ts'
 import type { Identity, User } from './user/decide.ts'
 import type { IdentityEvent, UserEvent } from './user/events.ts'
-
-/** What keeps the service from serving, and what does not but should be seen to; in words, empty when nothing does. */
-export type Readiness = { readonly missing: readonly string[]; readonly degraded: readonly string[] }
 
 /** Everything that routes may touch, wired once in `open-service.ts`. */
 export type Service = {

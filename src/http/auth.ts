@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
-import type { Config } from '../config.ts'
-import type { Service } from '../service.ts'
-import { csrfTokenOf, isCsrfToken } from '../session/token.ts'
+import { csrfTokenOf, isCsrfToken } from './csrf.ts'
 import type { Caller } from './caller.ts'
 import { HttpError, unauthorized } from './http-error.ts'
 import { isLoopback } from './loopback.ts'
 import { addVary } from './reply.ts'
+import type { HttpConfig } from './settings.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,7 +23,7 @@ export const assertStatesAuth = ({ method, url, config }: RouteOptions): void =>
 }
 
 /** Browsers keep `__Host-` cookies for https only: plain-http loopback has another name. */
-export const cookieNameOf = ({ PUBLIC_URL, HOST }: Pick<Config, 'PUBLIC_URL' | 'HOST'>): string => {
+export const cookieNameOf = ({ PUBLIC_URL, HOST }: Pick<HttpConfig, 'PUBLIC_URL' | 'HOST'>): string => {
   const { protocol, hostname } = PUBLIC_URL ? new URL(PUBLIC_URL) : { protocol: 'http:', hostname: HOST }
   return protocol === 'http:' && isLoopback(hostname) ? 'tracebook' : '__Host-tracebook'
 }
@@ -77,14 +76,20 @@ const streamsOf = ({ sessionId, userId, identityId, namespace }: Caller): string
   ...(namespace ? [`namespace-${namespace.id}`] : []),
 ]
 
+export type AuthOptions = {
+  readonly config: HttpConfig
+  readonly tokens: { find(token: string): Promise<Caller | undefined> }
+  /** Notes that a session was used. */
+  readonly uses: { note(sessionId: string): void }
+  /** @throws InQuarantine when one of these streams cannot be trusted */
+  readonly reads: { assertClear(...streams: string[]): void }
+}
+
 /**
  * Authenticates before the body is read. A token that is not valid is no token; a cookie's mutating request needs its
  * CSRF token besides. What is told to a caller is for nobody else, which no cache on the way can know by itself.
  */
-export const installAuth = (
-  app: FastifyInstance,
-  { tokens, uses, config, reads }: Pick<Service, 'tokens' | 'uses' | 'config' | 'reads'>,
-): void => {
+export const installAuth = (app: FastifyInstance, { tokens, uses, config, reads }: AuthOptions): void => {
   const cookieName = cookieNameOf(config)
   app.decorateRequest('caller', undefined)
   app.decorateRequest('authenticatedAt', 0)

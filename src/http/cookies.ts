@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { Config } from '../config.ts'
 import { cookieNameOf } from './auth.ts'
+import type { HttpConfig } from './settings.ts'
 
 /** A cookie that only we read, and that other sites' forms do not bring. */
 export const cookie = (name: string, value: string, seconds: number): string => {
@@ -9,8 +9,9 @@ export const cookie = (name: string, value: string, seconds: number): string => 
 }
 
 /** Signs the browser in, for so many seconds. */
-export const setSessionCookie = (reply: FastifyReply, config: Config, token: string, seconds: number): void =>
+export const setSessionCookie = (reply: FastifyReply, config: HttpConfig, token: string, seconds: number): void =>
   void reply.header('set-cookie', cookie(cookieNameOf(config), token, seconds))
 
 /** Signs the browser out. */
-export const clearSessionCookie = (reply: FastifyReply, config: Config): void => setSessionCookie(reply, config, '', 0)
+export const clearSessionCookie = (reply: FastifyReply, config: HttpConfig): void =>
+  setSessionCookie(reply, config, '', 0)

@@ -2,6 +2,9 @@ import { z } from 'zod'
 
 /** Kinds of members that bodies and answers have in common, each with what the reference says of it. */
 
+/** What the OpenAPI document shows as a device's secret: refused, for all who sent it as it stands would be one user. */
+export const EXAMPLE_DEVICE_ID = 'replace-this-by-32-random-characters'
+
 export const EXAMPLE_ID = '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b'
 const EXAMPLE_TIME = Date.UTC(2026, 0, 2, 15, 4, 5)
 

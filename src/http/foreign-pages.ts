@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
-import { originOf } from '../signin/redirect.ts'
 import { HttpError } from './http-error.ts'
 import { isLoopback } from './loopback.ts'
+import { originOf } from './origin.ts'
+import type { HttpConfig } from './settings.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -16,7 +16,7 @@ const askedOrigin = ({ protocol, headers }: FastifyRequest): string | undefined 
  * `Origin` is no page's. Sign-ins that come back from the code host are reads for browsers, and need their state.
  * Comes after authentication; throws 403.
  */
-export const installForeignPages = (app: FastifyInstance, config: Config): void => {
+export const installForeignPages = (app: FastifyInstance, config: HttpConfig): void => {
   if (!isLoopback(config.HOST)) return
   const trusted = new Set(config.CORS_ORIGINS)
   const isOurs = (request: FastifyRequest, origin: string) =>

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { Service } from '../service.ts'
 import { time } from './fields.ts'
 
 const timestamp = time('What the clock of the service says')
@@ -20,13 +19,22 @@ const NotReady = z.object({
 })
 const tags = ['operations']
 
+/** What keeps the service from serving, and what does not but should be seen to; in words, empty when nothing does. */
+export type Readiness = { readonly missing: readonly string[]; readonly degraded: readonly string[] }
+
+export type HealthOptions = {
+  /** The clock, in milliseconds. */
+  readonly now: () => number
+  readonly readiness: () => Promise<Readiness>
+}
+
 /**
  * `/health` says that the process lives; `/health/ready` that it can serve reads and writes, and with what in need of
  * attention, or what is missing.
  */
-export const installHealth = (app: FastifyInstance, { now, readiness }: Service): void => {
+export const installHealth = (app: FastifyInstance, { now, readiness }: HealthOptions): void => {
   /** However many ask at once, the databases are asked once. */
-  let asking: ReturnType<Service['readiness']> | undefined
+  let asking: Promise<Readiness> | undefined
 
   app.get(
     '/health',

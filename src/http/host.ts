@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../config.ts'
 import { HttpError } from './http-error.ts'
 import { hostnameOf } from './host-names.ts'
 import { isLoopback } from './loopback.ts'
 import { unhookedHeaders } from './security.ts'
+import type { HttpConfig } from './settings.ts'
 
-type Place = Pick<Config, 'HOST' | 'PUBLIC_URL' | 'ALLOWED_HOSTS'>
+type Place = Pick<HttpConfig, 'HOST' | 'PUBLIC_URL' | 'ALLOWED_HOSTS'>
 
 type Asked = Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>
 
@@ -52,7 +52,7 @@ export const newHostCheck = ({ HOST, PUBLIC_URL, ALLOWED_HOSTS }: Place): HostCh
 }
 
 /** Refuses, before anything else is looked at, what does not ask for a host that this service answers to: 400, 403. */
-export const installHost = (app: FastifyInstance, config: Config, check: HostCheck): void => {
+export const installHost = (app: FastifyInstance, config: HttpConfig, check: HostCheck): void => {
   // The hooks that would set them come later.
   const headers = unhookedHeaders(config)
   app.addHook('onRequest', (request, reply, done) => {

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
 import { newPool } from '../postgres/connect.ts'
 import { addressKey } from './address.ts'
 import { HttpError } from './http-error.ts'
 import { type SessionLimit, newSessionLimit } from './session-limit.ts'
 import { type SharedLimit, newSharedLimit } from './shared-limit.ts'
+import type { HttpConfig } from './settings.ts'
 
 /** What is limited for each address. */
 export type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up'
@@ -27,7 +27,7 @@ export type Limits = {
 }
 
 export type LimitsOptions = {
-  readonly config: Config
+  readonly config: HttpConfig
   readonly databaseUrl: string
   readonly connections: number
   readonly logger: Logger

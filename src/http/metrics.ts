@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import type { Service } from '../service.ts'
+import type { Logger } from 'pino'
+import type { Metrics } from '../metrics.ts'
+
+export type MetricsOptions = { readonly metrics: Metrics; readonly logger: Pick<Logger, 'isLevelEnabled'> }
 
 /** Counts every request by its route, never by its path. */
-export const installMetrics = (app: FastifyInstance, { metrics, logger }: Service): void => {
+export const installMetrics = (app: FastifyInstance, { metrics, logger }: MetricsOptions): void => {
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown'
     const seconds = reply.elapsedTime / 1_000
@@ -16,7 +19,7 @@ export const installMetrics = (app: FastifyInstance, { metrics, logger }: Servic
 }
 
 /** All metrics as Prometheus text at `/metrics`. */
-export const metricsRoute = (app: FastifyInstance, { metrics }: Service): void => {
+export const metricsRoute = (app: FastifyInstance, { metrics }: Pick<MetricsOptions, 'metrics'>): void => {
   app.get(
     '/metrics',
     {

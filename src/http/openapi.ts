@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import type { Service } from '../service.ts'
 import { cookieNameOf } from './auth.ts'
 import { JSON_TYPE } from './reply.ts'
 import { transform, transformObject } from './openapi-document.ts'
 import { withOwnExamples } from './openapi-examples.ts'
+import type { HttpConfig } from './settings.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -24,7 +24,10 @@ operator's settings): beyond that every call answers 429, \`rate_limited\`.
 Answers may get new optional fields: leave what you do not know alone.`
 
 /** The contract as OpenAPI 3.1 at `/openapi.json`, made from the schemas beside the handlers, and a reference at `/docs`. */
-export const installOpenApi = async (app: FastifyInstance, { config }: Pick<Service, 'config'>): Promise<void> => {
+export const installOpenApi = async (
+  app: FastifyInstance,
+  { config }: { readonly config: HttpConfig },
+): Promise<void> => {
   let written: string | undefined
   /** Written out once: it takes as long as many an answer. */
   const text = () => (written ??= JSON.stringify(app.swagger()))

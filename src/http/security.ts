@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import helmet, { type HelmetOptions } from 'helmet'
-import type { Config } from '../config.ts'
+import type { HttpConfig } from './settings.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -39,10 +39,10 @@ const ours: Directives = {
   'manifest-src': ["'self'"],
 }
 
-const isHttps = ({ PUBLIC_URL }: Config) => PUBLIC_URL?.startsWith('https:') === true
+const isHttps = ({ PUBLIC_URL }: HttpConfig) => PUBLIC_URL?.startsWith('https:') === true
 
 /** The headers of answers, of our pages, and of the reference, whose widgets set styles of their own. */
-const headersFor = (config: Config) => {
+const headersFor = (config: HttpConfig) => {
   const strictTransportSecurity = isHttps(config) && { maxAge: 31_536_000, includeSubDomains: false }
   const make = (contentSecurityPolicy: ReturnType<typeof policy>, isPage: boolean) =>
     headersOf({
@@ -80,7 +80,7 @@ const open: FastifyCorsOptions = {
 }
 
 /** Any page may call with a bearer token; with our cookie only those of `CORS_ORIGINS`. */
-const installCors = async (app: FastifyInstance, { CORS_ORIGINS: origins }: Config): Promise<void> => {
+const installCors = async (app: FastifyInstance, { CORS_ORIGINS: origins }: HttpConfig): Promise<void> => {
   if (origins.length === 0) return void (await app.register(cors, open))
   const trusted = new Set(origins)
   await app.register(cors, {
@@ -90,13 +90,13 @@ const installCors = async (app: FastifyInstance, { CORS_ORIGINS: origins }: Conf
 }
 
 /** The headers of an answer that passes no hook. */
-export const unhookedHeaders = (config: Config): Headers => ({
+export const unhookedHeaders = (config: HttpConfig): Headers => ({
   ...headersFor(config).answer,
   'access-control-allow-origin': '*',
 })
 
 /** Security headers and CORS on every answer, errors and unknown routes among them. */
-export const installSecurity = async (app: FastifyInstance, config: Config): Promise<void> => {
+export const installSecurity = async (app: FastifyInstance, config: HttpConfig): Promise<void> => {
   const { answer, page, docs } = headersFor(config)
   app.addHook('onRequest', (request, reply, done) => {
     const { url, config } = request.routeOptions

@@ -47,8 +47,18 @@ const allowedHosts = z
     error: 'must be names or addresses without ports: traces.example.org, 192.0.2.7, [2001:db8::7]',
   })
 
-/** What stands between the service and the network; the README lists it with its defaults. */
+const publicUrl = z
+  .string()
+  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
+    error: 'must be a URL that starts with http:// or https://',
+  })
+  .optional()
+
+/** Where the service listens, and what stands between it and the network; the README lists it with its defaults. */
 export const httpSettings = {
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  PUBLIC_URL: publicUrl,
   TRUST_PROXY: trustProxy,
   CORS_ORIGINS: corsOrigins,
   ALLOWED_HOSTS: allowedHosts,
@@ -60,3 +70,5 @@ export const httpSettings = {
   RATE_LIMIT_READS: perMinute(120_000),
   RATE_LIMIT_ANONYMOUS_READS: perMinute(3_000),
 }
+
+export type HttpConfig = z.output<z.ZodObject<typeof httpSettings>>

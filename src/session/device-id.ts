@@ -1,13 +1,11 @@
-import type { Config } from '../config.ts'
+import { EXAMPLE_DEVICE_ID } from '../http/fields.ts'
 import { invalid } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
 import { isLoopback } from '../http/loopback.ts'
+import type { HttpConfig } from '../http/settings.ts'
 
 /** A shorter id can be guessed, and is easily one that another device has. */
 const LEAST = 16
-
-/** What the OpenAPI document shows: refused, for all who sent it as it stands would be one user. */
-export const EXAMPLE_DEVICE_ID = 'replace-this-by-32-random-characters'
 
 /** The secret that a device is known by. */
 export const DeviceId = Key.meta({
@@ -19,7 +17,7 @@ export const DeviceId = Key.meta({
 })
 
 /** @throws HttpError invalid_request for the example, and for an id that strangers on the network could guess */
-export const assertDeviceId = (deviceId: string, { HOST }: Pick<Config, 'HOST'>): void => {
+export const assertDeviceId = (deviceId: string, { HOST }: Pick<HttpConfig, 'HOST'>): void => {
   if (deviceId === EXAMPLE_DEVICE_ID) throw invalid('deviceId', 'is an example: make 32 random characters of your own')
   if ([...deviceId].length < LEAST && !isLoopback(HOST))
     throw invalid('deviceId', `must have at least ${LEAST} characters on a service that others can reach`)

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { sha256 } from '../ids.ts'
 
 const FORMAT = /^tb_[\w-]{43}$/
@@ -11,13 +11,3 @@ export const isToken = (text: string): boolean => FORMAT.test(text)
 
 /** All that is kept of a token. */
 export const tokenHash = (token: string): string => sha256(token)
-
-/** The CSRF token that belongs to a session's token. */
-export const csrfTokenOf = (token: string): string => createHmac('sha256', token).update('csrf').digest('base64url')
-
-/** Compares in constant time. */
-export const isCsrfToken = (given: unknown, token: string): boolean => {
-  if (typeof given !== 'string') return false
-  const [a, b] = [Buffer.from(given), Buffer.from(csrfTokenOf(token))]
-  return a.length === b.length && timingSafeEqual(a, b)
-}

@@ -1,5 +1,3 @@
-import type { FastifyInstance } from 'fastify'
-import type { Config } from '../config.ts'
 import { isLoopback } from '../http/loopback.ts'
 
 /** Where the code host sends people back to. */
@@ -9,14 +7,6 @@ export const CALLBACK = '/v1/auth/callback/codehost'
 export const CONFIRM = '/v1/auth/confirm'
 
 const MAX_LENGTH = 2_048
-
-/** The address that people reach the service at: `PUBLIC_URL`, else the one that it listens on. */
-export const originOf = (app: FastifyInstance, { PUBLIC_URL, HOST, PORT }: Config): string => {
-  if (PUBLIC_URL) return new URL(PUBLIC_URL).origin
-  const address = app.server.address()
-  const port = typeof address === 'object' && address ? address.port : PORT
-  return new URL(`http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`).origin
-}
 
 export type Target = { readonly is: 'page' | 'loopback'; readonly url: string }
 

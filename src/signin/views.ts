@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { text, time } from '../http/fields.ts'
+import { EXAMPLE_DEVICE_ID, text, time } from '../http/fields.ts'
 import { ShortText } from '../http/keys.ts'
-import { DeviceId, EXAMPLE_DEVICE_ID } from '../session/device-id.ts'
+import { DeviceId } from '../session/device-id.ts'
 import { InviteCode, NewSession, WantedNamespace, deviceName } from '../session/views.ts'
 
 /** The body that starts a sign-in. */

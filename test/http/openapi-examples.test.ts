@@ -3,7 +3,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { z } from 'zod'
-import { buildApp } from '../../src/http/app.ts'
+import { buildApp } from '../../src/app.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 

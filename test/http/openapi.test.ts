@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import openapiTS, { astToString, COMMENT_HEADER, type OpenAPI3 } from 'openapi-typescript'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { buildApp } from '../../src/http/app.ts'
+import { buildApp } from '../../src/app.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 

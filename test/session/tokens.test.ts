@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert'
 import type { Happened } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
 import { newOverruled } from '../../src/session/overruled.ts'
-import { csrfTokenOf, isCsrfToken, isToken, newToken } from '../../src/session/token.ts'
+import { csrfTokenOf, isCsrfToken } from '../../src/http/csrf.ts'
+import { isToken, newToken } from '../../src/session/token.ts'
 import { newTokens } from '../../src/session/tokens.ts'
 
 const test = suite('tokens')

@@ -1,0 +1,10 @@
+import type { FastifyInstance } from 'fastify'
+import type { HttpConfig } from './settings.ts'
+
+/** The address that people reach the service at: `PUBLIC_URL`, else the one that it listens on. */
+export const originOf = (app: FastifyInstance, { PUBLIC_URL, HOST, PORT }: HttpConfig): string => {
+  if (PUBLIC_URL) return new URL(PUBLIC_URL).origin
+  const address = app.server.address()
+  const port = typeof address === 'object' && address ? address.port : PORT
+  return new URL(`http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`).origin
+}

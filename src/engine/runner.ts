@@ -17,7 +17,6 @@ import { ensureSchema, finishSchema, locks, noteUse } from './schema.ts'
 import { newTidy } from './tidy.ts'
 
 const RECONNECT_MS = 150
-const NOTIFY_GAP_MS = 20
 const PRUNE_EVERY = 500
 
 /** What the runner is doing. Once `stopped` it does nothing more: an operator has to look. */
@@ -81,14 +80,6 @@ export const startRunner = (options: RunnerOptions): Runner => {
 
   const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
 
-  let notified = 0
-  const announce = (client: pg.Client) => {
-    const now = performance.now()
-    if (now - notified < NOTIFY_GAP_MS) return
-    notified = now
-    client.query(`select pg_notify('tracebook_projected', '')`).catch(() => {})
-  }
-
   /** Read models that have seen what the log no longer holds are built anew, beside those that serve meanwhile. */
   const startOver = async () => {
     logger.error({ schema }, 'the log has lost its end: read models that have seen more are built anew')
@@ -128,7 +119,6 @@ export const startRunner = (options: RunnerOptions): Runner => {
     observe?.(batch.events.length, performance.now() - started)
     quarantine.set(follower.quarantine())
     await finish(client, progress)
-    announce(client)
     if (++progress.batches % PRUNE_EVERY > 0) return
     await client.query(prune(progress.pruned, from))
     progress.pruned = from - 1n

@@ -13,7 +13,7 @@ export type ListBytesOptions = {
 }
 
 /** @throws BrokenOff for a list that has ended */
-export const assertGoesOn = (reading: Reading): void => {
+const assertGoesOn = (reading: Reading): void => {
   const over = reading.over()
   if (over) throw new BrokenOff(over === 'left' ? 'its reader has left' : over.reason)
 }

@@ -31,7 +31,7 @@ const pascal = (segment: string) =>
     .join('')
 
 /** `PUT /v1/traces/:externalId` is `putTrace`, `GET /v1/traces` is `getTraces`. */
-export const operationIdOf = (method: string, url: string): string => {
+const operationIdOf = (method: string, url: string): string => {
   const segments = url.split('/').filter((segment) => segment !== '' && segment !== 'v1')
   const words = segments.flatMap((segment, i) => {
     if (segment.startsWith(':')) return []

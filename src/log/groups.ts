@@ -10,7 +10,7 @@ export const goesOn = (record: RecordedEvent, next: RecordedEvent): boolean =>
   !opens(next)
 
 /** Collects the records of one append while they arrive one after the other. */
-export const newGroup = () => {
+const newGroup = () => {
   let records: RecordedEvent[] = []
   /** The records of the append that this one closes, as far as they have arrived; nothing while it is open. */
   return (record: RecordedEvent): RecordedEvent[] | undefined => {

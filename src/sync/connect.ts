@@ -26,7 +26,7 @@ const notLoggedIn = async (config: string, server: string): Promise<UsageError> 
 }
 
 /** Runs `request`; a token that is no longer taken becomes a UsageError that says what to do. */
-export const orLogIn = async <T>(server: string, request: Promise<T>): Promise<T> => {
+const orLogIn = async <T>(server: string, request: Promise<T>): Promise<T> => {
   try {
     return await request
   } catch (error) {

@@ -24,7 +24,6 @@ export const traceFields = {
   gitRef: z.string().optional(),
   visibility: Visibility,
 }
-export const traceFieldNames = Object.keys(traceFields) as (keyof typeof traceFields)[]
 
 /** RFC 6902, with a fixed vocabulary: whole values, at `/<field>` and `/parts/<i>` only. */
 export const PatchOperation = z.discriminatedUnion('op', [

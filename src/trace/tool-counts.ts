@@ -2,7 +2,7 @@
 export type ToolCounts = Readonly<Record<string, number>>
 
 /** What calls of all further tools are counted as. */
-export const OTHER = 'other'
+const OTHER = 'other'
 
 const MOST_NAMES = 500
 /** Every event with counts repeats them all, and stays below 16 kB. */

@@ -14,7 +14,7 @@ import { type DomainEvent, type StreamKind } from './engine/stream.ts'
 import { OtherLog, assertSameLog } from './engine/same-log.ts'
 import { type Transactor, newTransactor } from './engine/transact.ts'
 import { startWatch } from './engine/watch.ts'
-import { within } from './engine/within.ts'
+import { withTimeout } from './engine/with-timeout.ts'
 import { newWrite } from './engine/write.ts'
 import { startErasure } from './erasure/process.ts'
 import { formats } from './events.ts'
@@ -73,7 +73,7 @@ const UNREACHABLE = 'the log cannot be reached'
 /** What a start waits for a log that does not answer. */
 const START_MS = 5_000
 
-const briefly = (work: Promise<void>) => within(START_MS, UNREACHABLE, work).catch(() => {})
+const briefly = (work: Promise<void>) => withTimeout(START_MS, UNREACHABLE, work).catch(() => {})
 
 /** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
@@ -256,7 +256,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       clock.complaint(),
       reads.check(),
       logProblem() ??
-        within(VISIBLE_MS, UNREACHABLE, log.head()).then(
+        withTimeout(VISIBLE_MS, UNREACHABLE, log.head()).then(
           () => undefined,
           () => UNREACHABLE,
         ),
@@ -315,7 +315,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   /** A database that does not answer is not waited for. */
   const close = () =>
-    within(CLOSE_MS, 'the database does not let go', end()).catch((error: unknown) => {
+    withTimeout(CLOSE_MS, 'the database does not let go', end()).catch((error: unknown) => {
       logger.warn({ err: error }, 'not everything has been closed')
     })
 

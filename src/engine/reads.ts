@@ -5,7 +5,7 @@ import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { incarnationOf } from './incarnation.ts'
 import type { Quarantine } from './quarantine.ts'
 import { Unavailable } from './rejected.ts'
-import { within } from './within.ts'
+import { withTimeout } from './with-timeout.ts'
 
 export type Row = Record<string, unknown>
 
@@ -67,7 +67,7 @@ export const openReads = <Tables>({ url, schema, size = 12, quarantine, head, he
   let patience = HEAD_MS
   const goalNow = async () => {
     try {
-      const goal = await within(patience, 'the log does not answer', head())
+      const goal = await withTimeout(patience, 'the log does not answer', head())
       patience = HEAD_MS
       return goal
     } catch {

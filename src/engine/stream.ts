@@ -6,7 +6,7 @@ import type { Actor } from '../log/metadata.ts'
 export type DomainEvent = { readonly type: string; readonly data: object }
 
 /** When it happened (ms) and who did it. */
-export type Occasion = { readonly at: number; readonly actor?: Actor | undefined }
+export type EventContext = { readonly at: number; readonly actor?: Actor | undefined }
 
 /**
  * A state, the revision that its stream had then, when its last event happened (ms, 0 for none), and a position that
@@ -27,7 +27,7 @@ export type StreamKind<State, Event extends DomainEvent> = {
   readonly category: string
   readonly events: z.ZodType<Event>
   readonly initial: () => State
-  readonly evolve: (state: State, event: Event, occasion: Occasion) => State
+  readonly evolve: (state: State, event: Event, context: EventContext) => State
   /** About how many bytes a state takes in memory, rather more than less. */
   readonly weigh: (state: State) => number
   /** Leaves out what a later event of the same append makes superfluous. */

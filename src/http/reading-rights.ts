@@ -1,5 +1,5 @@
 import { Unavailable } from '../engine/rejected.ts'
-import { within } from '../engine/within.ts'
+import { withTimeout } from '../engine/with-timeout.ts'
 import type { Reading } from './reading.ts'
 import type { RecentLosses } from './recent-losses.ts'
 
@@ -30,7 +30,7 @@ export const newReadingRights = (isAlive: () => boolean, losses: RecentLosses): 
 
   const sure = async (reading: Reading) => {
     if (isSure(reading)) return
-    reading.checking ??= within(PATIENCE_MS, 'rights cannot be looked up', confirm(reading)).finally(() => {
+    reading.checking ??= withTimeout(PATIENCE_MS, 'rights cannot be looked up', confirm(reading)).finally(() => {
       reading.checking = undefined
     })
     await reading.checking

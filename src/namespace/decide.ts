@@ -1,6 +1,6 @@
 import { textBytes } from '../engine/memory.ts'
 import { Rejected } from '../engine/rejected.ts'
-import type { Decision, Occasion, StreamKind } from '../engine/stream.ts'
+import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
 import { type ClaimedBy, NamespaceEvent, type NamespaceType, type Role } from './events.ts'
 import type { Invite } from './invite.ts'
 
@@ -39,7 +39,7 @@ const created = (data: Extract<NamespaceEvent, { type: 'NamespaceCreated' }>['da
   return { is: 'present', ...origin, avatarStorageId: undefined, members: new Map(), invites: new Map() }
 }
 
-const evolve = (before: Namespace, event: NamespaceEvent, { at }: Occasion): Namespace => {
+const evolve = (before: Namespace, event: NamespaceEvent, { at }: EventContext): Namespace => {
   if (event.type === 'NamespaceCreated') return created(event.data)
   const state = existing(before)
   switch (event.type) {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { done } from '../http/fields.ts'
-import { given } from '../http/given.ts'
+import { pickDefined } from '../http/pick-defined.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import type { Service } from '../service.ts'
@@ -66,7 +66,7 @@ export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
     async (request, reply) => {
       const id = idOfSlug(request.params.slug)
       const code = await freeCode()
-      const terms = { code, role: 'member' as const, ...given(request.body, ['role', 'email', 'maxUses']) }
+      const terms = { code, role: 'member' as const, ...pickDefined(request.body, ['role', 'email', 'maxUses']) }
       const decide = createInvite(requireCaller(request).userId, terms)
       const answer = (state: Namespace) => newInviteView(id, code, existing(state).invites.get(code)!, now())
       return ok(reply, { invite: await write(namespaces, id, { decide, answer }, contextOf(request)) })

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { invalid } from '../http/http-error.ts'
-import { given } from '../http/given.ts'
+import { pickDefined } from '../http/pick-defined.ts'
 import { Key, LongText, ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
@@ -107,7 +107,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: Service): void =>
     async (request, reply) => {
       const { displayName, type = 'org' } = request.body
       const slug = newSlug(request.body.slug)
-      const described = given(request.body, ['description'])
+      const described = pickDefined(request.body, ['description'])
       const terms = { slug, displayName, ...described, type, createdBy: requireCaller(request).userId }
       return ok(reply, { namespace: await writeNamespace(request, namespaceId(slug), createNamespace(terms)) })
     },
@@ -145,7 +145,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: Service): void =>
       },
     },
     async (request, reply) => {
-      const change = given(request.body, ['displayName', 'description'])
+      const change = pickDefined(request.body, ['displayName', 'description'])
       const decide = updateNamespace(requireCaller(request).userId, change)
       return ok(reply, { namespace: await writeNamespace(request, idOfSlug(request.params.slug), decide) })
     },

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpError, invalid, notFound } from '../http/http-error.ts'
-import { given } from '../http/given.ts'
+import { pickDefined } from '../http/pick-defined.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import { answers, ok } from '../http/reply.ts'
 import { sha256 } from '../ids.ts'
@@ -57,7 +57,7 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: Service, codeh
       const { body } = request
       assertDeviceId(body.deviceId, config)
       const origin = originOf(app, config)
-      const wish = given(body, ['deviceName', 'namespaceId', 'inviteCode', 'redirectTo'])
+      const wish = pickDefined(body, ['deviceName', 'namespaceId', 'inviteCode', 'redirectTo'])
       const target = wish.redirectTo === undefined ? undefined : targetOf(wish.redirectTo, origin)
       if (wish.redirectTo !== undefined && !target) throw invalid('redirectTo', 'must be loopback, or a page of ours')
       const browser = target?.is === 'page' ? markBrowser(request, reply, config) : undefined

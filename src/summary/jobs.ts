@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type JobHelpers, Logger, type WorkerPool, runMigrations, runTaskList } from 'graphile-worker'
 import type pg from 'pg'
-import { within } from '../engine/within.ts'
+import { withTimeout } from '../engine/with-timeout.ts'
 import { newJobPool } from './job-pool.ts'
 import { AGAIN, indexLockedJobs } from './presence.ts'
 import { type Payload, TASK } from './rows.ts'
@@ -44,7 +44,7 @@ const giveBack = async (pool: pg.Pool, ids: readonly string[]) => {
 
 const SLOW = 'the job runner takes too long to stop'
 const briefly = (work: PromiseLike<unknown> | unknown) =>
-  within(PATIENCE_MS, SLOW, Promise.resolve(work)).catch(() => {})
+  withTimeout(PATIENCE_MS, SLOW, Promise.resolve(work)).catch(() => {})
 
 /** Starts the job runner on a small pool of its own; it takes no job before it is opened. */
 export const startJobs = async ({ url, connections, concurrency, run, logger }: JobsOptions): Promise<Jobs> => {

@@ -40,7 +40,7 @@ export const AGAIN = `
   where j.id = any($1::int8[])`
 
 /** Gives back the jobs of runners that are gone. Safe when several do it at once. */
-export const freeJobsOfTheDead = async (pool: pg.Pool): Promise<void> => {
+export const releaseJobsOfDeadWorkers = async (pool: pg.Pool): Promise<void> => {
   const client = await pool.connect()
   try {
     await client.query('begin')

@@ -9,7 +9,7 @@ import { type Leader, openLeader } from '../postgres/leader.ts'
 import { type Jobs, startJobs } from './jobs.ts'
 import { type JobOptions, newJob } from './job.ts'
 import { manage } from './manager.ts'
-import { LEAD, freeJobsOfTheDead, sayAlive } from './presence.ts'
+import { LEAD, releaseJobsOfDeadWorkers, sayAlive } from './presence.ts'
 import { providerOf } from './providers.ts'
 import { CheckpointMoved } from './rows.ts'
 import type { SummarySettings } from './settings.ts'
@@ -60,7 +60,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
 
   const sweep = async (signal: AbortSignal) => {
     while (!signal.aborted) {
-      await freeJobsOfTheDead(options.pool)
+      await releaseJobsOfDeadWorkers(options.pool)
       await pause(SWEEP_MS, signal)
     }
   }

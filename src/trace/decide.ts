@@ -1,6 +1,6 @@
 import jsonpatch from 'fast-json-patch'
 import { Rejected } from '../engine/rejected.ts'
-import type { Decision, Occasion, StreamKind } from '../engine/stream.ts'
+import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
 import { type Earlier, NO_EARLIER, endedBy, toldOf } from './earlier.ts'
 import { type MessageClass, type MessageTypeCounts, TraceEvent, type Visibility } from './events.ts'
 import { weighTrace } from './kept.ts'
@@ -93,7 +93,7 @@ const withMessage = (state: PresentTrace, { externalId, message, document }: Wri
   return { ...state, updatedAt: message.updatedAt }
 }
 
-const evolve = (state: Trace, event: TraceEvent, { at, actor }: Occasion): Trace => {
+const evolve = (state: Trace, event: TraceEvent, { at, actor }: EventContext): Trace => {
   switch (event.type) {
     case 'TraceCreated': {
       const { externalId, namespaceId, createdBy, ...fields } = event.data

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { contextOf, requireCaller } from '../http/caller.ts'
-import { given } from '../http/given.ts'
+import { pickDefined } from '../http/pick-defined.ts'
 import { ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import type { Service } from '../service.ts'
@@ -50,7 +50,7 @@ export const userRoutes = (app: FastifyInstance, service: Service): void => {
     },
     async (request, reply) => {
       const { userId } = requireCaller(request)
-      const { displayName } = given(request.body, ['displayName'])
+      const { displayName } = pickDefined(request.body, ['displayName'])
       if (displayName === undefined) return ok(reply, { user: await userById(reads, userId) })
       await write(users, userId, { decide: rename(displayName) }, contextOf(request))
       return ok(reply, { user: { id: userId, displayName } })

@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newPool } from '../../src/postgres/connect.ts'
 import { startJobs } from '../../src/summary/jobs.ts'
-import { freeJobsOfTheDead, sayAlive } from '../../src/summary/presence.ts'
+import { releaseJobsOfDeadWorkers, sayAlive } from '../../src/summary/presence.ts'
 import { TASK } from '../../src/summary/rows.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -50,8 +50,8 @@ const scans = async (): Promise<number> => {
 test('are found, and given back, without a scan over all jobs', async () => {
   await fill()
   const before = await scans()
-  await freeJobsOfTheDead(pool)
-  await freeJobsOfTheDead(pool)
+  await releaseJobsOfDeadWorkers(pool)
+  await releaseJobsOfDeadWorkers(pool)
   assert.is(await scans(), before)
   const { rows } = await living.query(
     'select key, attempts, locked_by from graphile_worker.jobs where locked_by is not null or run_at <= now() order by key',

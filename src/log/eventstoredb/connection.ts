@@ -4,7 +4,7 @@ import streams from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { type Address, BadAddress } from './address.ts'
 import { parseSent } from './sent.ts'
 
-const FAREWELL_MS = 1_000
+const CLOSE_TIMEOUT_MS = 1_000
 
 /** What the client keeps to itself, as far as it has to be kept in check. */
 type Inner = {
@@ -93,7 +93,7 @@ export const newConnection = (address: Address): Connection => {
   const close = async () => {
     closed = true
     const end = current.dispose().then(() => closeChannel(current))
-    await Promise.race([end, setTimeout(FAREWELL_MS, undefined, { ref: false })])
+    await Promise.race([end, setTimeout(CLOSE_TIMEOUT_MS, undefined, { ref: false })])
   }
 
   return { client: () => current, renew, fault, faults: () => faults, close }

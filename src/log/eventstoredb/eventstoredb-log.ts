@@ -9,14 +9,14 @@ import {
   type Revision,
 } from '../log.ts'
 import { parseAddress } from './address.ts'
-import { newAsk } from './asker.ts'
+import { newAsk } from './retrying-client.ts'
 import { newConnection } from './connection.ts'
 import { newGuard } from './guard.ts'
 import { type Identified, newIdentified } from './identity.ts'
-import { type Look, newLooks } from './looks.ts'
+import { type Look, newSharedReads } from './shared-reads.ts'
 import { orAborted } from './or-aborted.ts'
 import { newOwnEvents } from './own-events.ts'
-import { proposed } from './proposed.ts'
+import { toEventData } from './to-event-data.ts'
 import { newQuestions } from './questions.ts'
 import { newReader } from './reader.ts'
 import { truncateStream } from './truncate.ts'
@@ -71,14 +71,14 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   const identified = newIdentified(questions, writer, address.prefix)
   const listeners: ((identity: LogIdentity) => void)[] = []
   const guard = newGuard([forReading, forWriting], identified, (identity) => {
-    looks.forget()
+    sharedReads.forget()
     for (const listener of listeners) listener(identity)
   })
 
   const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
     // The server would take it, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs an event')
-    const written = events.map(proposed)
+    const written = events.map(toEventData)
     own.sent(events)
     const generation = guard.generation()
     const assertSame = () => guard.assertSame(generation)
@@ -100,7 +100,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
 
   const lastRevision = async (stream: string) => (await questions.last(address.prefix + stream))?.revision ?? 'none'
 
-  const looks = newLooks({ version: wakeUps.version, read: page })
+  const sharedReads = newSharedReads({ version: wakeUps.version, read: page })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
@@ -110,13 +110,13 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     let next: Look | undefined
     try {
       while (!end.aborted) {
-        const look = next ?? looks.at(at)
+        const look = next ?? sharedReads.at(at)
         next = undefined
         const read = await orAborted(look.page, end)
         if (end.aborted) return look.leave()
         const page = read && (await isSame(generation)) ? read : undefined
         guard.saw(page?.events.at(-1))
-        next = page && !page.isLast ? looks.at(page.through, page.isSparse) : undefined // while the follower has this one
+        next = page && !page.isLast ? sharedReads.at(page.through, page.isSparse) : undefined // while the follower has this one
         if (page) {
           if (!woken && page.events.length > 0) wakeUps.missed()
           at = page.through
@@ -132,7 +132,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
 
   const truncate = async (stream: string, before: Revision) => {
     await truncateStream(questions, writer, address.prefix + stream, before)
-    looks.forget()
+    sharedReads.forget()
   }
 
   let closed: Promise<void> | undefined

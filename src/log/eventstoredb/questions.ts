@@ -1,7 +1,7 @@
 import { BACKWARDS, END, type EventStoreDBClient, FORWARDS, START } from '@eventstore/db-client'
 import type { Position } from '../log.ts'
 import type { Address } from './address.ts'
-import type { Ask } from './asker.ts'
+import type { Ask } from './retrying-client.ts'
 import { isNoRecord } from './errors.ts'
 import { type Page, type PageOptions, asSent, readPage } from './page.ts'
 import type { Stored } from './sent.ts'

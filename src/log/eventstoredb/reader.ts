@@ -1,6 +1,6 @@
 import type { Position, ReadOptions, RecordedEvent } from '../log.ts'
 import type { Address } from './address.ts'
-import type { Ask } from './asker.ts'
+import type { Ask } from './retrying-client.ts'
 import { newMask } from './mask.ts'
 import type { OwnEvents } from './own-events.ts'
 import type { Stored } from './sent.ts'

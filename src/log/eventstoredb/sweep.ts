@@ -1,6 +1,6 @@
 import { type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
 import type { Position } from '../log.ts'
-import type { Ask } from './asker.ts'
+import type { Ask } from './retrying-client.ts'
 import { asSent, consume, newTaker } from './page.ts'
 import type { Stored } from './sent.ts'
 

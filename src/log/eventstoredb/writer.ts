@@ -3,7 +3,7 @@ import { type Appended, type Expected, LogChanged, LogUnavailable, WrongRevision
 import type { Address } from './address.ts'
 import type { Connection } from './connection.ts'
 import { hopeless, isNeverSent, isNotLeader } from './errors.ts'
-import { newLanes } from './lanes.ts'
+import { newKeyedQueue } from './keyed-queue.ts'
 
 // Of the 100 streams of a connection; more at once are not faster (measured).
 const IN_FLIGHT = 64
@@ -52,7 +52,7 @@ type Waiting = {
  * ids go again with the same expected revision, which the server knows to be the same append, until the deadline.
  */
 export const newWriter = ({ connection, address, deadlineMs, head, sees, observe }: WriterOptions): Writer => {
-  const lanes = newLanes(IN_FLIGHT)
+  const keyedQueue = newKeyedQueue(IN_FLIGHT)
   let closed = false
 
   const conflict = (append: Waiting, { actualVersion: actual }: WrongExpectedVersionError) => {
@@ -152,7 +152,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, sees, observe
           else await new Promise((resume) => setTimeout(resume, RETRY_MS))
         }
       }
-      lanes.add(
+      keyedQueue.add(
         stream,
         () =>
           new Promise<void>((resolve) => {
@@ -166,7 +166,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, sees, observe
 
   const close = async () => {
     closed = true
-    await lanes.idle()
+    await keyedQueue.idle()
   }
 
   return { append, close }

@@ -11,7 +11,7 @@ import { newWriter } from './writer.ts'
 
 const POLL_MS = 400
 const RETRY_MS = 200
-const FAREWELL_MS = 1_000
+const CLOSE_TIMEOUT_MS = 1_000
 const STATEMENT_MS = 10_000
 const TAIL_BYTES = 16 * 1024 * 1024
 const TRUNCATE_STEP = 2_000
@@ -114,7 +114,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
     await writer.close()
     closing.abort()
     await others.close()
-    await Promise.race([pool.end(), setTimeout(FAREWELL_MS, undefined, { ref: false })])
+    await Promise.race([pool.end(), setTimeout(CLOSE_TIMEOUT_MS, undefined, { ref: false })])
   }
 
   return {

@@ -28,7 +28,7 @@ const assertEvent = ({ id, type, data, metadata, decoded }: NewEvent) => {
  * Binary, because JSON would be parsed and written anew; a plain Uint8Array, because a Buffer as metadata would be.
  * @throws TypeError, SyntaxError
  */
-export const proposed = (event: NewEvent): EventData => {
+export const toEventData = (event: NewEvent): EventData => {
   assertEvent(event)
   const { id, type, data, metadata } = event
   return {

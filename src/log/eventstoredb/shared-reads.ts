@@ -17,14 +17,14 @@ type Kept = Pick<Look, 'seen' | 'page'> & {
   weight: number
 }
 
-export type Looks = {
+export type SharedReads = {
   /** A look behind a position: a new one, or one that another follower has begun there. */
   at(position: Position, isSparse?: boolean): Look
   /** Lets go of what has been read: some of it has been erased. */
   forget(): void
 }
 
-export type LooksOptions = {
+export type SharedReadsOptions = {
   /** Of the wake-ups. */
   readonly version: () => number
   readonly read: (after: Position, options: { signal: AbortSignal; isSparse: boolean }) => Promise<Batch>
@@ -45,7 +45,7 @@ const weightOf = ({ events }: Batch) =>
  * The followers of a process go through the log one close behind the other: what the first has read, the others get from
  * memory. A look says which version of the wake-ups it has seen, so whoever shares an old one looks again at once.
  */
-export const newLooks = ({ version, read, now = () => performance.now() }: LooksOptions): Looks => {
+export const newSharedReads = ({ version, read, now = () => performance.now() }: SharedReadsOptions): SharedReads => {
   const kept = new Map<Position, Kept>() // in the order in which they began
   let weight = 0
 

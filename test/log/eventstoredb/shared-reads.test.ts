@@ -1,11 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newLooks } from '../../../src/log/eventstoredb/looks.ts'
+import { newSharedReads } from '../../../src/log/eventstoredb/shared-reads.ts'
 import { alive } from '../../support/garbage.ts'
 import type { Batch } from '../../../src/log/eventstoredb/reader.ts'
 import { until } from '../../support/until.ts'
 
-/** Looks whose reads are answered by hand. */
+/** SharedReads whose reads are answered by hand. */
 const newScene = () => {
   const reads: { after: bigint; signal: AbortSignal; answer: (through: bigint) => void; fail: () => void }[] = []
   let version = 0
@@ -15,54 +15,54 @@ const newScene = () => {
       const answer = (through: bigint) => resolve({ events: [], through, isLast: true, isSparse: false })
       reads.push({ after, signal, answer, fail: () => reject(new Error('away')) })
     })
-  const looks = newLooks({ version: () => version, read, now: () => clock })
+  const sharedReads = newSharedReads({ version: () => version, read, now: () => clock })
   /** Looks at so many positions, each of which has a page; gives at how many of them a page is kept. */
   const lookAt = async (count: number) => {
     for (let i = 0; i < count; i++) {
-      const { page } = looks.at(BigInt(i))
+      const { page } = sharedReads.at(BigInt(i))
       reads.at(-1)!.answer(BigInt(i + 1))
       await page
     }
     const before = reads.length
-    for (let i = 0; i < count; i++) looks.at(BigInt(i))
+    for (let i = 0; i < count; i++) sharedReads.at(BigInt(i))
     return count - (reads.length - before)
   }
-  return { reads, looks, lookAt, wake: () => void (version += 1), pass: (ms: number) => void (clock += ms) }
+  return { reads, sharedReads, lookAt, wake: () => void (version += 1), pass: (ms: number) => void (clock += ms) }
 }
 
 test('followers at one place share a read, under way or done, with the version that it has seen', async () => {
-  const { reads, looks, wake } = newScene()
-  const first = looks.at(5n)
+  const { reads, sharedReads, wake } = newScene()
+  const first = sharedReads.at(5n)
   wake()
-  const second = looks.at(5n)
+  const second = sharedReads.at(5n)
   reads[0]!.answer(9n)
   assert.equal([(await first.page)?.through, (await second.page)?.through], [9n, 9n])
-  const third = looks.at(5n)
+  const third = sharedReads.at(5n)
   assert.equal([first.seen, second.seen, third.seen, reads.length], [0, 0, 0, 1])
-  assert.is(looks.at(9n).seen, 1)
+  assert.is(sharedReads.at(9n).seen, 1)
 })
 
 test('a read that found nothing, or failed, is shared by nobody who comes later', async () => {
-  const { reads, looks } = newScene()
-  const empty = looks.at(5n)
+  const { reads, sharedReads } = newScene()
+  const empty = sharedReads.at(5n)
   reads[0]!.answer(5n)
   await empty.page
-  const failed = looks.at(5n)
+  const failed = sharedReads.at(5n)
   reads[1]!.fail()
   assert.is(await failed.page, undefined)
-  looks.at(5n)
+  sharedReads.at(5n)
   assert.is(reads.length, 3)
 })
 
 test('the last follower to leave ends the read, and each leaves once', () => {
-  const { reads, looks } = newScene()
-  const [first, second] = [looks.at(5n), looks.at(5n)]
+  const { reads, sharedReads } = newScene()
+  const [first, second] = [sharedReads.at(5n), sharedReads.at(5n)]
   first.leave()
   first.leave()
   assert.not(reads[0]!.signal.aborted)
   second.leave()
   assert.ok(reads[0]!.signal.aborted)
-  looks.at(5n)
+  sharedReads.at(5n)
   assert.is(reads.length, 2)
 })
 
@@ -72,10 +72,10 @@ test('pages that hold nothing of ours are not kept for ever: they weigh, too', a
 })
 
 test('a page is kept for a second, whatever it weighs', async () => {
-  const { reads, looks, pass } = newScene()
+  const { reads, sharedReads, pass } = newScene()
   const held = new Set<WeakRef<Batch>>()
   const look = async (position: bigint) => {
-    const { page } = looks.at(position)
+    const { page } = sharedReads.at(position)
     reads.pop()!.answer(position + 1n)
     held.add(new WeakRef((await page)!))
   }
@@ -87,12 +87,12 @@ test('a page is kept for a second, whatever it weighs', async () => {
 })
 
 test('nothing is kept of what may have been erased', async () => {
-  const { reads, looks } = newScene()
-  const look = looks.at(5n)
+  const { reads, sharedReads } = newScene()
+  const look = sharedReads.at(5n)
   reads[0]!.answer(9n)
   await look.page
-  looks.forget()
-  looks.at(5n)
+  sharedReads.forget()
+  sharedReads.at(5n)
   assert.is(reads.length, 2)
 })
 

@@ -1,8 +1,8 @@
 /**
- * The named members that a body has of its own and that are set: bodies are checked, never replaced, so whatever else
- * stands in them is nobody's business.
+ * The named members that an object has of its own and that are not undefined. A body is checked but not replaced, so it
+ * may hold others.
  */
-export const given = <Body extends object, Name extends keyof Body>(
+export const pickDefined = <Body extends object, Name extends keyof Body>(
   body: Body,
   names: readonly Name[],
 ): { [N in Name]?: Exclude<Body[N], undefined> } => {

@@ -105,8 +105,12 @@ export const applyBatch = async (target: Target, events: readonly Happened[], st
   const { client, group } = target
   const { send, settled } = newSender(client)
   const pieces = piecesOf(events)
+  const pause = pieces.length > MANY_PIECES ? settled : () => new Promise<undefined>((resolve) => setImmediate(resolve, undefined))
   for (const [i, piece] of pieces.entries()) {
-    if (i > 0) await (pieces.length > MANY_PIECES ? settled() : new Promise(setImmediate))
+    if (i > 0 && (await pause())) {
+      send('rollback')
+      break
+    }
     const release = holdBack(client)
     try {
       for (const event of piece) assert(event.data) // what cannot be read is not passed by, whoever ignores it

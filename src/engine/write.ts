@@ -3,7 +3,7 @@ import type { DomainEvent } from './stream.ts'
 import type { Transactor } from './transact.ts'
 
 /** A command whose answer may be left out: then the write has none. */
-export type Written<State, Event, Need, Answer> = Omit<Command<State, Event, Need, Answer>, 'answer'> & {
+export type WriteCommand<State, Event, Need, Answer> = Omit<Command<State, Event, Need, Answer>, 'answer'> & {
   readonly answer?: (state: State, events: readonly Event[]) => Answer
 }
 
@@ -16,7 +16,7 @@ export type Written<State, Event, Need, Answer> = Omit<Command<State, Event, Nee
 export type Write = <State, Event extends DomainEvent, Need = void, Answer = void>(
   transactor: Pick<Transactor<State, Event, Need>, 'transact'>,
   id: string,
-  command: Written<State, Event, Need, Answer>,
+  command: WriteCommand<State, Event, Need, Answer>,
   context: Context,
 ) => Promise<Answer>
 

@@ -1,51 +1,39 @@
 import { availableParallelism } from 'node:os'
 import { Tinypool } from 'tinypool'
 import { Unavailable } from '../engine/rejected.ts'
-import type { BodyBytes } from './body-bytes.ts'
-import { type Code, HttpError } from './http-error.ts'
+import { type BodyBytes, wholeOf } from './body-bytes.ts'
+import { HttpError } from './http-error.ts'
+import type { TaskInput, TaskResult } from './task-result.ts'
 
 const IDLE_MS = 60_000
 const LONGEST_MS = 30_000
 /** Below this a body is read sooner than it is handed to a thread. */
 const LARGE_BYTES = 16 * 1024
 
-/** What reading a body came to. An error that is handed from one thread to another is no HttpError any more. */
-export type Outcome<T> =
-  | { readonly value: T }
-  | { readonly refused: { readonly code: Code; readonly message: string; readonly details: unknown } }
-
-/** What `read` gives or refuses, as it can be handed to another thread. */
-export const outcomeOf = <T>(read: () => T): Outcome<T> => {
-  try {
-    return { value: read() }
-  } catch (error) {
-    if (!(error instanceof HttpError)) throw error
-    const { code, message, details } = error
-    return { refused: { code, message, details } }
-  }
+/** One way to read a body, which may run in two places. */
+export type Task<T> = {
+  /** Reads a body that is small. @throws HttpError */
+  readonly here: (body: Uint8Array) => T
+  /** A module whose export of this name takes a `TaskInput` and gives a `TaskResult` of the same. */
+  readonly module: URL
+  readonly name: string
+  /** What that one gets besides the bytes. */
+  readonly more?: object
 }
-
-/** A function that a module exports under this name; it gives an `Outcome`. */
-export type Task = { readonly module: URL; readonly name: string }
 
 /**
  * Threads that read large bodies: some take a second, and the event loop that answers everybody else shall not wait. What
  * a task gives back should be flat, for it is copied: texts rather than objects.
  */
 export type BodyThreads = {
-  /** Whether a body is to be read here. */
-  isLarge(bytes: BodyBytes): boolean
   /**
-   * Takes the bytes away from the caller.
+   * Reads a body, on a thread if it is large; its bytes are taken away from the caller.
    * @throws HttpError what the task refuses
    * @throws Unavailable when there is no thread, or it takes too long
    */
-  read<T>(task: Task, bytes: BodyBytes, more?: object): Promise<T>
+  read<T>(task: Task<T>, bytes: BodyBytes): Promise<T>
   close(): Promise<void>
 }
-
-/** What a task gets. */
-export type Input<More extends object = object> = More & Pick<BodyBytes, 'pieces'>
 
 export const newBodyThreads = (failed: (error: Error) => void): BodyThreads => {
   const maxThreads = Math.max(1, Math.min(4, availableParallelism() - 1))
@@ -57,25 +45,23 @@ export const newBodyThreads = (failed: (error: Error) => void): BodyThreads => {
     resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 },
   })
   pool.on('error', failed)
-  const run = <T>({ module, name }: Task, input: Input): Promise<Outcome<T>> =>
-    pool
-      .run(input, {
-        filename: module.href,
-        name,
-        transferList: input.pieces.map(({ buffer }) => buffer) as never, // its type follows the wrong overload of Node's
-        signal: AbortSignal.timeout(LONGEST_MS),
-      })
-      .catch((error: unknown) => {
-        throw new Unavailable('the body could not be read', false, error)
-      })
-  return {
-    isLarge: ({ length }) => length >= LARGE_BYTES,
-    read: async <T>(task: Task, { pieces }: BodyBytes, more?: object) => {
-      const outcome = await run<T>(task, { ...more, pieces })
-      if ('value' in outcome) return outcome.value
-      const { code, message, details } = outcome.refused
-      throw new HttpError(code, message, details)
-    },
-    close: () => pool.destroy(),
+
+  const onThread = <T>({ module, name, more }: Task<T>, { pieces }: BodyBytes): Promise<TaskResult<T>> => {
+    const input: TaskInput = { ...more, pieces }
+    const transferList = pieces.map(({ buffer }) => buffer) as never // its type follows the wrong overload of Node's
+    const signal = AbortSignal.timeout(LONGEST_MS)
+    return pool.run(input, { filename: module.href, name, transferList, signal }).catch((error: unknown) => {
+      throw new Unavailable('the body could not be read', false, error)
+    })
   }
+
+  const read = async <T>(task: Task<T>, bytes: BodyBytes): Promise<T> => {
+    if (bytes.length < LARGE_BYTES) return task.here(wholeOf(bytes))
+    const result = await onThread(task, bytes)
+    if ('value' in result) return result.value
+    const { code, message, details } = result.refused
+    throw new HttpError(code, message, details)
+  }
+
+  return { read, close: () => pool.destroy() }
 }

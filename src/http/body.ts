@@ -1,46 +1,47 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
-import { type BodyBytes, wholeOf } from './body-bytes.ts'
 import type { BodyThreads, Task } from './body-thread.ts'
 import { check } from './check.ts'
 import { invalid } from './http-error.ts'
 import { type Arrived, type Intake, newIntake } from './intake.ts'
-import { parseBody } from './json-body.ts'
-
-/** Makes of a body what the route works with, checked; the bytes are its own. @throws HttpError invalid_request */
-export type BodyReader = (bytes: BodyBytes) => unknown
+import { knownMembers } from './known-members.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     arrived: Arrived | undefined
   }
   interface FastifyContextConfig {
-    /** Default: its JSON value, of a large one the members that the route's schema names. */
-    readBody?: BodyReader
+    /** Makes of a body what the route works with. Default: the members that its schema names. */
+    readBody?: Task<unknown>
   }
 }
 
 export const BATCH_LIMIT = 16 * 1024 * 1024
 
-const known: Task = { module: new URL('./body-tasks.ts', import.meta.url), name: 'known' }
+const module = new URL('./body-tasks.ts', import.meta.url)
 
-const namesOf = (schema: unknown): string[] => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])
-
-const readValue = (threads: BodyThreads, schema: unknown, bytes: BodyBytes) =>
-  threads.isLarge(bytes) ? threads.read(known, bytes, { names: namesOf(schema) }) : parseBody(wholeOf(bytes))
+/** Reads the members that a schema names. @throws Error for a schema that is no object's: nobody knows its members */
+const membersOf = (schema: unknown): Task<unknown> => {
+  if (schema !== undefined && !(schema instanceof z.ZodObject)) throw new Error('a body must be a z.object')
+  const names = schema ? Object.keys(schema.shape) : []
+  return { here: (body) => knownMembers(body, names), module, name: 'members', more: { names } }
+}
 
 /** Bodies are JSON that loses nothing; any other content type is a 400. */
 export const installBodies = (app: FastifyInstance, threads: BodyThreads, intake: Intake = newIntake()): void => {
   app.decorateRequest('arrived', undefined)
+  app.addHook('onRoute', (route) => {
+    route.config = { readBody: membersOf(route.schema?.body), ...route.config }
+  })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
-    const { bodyLimit: limit, config, schema } = request.routeOptions
+    const { bodyLimit: limit, config } = request.routeOptions
     request.arrived = await intake.read(payload, { limit, sessionId: request.caller?.sessionId })
     const { bytes } = request.arrived
     // A DELETE with a content type and no body is no mistake.
     if (bytes.length === 0) return undefined
-    return config.readBody ? config.readBody(bytes) : readValue(threads, schema?.body, bytes)
+    return threads.read(config.readBody ?? membersOf(undefined), bytes) // a path that is not there has none
   })
   app.addHook('onSend', async (request) => request.arrived?.done())
   app.addContentTypeParser('*', (request: FastifyRequest, payload, done) => {

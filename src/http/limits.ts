@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { newPool } from '../postgres/connect.ts'
 import { addressKey } from './address.ts'
 import { HttpError } from './http-error.ts'
-import { type SessionLimit, newSessionLimit } from './session-limit.ts'
+import { type NodeLimit, newNodeLimit } from './node-limit.ts'
 import { type SharedLimit, newSharedLimit } from './shared-limit.ts'
 import type { HttpConfig } from './settings.ts'
 
@@ -19,10 +19,10 @@ declare module 'fastify' {
 
 export type Limits = {
   readonly perAddress: Readonly<Record<AddressLimit, Pick<SharedLimit, 'take'>>>
-  readonly writes: SessionLimit
-  readonly reads: SessionLimit
+  readonly writes: NodeLimit
+  readonly reads: NodeLimit
   /** Reads without a session, by address. */
-  readonly anonymousReads: SessionLimit
+  readonly anonymousReads: NodeLimit
   close(): Promise<void>
 }
 
@@ -45,10 +45,9 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
   const pool = newPool(databaseUrl, 'limits', connections, QUERY_MS)
   const elapsed = () => performance.now()
   const shared = (name: string, points: number) => newSharedLimit({ pool, name, points })
-  const ofSessions = (name: string, points: number) =>
-    newSessionLimit({ shared: shared(name, points), points, elapsed })
-  const [writes, reads] = [ofSessions('write', config.RATE_LIMIT_WRITES), ofSessions('read', config.RATE_LIMIT_READS)]
-  const anonymousReads = ofSessions('anonymous-read', config.RATE_LIMIT_ANONYMOUS_READS)
+  const countedHere = (name: string, points: number) => newNodeLimit({ shared: shared(name, points), points, elapsed })
+  const [writes, reads] = [countedHere('write', config.RATE_LIMIT_WRITES), countedHere('read', config.RATE_LIMIT_READS)]
+  const anonymousReads = countedHere('anonymous-read', config.RATE_LIMIT_ANONYMOUS_READS)
   const all = [writes, reads, anonymousReads]
 
   const quietly = (work: Promise<unknown>) => work.catch((err: unknown) => logger.debug({ err }, 'limits not shared'))

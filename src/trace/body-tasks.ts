@@ -1,11 +1,12 @@
 import '../low-priority.ts'
 import { wholeOf } from '../http/body-bytes.ts'
-import { type Input, type Outcome, outcomeOf } from '../http/body-thread.ts'
+import { type TaskInput, type TaskResult, resultOf } from '../http/task-result.ts'
 import { readBatch, readMessage } from './body.ts'
 import type { MessageUpsert } from './message.ts'
 
 /** What runs on the threads that read bodies, by these names. */
-export const batch = (input: Input): Outcome<readonly MessageUpsert[]> => outcomeOf(() => readBatch(wholeOf(input)))
+export const batch = (input: TaskInput): TaskResult<readonly MessageUpsert[]> =>
+  resultOf(() => readBatch(wholeOf(input)))
 
-export const message = (input: Input): Outcome<Omit<MessageUpsert, 'externalId'>> =>
-  outcomeOf(() => readMessage(wholeOf(input)))
+export const message = (input: TaskInput): TaskResult<Omit<MessageUpsert, 'externalId'>> =>
+  resultOf(() => readMessage(wholeOf(input)))

@@ -1,12 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { wholeOf } from '../http/body-bytes.ts'
-import { BATCH_LIMIT, type BodyReader, readBodies } from '../http/body.ts'
+import { BATCH_LIMIT, readBodies } from '../http/body.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
-import { notFound } from '../http/http-error.ts'
-import { count, id as idOf, nextCursor } from '../http/fields.ts'
-import { Key, Limit, limitOf } from '../http/keys.ts'
-import { PAGE_BYTES, fittingTexts } from '../http/page-bytes.ts'
+import { count, id as idOf } from '../http/fields.ts'
+import { Key } from '../http/keys.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
 import { messageId } from '../ids.ts'
 import type { Service } from '../service.ts'
@@ -14,28 +11,15 @@ import type { Claim } from '../namespace/quota.ts'
 import { BatchBody, MessageBody, readBatch, readMessage } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
 import type { Trace } from './decide.ts'
-import type { Reader } from './lost-rights.ts'
 import { growthOf } from './growth.ts'
 import { type Located, assertMayWriteTo, writeLocated } from './locate.ts'
+import { messageListRoute } from './message-list-route.ts'
 import type { MessageUpsert } from './message.ts'
-import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
-import { type MessageListRow, listMessages, messageCursor, messageValues } from './message-queries.ts'
-import { assertMayRead } from './policy.ts'
-import { memberOf, resolveTrace, traceDetail } from './queries.ts'
 import { messageMeanings } from './meanings.ts'
-import { checkRight } from './right-to-read.ts'
-import { Message, messageText, upsertedText } from './views.ts'
+import { Message, upsertedText } from './views.ts'
 
 const OneParams = z.object({ externalId: Key, messageExternalId: Key })
 const Params = z.object({ externalId: Key })
-const Query = z.object({
-  includeParts: z.string().optional(),
-  limit: Limit.meta({
-    description: 'At most this many messages; above 1000 counts as 1000. Default: all of them',
-  }).optional(),
-  cursor: z.string().optional(),
-})
-const List = z.object({ messages: z.array(Message).meta({ description: 'The messages of this page' }), nextCursor })
 const Batch = z.object({
   messages: z
     .array(
@@ -53,10 +37,6 @@ const Batch = z.object({
 })
 const tags = ['messages']
 
-/** Up to this many bytes a list is answered at once; a longer one as its reader takes it. */
-const QUICK_BYTES = 256 * 1024
-const ALL = 2 ** 31 - 1
-
 type Written = { id: string; messages: UpsertedMessage[]; messageCount: number }
 
 const batchText = ({ id, messages, messageCount }: Written): string => {
@@ -69,16 +49,11 @@ const batchText = ({ id, messages, messageCount }: Written): string => {
   return `{"messages":${jsonArray(items)},"created":${created},"updated":${updated},"unchanged":${unchanged},"messageCount":${messageCount}}`
 }
 
-const tasks = new URL('./body-tasks.ts', import.meta.url)
+const module = new URL('./body-tasks.ts', import.meta.url)
 
 /** The messages of a trace: upsert one, upsert up to 200, list. */
 export const messageRoutes = (app: FastifyInstance, service: Service): void => {
-  const { reads, traces, streams, quotas, bodyThreads } = service
-
-  const reader =
-    (name: string, read: (bytes: Uint8Array) => unknown): BodyReader =>
-    (bytes) =>
-      bodyThreads.isLarge(bytes) ? bodyThreads.read({ module: tasks, name }, bytes) : read(wholeOf(bytes))
+  const { traces, quotas } = service
 
   const write = async (
     request: FastifyRequest,
@@ -120,7 +95,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
   app.put<{ Params: { externalId: string; messageExternalId: string }; Body: Omit<MessageUpsert, 'externalId'> }>(
     '/v1/traces/:externalId/messages/:messageExternalId',
     {
-      config: { auth: 'required', readBody: reader('message', readMessage) },
+      config: { auth: 'required', readBody: { here: readMessage, module, name: 'message' } },
       validatorCompiler: readBodies,
       onRequest: toWrite,
       schema: {
@@ -153,7 +128,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
       bodyLimit: BATCH_LIMIT,
       validatorCompiler: readBodies,
       onRequest: toWrite,
-      config: { auth: 'required', readBody: reader('batch', readBatch) },
+      config: { auth: 'required', readBody: { here: readBatch, module, name: 'batch' } },
       schema: {
         summary: 'Create or update up to 200 messages, all or none',
         description:
@@ -173,92 +148,5 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     },
   )
 
-  app.get<{ Params: { externalId: string }; Querystring: z.infer<typeof Query> }>(
-    '/v1/traces/:externalId/messages',
-    {
-      config: { auth: 'optional' },
-      schema: {
-        summary: 'List the messages of a trace',
-        description:
-          'Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one ' +
-          'come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. Errors: ' +
-          '`invalid_request` (400) for a `limit` or `cursor` that is none; `unauthorized` (401) without a token for a ' +
-          'trace that is not public; `not_found` (404).',
-        tags,
-        params: Params,
-        querystring: Query,
-        response: answers(List, 400, 401, 404),
-      },
-    },
-    async (request, reply) => {
-      const { caller, query } = request
-      const hit = await resolveTrace(reads, request.params.externalId, caller)
-      if (!hit) throw notFound()
-      assertMayRead(hit, memberOf(caller, hit))
-      const trace = await traceDetail(reads, hit.id)
-      if (!trace) throw notFound()
-      assertMayRead(trace, memberOf(caller, hit))
-      const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
-      return list(reply, trace, reader, {
-        includeParts: query.includeParts === 'true',
-        limit: limitOf(query.limit),
-        cursor: query.cursor,
-      })
-    },
-  )
-
-  const list = async (
-    reply: FastifyReply,
-    { id, incarnation, bytes }: { id: string; incarnation: bigint; bytes: bigint },
-    reader: Reader,
-    { includeParts, limit, cursor }: { includeParts: boolean; limit: number | undefined; cursor: string | undefined },
-  ) => {
-    const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, cursor)
-    if (limit === 0) return okText(reply, '{"messages":[]}')
-    if (Number(bytes) <= QUICK_BYTES) {
-      const rows = await listMessages(reads, { includeParts, values })
-      return okText(reply, pageText(id, incarnation, rows, limit ?? ALL))
-    }
-    const page = newPage(id, incarnation, limit)
-    return streams.send(reply, {
-      reader,
-      check: () => checkRight(reads, reader, incarnation),
-      pageWeight: Number(bytes) <= WHOLE_WEIGHT ? Number(bytes) : PAGE_WEIGHT,
-      pages: () => messagePages(reads, { incarnation, bytes: Number(bytes), includeParts, values }),
-      before: '{"ok":true,"data":{"messages":[',
-      toText: page.toText,
-      isFull: page.isFull,
-      after: page.end,
-    })
-  }
-}
-
-/** What of a list one answer shows: all of it, or as much as fits where a limit is given. */
-const newPage = (id: string, incarnation: bigint, limit: number | undefined) => {
-  let [shown, bytes] = [0, 0]
-  let last: MessageListRow | undefined
-  let more = false
-  return {
-    /** Undefined for a row beyond the page. */
-    toText: (row: MessageListRow): string | undefined => {
-      more ||= shown === limit
-      if (more) return undefined
-      const text = messageText(row)
-      if (limit !== undefined) bytes += Buffer.byteLength(text) + 1
-      more = bytes > PAGE_BYTES && shown > 0
-      if (more) return undefined
-      shown += 1
-      last = row
-      return text
-    },
-    isFull: () => more,
-    end: () => `]${more ? `,"nextCursor":"${messageCursor(id, incarnation, last!)}"` : ''}}}`,
-  }
-}
-
-const pageText = (id: string, incarnation: bigint, rows: readonly MessageListRow[], limit: number): string => {
-  const texts = rows.map(messageText)
-  const count = limit === ALL ? rows.length : fittingTexts(texts, limit)
-  const next = rows.length > count ? `,"nextCursor":"${messageCursor(id, incarnation, rows[count - 1]!)}"` : ''
-  return `{"messages":${jsonArray(texts.slice(0, count))}${next}}`
+  messageListRoute(app, service)
 }

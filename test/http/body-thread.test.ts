@@ -3,8 +3,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Unavailable } from '../../src/engine/rejected.ts'
 import { newBodyBytes, wholeOf } from '../../src/http/body-bytes.ts'
-import { newBodyThreads } from '../../src/http/body-thread.ts'
+import { type Task, newBodyThreads } from '../../src/http/body-thread.ts'
 import { HttpError } from '../../src/http/http-error.ts'
+import { knownMembers } from '../../src/http/known-members.ts'
 import { readBatch } from '../../src/trace/body.ts'
 import type { MessageUpsert } from '../../src/trace/message.ts'
 
@@ -17,8 +18,19 @@ const bytesOf = (body: string | Uint8Array) => {
   bytes.add(Buffer.from(body as string))
   return bytes.end()
 }
-const known = { module: new URL('../../src/http/body-tasks.ts', import.meta.url), name: 'known' }
-const batch = { module: new URL('../../src/trace/body-tasks.ts', import.meta.url), name: 'batch' }
+/** Whitespace makes a body large, so that it goes to a thread. */
+const large = (body: string) => body.padEnd(20_000)
+const known = (...names: string[]): Task<unknown> => ({
+  here: (body) => knownMembers(body, names),
+  module: new URL('../../src/http/body-tasks.ts', import.meta.url),
+  name: 'members',
+  more: { names },
+})
+const batch: Task<readonly MessageUpsert[]> = {
+  here: readBatch,
+  module: new URL('../../src/trace/body-tasks.ts', import.meta.url),
+  name: 'batch',
+}
 const failure = (work: Promise<unknown>) =>
   work.then(
     () => undefined,
@@ -43,34 +55,38 @@ test('bytes are the same in pieces, however they come', () => {
   )
 })
 
-test('the members that a route knows come back, and nothing else', async () => {
-  const body = JSON.stringify({ title: 'x', other: 'y'.repeat(100_000), limit: 3 })
-  assert.equal(await threads.read(known, bytesOf(body), { names: ['title', 'limit', 'toString'] }), {
-    title: 'x',
-    limit: 3,
-  })
-  assert.equal(await threads.read(known, bytesOf('[1,2]'), { names: [] }), [])
-  assert.is(await threads.read(known, bytesOf('null'), { names: [] }), null)
-})
+for (const [where, sized] of [
+  ['here', (body: string) => body],
+  ['on a thread', large],
+] as const) {
+  const read = (body: string, ...names: string[]) => threads.read(known(...names), bytesOf(sized(body)))
 
-test('a member that is made of thousands of values is refused, not copied', async () => {
-  const error = await failure(threads.read(known, bytesOf(`{"title":[${'0,'.repeat(2_000)}0]}`), { names: ['title'] }))
-  assert.ok(error instanceof HttpError && error.code === 'invalid_request')
-  assert.equal(error.details, { formErrors: [], fieldErrors: { title: ['must not hold more than 1000 values'] } })
-})
+  test(`the members that a route knows come back, and nothing else: ${where}`, async () => {
+    const body = JSON.stringify({ title: 'x', other: 'y', limit: 3 })
+    assert.equal(await read(body, 'title', 'limit', 'toString'), { title: 'x', limit: 3 })
+    assert.equal(await read('[1,2]'), [])
+    assert.is(await read('null'), null)
+  })
+
+  test(`a member that is made of thousands of values is refused: ${where}`, async () => {
+    const error = await failure(read(`{"title":[${'0,'.repeat(2_000)}0]}`, 'title'))
+    assert.ok(error instanceof HttpError && error.code === 'invalid_request')
+    assert.equal(error.details, { formErrors: [], fieldErrors: { title: ['must not hold more than 1000 values'] } })
+  })
+}
 
 test('messages come back as the event loop would have read them', async () => {
   const args = '{"b":[9007199254740993,-0],"0":1}'
   const call = `{"type":"tool_call","content":{"callId":"c","toolName":"Bash","args":${args}}}`
   const body = `{"messages":[{"externalId":"m","role":"assistant","order":-0,"parts":[${call},{"type":"text","content":{"text":"hi"}}]}]}`
-  const read = await threads.read<MessageUpsert[]>(batch, bytesOf(body))
+  const read = await threads.read(batch, bytesOf(large(body)))
   assert.equal(read, readBatch(Buffer.from(body)))
   assert.ok(read[0]!.given.parts![0]!.json.includes(args))
 })
 
 for (const [what, body, issue] of [
-  ['no JSON', '{"messages":', 'The body is not JSON'],
-  ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'The encoded data was not valid for encoding utf-8'],
+  ['no JSON', large('{"messages":'), 'The body is not JSON'],
+  ['no UTF-8', Buffer.alloc(20_000, 0xff), 'The encoded data was not valid for encoding utf-8'],
   ['too many values', `[${'0,'.repeat(200_000)}0]`, 'The body must not hold more than 200000 JSON values'],
 ] as const) {
   test(`is refused as everywhere: ${what}`, async () => {
@@ -81,13 +97,13 @@ for (const [what, body, issue] of [
 }
 
 test('a task that breaks is no fault of the body', async () => {
-  assert.instance(await failure(threads.read({ ...batch, name: 'none' }, bytesOf('{}'))), Unavailable)
+  assert.instance(await failure(threads.read({ ...batch, name: 'none' }, bytesOf(large('{}')))), Unavailable)
 })
 
 test('the bytes are handed over, not copied', async () => {
   const bytes = bytesOf(JSON.stringify({ title: 'x'.repeat(600_000) }))
   assert.is(wholeOf(bytes).length, bytes.length)
-  await threads.read(known, bytes, { names: [] })
+  await threads.read(known(), bytes)
   assert.equal(
     bytes.pieces.map(({ byteLength }) => byteLength),
     bytes.pieces.map(() => 0),

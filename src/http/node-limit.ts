@@ -1,14 +1,14 @@
 import type { SharedLimit } from './shared-limit.ts'
 
 /** How often sessions, or addresses, do something: counted in memory, shared with other nodes where it comes to matter. */
-export type SessionLimit = {
+export type NodeLimit = {
   /** Counts one; the milliseconds to wait when that is too much. */
   take(key: string): number | undefined
   /** Tells the other nodes what was counted here since the last time. */
   share(): Promise<void>
 }
 
-export type SessionLimitOptions = {
+export type NodeLimitOptions = {
   readonly shared: Pick<SharedLimit, 'add'>
   /** How many in a minute. */
   readonly points: number
@@ -28,7 +28,7 @@ const WORTH_SHARING = 0.05
  * A query for each request would cost more than many of the requests: each node counts for itself, and tells Postgres
  * of the busy sessions only. So n nodes let through at most n × 5 % more than the limit.
  */
-export const newSessionLimit = ({ shared, points, elapsed, keep = 100_000 }: SessionLimitOptions): SessionLimit => {
+export const newNodeLimit = ({ shared, points, elapsed, keep = 100_000 }: NodeLimitOptions): NodeLimit => {
   const entries = new Map<string, Entry>()
   const worth = Math.max(1, Math.floor(points * WORTH_SHARING))
   let windowEnd = elapsed() + WINDOW_MS

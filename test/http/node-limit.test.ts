@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newSessionLimit } from '../../src/http/session-limit.ts'
+import { newNodeLimit } from '../../src/http/node-limit.ts'
 
 const test = suite('limits of sessions')
 
@@ -14,7 +14,7 @@ const newWorld = (points = 100) => {
     total.set(id, (total.get(id) ?? 0) + more)
     return total.get(id)! > points ? 30_000 : undefined
   }
-  const node = () => newSessionLimit({ shared: { add }, points, elapsed: () => clock.now })
+  const node = () => newNodeLimit({ shared: { add }, points, elapsed: () => clock.now })
   return { nodes: [node(), node()] as const, clock, added, total }
 }
 const times = (count: number, work: () => unknown) => Array.from({ length: count }, work)
@@ -66,7 +66,7 @@ test('a session that does little costs no query', async () => {
 })
 
 test('of very many keys the oldest makes room', () => {
-  const limit = newSessionLimit({ shared: { add: async () => undefined }, points: 1, elapsed: () => 0, keep: 2 })
+  const limit = newNodeLimit({ shared: { add: async () => undefined }, points: 1, elapsed: () => 0, keep: 2 })
   assert.is(limit.take('a'), undefined)
   assert.is(limit.take('a'), 60_000)
   assert.equal([limit.take('b'), limit.take('c')], [undefined, undefined])

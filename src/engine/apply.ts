@@ -105,7 +105,8 @@ export const applyBatch = async (target: Target, events: readonly Happened[], st
   const { client, group } = target
   const { send, settled } = newSender(client)
   const pieces = piecesOf(events)
-  const pause = pieces.length > MANY_PIECES ? settled : () => new Promise<undefined>((resolve) => setImmediate(resolve, undefined))
+  const pause =
+    pieces.length > MANY_PIECES ? settled : () => new Promise<undefined>((resolve) => setImmediate(resolve, undefined))
   for (const [i, piece] of pieces.entries()) {
     if (i > 0 && (await pause())) {
       send('rollback')

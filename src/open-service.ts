@@ -16,6 +16,7 @@ import { type Transactor, newTransactor } from './engine/transact.ts'
 import { startWatch } from './engine/watch.ts'
 import { withTimeout } from './engine/with-timeout.ts'
 import { newWrite } from './engine/write.ts'
+import { effectOf } from './effects.ts'
 import { startErasure } from './erasure/process.ts'
 import { formats } from './events.ts'
 import { newFeedCache } from './feed/cache.ts'
@@ -180,13 +181,16 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const bodyThreads = newBodyThreads((error) => logger.warn({ reason: error.message }, 'large bodies cannot be read'))
   const feedCache = newFeedCache(() => watch.isAlive())
   const streams = newStreams({ now, isAlive: () => watch.isAlive() })
-  log.onChange(streams.restart)
+  log.onChange(() => {
+    for (const cache of [tokens, feedCache, streams]) cache.restart()
+  })
   const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS), feedCache.clear)
   const observe = (event: Happened) => {
+    const seen = { position: event.position, ...effectOf(event) }
     byCategory[event.stream.slice(0, event.stream.indexOf('-'))]?.observe(event.stream, event.revision)
-    tokens.observe([event])
-    feedCache.observe(event)
-    streams.observe(event)
+    tokens.observe(seen)
+    feedCache.observe(seen)
+    streams.observe(seen)
     registry.observe(event)
   }
   const forget = () => {

@@ -28,7 +28,7 @@ const floors: readonly (readonly string[])[] = [
   ['log', 'embedded'],
   ['engine'],
   ['http'],
-  ['user', 'session', 'namespace', 'models', 'trace', 'events.ts', 'projections'],
+  ['user', 'session', 'namespace', 'models', 'trace', 'events.ts', 'effects.ts', 'projections'],
   ['feed', 'signin', 'summary', 'erasure'],
   ['config.ts'],
   ['service.ts', 'groups-health.ts'],
@@ -47,9 +47,6 @@ const GIVEN = 'src/service.ts'
 /** Imports that run up all the same, as `file -> file`, each with its reason. */
 const upwards: Readonly<Record<string, string>> = {
   'src/http/caller.ts -> src/namespace/events.ts': 'a caller has a role in a namespace, in the words of the namespace',
-  'src/http/long-list.ts -> src/trace/lost-rights.ts': 'who reads a list, and what ends that, is said of traces',
-  'src/http/reading.ts -> src/trace/lost-rights.ts': 'the same',
-  'src/http/recent-losses.ts -> src/trace/lost-rights.ts': 'the same; with the function that tells which events end it',
 }
 
 const IMPORT = /^(?:import|export) ((?:type )?)[^;]*?from '(\.[^']+)'/gm

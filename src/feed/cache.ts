@@ -1,4 +1,5 @@
-import type { Happened } from '../engine/projection.ts'
+import { PUBLIC_TRACES, tracesIn } from '../effects.ts'
+import { newRecentChanges } from '../engine/recent-changes.ts'
 import { type FeedPage, type Filled, newPages } from './pages.ts'
 import type { FeedRow } from './queries.ts'
 
@@ -12,40 +13,26 @@ export type FilledPage = FeedPage & { readonly rows: readonly FeedRow[] }
 export type FeedCache = {
   /** What is cached, or what `fill` gives; concurrent callers share one fill. */
   get(key: PageKey, fill: () => Promise<FilledPage>): Promise<FeedPage> | FeedPage
-  /** Drops what an event makes stale. Called for every event before its write is answered. */
-  observe(event: Happened): void
+  /** Drops what an event makes stale, given the topics that it changes. Called before its write is answered. */
+  observe(event: { readonly position: bigint; readonly topics: readonly string[] }): void
   clear(): void
+  /** The same for a log in another epoch: positions begin anew. */
+  restart(): void
 }
 
 const REMEMBERED = 1_000
 
 const PUBLIC = 'public'
-const newIn = (namespaceId: string) => `new in ${namespaceId}`
-
-/** What an event is about: whom or what it changes, and which pages a trace may enter or leave by it. */
-const topicsOfEvent = (event: Happened): string[] => {
-  const { type, of } = event
-  if (type === 'TraceCreated') {
-    const { namespaceId, visibility } = event.data as { namespaceId: string; visibility: string }
-    return visibility === 'public' ? [of, newIn(namespaceId), PUBLIC] : [of, newIn(namespaceId)]
-  }
-  if (type !== 'TraceUpdated') return [of]
-  return (event.data as { patch: { path: string }[] }).patch.some(({ path }) => path === '/visibility')
-    ? [of, PUBLIC]
-    : [of]
-}
 
 /** Everything that a page shows, and what would show more: an event about any of it makes the page stale. */
 const topicsOfPage = ({ namespaceId }: PageKey, rows: readonly FeedRow[]): Set<string> => {
-  const topics = new Set([namespaceId === undefined ? PUBLIC : newIn(namespaceId)])
+  const topics = new Set([namespaceId === undefined ? PUBLIC_TRACES : tracesIn(namespaceId)])
   for (const row of rows) {
     topics.add(row.id).add(row.namespace_id)
     if (row.author_id) topics.add(row.author_id)
   }
   return topics
 }
-
-type Seen = { readonly position: bigint; readonly topics: readonly string[] }
 
 const toFilled = (key: PageKey, { rows, ...page }: FilledPage): Filled => {
   const position = (rows[0] as { position?: bigint } | undefined)?.position ?? -1n
@@ -60,16 +47,11 @@ const toFilled = (key: PageKey, { rows, ...page }: FilledPage): Filled => {
 export const newFeedCache = (isAlive: () => boolean): FeedCache => {
   const pages = newPages()
   const filling = new Map<string, Promise<Filled>>()
-  let recent: Seen[] = []
-  let forgotten = 0n
+  const changes = newRecentChanges<readonly string[]>(REMEMBERED)
   let clearings = 0
 
-  const isStale = ({ position, topics }: Filled) => {
-    if (position < forgotten) return true
-    for (let i = recent.length - 1; i >= 0 && recent[i]!.position > position; i--)
-      if (recent[i]!.topics.some((topic) => topics.has(topic))) return true
-    return false
-  }
+  const isStale = ({ position, topics }: Filled) =>
+    changes.since(position, (changed) => changed.some((topic) => topics.has(topic))) !== 'unchanged'
 
   const start = (name: string, key: PageKey, fill: () => Promise<FilledPage>): Promise<Filled> => {
     const [before, mayKeep] = [clearings, isAlive()]
@@ -87,10 +69,11 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
 
   const ask = async (name: string, key: PageKey, fill: () => Promise<FilledPage>): Promise<FeedPage> => {
     const running = filling.get(name)
+    const before = clearings
     if (!running) return (await start(name, key, fill)).page
     // It began before this request, so it may have missed what was answered in between; a later one cannot have.
     const filled = await running
-    if (!isStale(filled)) return filled.page
+    if (clearings === before && !isStale(filled)) return filled.page
     const later = filling.get(name) ?? start(name, key, fill)
     return (await later).page
   }
@@ -101,14 +84,9 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
     return filled ? filled.page : ask(name, key, fill)
   }
 
-  const observe = (event: Happened) => {
-    const seen = { position: event.position, topics: topicsOfEvent(event) }
-    recent.push(seen)
-    if (recent.length > 2 * REMEMBERED) {
-      forgotten = recent[REMEMBERED - 1]!.position
-      recent = recent.slice(REMEMBERED)
-    }
-    for (const topic of seen.topics) pages.drop(topic)
+  const observe: FeedCache['observe'] = ({ position, topics }) => {
+    changes.note(position, topics)
+    for (const topic of topics) pages.drop(topic)
   }
 
   const clear = () => {
@@ -117,5 +95,10 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
     filling.clear()
   }
 
-  return { get, observe, clear }
+  const restart = () => {
+    changes.restart()
+    clear()
+  }
+
+  return { get, observe, clear, restart }
 }

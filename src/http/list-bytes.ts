@@ -1,13 +1,13 @@
-import { BrokenOff, type LongList, type Page, type Pages } from './long-list.ts'
+import type { RecentChanges } from '../engine/recent-changes.ts'
+import { BrokenOff, type EndsReading, type LongList, type Page, type Pages } from './long-list.ts'
 import { newPieces } from './pieces.ts'
 import type { Reading } from './reading.ts'
 import type { ReadingRights } from './reading-rights.ts'
-import type { RecentLosses } from './recent-losses.ts'
 import type { Room } from './room.ts'
 
 export type ListBytesOptions = {
   readonly rights: ReadingRights
-  readonly losses: RecentLosses
+  readonly losses: RecentChanges<EndsReading>
   /** Of how many pages are read from the database at once. */
   readonly turns: Room
 }
@@ -43,9 +43,10 @@ export const openBytes = async <Row>(
   const isGone = (row: Row, position: bigint | undefined) => {
     if (!list.traceIdOf || position === undefined) return false
     const id = list.traceIdOf(row)
-    const outcome = losses.since(position, { reader: reading.reader, shows: (traceId) => traceId === id })
+    const sending = { reader: reading.reader, shows: (traceId: string) => traceId === id }
+    const outcome = losses.since(position, (ends) => ends(sending))
     if (outcome === 'unknown') throw new BrokenOff('too much has been deleted while its reader waited')
-    return outcome === 'lost'
+    return outcome === 'changed'
   }
 
   async function* bytes(first: Page<Row> | void) {

@@ -1,4 +1,21 @@
-import type { Reader } from '../trace/lost-rights.ts'
+import type { Caller } from './caller.ts'
+
+/** Who reads a long list, and what it is a list of. */
+export type Reader = {
+  readonly caller: Pick<Caller, 'userId' | 'identityId' | 'sessionId' | 'expiresAt'> | undefined
+  /** The namespace of what is read. */
+  readonly namespaceId: string
+  /** The trace whose messages are read; undefined for a list of the namespace's traces. */
+  readonly traceId: string | undefined
+  /** Whether the caller is a member of the namespace: then the visibility of a trace does not matter. */
+  readonly isMember: boolean
+}
+
+/** A reader, and the ids of the traces that are shown by what is about to be sent. */
+export type Sending = { readonly reader: Reader; readonly shows: (traceId: string) => boolean }
+
+/** Whether something that happened forbids to go on with sending. */
+export type EndsReading = (sending: Sending) => boolean
 
 /** Some rows of a list, of one snapshot. */
 export type Page<Row> = {

@@ -1,7 +1,8 @@
+import type { RecentChanges } from '../engine/recent-changes.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { withTimeout } from '../engine/with-timeout.ts'
+import type { EndsReading } from './long-list.ts'
 import type { Reading } from './reading.ts'
-import type { RecentLosses } from './recent-losses.ts'
 
 const AGAIN_MS = 300
 const PATIENCE_MS = 1_000
@@ -17,12 +18,13 @@ export type ReadingRights = {
   sure(reading: Reading): Promise<void>
 }
 
-export const newReadingRights = (isAlive: () => boolean, losses: RecentLosses): ReadingRights => {
+export const newReadingRights = (isAlive: () => boolean, losses: RecentChanges<EndsReading>): ReadingRights => {
   const confirm = async (reading: Reading) => {
     const checked = { at: performance.now(), isWatched: isAlive() }
     // The snapshot may be older than what this node has heard of.
-    const outcome = losses.since(await reading.check(), reading)
-    if (outcome !== 'kept') throw new Unavailable(`the right to read is ${outcome}`)
+    const outcome = losses.since(await reading.check(), (ends) => ends(reading))
+    if (outcome === 'changed') throw new Unavailable('the right to read has been taken away')
+    if (outcome === 'unknown') throw new Unavailable('it is not known whether the right to read has been taken away')
     reading.checked = checked
   }
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Reader, Sending } from '../trace/lost-rights.ts'
+import type { Reader, Sending } from './long-list.ts'
 import type { Share } from './room.ts'
 
 /** A long list that is being sent. Times are milliseconds that only move forward. */

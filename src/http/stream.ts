@@ -1,14 +1,13 @@
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Happened } from '../engine/projection.ts'
+import { newRecentChanges } from '../engine/recent-changes.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { HttpError } from './http-error.ts'
 import { openBytes } from './list-bytes.ts'
-import { BrokenOff, type LongList } from './long-list.ts'
+import { BrokenOff, type EndsReading, type LongList } from './long-list.ts'
 import { type Reading, newReading } from './reading.ts'
 import { newReadingRights } from './reading-rights.ts'
-import { newRecentLosses } from './recent-losses.ts'
 import { JSON_TYPE } from './reply.ts'
 import { newRoom } from './room.ts'
 
@@ -19,6 +18,7 @@ const STALL_MS = 30_000
 const STALL_IN_A_CROWD_MS = 1_000
 const LONGEST_MS = 15 * 60_000
 const LOOK_MS = 100
+const REMEMBERED_LOSSES = 5_000
 
 /**
  * Long answers while they are being read. No connection to the database is held between two pages. A reader that takes
@@ -30,7 +30,7 @@ export type Streams = {
   /** Answers with a list. @throws what hinders its first page, before anything is sent; Unavailable without room */
   send<Row>(reply: FastifyReply, list: LongList<Row>): Promise<FastifyReply>
   /** Cuts off the readers that an event takes the right from. Called for each event before its write is answered. */
-  observe(event: Happened): void
+  observe(event: { readonly position: bigint; readonly ends: EndsReading | undefined }): void
   /** Cuts off all readers: something has happened that this node does not understand. */
   clear(): void
   /** The same for a log that is another one now, or has lost its end: positions mean something else. */
@@ -74,7 +74,7 @@ const FULL = 'too many long lists are being read'
 
 export const newStreams = ({ now, isAlive, room: size = ROOM }: StreamsOptions): Streams => {
   const readings = new Set<Reading>()
-  const losses = newRecentLosses()
+  const losses = newRecentChanges<EndsReading>(REMEMBERED_LOSSES)
   const rights = newReadingRights(isAlive, losses)
   const turns = newRoom({ size: PAGES_AT_ONCE, makeRoom: () => {}, full: FULL })
   const room = newRoom({ size, makeRoom: (missing) => makeRoom(readings, missing), full: FULL })
@@ -138,9 +138,9 @@ export const newStreams = ({ now, isAlive, room: size = ROOM }: StreamsOptions):
     return reply.type(JSON_TYPE).send(reading.readable)
   }
 
-  const observe = (event: Happened) => {
-    const ends = losses.note(event)
+  const observe: Streams['observe'] = ({ position, ends }) => {
     if (!ends) return
+    losses.note(position, ends)
     for (const reading of [...readings]) if (ends(reading)) reading.breakOff('its reader may not read it any more')
   }
 

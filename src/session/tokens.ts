@@ -1,9 +1,8 @@
 import type { ReadTables } from '../../projections/index.ts'
-import type { Happened } from '../engine/projection.ts'
+import { newRecentChanges } from '../engine/recent-changes.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { newCallerCache } from './caller-cache.ts'
-import { newOverruled } from './overruled.ts'
 import { type Found, findCaller } from './queries.ts'
 import { isToken, tokenHash } from './token.ts'
 
@@ -14,9 +13,11 @@ export type Tokens = {
    * @throws Unavailable when the read models cannot be asked
    */
   find(token: string): Promise<Caller | undefined>
-  /** Drops what events make stale. Called for every event before its write is answered. */
-  observe(events: readonly Happened[]): void
+  /** Drops what an event makes stale: `callers` is the session, or the user, whose callers it changes. */
+  observe(event: { readonly position: bigint; readonly callers: string | undefined }): void
   clear(): void
+  /** The same for a log in another epoch: positions begin anew. */
+  restart(): void
 }
 
 export type TokensOptions = {
@@ -31,6 +32,7 @@ export type TokensOptions = {
 }
 
 const LONGEST_DEVICE_NAME = 1_024
+const REMEMBERED_CHANGES = 2_000
 
 const isValid = ({ expiresAt }: Caller, now: number) => expiresAt === undefined || expiresAt > now
 
@@ -38,17 +40,18 @@ export const newTokens = (options: TokensOptions): Tokens => {
   const { reads, now, isAlive, elapsed = () => performance.now(), keep = 10_000 } = options
   const cache = newCallerCache(keep)
   const asked = new Map<string, Promise<Found>>()
-  const overruled = newOverruled()
+  const changes = newRecentChanges<string>(REMEMBERED_CHANGES)
 
-  const isOverruled = ({ caller, position }: Found) =>
-    caller !== undefined && overruled.isOlder(position, [caller.userId, caller.sessionId])
+  const isStale = ({ caller, position }: Found) =>
+    caller !== undefined &&
+    changes.since(position, (id) => id === caller.userId || id === caller.sessionId) !== 'unchanged'
 
   const ask = async (hash: string): Promise<Found> => {
     const since = elapsed()
     const found = await findCaller(reads, hash).finally(() => asked.delete(hash))
     const { caller } = found
     const isSmall = (caller?.deviceName?.length ?? 0) <= LONGEST_DEVICE_NAME
-    if (caller && isSmall && !isOverruled(found)) cache.put(hash, caller, since)
+    if (caller && isSmall && !isStale(found)) cache.put(hash, caller, since)
     return found
   }
 
@@ -57,7 +60,7 @@ export const newTokens = (options: TokensOptions): Tokens => {
     if (running) {
       // It began before this request, so it may have missed what was answered in between; a later one cannot have.
       const found = await running
-      if (!isOverruled(found)) return found
+      if (!isStale(found)) return found
       const later = asked.get(hash)
       if (later) return later
     }
@@ -74,12 +77,16 @@ export const newTokens = (options: TokensOptions): Tokens => {
     return caller && isValid(caller, now()) ? caller : undefined
   }
 
-  const observe = (events: readonly Happened[]) => {
-    for (const event of events) {
-      const id = overruled.note(event)
-      if (id !== undefined) cache.dropAll(id)
-    }
+  const observe: Tokens['observe'] = ({ position, callers }) => {
+    if (callers === undefined) return
+    changes.note(position, callers)
+    cache.dropAll(callers)
   }
 
-  return { find, observe, clear: cache.clear }
+  const restart = () => {
+    changes.restart()
+    cache.clear()
+  }
+
+  return { find, observe, clear: cache.clear, restart }
 }

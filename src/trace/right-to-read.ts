@@ -3,7 +3,7 @@ import type { Reads, Row } from '../engine/reads.ts'
 import { notFound, unauthorized } from '../http/http-error.ts'
 import { SESSION_STANDS } from '../session/queries.ts'
 import type { Visibility } from './events.ts'
-import type { Reader } from './lost-rights.ts'
+import type { Reader } from '../http/long-list.ts'
 
 type RightsRow = { position: bigint; has_session: boolean; is_member: boolean; visibility: Visibility | null }
 

@@ -3,12 +3,10 @@ import { setTimeout } from 'node:timers/promises'
 import Fastify from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Happened } from '../../src/engine/projection.ts'
 import { installErrors } from '../../src/http/errors.ts'
 import { notFound } from '../../src/http/http-error.ts'
-import { BrokenOff, type LongList, type Page } from '../../src/http/long-list.ts'
+import { BrokenOff, type LongList, type Page, type Sending } from '../../src/http/long-list.ts'
 import { type StreamsOptions, newStreams } from '../../src/http/stream.ts'
-import type { TraceEvent } from '../../src/trace/events.ts'
 import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
 
 const test = suite('http: long lists')
@@ -67,8 +65,11 @@ const serve = async (list: List | (() => List), options: Partial<StreamsOptions>
 
 const rest = async (opened: Awaited<ReturnType<typeof serve>>) => (await opened.open()).rest()
 
-const gone = (id: string, position: bigint) =>
-  ({ type: 'TraceDeleted', of: id, position, data: {} }) as unknown as Happened<TraceEvent>
+/** A trace that has been deleted. */
+const gone = (id: string, position: bigint) => ({
+  position,
+  ends: ({ reader, shows }: Sending) => reader.traceId === id || shows(id),
+})
 
 test('hold all rows in order, however many pages they come in, but for those without text', async () => {
   const toText = ({ n }: Numbered) => (n % 5 ? String(n) : undefined)

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Happened } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
-import { newOverruled } from '../../src/session/overruled.ts'
+import { effectOf } from '../../src/effects.ts'
 import { csrfTokenOf, isCsrfToken } from '../../src/http/csrf.ts'
 import { isToken, newToken } from '../../src/session/token.ts'
 import { newTokens } from '../../src/session/tokens.ts'
@@ -33,7 +33,8 @@ const newWorld = () => {
 
 const happened = (event: AnyEvent, position: bigint, of = 'acme') => {
   const place = { of, stream: `namespace-${of}`, revision: 0n, position, at: 0, actor: undefined, bytes: 0 }
-  return { ...event, ...place } as Happened
+  const { callers } = effectOf({ ...event, ...place } as Happened)
+  return { position, callers }
 }
 const roleChanged = (position: bigint) =>
   happened({ type: 'MemberRoleChanged', data: { userId: 'ada', role: 'member' } }, position)
@@ -104,7 +105,7 @@ for (const [title, event] of [
   test(`${title} is asked for at once`, async () => {
     const world = newWorld()
     await fill(world, 1n)
-    world.tokens.observe([event])
+    world.tokens.observe(event)
     assert.is((await fill(world, 2n, 'member'))?.namespace?.role, 'member')
     assert.is(world.asked.length, 2)
   })
@@ -113,7 +114,7 @@ for (const [title, event] of [
 test('what happens to others keeps the entry', async () => {
   const world = newWorld()
   await fill(world, 1n)
-  world.tokens.observe([happened({ type: 'MemberRemoved', data: { userId: 'bob' } }, 2n)])
+  world.tokens.observe(happened({ type: 'MemberRemoved', data: { userId: 'bob' } }, 2n))
   await world.tokens.find(token)
   assert.is(world.asked.length, 1)
 })
@@ -121,7 +122,7 @@ test('what happens to others keeps the entry', async () => {
 test('a snapshot older than a change that came meanwhile is not kept', async () => {
   const world = newWorld()
   const finding = world.tokens.find(token)
-  world.tokens.observe([roleChanged(2n)])
+  world.tokens.observe(roleChanged(2n))
   world.asked[0]!.answer(1n)
   await finding
   assert.is((await fill(world, 2n, 'member'))?.namespace?.role, 'member')
@@ -132,7 +133,7 @@ test('a snapshot older than a change that came meanwhile is not kept', async () 
 test('who asks after a change does not share a snapshot from before it', async () => {
   const { tokens, asked } = newWorld()
   const before = tokens.find(token)
-  tokens.observe([roleChanged(2n)])
+  tokens.observe(roleChanged(2n))
   const after = tokens.find(token)
   asked[0]!.answer(1n)
   await before
@@ -157,17 +158,6 @@ test('a failed question is asked again', async () => {
     const error = await tokens.find(token).catch((reason: Error) => reason)
     assert.is((error as Error).message, message)
   }
-})
-
-test('of changes that are forgotten nothing older is trusted', () => {
-  const overruled = newOverruled(2)
-  for (const [i, userId] of ['a', 'b', 'c'].entries()) {
-    overruled.note(happened({ type: 'MemberRemoved', data: { userId } }, BigInt(i + 1)))
-  }
-  assert.ok(overruled.isOlder(0n, ['z']))
-  assert.not.ok(overruled.isOlder(1n, ['z']))
-  assert.ok(overruled.isOlder(2n, ['c']))
-  assert.not.ok(overruled.isOlder(3n, ['c']))
 })
 
 test('tokens hold 256 random bits, and bind a CSRF token', () => {

@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Happened } from '../../src/engine/projection.ts'
-import type { AnyEvent } from '../../src/events.ts'
-import { newRecentLosses } from '../../src/http/recent-losses.ts'
-import { type Reader, lossOf } from '../../src/trace/lost-rights.ts'
+import type { Happened } from '../src/engine/projection.ts'
+import { type AnyEvent, formats } from '../src/events.ts'
+import { PUBLIC_TRACES, effectOf, tracesIn } from '../src/effects.ts'
+import type { Reader } from '../src/http/long-list.ts'
 
-const test = suite('trace: rights that are lost while reading')
+const test = suite('the effects of events')
 
 const caller = { userId: 'user', identityId: 'identity', sessionId: 'session', expiresAt: undefined }
 const readers = {
@@ -22,7 +22,7 @@ const happened = ({ type, of, data }: { type: AnyEvent['type']; of: string; data
 
 /** Which of the readers an event ends; the lister is about to show the trace `shown`. */
 const ended = (event: Happened): Name[] => {
-  const ends = lossOf(event)
+  const { ends } = effectOf(event)
   const shows = (id: string) => id === 'shown'
   return (Object.keys(readers) as Name[]).filter((name) => ends?.({ reader: readers[name], shows }))
 }
@@ -64,16 +64,44 @@ test('a list of traces ends when what it is about to show is deleted', () => {
   assert.equal(ended(happened({ type: 'TraceDeleted', of: 'shown' })).at(-1), 'lister')
 })
 
-test('what happened behind a snapshot is remembered, and it is known what is forgotten', () => {
-  const losses = newRecentLosses(2)
-  const sending = { reader: readers.anybody, shows: () => false }
-  losses.note(happened({ type: 'TraceDeleted', of: 'trace' }, 3n))
-  losses.note(happened({ type: 'MessageAdded', of: 'trace' }, 4n))
-  assert.is(losses.since(2n, sending), 'lost')
-  assert.is(losses.since(3n, sending), 'kept')
-  for (let position = 5n; position < 9n; position++) losses.note(happened({ type: 'TraceDeleted', of: 'x' }, position))
-  assert.is(losses.since(2n, sending), 'unknown')
-  assert.is(losses.since(6n, sending), 'kept')
+for (const [name, event, topics] of [
+  [
+    'a public trace is new in two lists',
+    { type: 'TraceCreated', of: 't', data: { namespaceId: 'n', visibility: 'public' } },
+    ['t', tracesIn('n'), PUBLIC_TRACES],
+  ],
+  [
+    'any other in one',
+    { type: 'TraceCreated', of: 't', data: { namespaceId: 'n', visibility: 'direct' } },
+    ['t', tracesIn('n')],
+  ],
+  [
+    'a visibility is the matter of the public list',
+    { type: 'TraceUpdated', of: 't', data: visibility('public') },
+    ['t', PUBLIC_TRACES],
+  ],
+  ['a title of the trace alone', { type: 'TraceUpdated', of: 't', data: { patch: [] } }, ['t']],
+  ['a message as well', { type: 'MessageAdded', of: 't' }, ['t']],
+  ['a member of the namespace and of the user', { type: 'MemberJoined', of: 'n', data: { userId: 'u' } }, ['n', 'u']],
+  ['a name of the user', { type: 'UserRenamed', of: 'u' }, ['u']],
+] as const) {
+  test(`topics: ${name}`, () => assert.equal(effectOf(happened(event)).topics, topics))
+}
+
+test('callers change with a membership, a switch, a revocation and a removed identity, and with nothing else', () => {
+  const data = { userId: 'user', patch: [] }
+  const callersOf = (type: AnyEvent['type']) => effectOf(happened({ type, of: 'own', data })).callers
+  for (const type of ['MemberJoined', 'MemberRoleChanged', 'MemberRemoved'] as const) assert.is(callersOf(type), 'user')
+  for (const type of ['SessionSwitched', 'SessionRevoked', 'IdentityRemoved'] as const)
+    assert.is(callersOf(type), 'own')
+  for (const type of ['SessionCreated', 'TraceUpdated', 'UserRenamed', 'NamespaceUpdated'] as const)
+    assert.is(callersOf(type), undefined)
+})
+
+test('every type of event has its effect, and another type is refused', () => {
+  for (const type of Object.keys(formats).filter((type) => type !== 'EventSkipped'))
+    assert.type(effectOf(happened({ type: type as AnyEvent['type'], of: 'x', data: { patch: [] } })), 'object')
+  assert.throws(() => effectOf(happened({ type: 'EventSkipped' as AnyEvent['type'], of: 'x' })), /no effect is known/)
 })
 
 test.run()

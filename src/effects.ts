@@ -1,0 +1,135 @@
+import type { Happened } from './engine/projection.ts'
+import type { DomainEvent } from './engine/stream.ts'
+import type { AnyEvent } from './events.ts'
+import type { EndsReading } from './http/long-list.ts'
+import type { PatchOperation } from './trace/events.ts'
+
+/** The topic of the list of all public traces: which traces are in it. */
+export const PUBLIC_TRACES = 'public traces'
+
+/** The topic of the list of a namespace's traces: which traces are in it. */
+export const tracesIn = (namespaceId: string): string => `traces in ${namespaceId}`
+
+/**
+ * What an event means to those who have read something before it. Each member has to be stated, so that a new type of
+ * event cannot be forgotten by anything that keeps answers, callers or open connections.
+ */
+type EffectOf<Event extends DomainEvent> = {
+  /** What answers show otherwise from now on: ids of traces, namespaces, users and sessions, and lists of traces. */
+  readonly topics: (event: Happened<Event>) => readonly string[]
+  /** The session, or the user, whose callers have other rights, another identity or another active namespace now. */
+  readonly callers: 'same' | ((event: Happened<Event>) => string)
+  /** Which reading has to end, because its reader may not read that any more. */
+  readonly ends: 'none' | ((event: Happened<Event>) => EndsReading | undefined)
+}
+
+type Effects = { readonly [Type in AnyEvent['type']]: EffectOf<Extract<AnyEvent, { type: Type }>> }
+
+const ofItself = ({ of }: Happened) => [of]
+
+/** An event that changes what is shown of the thing whose stream it is in, and nobody's rights. */
+const harmless = { topics: ofItself, callers: 'same', ends: 'none' } as const
+
+type Membership = DomainEvent & { readonly data: { readonly userId: string } }
+
+/** A membership changes: of the namespace whose stream it is in, and of the user that it names. */
+const membership = {
+  topics: ({ of, data: { userId } }: Happened<Membership>) => [of, userId],
+  callers: ({ data: { userId } }: Happened<Membership>) => userId,
+}
+
+const visibilityIn = (patch: readonly PatchOperation[]) => patch.find(({ path }) => path === '/visibility')
+
+const effects: Effects = {
+  TraceCreated: {
+    topics: ({ of, data: { namespaceId, visibility } }) =>
+      visibility === 'public' ? [of, tracesIn(namespaceId), PUBLIC_TRACES] : [of, tracesIn(namespaceId)],
+    callers: 'same',
+    ends: 'none',
+  },
+  TraceUpdated: {
+    topics: ({ of, data: { patch } }) => (visibilityIn(patch) ? [of, PUBLIC_TRACES] : [of]),
+    callers: 'same',
+    ends: ({ of, data: { patch } }) => {
+      const change = visibilityIn(patch)
+      if (!change || (change.op !== 'remove' && change.value === 'public')) return undefined
+      return ({ reader }) => reader.traceId === of && !reader.isMember
+    },
+  },
+  TraceDeleted: {
+    topics: ofItself,
+    callers: 'same',
+    ends:
+      ({ of }) =>
+      ({ reader, shows }) =>
+        reader.traceId === of || shows(of),
+  },
+  MessageAdded: harmless,
+  MessageUpdated: harmless,
+  MessagesCounted: harmless,
+  TraceSummarised: harmless,
+
+  MemberJoined: { ...membership, ends: 'none' },
+  MemberRoleChanged: { ...membership, ends: 'none' }, // members of either role may read
+  MemberRemoved: {
+    ...membership,
+    ends:
+      ({ of, data: { userId } }) =>
+      ({ reader }) =>
+        reader.namespaceId === of && reader.caller?.userId === userId,
+  },
+  NamespaceCreated: harmless,
+  NamespaceUpdated: harmless,
+  AvatarChanged: harmless,
+  InviteCreated: harmless,
+  InviteRevoked: harmless,
+
+  SessionCreated: harmless,
+  SessionSwitched: { topics: ofItself, callers: ({ of }) => of, ends: 'none' }, // what is read was found before
+  SessionRevoked: {
+    topics: ofItself,
+    callers: ({ of }) => of,
+    ends:
+      ({ of }) =>
+      ({ reader }) =>
+        reader.caller?.sessionId === of,
+  },
+
+  UserCreated: harmless,
+  UserRenamed: harmless,
+  IdentityCreated: harmless,
+  IdentityRefreshed: harmless,
+  IdentityRemoved: {
+    topics: ofItself,
+    callers: ({ of }) => of,
+    ends:
+      ({ data: { identityId } }) =>
+      ({ reader }) =>
+        reader.caller?.identityId === identityId,
+  },
+
+  ProviderAdded: harmless,
+  ProviderUpdated: harmless,
+  ProviderRemoved: harmless,
+}
+
+/** What one event means, for any type of event. */
+export type Effect = {
+  readonly topics: readonly string[]
+  /** Undefined when it changes no caller. */
+  readonly callers: string | undefined
+  /** Undefined when it takes nobody's right to read. */
+  readonly ends: EndsReading | undefined
+}
+
+/** @throws for an event type that this version does not know: nothing that was read before can be trusted then */
+export const effectOf = (event: Happened): Effect => {
+  const effect = effects[event.type as AnyEvent['type']] as EffectOf<DomainEvent> | undefined
+  if (!effect) throw new Error(`no effect is known of ${event.type}`)
+  const { topics, callers, ends } = effect
+  return {
+    topics: topics(event),
+    callers: callers === 'same' ? undefined : callers(event),
+    ends: ends === 'none' ? undefined : ends(event),
+  }
+}

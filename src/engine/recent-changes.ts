@@ -1,0 +1,38 @@
+/**
+ * The newest changes of the log that this node has heard of. A snapshot of the read models may be older than they are:
+ * then what was made of it must not be kept, or not be sent.
+ */
+export type RecentChanges<Change> = {
+  note(position: bigint, change: Change): void
+  /** Whether a change after `position` concerns the asker; `unknown` when changes after it are no longer remembered. */
+  since(position: bigint, concerns: (change: Change) => boolean): 'changed' | 'unchanged' | 'unknown'
+  /** Forgets everything: the log is in another epoch, and positions begin anew. */
+  restart(): void
+}
+
+/** Remembers at least the newest `keep` changes, and at most twice as many. They are noted in the order of the log. */
+export const newRecentChanges = <Change>(keep: number): RecentChanges<Change> => {
+  let recent: { readonly position: bigint; readonly change: Change }[] = []
+  let forgotten = -1n
+
+  const note = (position: bigint, change: Change) => {
+    recent.push({ position, change })
+    if (recent.length <= 2 * keep) return
+    forgotten = recent[keep]!.position
+    recent = recent.slice(keep + 1)
+  }
+
+  const since: RecentChanges<Change>['since'] = (position, concerns) => {
+    if (position < forgotten) return 'unknown'
+    for (let i = recent.length - 1; i >= 0 && recent[i]!.position > position; i--)
+      if (concerns(recent[i]!.change)) return 'changed'
+    return 'unchanged'
+  }
+
+  const restart = () => {
+    recent = []
+    forgotten = -1n
+  }
+
+  return { note, since, restart }
+}

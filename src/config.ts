@@ -6,6 +6,7 @@ import { httpSettings } from './http/settings.ts'
 import { modelsSettings } from './models/settings.ts'
 import { quotaSettings } from './namespace/quota-settings.ts'
 import { leastConnections } from './postgres/pool-sizes.ts'
+import { sessionSettings } from './session/settings.ts'
 import { checkSignin, signinSettings } from './signin/settings.ts'
 import { checkSummaries, summarySettings } from './summary/settings.ts'
 
@@ -44,13 +45,11 @@ export const Environment = z.object({
     .optional(),
   ROLES: roles,
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  ...sessionSettings,
   ...signinSettings,
   ...modelsSettings,
   ...summarySettings,
   ...quotaSettings,
-  /** Who may become a user: anybody, only people with an invite, or nobody. Users sign in as ever. */
-  SIGN_UP: z.enum(['open', 'invited', 'off']).default('open'),
-  SESSION_TTL_DAYS: z.coerce.number().positive().max(36_500).default(90),
   DISK_RESERVE_MB: number(256),
 })
 

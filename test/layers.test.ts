@@ -38,18 +38,12 @@ const floors: readonly (readonly string[])[] = [
   ['main.ts'],
 ]
 
-/**
- * What routes are given is one type, made of all features' types: the type alone may be asked for from below. It is to be
- * replaced by what each feature says it needs.
- */
-const GIVEN = 'src/service.ts'
-
 /** Imports that run up all the same, as `file -> file`, each with its reason. */
 const upwards: Readonly<Record<string, string>> = {
   'src/http/caller.ts -> src/namespace/events.ts': 'a caller has a role in a namespace, in the words of the namespace',
 }
 
-const IMPORT = /^(?:import|export) ((?:type )?)[^;]*?from '(\.[^']+)'/gm
+const IMPORT = /^(?:import|export) [^;]*?from '(\.[^']+)'/gm
 
 const roomOf = (file: string): string => {
   const [top = '', second = ''] = file.split('/')
@@ -59,9 +53,8 @@ const floorOf = (file: string): number => floors.findIndex((rooms) => rooms.incl
 
 const files = globSync(['src/**/*.ts', 'projections/**/*.ts'], { cwd: root, exclude: ['**/*.d.ts'] }).sort()
 const imports = files.flatMap((file) =>
-  [...readFileSync(join(root, file), 'utf8').matchAll(IMPORT)].map(([, type, path]) => ({
+  [...readFileSync(join(root, file), 'utf8').matchAll(IMPORT)].map(([, path]) => ({
     file,
-    isType: type !== '',
     imported: normalize(join(dirname(file), path!)),
   })),
 )
@@ -77,7 +70,7 @@ test('every room has its floor', () => {
 
 test('no import runs up, but those that are named with a reason', () => {
   const found = imports
-    .filter(({ file, imported, isType }) => floorOf(imported) > floorOf(file) && !(isType && imported === GIVEN))
+    .filter(({ file, imported }) => floorOf(imported) > floorOf(file))
     .map(({ file, imported }) => `${file} -> ${imported}`)
   assert.equal([...new Set(found)].filter((one) => !Object.hasOwn(upwards, one)).sort(), [])
   assert.equal(

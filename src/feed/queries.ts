@@ -2,7 +2,7 @@ import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { fitting, weighedRows } from '../http/page-bytes.ts'
 import { jsonObject } from '../http/reply.ts'
-import type { Service } from '../service.ts'
+import type { FeedServices } from './services.ts'
 import { namedRow } from '../trace/named.ts'
 import type { After } from '../trace/queries.ts'
 import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryTables, summaryWeight } from '../trace/queries.ts'
@@ -83,7 +83,7 @@ const entryText = (row: FeedRow): string =>
   })
 
 /** What is in quarantine keeps its place, but nothing of it is shown. */
-export const toEntry = (row: FeedRow, { reads, models }: Pick<Service, 'reads' | 'models'>): FeedEntry => {
+export const toEntry = (row: FeedRow, { reads, models }: Pick<FeedServices, 'reads' | 'models'>): FeedEntry => {
   const { created_at, id, weight } = row
   const isShown = reads.isClear(`trace-${id}`, `namespace-${row.namespace_id}`)
   const text = isShown ? entryText(namedRow(models, row)) : ''

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { flag, nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Limit, limitOf } from '../http/keys.ts'
 import { JSON_TYPE, answers, okText } from '../http/reply.ts'
-import type { Service } from '../service.ts'
+import type { FeedServices } from './services.ts'
 import { type After, afterOf } from '../trace/queries.ts'
 import { FeedTrace } from '../trace/views.ts'
 import { type FeedSource, feedRows, feedText, mergeEntries, toEntry } from './queries.ts'
@@ -18,7 +18,7 @@ const Feed = z.object({
 const envelope = (data: string) => Buffer.from(`{"ok":true,"data":${data}}`)
 
 /** The home feed. First pages are kept in memory; a session's own traces are merged into the public. */
-export const feedRoutes = (app: FastifyInstance, service: Service): void => {
+export const feedRoutes = (app: FastifyInstance, service: FeedServices): void => {
   const { reads, feedCache } = service
   const publicPage = (limit: number) =>
     feedCache.get({ limit }, async () => {

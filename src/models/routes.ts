@@ -1,3 +1,4 @@
+import type { ReadTables } from '../../projections/index.ts'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { notFound } from '../http/http-error.ts'
@@ -5,9 +6,9 @@ import { nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
 import { fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, ok, okText } from '../http/reply.ts'
-import type { Service } from '../service.ts'
 import { afterModel, listModels, modelCursor, oneModel } from './queries.ts'
 import { ModelView, ProviderView, providerText } from './views.ts'
+import type { Reads } from '../engine/reads.ts'
 
 const Query = z.object({
   provider: Key.optional(),
@@ -22,7 +23,7 @@ const One = z.object({ model: ModelView, provider: ProviderView })
 const tags = ['models']
 
 /** The model registry. Anybody may read it. */
-export const modelRoutes = (app: FastifyInstance, { reads }: Service): void => {
+export const modelRoutes = (app: FastifyInstance, { reads }: { readonly reads: Reads<ReadTables> }): void => {
   app.get<{ Querystring: z.infer<typeof Query> }>(
     '/v1/models',
     {

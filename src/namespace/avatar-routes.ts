@@ -7,13 +7,13 @@ import { ErrorBody } from '../http/errors.ts'
 import { invalid, notFound } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
-import type { Service } from '../service.ts'
 import { existing } from './decide.ts'
 import { changeAvatar } from './decide-avatar.ts'
 import { imageTypeOf } from './image.ts'
 import type { Avatar } from './avatars.ts'
 import { avatarIdOf, idOfSlug, namespaceOfAdmin } from './queries.ts'
 import { NamespaceInfo, viewOf } from './views.ts'
+import type { AvatarServices } from './services.ts'
 
 const MAX_BYTES = 512 * 1024
 const Params = z.object({ slug: Key })
@@ -32,7 +32,7 @@ const takeBytes = (app: FastifyInstance) => {
 }
 
 /** The avatar of a namespace: put by its admins, served to everybody. */
-export const avatarRoutes = (app: FastifyInstance, service: Service): void => {
+export const avatarRoutes = (app: FastifyInstance, service: AvatarServices): void => {
   void app.register(async (scope) => {
     takeBytes(scope)
     putRoute(scope, service)
@@ -40,7 +40,7 @@ export const avatarRoutes = (app: FastifyInstance, service: Service): void => {
   getRoute(app, service)
 }
 
-const putRoute = (app: FastifyInstance, service: Service) => {
+const putRoute = (app: FastifyInstance, service: AvatarServices) => {
   const { reads, namespaces, avatars, write, assertWritable, quotas } = service
 
   /** Keeps a picture that is new, if there is room for it. */
@@ -90,7 +90,7 @@ const putRoute = (app: FastifyInstance, service: Service) => {
   )
 }
 
-const getRoute = (app: FastifyInstance, { reads, avatars }: Service) => {
+const getRoute = (app: FastifyInstance, { reads, avatars }: AvatarServices) => {
   const cacheFor = (reply: FastifyReply, isThisVersion: boolean) =>
     reply.header('cache-control', isThisVersion ? 'public, max-age=31536000, immutable' : 'public, no-cache')
 

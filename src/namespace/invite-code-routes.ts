@@ -4,12 +4,12 @@ import { contextOf, requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
-import type { Service } from '../service.ts'
 import { verifiedEmailsOf } from '../user/queries.ts'
 import { existing } from './decide.ts'
 import { acceptInvite } from './decide-invites.ts'
 import { inviteByCode } from './invite-queries.ts'
 import { NamespaceInfo, PublicInvite, viewOf } from './views.ts'
+import type { NamespaceServices } from './services.ts'
 
 const Code = z.object({ code: Key })
 type Code = z.infer<typeof Code>
@@ -17,7 +17,7 @@ type Code = z.infer<typeof Code>
 const tags = ['invites']
 
 /** An invite as whoever has its code sees and accepts it. */
-export const inviteCodeRoutes = (app: FastifyInstance, service: Service): void => {
+export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
   const { reads, namespaces, now, write } = service
 
   const found = async (code: string) => {

@@ -5,7 +5,6 @@ import { done } from '../http/fields.ts'
 import { pickDefined } from '../http/pick-defined.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
-import type { Service } from '../service.ts'
 import { newCode } from './code.ts'
 import { type Namespace, existing } from './decide.ts'
 import { createInvite, revokeInvite } from './decide-invites.ts'
@@ -14,6 +13,7 @@ import { inviteCodeRoutes } from './invite-code-routes.ts'
 import { inviteByCode, invitesOf } from './invite-queries.ts'
 import { idOfSlug, namespaceOfAdmin } from './queries.ts'
 import { InviteView, newInviteView } from './views.ts'
+import type { NamespaceServices } from './services.ts'
 
 const Create = z
   .object({
@@ -38,7 +38,7 @@ const OfInvite = Params.extend({ code: Key })
 const tags = ['invites']
 
 /** Invites to a namespace, as its admins make and see them. */
-export const inviteRoutes = (app: FastifyInstance, service: Service): void => {
+export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
   const { reads, namespaces, now, write } = service
   inviteCodeRoutes(app, service)
 

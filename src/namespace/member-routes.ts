@@ -5,13 +5,13 @@ import { contextOf, requireCaller } from '../http/caller.ts'
 import { done } from '../http/fields.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
-import type { Service } from '../service.ts'
 import { userById } from '../user/queries.ts'
 import { existing } from './decide.ts'
 import { changeRole, removeMember } from './decide-members.ts'
 import { Role } from './events.ts'
 import { idOfSlug, membersOf, namespaceOfMember } from './queries.ts'
 import { MemberView } from './views.ts'
+import type { NamespaceServices } from './services.ts'
 
 const Namespace = z.object({ slug: Key })
 type Namespace = z.infer<typeof Namespace>
@@ -25,7 +25,7 @@ type RoleChange = z.infer<typeof RoleChange>
 const tags = ['members']
 
 /** The members of a namespace. */
-export const memberRoutes = (app: FastifyInstance, service: Service): void => {
+export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
   const { reads, namespaces, write } = service
 
   app.get<{ Params: Namespace }>(

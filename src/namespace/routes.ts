@@ -6,12 +6,12 @@ import { pickDefined } from '../http/pick-defined.ts'
 import { Key, LongText, ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
-import type { Service } from '../service.ts'
 import { type DecideNamespace, type Namespace, createNamespace, existing, updateNamespace } from './decide.ts'
 import { NamespaceType } from './events.ts'
 import { idOfSlug, namespaceById, namespacesOf } from './queries.ts'
 import { isReserved, normaliseSlug } from './slug.ts'
 import { NamespaceInfo, NamespaceView, viewOf } from './views.ts'
+import type { NamespaceServices } from './services.ts'
 
 const meanings = {
   displayName: { description: 'The name that people see', examples: ['My team'] },
@@ -62,7 +62,7 @@ const newSlug = (text: string): string => {
 }
 
 /** Namespaces: list, create, read, change. */
-export const namespaceRoutes = (app: FastifyInstance, service: Service): void => {
+export const namespaceRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
   const { reads, namespaces, write } = service
 
   /** The namespace as its caller sees it afterwards. */

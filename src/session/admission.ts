@@ -2,8 +2,8 @@ import type { Context } from '../engine/decide.ts'
 import { Rejected } from '../engine/rejected.ts'
 import { acceptInvite } from '../namespace/decide-invites.ts'
 import { inviteByCode } from '../namespace/invite-queries.ts'
-import type { Service } from '../service.ts'
 import type { NewIdentity } from './new-identity.ts'
+import type { SignInServices } from './services.ts'
 
 /**
  * Lets a new user in, before anything of it is made; may be repeated.
@@ -21,7 +21,7 @@ const verifiedEmailsOf = ({ profile: { email, emailVerified } }: NewIdentity): s
  * as it has uses: the membership comes before the user, and costs nothing once it is there.
  */
 export const newAdmission = (
-  { config, reads, now, namespaces }: Pick<Service, 'config' | 'reads' | 'now' | 'namespaces'>,
+  { config, reads, now, namespaces }: Pick<SignInServices, 'config' | 'reads' | 'now' | 'namespaces'>,
   identity: NewIdentity,
   inviteCode: string | undefined,
 ): Admit => {

@@ -6,15 +6,15 @@ import { clearSessionCookie } from '../http/cookies.ts'
 import { done } from '../http/fields.ts'
 import { answers, ok } from '../http/reply.ts'
 import { namespaceById } from '../namespace/queries.ts'
-import type { Service } from '../service.ts'
 import { userById } from '../user/queries.ts'
 import { signOut } from './decide.ts'
 import { CurrentSession } from './views.ts'
+import type { SessionServices } from './services.ts'
 
 const tags = ['sessions']
 
 /** The session that a request comes with. */
-export const currentSessionRoutes = (app: FastifyInstance, service: Service): void => {
+export const currentSessionRoutes = (app: FastifyInstance, service: SessionServices): void => {
   const { reads, sessions, uses, now, write } = service
   const cookieName = cookieNameOf(service.config)
 

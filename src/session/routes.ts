@@ -9,7 +9,6 @@ import { answers, ok } from '../http/reply.ts'
 import { isId, sha256 } from '../ids.ts'
 import { idOfSlug, namespaceOfMember } from '../namespace/queries.ts'
 import { NamespaceInfo } from '../namespace/views.ts'
-import type { Service } from '../service.ts'
 import { UserView, userById } from '../user/queries.ts'
 import { currentSessionRoutes } from './current-routes.ts'
 import { revoke, switchTo } from './decide.ts'
@@ -17,6 +16,7 @@ import { DeviceId, assertDeviceId } from './device-id.ts'
 import { hasEnded, sessionsOf } from './queries.ts'
 import { signIn } from './sign-in.ts'
 import { InviteCode, NewSession, SessionView, WantedNamespace, deviceName } from './views.ts'
+import type { SessionServices } from './services.ts'
 
 const Start = z
   .object({
@@ -47,7 +47,7 @@ const Params = z.object({ id: Key })
 const tags = ['sessions']
 
 /** Sessions: start, list, switch, end. */
-export const sessionRoutes = (app: FastifyInstance, service: Service): void => {
+export const sessionRoutes = (app: FastifyInstance, service: SessionServices): void => {
   const { reads, sessions, uses, now, write } = service
   currentSessionRoutes(app, service)
 

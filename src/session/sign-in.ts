@@ -1,7 +1,6 @@
 import { Rejected } from '../engine/rejected.ts'
 import { isId, newId } from '../ids.ts'
 import { namespaceById } from '../namespace/queries.ts'
-import type { Service } from '../service.ts'
 import { newAdmission } from './admission.ts'
 import { start } from './decide.ts'
 import { link } from './link.ts'
@@ -11,6 +10,7 @@ import { type KnownUser, findIdentity } from './queries.ts'
 import { signUp } from './sign-up.ts'
 import { newToken, tokenHash } from './token.ts'
 import type { NewSession } from './views.ts'
+import type { SignInServices } from './services.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
@@ -29,7 +29,7 @@ export type SignIn = {
 }
 
 /** Refuses before anything is made. @throws 404, 403 */
-const assertMayEnter = async ({ reads }: Service, known: KnownUser | undefined, namespaceId: string) => {
+const assertMayEnter = async ({ reads }: SignInServices, known: KnownUser | undefined, namespaceId: string) => {
   if (known?.active?.id === namespaceId) return
   await namespaceById(reads, namespaceId, undefined)
   throw new Rejected('forbidden', 'You are no member of this namespace')
@@ -43,7 +43,7 @@ const assertAgreed = (agreed: Joining, present: Joining) => {
 
 type Entered = { readonly identityId: string; readonly user: KnownUser }
 
-const findOrSignUp = async (service: Service, wish: SignIn): Promise<Entered> => {
+const findOrSignUp = async (service: SignInServices, wish: SignIn): Promise<Entered> => {
   const { credential, device, agreed, namespaceId, inviteCode, requestId } = wish
   const wanted = namespaceId !== undefined && isId(namespaceId) ? namespaceId : undefined
   const found = await findIdentity(service.reads, credential, wanted)
@@ -64,7 +64,7 @@ const findOrSignUp = async (service: Service, wish: SignIn): Promise<Entered> =>
  * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 for what was not agreed to;
  * 403 and 410 for a new user who may not sign up
  */
-export const signIn = async (service: Service, wish: SignIn): Promise<NewSession> => {
+export const signIn = async (service: SignInServices, wish: SignIn): Promise<NewSession> => {
   const { config, now, sessions, write, assertWritable } = service
   assertWritable()
   const { namespaceId, deviceName, requestId } = wish

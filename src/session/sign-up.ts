@@ -4,13 +4,13 @@ import { Rejected } from '../engine/rejected.ts'
 import type { ActiveNamespace } from '../http/caller.ts'
 import { namespaceId, userId as userIdOf } from '../ids.ts'
 import { claimNamespace } from '../namespace/decide.ts'
-import type { Service } from '../service.ts'
 import { type Identity, createIdentity, createUser } from '../user/decide.ts'
 import type { Admit } from './admission.ts'
 import type { NewIdentity } from './new-identity.ts'
+import type { SignInServices } from './services.ts'
 
 /** What a sign-up writes to. */
-export type Writers = Pick<Service, 'namespaces' | 'users' | 'identities'>
+export type Writers = Pick<SignInServices, 'namespaces' | 'users' | 'identities'>
 
 /** The identity's user; `active` is absent when the identity has come to belong to another one meanwhile. */
 export type SignedUp = { readonly userId: string; readonly active: ActiveNamespace | undefined }

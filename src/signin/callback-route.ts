@@ -5,7 +5,6 @@ import { setSessionCookie } from '../http/cookies.ts'
 import { ErrorBody } from '../http/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { sha256 } from '../ids.ts'
-import type { Service } from '../service.ts'
 import type { Credential } from '../session/new-identity.ts'
 import type { Codehost } from './codehost.ts'
 import { browserCookieOf, markBrowser } from './cookies.ts'
@@ -17,6 +16,7 @@ import { originOf } from '../http/origin.ts'
 import { CALLBACK, CONFIRM, withParameters } from './redirect.ts'
 import { look } from './shown.ts'
 import { Callback } from './views.ts'
+import type { CodehostServices } from './services.ts'
 
 const tags = ['sign-in']
 
@@ -26,7 +26,7 @@ type Claimed = { readonly wish: Wish; readonly secrets: Secrets }
 const isSame = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 
 /** That a sign-in on our pages ends in the browser that it began in: nobody is signed in as somebody else unawares. */
-const assertBrowser = (request: FastifyRequest, { browserKey }: Wish, config: Service['config']) => {
+const assertBrowser = (request: FastifyRequest, { browserKey }: Wish, config: CodehostServices['config']) => {
   if (browserKey === undefined) return
   const cookie = browserCookieOf(request, config)
   if (cookie !== undefined && isSame(sha256(cookie), browserKey)) return
@@ -34,7 +34,7 @@ const assertBrowser = (request: FastifyRequest, { browserKey }: Wish, config: Se
 }
 
 /** Where the code host sends people back to. */
-export const callbackRoute = (app: FastifyInstance, service: Service, codehost: Codehost): void => {
+export const callbackRoute = (app: FastifyInstance, service: CodehostServices, codehost: Codehost): void => {
   const { config, handshakes, now } = service
 
   const identify = async (request: Asked, { wish, secrets }: Claimed) => {

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { ErrorBody } from '../http/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { noteRefusal } from '../http/refusals.ts'
-import type { Service } from '../service.ts'
 import { browserCookieOf } from './cookies.ts'
 import type { Answer } from './handshakes.ts'
 import { sendCodePage, sendDeniedPage } from './page.ts'
@@ -11,6 +10,7 @@ import { sendProblem, sendUnknown } from './problems.ts'
 import { originOf } from '../http/origin.ts'
 import { CONFIRM, withParameters } from './redirect.ts'
 import { AuthConfirm } from './views.ts'
+import type { CodehostServices } from './services.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const FORM_BYTES = 4 * 1024
@@ -23,7 +23,7 @@ const assertOwnPage = ({ headers }: FastifyRequest, origin: string) => {
 }
 
 /** Where the page sends the answer of the person who was asked. Only a yes gives the code, and only once. */
-export const confirmRoute = (app: FastifyInstance, service: Service): void => {
+export const confirmRoute = (app: FastifyInstance, service: CodehostServices): void => {
   const { config, handshakes, assertWritable } = service
 
   const confirm = async (request: FastifyRequest, reply: FastifyReply, answer: Answer) => {

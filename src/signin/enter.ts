@@ -1,11 +1,11 @@
 import { afterStored } from '../engine/rejected.ts'
-import type { Service } from '../service.ts'
 import { signIn } from '../session/sign-in.ts'
 import type { Joining } from '../session/joining.ts'
 import type { Credential } from '../session/new-identity.ts'
 import type { NewSession } from '../session/views.ts'
 import { refresh } from '../user/decide.ts'
 import type { Wish } from './handshakes.ts'
+import type { CodehostServices } from './services.ts'
 
 /** The device that a sign-in is for. */
 export const deviceOf = ({ deviceKey: key }: Wish): Credential => ({ type: 'device', key, profile: {} })
@@ -17,7 +17,7 @@ export const deviceOf = ({ deviceKey: key }: Wish): Credential => ({ type: 'devi
  * 403 and 410 for who may not sign up
  */
 export const enter = async (
-  service: Service,
+  service: CodehostServices,
   { wish, credential, agreed }: { readonly wish: Wish; readonly credential: Credential; readonly agreed?: Joining },
   requestId: string,
 ): Promise<NewSession> => {

@@ -4,7 +4,6 @@ import { pickDefined } from '../http/pick-defined.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import { answers, ok } from '../http/reply.ts'
 import { sha256 } from '../ids.ts'
-import type { Service } from '../service.ts'
 import { assertDeviceId } from '../session/device-id.ts'
 import { callbackRoute } from './callback-route.ts'
 import { type Codehost, newCodehost } from './codehost.ts'
@@ -16,11 +15,12 @@ import { CALLBACK, targetOf } from './redirect.ts'
 import { codehostOf } from './settings.ts'
 import { Shown, look } from './shown.ts'
 import { AuthComplete, AuthCompleted, AuthStart, AuthStarted } from './views.ts'
+import type { CodehostServices } from './services.ts'
 
 const tags = ['sign-in']
 
 /** Sign-in with the code host; without one configured there are no such routes. */
-export const signinRoutes = (app: FastifyInstance, service: Service): void => {
+export const signinRoutes = (app: FastifyInstance, service: CodehostServices): void => {
   const settings = codehostOf(service.config)
   const codehost = settings && newCodehost(settings)
   void app.register(async (scope) => {
@@ -35,7 +35,7 @@ export const signinRoutes = (app: FastifyInstance, service: Service): void => {
   })
 }
 
-const startRoute = (app: FastifyInstance, { config, handshakes }: Service, codehost: Codehost) => {
+const startRoute = (app: FastifyInstance, { config, handshakes }: CodehostServices, codehost: Codehost) => {
   app.post<{ Body: AuthStart }>(
     '/v1/auth/start',
     {
@@ -79,7 +79,7 @@ const noSuchCode = (request: FastifyRequest) => {
   return new HttpError('invalid_request', 'The code is wrong, has expired or was used before: sign in again')
 }
 
-const reviewRoute = (app: FastifyInstance, service: Service) => {
+const reviewRoute = (app: FastifyInstance, service: CodehostServices) => {
   app.post<{ Body: AuthComplete }>(
     '/v1/auth/review',
     {
@@ -104,7 +104,7 @@ const reviewRoute = (app: FastifyInstance, service: Service) => {
   )
 }
 
-const completeRoute = (app: FastifyInstance, service: Service) => {
+const completeRoute = (app: FastifyInstance, service: CodehostServices) => {
   app.post<{ Body: AuthComplete }>(
     '/v1/auth/complete',
     {

@@ -25,7 +25,7 @@ export const signinSettings = {
   CODEHOST_SCOPE: z.string().optional(),
 }
 
-type Settings = { readonly [Name in keyof typeof signinSettings]?: z.infer<(typeof signinSettings)[Name]> }
+export type SigninSettings = { readonly [Name in keyof typeof signinSettings]?: z.infer<(typeof signinSettings)[Name]> }
 
 type Issues = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
@@ -33,8 +33,8 @@ type Issues = { addIssue(issue: { code: 'custom'; path: string[]; message: strin
 type Place = { readonly PUBLIC_URL?: string | undefined; readonly HOST: string }
 
 /** What is missing of a provider that is configured in part: half a configuration is a mistake, not an absent one. */
-export const checkSignin = (settings: Settings & Place, { addIssue }: Issues): void => {
-  const names = Object.keys(signinSettings) as (keyof Settings)[]
+export const checkSignin = (settings: SigninSettings & Place, { addIssue }: Issues): void => {
+  const names = Object.keys(signinSettings) as (keyof SigninSettings)[]
   if (names.every((name) => settings[name] === undefined)) return
   const openId = settings.CODEHOST_ISSUER !== undefined
   const endpoints = openId ? [] : (['CODEHOST_AUTHORIZE_URL', 'CODEHOST_TOKEN_URL', 'CODEHOST_USER_URL'] as const)
@@ -65,7 +65,7 @@ export type CodehostSettings = {
 }
 
 /** The code host of a configuration that `checkSignin` has passed; undefined when none is configured. */
-export const codehostOf = (settings: Settings): CodehostSettings | undefined => {
+export const codehostOf = (settings: SigninSettings): CodehostSettings | undefined => {
   const { CODEHOST_CLIENT_ID: clientId, CODEHOST_CLIENT_SECRET: clientSecret, CODEHOST_SCOPE: scope } = settings
   if (clientId === undefined || clientSecret === undefined) return undefined
   const client = { clientId, clientSecret, scope }

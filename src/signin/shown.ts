@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { text } from '../http/fields.ts'
-import type { Service } from '../service.ts'
 import { type Joining, joiningOf } from '../session/joining.ts'
 import type { Credential } from '../session/new-identity.ts'
 import { findIdentity } from '../session/queries.ts'
 import { UserView, userById } from '../user/queries.ts'
 import { deviceOf } from './enter.ts'
 import type { Wish } from './handshakes.ts'
+import type { CodehostServices } from './services.ts'
 
 /** What a person is told of a sign-in before it is completed. */
 export const Shown = z
@@ -31,7 +31,7 @@ export type Shown = z.infer<typeof Shown>
 
 /** What a sign-in would join if it was completed now, and how that is told. */
 export const look = async (
-  { reads }: Pick<Service, 'reads'>,
+  { reads }: Pick<CodehostServices, 'reads'>,
   wish: Wish,
   credential: Credential,
 ): Promise<{ readonly joining: Joining; readonly shown: Shown }> => {

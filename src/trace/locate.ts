@@ -2,15 +2,15 @@ import { Rejected } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
 import { traceId } from '../ids.ts'
-import type { Service } from '../service.ts'
 import { type Member, assertMayWrite, mayWrite } from './policy.ts'
 import { memberOf, resolveTrace } from './queries.ts'
+import type { TraceServices } from './services.ts'
 
 /** Where a write to an existing trace goes, and as whom: the decision itself checks the write policy. */
 export type Located = { readonly id: string; readonly namespaceId: string; readonly writer: Member }
 
 /** A trace of the session's namespace that this node remembers: it may have been deleted on another one. */
-export const remembered = ({ traces }: Service, caller: Caller, externalId: string): Located | undefined => {
+export const remembered = ({ traces }: TraceServices, caller: Caller, externalId: string): Located | undefined => {
   if (!caller.namespace) return undefined
   const id = traceId(caller.namespace.id, externalId)
   const { userId, namespace } = caller
@@ -18,7 +18,7 @@ export const remembered = ({ traces }: Service, caller: Caller, externalId: stri
   return { id, namespaceId: namespace.id, writer: { userId, role: namespace.role } }
 }
 
-const resolved = async ({ reads }: Service, caller: Caller, externalId: string): Promise<Located> => {
+const resolved = async ({ reads }: TraceServices, caller: Caller, externalId: string): Promise<Located> => {
   const hit = await resolveTrace(reads, externalId, caller)
   if (!hit) throw notFound()
   // Not left to the decision, which would load the trace first: how long a refusal takes must not tell what is there.
@@ -31,7 +31,7 @@ const resolved = async ({ reads }: Service, caller: Caller, externalId: string):
  * For a write whose body is still to come: who may not write makes nobody read 16 MiB.
  * @throws as the write itself would: 404, 403
  */
-export const assertMayWriteTo = async (service: Service, caller: Caller, externalId: string): Promise<void> => {
+export const assertMayWriteTo = async (service: TraceServices, caller: Caller, externalId: string): Promise<void> => {
   const known = remembered(service, caller, externalId)
   const state = known && service.traces.peek(known.id)
   // What is remembered may be of an earlier life of the trace: it refuses nothing.
@@ -54,7 +54,7 @@ export const unlessGone = async <T>(written: Promise<T>): Promise<T | undefined>
  * @throws 404 when there is no such trace, and when its namespace is not the caller's
  */
 export const writeLocated = async <T extends object>(
-  service: Service,
+  service: TraceServices,
   caller: Caller,
   externalId: string,
   write: (located: Located) => Promise<T>,

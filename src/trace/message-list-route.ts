@@ -5,7 +5,6 @@ import { notFound } from '../http/http-error.ts'
 import { Key, Limit, limitOf } from '../http/keys.ts'
 import { PAGE_BYTES, fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
-import type { Service } from '../service.ts'
 import type { Reader } from '../http/long-list.ts'
 import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
 import { type MessageListRow, listMessages, messageCursor, messageValues } from './message-queries.ts'
@@ -13,6 +12,7 @@ import { assertMayRead } from './policy.ts'
 import { memberOf, resolveTrace, traceDetail } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
 import { Message, messageText } from './views.ts'
+import type { TraceServices } from './services.ts'
 
 const Params = z.object({ externalId: Key })
 const Query = z.object({
@@ -30,7 +30,7 @@ const ALL = 2 ** 31 - 1
 /** The messages of a trace: short lists at once, long ones page by page as their reader takes them. */
 export const messageListRoute = (
   app: FastifyInstance,
-  { reads, streams }: Pick<Service, 'reads' | 'streams'>,
+  { reads, streams }: Pick<TraceServices, 'reads' | 'streams'>,
 ): void => {
   app.get<{ Params: { externalId: string }; Querystring: z.infer<typeof Query> }>(
     '/v1/traces/:externalId/messages',

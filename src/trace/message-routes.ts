@@ -6,7 +6,6 @@ import { count, id as idOf } from '../http/fields.ts'
 import { Key } from '../http/keys.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
 import { messageId } from '../ids.ts'
-import type { Service } from '../service.ts'
 import type { Claim } from '../namespace/quota.ts'
 import { BatchBody, MessageBody, readBatch, readMessage } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
@@ -17,6 +16,7 @@ import { messageListRoute } from './message-list-route.ts'
 import type { MessageUpsert } from './message.ts'
 import { messageMeanings } from './meanings.ts'
 import { Message, upsertedText } from './views.ts'
+import type { TraceServices } from './services.ts'
 
 const OneParams = z.object({ externalId: Key, messageExternalId: Key })
 const Params = z.object({ externalId: Key })
@@ -52,7 +52,7 @@ const batchText = ({ id, messages, messageCount }: Written): string => {
 const module = new URL('./body-tasks.ts', import.meta.url)
 
 /** The messages of a trace: upsert one, upsert up to 200, list. */
-export const messageRoutes = (app: FastifyInstance, service: Service): void => {
+export const messageRoutes = (app: FastifyInstance, service: TraceServices): void => {
   const { traces, quotas } = service
 
   const write = async (

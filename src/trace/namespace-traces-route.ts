@@ -5,7 +5,6 @@ import { nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
 import { answers, ok, okText } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
-import type { Service } from '../service.ts'
 import type { Reader } from '../http/long-list.ts'
 import { namedRow } from './named.ts'
 import { PAGE_WEIGHT, namespacePage, namespacePages } from './namespace-pages.ts'
@@ -13,6 +12,7 @@ import { afterOf, listTraces } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
 import { pageText } from './routes.ts'
 import { TraceSummary, summaryText } from './views.ts'
+import type { TraceServices } from './services.ts'
 
 const Params = z.object({ slug: Key })
 const Query = z.object({
@@ -27,7 +27,7 @@ const roleStatement = `
   select n.id, m.role from namespaces n left join members m on m.namespace_id = n.id and m.user_id = $2 where n.id = $1`
 
 /** The traces of a namespace: all of them for a member, public ones for anybody. */
-export const namespaceTracesRoute = (app: FastifyInstance, service: Service): void => {
+export const namespaceTracesRoute = (app: FastifyInstance, service: TraceServices): void => {
   const { reads, models, streams } = service
   app.get<{ Params: { slug: string }; Querystring: z.infer<typeof Query> }>(
     '/v1/namespaces/:slug/traces',

@@ -9,7 +9,6 @@ import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
 import { fitting } from '../http/page-bytes.ts'
 import { answers, jsonArray, ok, okText } from '../http/reply.ts'
 import { traceId } from '../ids.ts'
-import type { Service } from '../service.ts'
 import type { Claim } from '../namespace/quota.ts'
 import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
 import { type GivenFields, type Trace, patch, remove, replace, upsert } from './decide.ts'
@@ -21,6 +20,7 @@ import { remembered, unlessGone, writeLocated } from './locate.ts'
 import { named, namedRow, namedTrace } from './named.ts'
 import type { ListedRow } from './rows.ts'
 import { TraceDetail, TraceSummary, detailText, stateText, summaryText } from './views.ts'
+import type { TraceServices } from './services.ts'
 
 const Params = z.object({ externalId: Key })
 const Page = z.object({ limit: Limit.optional(), cursor: z.string().optional() })
@@ -28,7 +28,7 @@ const Detail = z.object({ trace: TraceDetail })
 const tags = ['traces']
 
 /** Traces: create, read, change, delete, list. */
-export const traceRoutes = (app: FastifyInstance, service: Service): void => {
+export const traceRoutes = (app: FastifyInstance, service: TraceServices): void => {
   const { reads, traces, models, quotas } = service
 
   const write = (request: FastifyRequest, id: string, decide: Decision<Trace, TraceEvent>) =>
@@ -224,7 +224,7 @@ const counting =
 
 /** A page of summaries from one row more than it may hold; traces in quarantine are left out. */
 export const pageText = (
-  { reads, models }: Pick<Service, 'reads' | 'models'>,
+  { reads, models }: Pick<TraceServices, 'reads' | 'models'>,
   rows: readonly ListedRow[],
   limit: number,
 ): string => {

@@ -8,9 +8,9 @@ import { EXAMPLE_ID, done } from '../http/fields.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { isId } from '../ids.ts'
-import type { Service } from '../service.ts'
 import { removeIdentity } from './decide.ts'
 import { IdentityView, identitiesOf } from './queries.ts'
+import type { UserServices } from './services.ts'
 
 const Params = z.object({
   id: Key.meta({
@@ -21,7 +21,7 @@ const Params = z.object({
 const tags = ['users']
 
 /** How a user signs in. */
-export const identityRoutes = (app: FastifyInstance, service: Service): void => {
+export const identityRoutes = (app: FastifyInstance, service: UserServices): void => {
   const { reads, users, write, config } = service
 
   app.get(

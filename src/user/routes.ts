@@ -4,10 +4,10 @@ import { contextOf, requireCaller } from '../http/caller.ts'
 import { pickDefined } from '../http/pick-defined.ts'
 import { ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
-import type { Service } from '../service.ts'
 import { rename } from './decide.ts'
 import { identityRoutes } from './identity-routes.ts'
 import { UserView, userById } from './queries.ts'
+import type { UserServices } from './services.ts'
 
 const Update = z
   .object({
@@ -20,7 +20,7 @@ const tags = ['users']
 const Answer = z.object({ user: UserView })
 
 /** The caller's own user. */
-export const userRoutes = (app: FastifyInstance, service: Service): void => {
+export const userRoutes = (app: FastifyInstance, service: UserServices): void => {
   const { reads, users, write } = service
   app.get(
     '/v1/user',

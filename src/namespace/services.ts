@@ -1,0 +1,23 @@
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads } from '../engine/reads.ts'
+import type { Transactor } from '../engine/transact.ts'
+import type { Write } from '../engine/write.ts'
+import type { Avatars } from './avatars.ts'
+import type { Namespace } from './decide.ts'
+import type { NamespaceEvent } from './events.ts'
+import type { Quotas } from './quotas.ts'
+
+/** What the routes of namespaces, their members and invites need. */
+export type NamespaceServices = {
+  readonly now: () => number
+  readonly reads: Reads<ReadTables>
+  readonly namespaces: Transactor<Namespace, NamespaceEvent>
+  readonly write: Write
+}
+
+/** What the routes of avatars need besides: their bytes are kept outside the log. */
+export type AvatarServices = NamespaceServices & {
+  readonly avatars: Avatars
+  readonly quotas: Pick<Quotas, 'avatars'>
+  readonly assertWritable: () => void
+}

@@ -1,0 +1,32 @@
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads } from '../engine/reads.ts'
+import type { Transactor } from '../engine/transact.ts'
+import type { Write } from '../engine/write.ts'
+import type { HttpConfig } from '../http/settings.ts'
+import type { Namespace } from '../namespace/decide.ts'
+import type { NamespaceEvent } from '../namespace/events.ts'
+import type { Identity, User } from '../user/decide.ts'
+import type { IdentityEvent, UserEvent } from '../user/events.ts'
+import type { Session } from './decide.ts'
+import type { SessionEvent } from './events.ts'
+import type { SessionSettings } from './settings.ts'
+import type { Uses } from './uses.ts'
+
+/** What signing in needs: a new user gets a namespace, a user, an identity and a session. */
+export type SignInServices = {
+  readonly config: HttpConfig & SessionSettings
+  readonly now: () => number
+  readonly reads: Reads<ReadTables>
+  readonly namespaces: Transactor<Namespace, NamespaceEvent>
+  readonly users: Transactor<User, UserEvent>
+  readonly identities: Transactor<Identity, IdentityEvent>
+  readonly sessions: Transactor<Session, SessionEvent>
+  readonly write: Write
+  readonly assertWritable: () => void
+}
+
+/** What the routes of sessions need. */
+export type SessionServices = SignInServices & {
+  readonly uses: Uses
+  readonly logId: () => string | undefined
+}

@@ -31,9 +31,7 @@ const floors: readonly (readonly string[])[] = [
   ['user', 'session', 'namespace', 'models', 'trace', 'events.ts', 'effects.ts', 'projections'],
   ['feed', 'signin', 'summary', 'erasure'],
   ['config.ts'],
-  ['service.ts', 'groups-health.ts'],
-  ['app.ts', 'open-service.ts'],
-  ['serve.ts', 'sync'],
+  ['app.ts', 'service', 'sync'],
   ['commands'],
   ['main.ts'],
 ]

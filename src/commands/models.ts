@@ -4,7 +4,7 @@ import { readRunning } from '../embedded/lock.ts'
 import { newLogger } from '../logger.ts'
 import { OFF } from '../models/process.ts'
 import { SourceFailed } from '../models/source.ts'
-import { openService } from '../open-service.ts'
+import { openService } from '../service/open.ts'
 
 /** Where the database is: that of `DATABASE_URL`, or the one that a running `serve` has brought. */
 const findDatabase = async (given: string | undefined, dataDir: string): Promise<string> => {

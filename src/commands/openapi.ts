@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { newLogger } from '../logger.ts'
-import { serve } from '../serve.ts'
+import { serve } from '../service/serve.ts'
 
 const SETTINGS = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent' }
 

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { command } from '../command.ts'
 import { readConfig } from '../config.ts'
 import { newLogger } from '../logger.ts'
-import { type Running, serve } from '../serve.ts'
+import { type Running, serve } from '../service/serve.ts'
 
 const HARD_STOP_MS = 9_000
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { buildApp } from '../../src/app.ts'
-import type { Service } from '../../src/service.ts'
+import type { Service } from '../../src/service/service.ts'
 import { databaseUrl, freshDatabase, onServer } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
-import { openService } from '../../src/open-service.ts'
+import { openService } from '../../src/service/open.ts'
 import { logEnvironment } from '../support/log-place.ts'
 
 /** A worker process of its own, to be killed: the environment is its configuration, `WORKER_URL` its database. */

@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino'
 import type { Group } from '../../src/engine/group.ts'
 import { readConfig } from '../../src/config.ts'
 import { buildApp } from '../../src/app.ts'
-import { openService } from '../../src/open-service.ts'
-import type { Service } from '../../src/service.ts'
+import { openService } from '../../src/service/open.ts'
+import type { Service } from '../../src/service/service.ts'
 import { logEnvironment } from './log-place.ts'
 
 export type Answer = {

@@ -1,12 +1,12 @@
 import type pg from 'pg'
-import { type Building, buildingOf } from './engine/building.ts'
-import type { GroupNode } from './engine/group-node.ts'
-import type { Groups } from './engine/groups.ts'
-import { locks } from './engine/schema.ts'
-import type { Metrics } from './metrics.ts'
-import { isLed } from './postgres/leader.ts'
-import { percentDone } from './percent.ts'
-import type { Readiness } from './http/health.ts'
+import { type Building, buildingOf } from '../engine/building.ts'
+import type { GroupNode } from '../engine/group-node.ts'
+import type { Groups } from '../engine/groups.ts'
+import { locks } from '../engine/schema.ts'
+import type { Metrics } from '../metrics.ts'
+import { isLed } from '../postgres/leader.ts'
+import { percentDone } from '../percent.ts'
+import type { Readiness } from '../http/health.ts'
 
 /** Read models that are further behind count as missing. */
 export const MAX_LAG_MS = 5_000

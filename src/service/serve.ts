@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import type { Config } from './config.ts'
-import { diskGuard } from './embedded/disk.ts'
-import { lockDataDir } from './embedded/lock.ts'
-import { startPostgres } from './embedded/postgres.ts'
-import { buildApp } from './app.ts'
-import { type OpenService, openService } from './open-service.ts'
-import { untilAccepting } from './postgres/accepting.ts'
+import type { Config } from '../config.ts'
+import { diskGuard } from '../embedded/disk.ts'
+import { lockDataDir } from '../embedded/lock.ts'
+import { startPostgres } from '../embedded/postgres.ts'
+import { buildApp } from '../app.ts'
+import { type OpenService, openService } from './open.ts'
+import { untilAccepting } from '../postgres/accepting.ts'
 
 export type Running = {
   readonly url: string

@@ -3,7 +3,6 @@ import { type Building, buildingOf } from '../engine/building.ts'
 import type { GroupNode } from '../engine/group-node.ts'
 import type { Groups } from '../engine/groups.ts'
 import { locks } from '../engine/schema.ts'
-import type { Metrics } from '../metrics.ts'
 import { isLed } from '../postgres/leader.ts'
 import { percentDone } from '../percent.ts'
 import type { Readiness } from '../http/health.ts'
@@ -94,22 +93,4 @@ export const groupsHealth = async (options: GroupsHealthOptions): Promise<Readin
     )
   const { missing, degraded } = found.find(({ node }) => node === main)!.health
   return { missing, degraded: [...degraded, ...others] }
-}
-
-/** Gauges with a value for each group. */
-export const measureGroups = (metrics: Metrics, { all }: Groups, heard: () => bigint): void => {
-  const gauge = (name: string, help: string, value: (node: GroupNode) => number) =>
-    metrics.gauges(name, help, 'group', () => all.map((node) => [node.group.name, value(node)]))
-  gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', ({ horizon }) =>
-    Math.max(0, Number(heard() - horizon.position())),
-  )
-  gauge('tracebook_projection_lag_seconds', 'How long the read models have been behind', ({ lag }) => lag.ms() / 1_000)
-  gauge('tracebook_projection_stopped', '1 when too many events could not be applied', (node) =>
-    node.state()?.is === 'stopped' ? 1 : 0,
-  )
-  gauge(
-    'tracebook_quarantined_streams',
-    'Streams that are left aside since an event of theirs could not be applied',
-    ({ quarantine }) => quarantine.list().length,
-  )
 }

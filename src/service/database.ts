@@ -1,0 +1,59 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import { diskGuard } from '../embedded/disk.ts'
+import { lockDataDir } from '../embedded/lock.ts'
+import { startPostgres } from '../embedded/postgres.ts'
+import { untilAccepting } from '../postgres/accepting.ts'
+
+/** The database of a service, and what only a service with its own PostgreSQL knows of it. */
+export type Database = {
+  readonly url: string
+  /** Which one, in words. */
+  readonly words: string
+  isDiskLow(): boolean
+  publish(serviceUrl: string): Promise<void>
+  stop(mode: 'fast' | 'immediate'): Promise<void>
+}
+
+/** Fails at once, and says which setting is to blame; only a database that is starting is waited for. */
+const assertReachable = async (url: string, signal: AbortSignal) => {
+  try {
+    await untilAccepting(url, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    const { message, code } = error as { message?: string; code?: string }
+    throw new Error(`DATABASE_URL: the database cannot be reached: ${message || code}`, { cause: error })
+  }
+}
+
+/** The PostgreSQL of `DATABASE_URL`, or one of our own under `DATA_DIR`, which only one process may own. */
+export const openDatabase = async (config: Config, logger: Logger, signal: AbortSignal): Promise<Database> => {
+  if (config.DATABASE_URL) {
+    await assertReachable(config.DATABASE_URL, signal)
+    const nothing = async () => {}
+    return { url: config.DATABASE_URL, words: 'DATABASE_URL', isDiskLow: () => false, publish: nothing, stop: nothing }
+  }
+  const { DATA_DIR: dataDir, DISK_RESERVE_MB: reserveMb, ROLES: roles } = config
+  if (!roles.includes('api') || !roles.includes('projector'))
+    throw new Error(
+      `ROLES is ${roles.join()}, but the embedded PostgreSQL is for one process that does everything: ` +
+        'leave ROLES out, or set DATABASE_URL',
+    )
+  const lock = await lockDataDir(dataDir)
+  try {
+    const postgres = await startPostgres({ dataDir, log: logger, signal })
+    return {
+      url: postgres.url,
+      words: `its own PostgreSQL in ${dataDir}`,
+      isDiskLow: diskGuard({ dir: dataDir, reserveMb }),
+      publish: (url) => lock.publish({ url, databaseUrl: postgres.url }),
+      stop: async (mode) => {
+        await postgres.stop(mode)
+        await lock.release()
+      },
+    }
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}

@@ -1,0 +1,30 @@
+import type pg from 'pg'
+import type { GroupNode } from '../engine/group-node.ts'
+import type { Groups } from '../engine/groups.ts'
+import type { Metrics } from '../metrics.ts'
+
+/** Gauges with a value for each group. */
+const measureGroups = (metrics: Metrics, { all }: Groups, heard: () => bigint): void => {
+  const gauge = (name: string, help: string, value: (node: GroupNode) => number) =>
+    metrics.gauges(name, help, 'group', () => all.map((node) => [node.group.name, value(node)]))
+  gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', ({ horizon }) =>
+    Math.max(0, Number(heard() - horizon.position())),
+  )
+  gauge('tracebook_projection_lag_seconds', 'How long the read models have been behind', ({ lag }) => lag.ms() / 1_000)
+  gauge('tracebook_projection_stopped', '1 when too many events could not be applied', (node) =>
+    node.state()?.is === 'stopped' ? 1 : 0,
+  )
+  gauge(
+    'tracebook_quarantined_streams',
+    'Streams that are left aside since an event of theirs could not be applied',
+    ({ quarantine }) => quarantine.list().length,
+  )
+}
+
+/** What is read off the parts of a running service when its metrics are asked for. */
+export const installGauges = (metrics: Metrics, groups: Groups, heard: () => bigint, reads: pg.Pool): void => {
+  measureGroups(metrics, groups, heard)
+  metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.totalCount)
+  metrics.gauge('tracebook_pool_idle', 'Idle connections of the pool for reads', () => reads.idleCount)
+  metrics.gauge('tracebook_pool_waiting', 'Queries that wait for a connection', () => reads.waitingCount)
+}

@@ -1,0 +1,70 @@
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import type { ReadTables } from '../../projections/index.ts'
+import type { Config } from '../config.ts'
+import type { Codec } from '../engine/codec.ts'
+import type { Groups } from '../engine/groups.ts'
+import type { Outage } from '../engine/outage.ts'
+import type { Reads } from '../engine/reads.ts'
+import { startErasure } from '../erasure/process.ts'
+import type { EventLog } from '../log/log.ts'
+import { type Catalogue, startCatalogue } from '../models/process.ts'
+import { providerIds } from '../models/queries.ts'
+import { newRefresh } from '../models/refresh.ts'
+import type { PoolSizes } from '../postgres/pool-sizes.ts'
+import { startSummaries } from '../summary/process.ts'
+import type { Transactors } from './transactors.ts'
+
+export type ProcessesOptions = {
+  readonly config: Config
+  readonly databaseUrl: string
+  readonly sizes: PoolSizes
+  readonly log: EventLog
+  readonly codec: Codec
+  readonly groups: Groups
+  readonly reads: Reads<ReadTables>
+  readonly operations: pg.Pool
+  readonly transactors: Transactors
+  readonly assertWritable: () => void
+  readonly outage: Outage
+  /** The clock, in milliseconds. */
+  readonly now: () => number
+  readonly logger: Logger
+}
+
+export type Processes = {
+  /** Every node answers from the catalogue's copy; only workers refresh it. */
+  readonly catalogue: Catalogue
+  close(): Promise<void>
+}
+
+/** Starts what the role `worker` does beside requests: erasure, summaries, and the refresh of the model catalogue. */
+export const startProcesses = (options: ProcessesOptions): Processes => {
+  const { config, databaseUrl: url, sizes, log, codec, groups, reads, operations: pool, transactors } = options
+  const { assertWritable, outage, now, logger } = options
+  const isWorker = config.ROLES.includes('worker')
+  const refresh = newRefresh({ transactor: transactors.providers, known: () => providerIds(reads) })
+  const catalogue = startCatalogue({ pool, source: config.CATALOGUE_URL, refresh, now, logger }, isWorker)
+  if (!isWorker) return { catalogue, close: catalogue.close }
+
+  const erasure = startErasure({ url, log, groups: groups.all, logger, outage })
+  const summaries = startSummaries({
+    url,
+    jobConnections: sizes.jobs,
+    pool,
+    log,
+    codec,
+    reads,
+    models: groups.main.horizon,
+    traces: transactors.written.traces,
+    assertWritable,
+    config,
+    now,
+    logger,
+    outage,
+  })
+  const close = async () => {
+    await Promise.all([catalogue.close(), erasure.close(), summaries.close()])
+  }
+  return { catalogue, close }
+}

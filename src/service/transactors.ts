@@ -1,0 +1,66 @@
+import type { ReadTables } from '../../projections/index.ts'
+import { foldSource } from '../engine/fold.ts'
+import type { Reads } from '../engine/reads.ts'
+import type { DomainEvent, StreamKind } from '../engine/stream.ts'
+import { type Transactor, type TransactorOptions, newTransactor } from '../engine/transact.ts'
+import { registry } from '../models/decide.ts'
+import { namespaces } from '../namespace/decide.ts'
+import { sessions } from '../session/decide.ts'
+import { traces } from '../trace/decide.ts'
+import { trimTrace } from '../trace/kept.ts'
+import { traceSource } from '../trace/source.ts'
+import { identities, users } from '../user/decide.ts'
+
+const TRACES_BYTES = 16 * 1024 * 1024
+const NAMESPACES_BYTES = 16 * 1024 * 1024
+
+/** What the transactors of all kinds of stream share. */
+type Common = Omit<TransactorOptions<unknown, DomainEvent, void>, 'kind' | 'source' | 'trim' | 'budget'>
+
+export type TransactorsOptions = Common & {
+  readonly reads: Reads<ReadTables>
+  /** Waits until the read models show a position. @throws Unavailable */
+  readonly shown: (position: bigint) => Promise<void>
+}
+
+/** One transactor for each kind of stream. Its memory, in bytes, is bounded. */
+export const newTransactors = ({ reads, shown, ...common }: TransactorsOptions) => {
+  const { log, codec } = common
+  const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>, own: { budget?: number } = {}) =>
+    newTransactor({ kind, source: foldSource(kind, log, codec), ...common, ...own })
+  const written = {
+    users: folded(users),
+    identities: folded(identities),
+    sessions: folded(sessions),
+    namespaces: folded(namespaces, { budget: NAMESPACES_BYTES }),
+    traces: newTransactor({
+      kind: traces,
+      source: traceSource(reads, shown),
+      trim: trimTrace,
+      budget: TRACES_BYTES,
+      ...common,
+    }),
+  }
+  const providers = folded(registry, { budget: 0 }) // a refresh asks once for each
+  const byCategory: Record<string, Pick<Transactor<unknown, DomainEvent>, 'observe' | 'forget'>> = {
+    [users.category]: written.users,
+    [identities.category]: written.identities,
+    [sessions.category]: written.sessions,
+    [namespaces.category]: written.namespaces,
+    [traces.category]: written.traces,
+    [registry.category]: providers,
+  }
+  return {
+    /** Those that clients write to. */
+    written,
+    /** Providers of models, which the catalogue writes. */
+    providers,
+    observe: ({ stream, revision }: { readonly stream: string; readonly revision: bigint }) =>
+      byCategory[stream.slice(0, stream.indexOf('-'))]?.observe(stream, revision),
+    forget: () => {
+      for (const transactor of Object.values(byCategory)) transactor.forget()
+    },
+  }
+}
+
+export type Transactors = ReturnType<typeof newTransactors>

@@ -114,7 +114,8 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
         next = undefined
         const read = await orAborted(look.page, end)
         if (end.aborted) return look.leave()
-        const page = read && (await isSame(generation)) ? read : undefined
+        // Also after a read that failed: where the log has lost its end, no record may stand at this position any more.
+        const page = (await isSame(generation)) ? read : undefined
         guard.saw(page?.events.at(-1))
         next = page && !page.isLast ? sharedReads.at(page.through, page.isSparse) : undefined // while the follower has this one
         if (page) {

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Batch, EventLog, RecordedEvent } from '../../../src/log/log.ts'
+import { type Batch, type EventLog, LogChanged, type RecordedEvent } from '../../../src/log/log.ts'
 import { metadataOf } from '../../../src/log/metadata.ts'
 import { failure } from '../../support/eventstoredb/faults.ts'
 import { alive } from '../../support/garbage.ts'
@@ -73,6 +73,34 @@ test('a follower that is busy is not sent everything twice', async ({ open, doub
   await waiting // and now it takes its time
   for (let i = 0; i < 4; i++) await other.append(`b-${i}`, 'none', numbered(100))
   await until(() => double.subscriptions.count() === 0)
+  stop.abort()
+})
+
+/** Goes on until the follower ends. @throws what it ends with */
+const readOn = async (batches: AsyncIterator<Batch>) => {
+  while (!(await batches.next()).done);
+}
+
+test('a follower learns that the log has lost its end, also where its place is no record any more', async ({
+  open,
+  double,
+}) => {
+  const [log, other] = [open(), open()]
+  const stop = new AbortController()
+  await trickle(other, 'a', 3)
+  await log.identity()
+  const kept = double.store.all().length
+  await trickle(other, 'b', 3)
+  const head = await log.head()
+  const batches = log.follow({ after: 0n, signal: stop.signal })[Symbol.asyncIterator]()
+  while ((await batches.next()).value!.through < head);
+  await double.stop()
+  double.store.keepFirst(kept)
+  double.store.writeForeign(50, 333)
+  await double.start()
+  assert.not.ok(double.store.isReadable(head))
+  const error = await readOn(batches).catch((reason: unknown) => reason)
+  assert.instance(error, LogChanged)
   stop.abort()
 })
 

@@ -7,6 +7,7 @@ import { modelRoutes } from './models/routes.ts'
 import { memberRoutes } from './namespace/member-routes.ts'
 import { namespaceRoutes } from './namespace/routes.ts'
 import type { Service } from './service/service.ts'
+import { realtimeRoutes } from './realtime/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
 import { messageRoutes } from './trace/message-routes.ts'
 import { namespaceTracesRoute } from './trace/namespace-traces-route.ts'
@@ -104,6 +105,7 @@ const installApi = async (app: FastifyInstance, service: Service): Promise<void>
       messageRoutes,
       namespaceTracesRoute,
       feedRoutes,
+      realtimeRoutes,
       modelRoutes,
     ]) {
       routes(scope, service)

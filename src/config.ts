@@ -6,6 +6,7 @@ import { httpSettings } from './http/settings.ts'
 import { modelsSettings } from './models/settings.ts'
 import { quotaSettings } from './namespace/quota-settings.ts'
 import { leastConnections } from './postgres/pool-sizes.ts'
+import { realtimeSettings } from './realtime/settings.ts'
 import { sessionSettings } from './session/settings.ts'
 import { checkSignin, signinSettings } from './signin/settings.ts'
 import { checkSummaries, summarySettings } from './summary/settings.ts'
@@ -47,6 +48,7 @@ export const Environment = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ...sessionSettings,
   ...signinSettings,
+  ...realtimeSettings,
   ...modelsSettings,
   ...summarySettings,
   ...quotaSettings,

@@ -2,6 +2,7 @@ import type { Happened } from './engine/projection.ts'
 import type { DomainEvent } from './engine/stream.ts'
 import type { AnyEvent } from './events.ts'
 import type { EndsReading } from './http/long-list.ts'
+import { keyHash } from './ids.ts'
 import type { PatchOperation } from './trace/events.ts'
 
 /** The topic of the list of all public traces: which traces are in it. */
@@ -9,6 +10,9 @@ export const PUBLIC_TRACES = 'public traces'
 
 /** The topic of the list of a namespace's traces: which traces are in it. */
 export const tracesIn = (namespaceId: string): string => `traces in ${namespaceId}`
+
+/** The topic of which traces have a name, in whatever namespace. */
+export const tracesNamed = (externalId: string): string => `traces named ${keyHash(externalId)}`
 
 /**
  * What an event means to those who have read something before it. Each member has to be stated, so that a new type of
@@ -42,8 +46,12 @@ const visibilityIn = (patch: readonly PatchOperation[]) => patch.find(({ path })
 
 const effects: Effects = {
   TraceCreated: {
-    topics: ({ of, data: { namespaceId, visibility } }) =>
-      visibility === 'public' ? [of, tracesIn(namespaceId), PUBLIC_TRACES] : [of, tracesIn(namespaceId)],
+    topics: ({ of, data: { namespaceId, externalId, visibility } }) => [
+      of,
+      tracesIn(namespaceId),
+      tracesNamed(externalId),
+      ...(visibility === 'public' ? [PUBLIC_TRACES] : []),
+    ],
     callers: 'same',
     ends: 'none',
   },
@@ -57,7 +65,7 @@ const effects: Effects = {
     },
   },
   TraceDeleted: {
-    topics: ofItself,
+    topics: ({ of, data: { externalId } }) => [of, tracesNamed(externalId)],
     callers: 'same',
     ends:
       ({ of }) =>

@@ -45,6 +45,28 @@ export const newMetrics = () => {
       buckets: seconds,
       registers,
     }),
+    realtimePushes: new Counter({
+      name: 'tracebook_realtime_pushes_total',
+      help: 'Values sent to subscribers',
+      registers,
+    }),
+    realtimeCoalesced: new Counter({
+      name: 'tracebook_realtime_coalesced_total',
+      help: 'Changes that a value shows beside the first',
+      registers,
+    }),
+    realtimeDropped: new Counter({
+      name: 'tracebook_realtime_dropped_total',
+      help: 'Connections that the service closed, by close code',
+      labelNames: ['code'],
+      registers,
+    }),
+    realtimeLag: new Histogram({
+      name: 'tracebook_realtime_lag_seconds',
+      help: 'From the moment that a change was heard of to its value being handed to connections',
+      buckets: seconds,
+      registers,
+    }),
     gauge: (name: string, help: string, value: () => number) => {
       const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(value()) })
     },

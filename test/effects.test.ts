@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Happened } from '../src/engine/projection.ts'
 import { type AnyEvent, formats } from '../src/events.ts'
-import { PUBLIC_TRACES, effectOf, tracesIn } from '../src/effects.ts'
+import { PUBLIC_TRACES, effectOf, tracesIn, tracesNamed } from '../src/effects.ts'
 import type { Reader } from '../src/http/long-list.ts'
 
 const test = suite('the effects of events')
@@ -18,7 +18,7 @@ const readers = {
 type Name = keyof typeof readers
 
 const happened = ({ type, of, data }: { type: AnyEvent['type']; of: string; data?: object }, position = 1n) =>
-  ({ type, of, position, data: data ?? {} }) as Happened
+  ({ type, of, position, data: { externalId: 'name', ...data } }) as Happened
 
 /** Which of the readers an event ends; the lister is about to show the trace `shown`. */
 const ended = (event: Happened): Name[] => {
@@ -68,12 +68,12 @@ for (const [name, event, topics] of [
   [
     'a public trace is new in two lists',
     { type: 'TraceCreated', of: 't', data: { namespaceId: 'n', visibility: 'public' } },
-    ['t', tracesIn('n'), PUBLIC_TRACES],
+    ['t', tracesIn('n'), tracesNamed('name'), PUBLIC_TRACES],
   ],
   [
     'any other in one',
     { type: 'TraceCreated', of: 't', data: { namespaceId: 'n', visibility: 'direct' } },
-    ['t', tracesIn('n')],
+    ['t', tracesIn('n'), tracesNamed('name')],
   ],
   [
     'a visibility is the matter of the public list',

@@ -7,7 +7,7 @@ import type { FeedRow } from './queries.ts'
 export type PageKey = { readonly limit: number; readonly namespaceId?: string }
 
 /** A page with the rows that it was made of. */
-export type FilledPage = FeedPage & { readonly rows: readonly FeedRow[] }
+export type FilledPage = Omit<FeedPage, 'topics'> & { readonly rows: readonly FeedRow[] }
 
 /** First pages, as many as memory allows: those that were asked for last. */
 export type FeedCache = {
@@ -36,7 +36,7 @@ const topicsOfPage = ({ namespaceId }: PageKey, rows: readonly FeedRow[]): Set<s
 
 const toFilled = (key: PageKey, { rows, ...page }: FilledPage): Filled => {
   const position = (rows[0] as { position?: bigint } | undefined)?.position ?? -1n
-  return { page, position, topics: topicsOfPage(key, rows) }
+  return { page: { ...page, topics: topicsOfPage(key, rows) }, position }
 }
 
 /**
@@ -50,7 +50,7 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
   const changes = newRecentChanges<readonly string[]>(REMEMBERED)
   let clearings = 0
 
-  const isStale = ({ position, topics }: Filled) =>
+  const isStale = ({ position, page: { topics } }: Filled) =>
     changes.since(position, (changed) => changed.some((topic) => topics.has(topic))) !== 'unchanged'
 
   const start = (name: string, key: PageKey, fill: () => Promise<FilledPage>): Promise<Filled> => {

@@ -1,11 +1,15 @@
 import { PAGE_BYTES } from '../http/page-bytes.ts'
 import type { FeedEntry } from './queries.ts'
 
-/** The first page of a feed: its entries, and for the public one the anonymous answer as ready bytes. */
-export type FeedPage = { readonly entries: readonly FeedEntry[]; readonly body?: Buffer }
+/** The first page of a feed: its entries, what it is about, and for the public one the anonymous answer as ready bytes. */
+export type FeedPage = {
+  readonly entries: readonly FeedEntry[]
+  readonly topics: ReadonlySet<string>
+  readonly body?: Buffer
+}
 
-/** A page, the checkpoint of the snapshot that it was read from, and what it is about. */
-export type Filled = { readonly page: FeedPage; readonly position: bigint; readonly topics: ReadonlySet<string> }
+/** A page, and the checkpoint of the snapshot that it was read from. */
+export type Filled = { readonly page: FeedPage; readonly position: bigint }
 
 /** A page of the longest kind, with its entries. */
 const MAX_WEIGHT = 3 * PAGE_BYTES
@@ -25,7 +29,7 @@ export const newPages = () => {
     const filled = pages.get(name)
     if (!filled) return
     weight -= weigh(filled)
-    for (const topic of filled.topics) {
+    for (const topic of filled.page.topics) {
       const about = byTopic.get(topic)!
       about.delete(name)
       if (about.size === 0) byTopic.delete(topic)
@@ -40,7 +44,7 @@ export const newPages = () => {
     weight += more
     while (weight > MAX_WEIGHT) remove(pages.keys().next().value!)
     pages.set(name, filled)
-    for (const topic of filled.topics) {
+    for (const topic of filled.page.topics) {
       const about = byTopic.get(topic)
       if (about) about.add(name)
       else byTopic.set(topic, new Set([name]))

@@ -1,7 +1,7 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { fitting, weighedRows } from '../http/page-bytes.ts'
-import { jsonObject } from '../http/reply.ts'
+import { jsonArray, jsonObject } from '../http/reply.ts'
 import type { FeedServices } from './services.ts'
 import { namedRow } from '../trace/named.ts'
 import type { After } from '../trace/queries.ts'
@@ -115,12 +115,25 @@ export const mergeEntries = (
   return merged
 }
 
+/** How many of the entries one answer may hold. */
+const countOf = (entries: readonly FeedEntry[], limit: number) =>
+  fitting(
+    entries.map(({ bytes }) => bytes),
+    limit,
+  )
+
+const listText = (entries: readonly FeedEntry[], count: number): string => {
+  const texts = entries.slice(0, count).map(({ text }) => text)
+  return jsonArray(texts.filter((text) => text !== ''))
+}
+
+/** The traces alone, as many as fit. */
+export const feedList = (entries: readonly FeedEntry[], limit: number): string =>
+  listText(entries, countOf(entries, limit))
+
 /** The data of a feed answer, from one entry more than it may show. */
 export const feedText = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): string => {
-  const sizes = entries.map(({ bytes }) => bytes)
-  const count = fitting(sizes, limit)
+  const count = countOf(entries, limit)
   const next = entries.length > count && count > 0 ? `,"nextCursor":"${cursorAfter(entries[count - 1]!)}"` : ''
-  const texts = entries.slice(0, count).map(({ text }) => text)
-  const shown = texts.filter((text) => text !== '')
-  return `{"traces":[${shown.join(',')}],"isAuthenticated":${isAuthenticated}${next}}`
+  return `{"traces":${listText(entries, count)},"isAuthenticated":${isAuthenticated}${next}}`
 }

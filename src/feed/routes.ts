@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { flag, nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Limit, limitOf } from '../http/keys.ts'
 import { JSON_TYPE, answers, okText } from '../http/reply.ts'
+import { firstPages } from './first-pages.ts'
 import type { FeedServices } from './services.ts'
 import { type After, afterOf } from '../trace/queries.ts'
 import { FeedTrace } from '../trace/views.ts'
@@ -15,24 +16,10 @@ const Feed = z.object({
   nextCursor,
 })
 
-const envelope = (data: string) => Buffer.from(`{"ok":true,"data":${data}}`)
-
 /** The home feed. First pages are kept in memory; a session's own traces are merged into the public. */
 export const feedRoutes = (app: FastifyInstance, service: FeedServices): void => {
-  const { reads, feedCache } = service
-  const publicPage = (limit: number) =>
-    feedCache.get({ limit }, async () => {
-      const rows = await feedRows(reads, { source: 'public', limit: limit + 1, after: undefined })
-      const entries = rows.map((row) => toEntry(row, service))
-      return { rows, entries, body: envelope(feedText(entries, limit, false)) }
-    })
-
-  const namespacePage = (namespaceId: string, limit: number) =>
-    feedCache.get({ limit, namespaceId }, async () => {
-      const source = { namespaceId, withPublic: false }
-      const rows = await feedRows(reads, { source, limit: limit + 1, after: undefined })
-      return { rows, entries: rows.map((row) => toEntry(row, service)) }
-    })
+  const { reads } = service
+  const { publicPage, namespacePage } = firstPages(service)
 
   const firstPage = async (namespaceId: string | undefined, limit: number) => {
     if (namespaceId === undefined) return (await publicPage(limit)).entries

@@ -69,7 +69,7 @@ const assertCsrf = ({ method, headers }: FastifyRequest, { token, via }: Present
 }
 
 /** What a caller's rights come from: where one of these may be wrong, nobody knows what they are. */
-const streamsOf = ({ sessionId, userId, identityId, namespace }: Caller): string[] => [
+export const streamsOfCaller = ({ sessionId, userId, identityId, namespace }: Caller): string[] => [
   `session-${sessionId}`,
   `user-${userId}`,
   `identity-${identityId}`,
@@ -104,7 +104,7 @@ export const installAuth = (app: FastifyInstance, { tokens, uses, config, reads 
       if (auth === 'required') throw unauthorized()
       return
     }
-    reads.assertClear(...streamsOf(caller))
+    reads.assertClear(...streamsOfCaller(caller))
     assertCsrf(request, presented)
     request.caller = presented.via === 'cookie' ? { ...caller, via: 'cookie' } : caller
     uses.note(caller.sessionId)

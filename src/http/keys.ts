@@ -21,7 +21,7 @@ const textUpTo = (most: number) =>
 export const ShortText = textUpTo(SHORT_TEXT)
 export const LongText = textUpTo(LONG_TEXT)
 
-const MAX_LIMIT = 1_000
+export const MAX_LIMIT = 1_000
 export const DEFAULT_LIMIT = 50
 
 /** `limit` as it stands in a query string: base-10 digits; above 1000 counts as 1000. */

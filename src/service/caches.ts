@@ -5,6 +5,8 @@ import type { Reads } from '../engine/reads.ts'
 import { newFeedCache } from '../feed/cache.ts'
 import { newStreams } from '../http/stream.ts'
 import { newRegistry } from '../models/registry.ts'
+import { newLiveQueries } from '../realtime/live-queries.ts'
+import type { Metrics } from '../metrics.ts'
 import { newTokens } from '../session/tokens.ts'
 
 export type CachesOptions = {
@@ -13,21 +15,41 @@ export type CachesOptions = {
   readonly now: () => number
   /** False while this node hears nothing of the log: then nothing is answered from memory. */
   readonly isAlive: () => boolean
-  /** Resolves when the read models show all that this node had heard of when it was called. */
-  readonly caughtUp: () => Promise<void>
+  /** The last position that this node has heard of. */
+  readonly heard: () => bigint
+  /** How far the read models have come. */
+  readonly shown: () => bigint
+  /** Resolves when they have come to a position. @throws Unavailable */
+  readonly caughtUp: (position: bigint) => Promise<void>
+  readonly metrics: Metrics
 }
 
 /** What this node keeps of the read models in memory, and the long answers that are being read from it. */
-export const newCaches = ({ reads, now, isAlive, caughtUp }: CachesOptions) => {
+export const newCaches = ({ reads, now, isAlive, heard, shown, caughtUp, metrics }: CachesOptions) => {
   const tokens = newTokens({ reads, now, isAlive })
   const feedCache = newFeedCache(isAlive)
   const streams = newStreams({ now, isAlive })
-  const models = newRegistry(reads, caughtUp, feedCache.clear)
-  const all = [tokens, feedCache, streams]
+  const live = newLiveQueries({
+    shown,
+    heard,
+    caughtUp,
+    isAlive,
+    observe: (ms, coalesced) => {
+      metrics.realtimeLag.observe(ms / 1_000)
+      metrics.realtimeCoalesced.inc(coalesced)
+    },
+  })
+  const renamed = () => {
+    feedCache.clear()
+    live.clear()
+  }
+  const models = newRegistry(reads, () => caughtUp(heard()), renamed)
+  const all = [tokens, feedCache, streams, live]
   return {
     tokens,
     feedCache,
     streams,
+    live,
     models,
     /** Called for every event before its write is answered. @throws for one that this version does not know */
     observe: (event: Happened) => {

@@ -2,6 +2,8 @@ import type pg from 'pg'
 import type { GroupNode } from '../engine/group-node.ts'
 import type { Groups } from '../engine/groups.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Connections } from '../realtime/connections.ts'
+import type { LiveQueries } from '../realtime/live-queries.ts'
 
 /** Gauges with a value for each group. */
 const measureGroups = (metrics: Metrics, { all }: Groups, heard: () => bigint): void => {
@@ -27,4 +29,14 @@ export const installGauges = (metrics: Metrics, groups: Groups, heard: () => big
   metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.totalCount)
   metrics.gauge('tracebook_pool_idle', 'Idle connections of the pool for reads', () => reads.idleCount)
   metrics.gauge('tracebook_pool_waiting', 'Queries that wait for a connection', () => reads.waitingCount)
+}
+
+export const installRealtimeGauges = (metrics: Metrics, connections: Connections, live: LiveQueries): void => {
+  metrics.gauge('tracebook_realtime_connections', 'Open WebSockets', () => connections.counts().connections)
+  metrics.gauge(
+    'tracebook_realtime_subscriptions',
+    'Subscriptions of all of them',
+    () => connections.counts().subscriptions,
+  )
+  metrics.gauge('tracebook_realtime_queries', 'Different queries that are subscribed to', () => live.counts().queries)
 }

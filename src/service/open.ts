@@ -20,10 +20,11 @@ import { openQuotas } from '../namespace/quotas.ts'
 import { newPool } from '../postgres/connect.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
+import { newConnections } from '../realtime/connections.ts'
 import { newUses } from '../session/uses.ts'
 import { newHandshakes } from '../signin/handshakes.ts'
 import { newCaches } from './caches.ts'
-import { installGauges } from './gauges.ts'
+import { installGauges, installRealtimeGauges } from './gauges.ts'
 import { UNREACHABLE, openServiceLog, startWaitsFor } from './log.ts'
 import { startProcesses } from './processes.ts'
 import { newServiceHealth } from './readiness.ts'
@@ -99,8 +100,15 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const logId = newLogId(log, closing.signal)
 
   const isAlive = () => watch.isAlive()
-  const caughtUp = () => models.passed(heard.position(), VISIBLE_MS)
-  const caches = newCaches({ reads, now, isAlive, caughtUp })
+  const caches = newCaches({
+    reads,
+    now,
+    isAlive,
+    heard: heard.position,
+    shown: models.position,
+    caughtUp: (position) => models.passed(position, VISIBLE_MS),
+    metrics,
+  })
   const transactors = newTransactors({
     reads,
     shown: (position) => models.passed(position, VISIBLE_MS, false),
@@ -157,6 +165,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const visible = async (position: bigint) => {
     await Promise.all([models.passed(position, VISIBLE_MS), heard.passed(position, VISIBLE_MS)])
   }
+  const connections = newConnections(config, (code) => metrics.realtimeDropped.inc({ code }))
+  installRealtimeGauges(metrics, connections, caches.live)
   const avatars = newAvatars({ pool: operations, now })
   const uses = newUses({ pool: operations, now })
   const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
@@ -172,6 +182,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     codec,
     reads,
     streams: caches.streams,
+    live: caches.live,
+    connections,
     tokens: caches.tokens,
     feedCache: caches.feedCache,
     models: caches.models,

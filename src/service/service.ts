@@ -4,11 +4,10 @@ import type { Codec } from '../engine/codec.ts'
 import type { FeedServices } from '../feed/services.ts'
 import type { BodyThreads } from '../http/body-thread.ts'
 import type { Readiness } from '../http/health.ts'
-import type { Limits } from '../http/limits.ts'
 import type { EventLog } from '../log/log.ts'
-import type { Metrics } from '../metrics.ts'
 import type { Catalogue } from '../models/process.ts'
 import type { AvatarServices } from '../namespace/services.ts'
+import type { RealtimeServices } from '../realtime/services.ts'
 import type { SessionServices } from '../session/services.ts'
 import type { Tokens } from '../session/tokens.ts'
 import type { CodehostServices } from '../signin/services.ts'
@@ -16,13 +15,18 @@ import type { TraceServices } from '../trace/services.ts'
 import type { UserServices } from '../user/services.ts'
 
 /** What the routes of all features need. */
-type Features = SessionServices & UserServices & AvatarServices & TraceServices & FeedServices & CodehostServices
+type Features = SessionServices &
+  UserServices &
+  AvatarServices &
+  TraceServices &
+  FeedServices &
+  RealtimeServices &
+  CodehostServices
 
 /** The parts of a running service, wired once in `open.ts`. */
 export type Service = Features & {
   readonly config: Config
   readonly logger: Logger
-  readonly metrics: Metrics
   readonly log: EventLog
   readonly codec: Codec
   /** Resolves when the read models and caches of this node show everything up to a position. */
@@ -33,7 +37,5 @@ export type Service = Features & {
   readonly tokens: Tokens
   /** Where the model registry is filled from. */
   readonly catalogue: Catalogue
-  /** Undefined when `RATE_LIMITS` is off. */
-  readonly limits: Limits | undefined
   readonly readiness: () => Promise<Readiness>
 }

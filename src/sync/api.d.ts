@@ -572,6 +572,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/query": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a realtime query once
+         * @description The value that `GET /v1/realtime` would send first. `args.authToken` says whose answer it is; without it, the token of the request. Errors: `invalid_request` (400) for a query or arguments that there are not; `payload_too_large` (413) for messages of more than 8 MiB.
+         */
+        post: operations["postQuery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -1721,6 +1741,29 @@ export interface components {
              */
             expiresAt: number;
             state: components["schemas"]["InviteState"];
+        };
+        /**
+         * @description A realtime query
+         * @example {
+         *       "query": "feed:getPublicTraces",
+         *       "args": {
+         *         "limit": 10
+         *       }
+         *     }
+         */
+        Query: {
+            /**
+             * @description One of feed:getPublicTraces, feed:getNamespaceTraces, traces:get, traces:getMessages
+             * @example feed:getPublicTraces
+             */
+            query: string;
+            /**
+             * @description The arguments of the query
+             * @default {}
+             */
+            args: {
+                [key: string]: unknown;
+            };
         };
         /**
          * @description The role in a namespace: a member writes traces of its own; an admin writes all, and manages the namespace
@@ -6148,6 +6191,112 @@ export interface operations {
             };
             /** @description The request is not valid: `invalid_request` */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postQuery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "query": "feed:getPublicTraces",
+                 *       "args": {
+                 *         "limit": 10
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Query"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        /** @description What the call gives */
+                        data: {
+                            /** @description What the query gives; null for what may not be read */
+                            value: unknown;
+                        };
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large, or would not fit into an empty namespace: `payload_too_large` */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

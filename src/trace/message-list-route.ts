@@ -7,7 +7,13 @@ import { PAGE_BYTES, fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
 import type { Reader } from '../http/long-list.ts'
 import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
-import { type MessageListRow, listMessages, messageCursor, messageValues } from './message-queries.ts'
+import {
+  ALL_MESSAGES as ALL,
+  type MessageListRow,
+  listMessages,
+  messageCursor,
+  messageValues,
+} from './message-queries.ts'
 import { assertMayRead } from './policy.ts'
 import { memberOf, resolveTrace, traceDetail } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
@@ -25,7 +31,6 @@ const Query = z.object({
 const List = z.object({ messages: z.array(Message).meta({ description: 'The messages of this page' }), nextCursor })
 /** Up to this many bytes a list is answered at once; a longer one as its reader takes it. */
 const QUICK_BYTES = 256 * 1024
-const ALL = 2 ** 31 - 1
 
 /** The messages of a trace: short lists at once, long ones page by page as their reader takes them. */
 export const messageListRoute = (

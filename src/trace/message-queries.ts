@@ -39,6 +39,9 @@ export const messageStatement = (includeParts: boolean): string => `
   select m.* from traces t cross join lateral (${listed(`${columns} ${includeParts ? withParts : ''}`)}) m
   where ${listedTrace}`
 
+/** A limit that no trace reaches. */
+export const ALL_MESSAGES = 2 ** 31 - 1
+
 /** Before all messages: no key is that small. */
 const BEFORE_ALL = ['-infinity', '-infinity', -1] as const
 

@@ -77,7 +77,7 @@ export const memberOf = (caller: Caller | undefined, resolved: { role: Role | un
   caller && { userId: caller.userId, role: resolved.role }
 
 /** A detail with what a list of messages needs: how much to expect, and which life of the trace this is. */
-export type StoredDetail = DetailRow & { bytes: bigint; incarnation: bigint }
+export type StoredDetail = DetailRow & { bytes: bigint; incarnation: bigint; revision: bigint }
 
 const detailStatement = `
   select t.*, c.message_count, c.message_types, c.tool_types, n.slug

@@ -1,0 +1,23 @@
+import { streamsOfCaller } from '../http/auth.ts'
+import type { Caller } from '../http/caller.ts'
+import { sha256 } from '../ids.ts'
+import type { RealtimeServices } from './services.ts'
+
+/** The caller behind a token, each time anew; undefined without a valid one. @throws Unavailable, InQuarantine */
+export const findCaller = async (
+  { tokens, reads, uses }: Pick<RealtimeServices, 'tokens' | 'reads' | 'uses'>,
+  token: string | undefined,
+): Promise<Caller | undefined> => {
+  const caller = token === undefined ? undefined : await tokens.find(token)
+  if (!caller) return undefined
+  reads.assertClear(...streamsOfCaller(caller))
+  uses.note(caller.sessionId)
+  return caller
+}
+
+/** Whose answer it is, as part of a key that may stay in memory: never the token itself. */
+export const keyOfToken = (token: string | undefined): string => (token === undefined ? 'anybody' : sha256(token))
+
+/** What has to change before a caller has other rights. */
+export const topicsOfCaller = (caller: Caller | undefined): string[] =>
+  caller ? [caller.sessionId, caller.userId] : []

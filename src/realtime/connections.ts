@@ -1,0 +1,121 @@
+import type { Connection } from './connection.ts'
+import { closeCodes } from './protocol.ts'
+import type { RealtimeSettings } from './settings.ts'
+
+/** All connections of this node, counted by session, or by address for those without one. */
+export type Connections = {
+  /** Whether a session or an address may open one more. */
+  hasRoom(owner: Owner): boolean
+  add(connection: Connection, owner: Owner): void
+  /** The connection is that of another owner from now on; closes it when that one has too many. */
+  move(connection: Connection, owner: Owner): void
+  remove(connection: Connection): void
+  /** Tells all clients to come back later, and waits until they have gone. */
+  closeAll(): Promise<void>
+  counts(): { readonly connections: number; readonly subscriptions: number }
+}
+
+/** Whose a connection is. */
+export type Owner = { readonly is: 'session' | 'address'; readonly id: string }
+
+/** Milliseconds. */
+export type Patience = {
+  /** How often connections are looked at. */
+  readonly look: number
+  readonly ping: number
+  /** For how long nothing may be heard of a client. */
+  readonly silence: number
+  /** For how long a client may take one frame. */
+  readonly frame: number
+}
+
+const usual: Patience = { look: 2_000, ping: 20_000, silence: 60_000, frame: 15_000 }
+const LEAVE_MS = 1_500
+
+const keyOf = ({ is, id }: Owner) => `${is} ${id}`
+
+/** `closed` is told the code of each connection that is closed from here. */
+export const newConnections = (
+  settings: RealtimeSettings,
+  closed: (code: number) => void = () => {},
+  patience = usual,
+): Connections => {
+  const owners = new Map<Connection, Owner>()
+  const counted = new Map<string, number>()
+  let pinged = performance.now()
+  let gone = () => {}
+
+  const most = ({ is }: Owner) =>
+    is === 'session' ? settings.REALTIME_CONNECTIONS_SESSION : settings.REALTIME_CONNECTIONS_ADDRESS
+
+  const count = (owner: Owner, by: number) => {
+    const key = keyOf(owner)
+    const now = (counted.get(key) ?? 0) + by
+    if (now > 0) counted.set(key, now)
+    else counted.delete(key)
+  }
+
+  const end = (connection: Connection, code: number, reason: string) => {
+    closed(code)
+    connection.close(code, reason)
+  }
+
+  const hasRoom = (owner: Owner) => (counted.get(keyOf(owner)) ?? 0) < most(owner)
+
+  const look = () => {
+    const now = performance.now()
+    const isDue = now - pinged >= patience.ping
+    if (isDue) pinged = now
+    for (const connection of [...owners.keys()]) {
+      if (now - connection.heardAt() > patience.silence)
+        end(connection, closeCodes.silent, 'nothing was heard for a minute')
+      else if (now - (connection.sendingSince() ?? now) > patience.frame)
+        end(connection, closeCodes.slow, 'reads too slowly')
+      else if (isDue) connection.ping()
+    }
+  }
+  let looking: NodeJS.Timeout | undefined
+
+  const add: Connections['add'] = (connection, owner) => {
+    owners.set(connection, owner)
+    count(owner, 1)
+    looking ??= setInterval(look, patience.look).unref()
+  }
+
+  const remove: Connections['remove'] = (connection) => {
+    const owner = owners.get(connection)
+    if (!owner) return
+    owners.delete(connection)
+    count(owner, -1)
+    if (owners.size > 0) return
+    clearInterval(looking)
+    looking = undefined
+    gone()
+  }
+
+  const move: Connections['move'] = (connection, owner) => {
+    const before = owners.get(connection)
+    if (!before || keyOf(before) === keyOf(owner)) return
+    if (!hasRoom(owner)) return end(connection, closeCodes.tooMany, 'too many connections of this session')
+    count(before, -1)
+    count(owner, 1)
+    owners.set(connection, owner)
+  }
+
+  const closeAll = async () => {
+    if (owners.size === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    gone = resolve
+    for (const connection of [...owners.keys()]) end(connection, closeCodes.restarting, 'the service is stopping')
+    const timer = setTimeout(resolve, LEAVE_MS)
+    await promise
+    clearTimeout(timer)
+  }
+
+  const counts = () => ({
+    connections: owners.size,
+    subscriptions: [...owners.keys()].reduce((sum, connection) => sum + connection.subscriptions(), 0),
+  })
+
+  return { hasRoom, add, move, remove, closeAll, counts }
+}

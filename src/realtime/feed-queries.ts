@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { firstPages } from '../feed/first-pages.ts'
+import type { FeedPage } from '../feed/pages.ts'
+import { feedList } from '../feed/queries.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../http/keys.ts'
+import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
+import { queryKind } from './question.ts'
+
+const limit = z.int().min(0).optional().meta({ description: 'At most this many traces; above 1000 counts as 1000' })
+const limitOf = (given: number | undefined) => Math.min(given ?? DEFAULT_LIMIT, MAX_LIMIT)
+
+const listOf = (page: FeedPage, limit: number) => feedList(page.entries, limit)
+
+const Args = z.object({ limit, authToken: z.string().optional() })
+
+/** FeedTrace[]: the newest public traces, the same for everybody. */
+export const publicTraces = queryKind(Args, (services, args) => {
+  const limit = limitOf(args.limit)
+  return {
+    key: `feed:getPublicTraces ${limit}`,
+    ask: async () => {
+      const page = await firstPages(services).publicPage(Math.max(1, limit))
+      return { value: listOf(page, limit), topics: [...page.topics] }
+    },
+  }
+})
+
+/** FeedTrace[]: the newest traces of the token's active namespace; null without a valid token. */
+export const namespaceTraces = queryKind(Args, (services, args, token) => {
+  const limit = limitOf(args.limit)
+  return {
+    key: `feed:getNamespaceTraces ${limit} ${keyOfToken(token)}`,
+    ask: async () => {
+      const caller = await findCaller(services, token)
+      if (!caller) return { value: 'null', topics: [] }
+      const { namespace, expiresAt } = caller
+      const topics = topicsOfCaller(caller)
+      if (!namespace) return { value: '[]', topics, expiresAt }
+      const page = await firstPages(services).namespacePage(namespace.id, Math.max(1, limit))
+      return { value: listOf(page, limit), topics: [...topics, ...page.topics], expiresAt }
+    },
+  }
+})

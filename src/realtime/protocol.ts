@@ -1,0 +1,49 @@
+import { z } from 'zod'
+
+/** The longest frame that a client may send, in bytes; a longer one closes the connection with 1009. */
+export const MAX_FRAME_BYTES = 64 * 1024
+
+/** Why the service closes a connection, beside the codes of the protocol itself. */
+export const closeCodes = {
+  /** The service stops or restarts: connect again. */
+  restarting: 1012,
+  /** Nothing has been heard of the client for a minute. */
+  silent: 4000,
+  /** The client takes too long to read what it is sent. */
+  slow: 4008,
+  /** Too many connections of one session or address. */
+  tooMany: 4029,
+} as const
+
+const id = z.string().max(256)
+
+/** What a client says. */
+export const ClientFrame = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('subscribe'),
+    id,
+    query: z.string().max(256),
+    args: z.record(z.string(), z.unknown()).default({}),
+  }),
+  z.object({ type: z.literal('unsubscribe'), id }),
+  z.object({ type: z.literal('ping') }),
+  z.object({ type: z.literal('pong') }),
+])
+export type ClientFrame = z.infer<typeof ClientFrame>
+
+/** What went wrong: the codes are those of the REST API. */
+export type FrameError = { readonly code: string; readonly message: string; readonly details?: unknown }
+
+/** What the service says. An error with the id of a subscription ends that subscription. */
+export type ServerFrame =
+  | { readonly type: 'result'; readonly id: string; readonly value: unknown }
+  | { readonly type: 'error'; readonly id?: string; readonly error: FrameError }
+  | { readonly type: 'ping' }
+  | { readonly type: 'pong' }
+
+/** A result frame around a value that is JSON text already. */
+export const resultFrame = (id: string, value: string): string =>
+  `{"type":"result","id":${JSON.stringify(id)},"value":${value}}`
+
+export const errorFrame = (error: FrameError, id?: string): string =>
+  JSON.stringify({ type: 'error', ...(id === undefined ? {} : { id }), error })

@@ -1,0 +1,37 @@
+import type { z } from 'zod'
+import { check } from '../http/check.ts'
+import type { Answer, Query } from './live-queries.ts'
+import type { RealtimeServices } from './services.ts'
+
+/** A query with its arguments, as one caller asks it. */
+export type Question = Query & {
+  /** The token that came with the arguments. */
+  readonly token?: string | undefined
+  /** What is asked once the client has an answer, for a query that only tells what is new. */
+  readonly next?: (answer: Answer) => Question
+  /** Whether an answer tells nothing new. */
+  readonly isNothing?: (answer: Answer) => boolean
+}
+
+/**
+ * One kind of query. A token among the arguments counts; without one `token`, that of the request or connection.
+ * @throws HttpError invalid_request for arguments that it does not take
+ */
+export type QueryKind = (
+  services: RealtimeServices,
+  args: Readonly<Record<string, unknown>>,
+  token: string | undefined,
+) => Question
+
+type Args = { readonly authToken?: string | undefined }
+
+/** A kind of query, from what its arguments are and what it asks with them, as the caller behind `token`. */
+export const queryKind =
+  <Given extends Args>(
+    schema: z.ZodType<Given>,
+    question: (services: RealtimeServices, args: Given, token: string | undefined) => Question,
+  ): QueryKind =>
+  (services, given, token) => {
+    const args = check(schema, given) as Given
+    return { ...question(services, args, args.authToken ?? token), token: args.authToken }
+  }

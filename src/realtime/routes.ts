@@ -1,0 +1,132 @@
+import websocket from '@fastify/websocket'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { WebSocket } from 'ws'
+import { z } from 'zod'
+import { addressKey } from '../http/address.ts'
+import { cookieNameOf, presentedToken } from '../http/auth.ts'
+import { HttpError } from '../http/http-error.ts'
+import { originOf } from '../http/origin.ts'
+import { answers, okText } from '../http/reply.ts'
+import { findCaller } from './caller.ts'
+import { type Connection, newConnection } from './connection.ts'
+import type { Owner } from './connections.ts'
+import { MAX_FRAME_BYTES, closeCodes } from './protocol.ts'
+import { queryNames, questionOf } from './queries.ts'
+import type { RealtimeServices } from './services.ts'
+
+const QueryBody = z
+  .object({
+    query: z.string().meta({ description: `One of ${queryNames.join(', ')}`, examples: ['feed:getPublicTraces'] }),
+    args: z.record(z.string(), z.unknown()).default({}).meta({ description: 'The arguments of the query' }),
+  })
+  .meta({
+    id: 'Query',
+    description: 'A realtime query',
+    examples: [{ query: 'feed:getPublicTraces', args: { limit: 10 } }],
+  })
+
+/** Queries that are answered once, or again and again over a WebSocket. */
+export const realtimeRoutes = (app: FastifyInstance, services: RealtimeServices): void => {
+  queryRoute(app, services)
+  void app.register(async (scope) => {
+    await socketRoute(scope, services)
+  })
+}
+
+const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
+  const cookieName = cookieNameOf(services.config)
+  app.post<{ Body: z.infer<typeof QueryBody> }>(
+    '/v1/query',
+    {
+      config: { auth: 'optional' },
+      schema: {
+        summary: 'Answer a realtime query once',
+        description:
+          'The value that `GET /v1/realtime` would send first. `args.authToken` says whose answer it is; without it, the ' +
+          'token of the request. Errors: `invalid_request` (400) for a query or arguments that there are not; ' +
+          '`payload_too_large` (413) for messages of more than 8 MiB.',
+        tags: ['realtime'],
+        body: QueryBody,
+        response: answers(
+          z.object({ value: z.unknown().meta({ description: 'What the query gives; null for what may not be read' }) }),
+          400,
+          413,
+        ),
+      },
+    },
+    async (request, reply) => {
+      const { query, args } = request.body
+      const token = request.caller && presentedToken(request, cookieName)?.token
+      const { value } = await questionOf(services, query, args, token).ask()
+      return okText(reply, `{"value":${value}}`)
+    },
+  )
+}
+
+const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => {
+  const { config, live, connections, limits, metrics } = services
+  const cookieName = cookieNameOf(config)
+
+  await app.register(websocket, {
+    options: { maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false },
+    // The plugin closes connections without a code: they are told when to come again before.
+    preClose: (done: () => void) => void connections.closeAll().then(done),
+    errorHandler: (_error: unknown, socket: WebSocket) => socket.terminate(),
+  })
+
+  /** Pages of other origins cannot speak for who is signed in: a cookie comes along without being asked for. */
+  const tokenOf = (request: FastifyRequest): string | undefined => {
+    const presented = request.caller && presentedToken(request, cookieName)
+    if (presented?.via !== 'cookie') return presented?.token
+    const { origin } = request.headers
+    const isOurs = origin === originOf(app, config) || (origin !== undefined && config.CORS_ORIGINS.includes(origin))
+    return isOurs ? presented.token : undefined
+  }
+
+  const ownerOf = (request: FastifyRequest, token: string | undefined): Owner =>
+    token !== undefined && request.caller
+      ? { is: 'session', id: request.caller.sessionId }
+      : { is: 'address', id: addressKey(request.ip) }
+
+  const open = (socket: WebSocket, request: FastifyRequest) => {
+    const token = tokenOf(request)
+    let owner: Owner = ownerOf(request, token)
+    if (!connections.hasRoom(owner)) {
+      metrics.realtimeDropped.inc({ code: closeCodes.tooMany })
+      socket.close(closeCodes.tooMany, `too many connections of this ${owner.is}`)
+      return
+    }
+    const brings = async (given: string) => {
+      if (owner.is === 'session') return
+      const caller = await findCaller(services, given).catch(() => undefined)
+      if (!caller) return
+      owner = { is: 'session', id: caller.sessionId }
+      connections.move(connection, owner)
+    }
+    const connection: Connection = newConnection({
+      socket,
+      live,
+      maxSubscriptions: config.REALTIME_SUBSCRIPTIONS,
+      questionOf: (query, args) => questionOf(services, query, args, token),
+      brings: (given) => void brings(given),
+      takeTurn: () => (owner.is === 'session' ? limits?.reads : limits?.anonymousReads)?.take(owner.id),
+      pushed: (frames) => metrics.realtimePushes.inc(frames),
+      closed: () => connections.remove(connection),
+    })
+    connections.add(connection, owner)
+  }
+
+  app.get(
+    '/v1/realtime',
+    {
+      config: { auth: 'optional' },
+      websocket: true,
+      preValidation: async (request) => {
+        if (!request.ws) throw new HttpError('not_found', 'This address speaks WebSocket only')
+        const owner = ownerOf(request, tokenOf(request))
+        if (!connections.hasRoom(owner)) throw new HttpError('rate_limited', `Too many connections of this ${owner.is}`)
+      },
+    },
+    open,
+  )
+}

@@ -1,0 +1,23 @@
+import type { HttpConfig } from '../http/settings.ts'
+import type { FeedServices } from '../feed/services.ts'
+import type { Limits } from '../http/limits.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Tokens } from '../session/tokens.ts'
+import type { Uses } from '../session/uses.ts'
+import type { TraceServices } from '../trace/services.ts'
+import type { Connections } from './connections.ts'
+import type { LiveQueries } from './live-queries.ts'
+import type { RealtimeSettings } from './settings.ts'
+
+/** What realtime queries, and the connections that they are answered over, need. */
+export type RealtimeServices = FeedServices &
+  Pick<TraceServices, 'reads' | 'models'> & {
+    readonly config: HttpConfig & RealtimeSettings
+    readonly tokens: Pick<Tokens, 'find'>
+    readonly uses: Pick<Uses, 'note'>
+    readonly live: LiveQueries
+    readonly connections: Connections
+    /** Undefined when `RATE_LIMITS` is off. */
+    readonly limits: Limits | undefined
+    readonly metrics: Metrics
+  }

@@ -1,0 +1,17 @@
+import { z } from 'zod'
+
+const atMost = (fallback: number) => z.coerce.number().int().min(1).max(1_000_000).default(fallback)
+
+/** How much realtime one client may hold open; these limits hold with `RATE_LIMITS=off`, too. */
+export const realtimeSettings = {
+  /** Of one connection. */
+  REALTIME_SUBSCRIPTIONS: atMost(100),
+  /** Of one session. */
+  REALTIME_CONNECTIONS_SESSION: atMost(20),
+  /** Of one address, for connections without a session. */
+  REALTIME_CONNECTIONS_ADDRESS: atMost(100),
+}
+
+export type RealtimeSettings = {
+  readonly [Name in keyof typeof realtimeSettings]: z.output<(typeof realtimeSettings)[Name]>
+}

@@ -1,0 +1,251 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Answer, type LiveQueriesOptions, newLiveQueries } from '../../src/realtime/live-queries.ts'
+import { until } from '../support/until.ts'
+
+const test = suite('realtime: live queries')
+
+/**
+ * A log whose events set things to values, or take the right to see them, and read models that follow when they are told
+ * to. Positions count from 1.
+ */
+const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
+  type Thing = { readonly value: number; readonly isHidden: boolean }
+  const history: Map<string, Thing>[] = [new Map()]
+  let shown = 0
+  let asked = 0
+  let isSlow = false
+  const waiting: (() => void)[] = []
+  const live = newLiveQueries({
+    shown: () => BigInt(shown),
+    heard: () => BigInt(history.length - 1),
+    caughtUp: async (position) => void (await until(() => shown >= Number(position))),
+    isAlive: () => true,
+    ...options,
+  })
+
+  const write = (name: string, change: Partial<Thing>) => {
+    const before = history.at(-1)!
+    const thing = { value: 0, isHidden: false, ...before.get(name), ...change }
+    history.push(new Map(before).set(name, thing))
+    live.observe({
+      position: BigInt(history.length - 1),
+      topics: [name],
+      ends: change.isHidden === true ? () => true : undefined,
+    })
+  }
+
+  const queryOf = (name: string) => ({
+    key: name,
+    ask: async (): Promise<Answer> => {
+      asked += 1
+      const thing = history[shown]!.get(name)
+      if (isSlow) await new Promise<void>((resolve) => waiting.push(resolve))
+      const value = !thing || thing.isHidden ? 'null' : String(thing.value)
+      return { value, topics: [name] }
+    },
+  })
+
+  const watch = (name: string) => {
+    const values: string[] = []
+    const failures: unknown[] = []
+    const stop = live.watch(queryOf(name), {
+      answer: ({ value }) => values.push(value),
+      failed: (error) => failures.push(error),
+    })
+    return { values, failures, stop }
+  }
+
+  return {
+    live,
+    write,
+    watch,
+    show: (position = history.length - 1) => (shown = Math.max(shown, position)),
+    /** Answers are held back until `release`. */
+    hold: () => (isSlow = true),
+    held: () => waiting.length,
+    release: () => {
+      isSlow = false
+      for (const resolve of waiting.splice(0)) resolve()
+    },
+    asked: () => asked,
+    current: (name: string) => {
+      const thing = history.at(-1)!.get(name)
+      return !thing || thing.isHidden ? 'null' : String(thing.value)
+    },
+  }
+}
+
+test('the first value comes at once, and each change after it', async () => {
+  const { write, watch, show } = newWorld()
+  write('a', { value: 1 })
+  show()
+  const { values } = watch('a')
+  await until(() => values.length === 1)
+  write('a', { value: 2 })
+  show()
+  await until(() => values.length === 2)
+  write('b', { value: 3 })
+  show()
+  assert.equal(values, ['1', '2'])
+})
+
+test('equal queries are asked once, also for those who come later', async () => {
+  const { write, watch, show, asked, live } = newWorld()
+  write('a', { value: 1 })
+  show()
+  const all = Array.from({ length: 100 }, () => watch('a'))
+  await until(() => all.every(({ values }) => values.length > 0))
+  const before = asked()
+  assert.ok(before <= 2)
+  const later = watch('a')
+  await until(() => later.values.length === 1)
+  assert.is(asked(), before)
+  assert.equal(live.counts(), { queries: 1, subscriptions: 101 })
+  for (const { stop } of [...all, later]) stop()
+  assert.equal(live.counts(), { queries: 0, subscriptions: 0 })
+})
+
+test('a burst of changes is one answer', async () => {
+  const { write, watch, show, asked } = newWorld()
+  const { values } = watch('a')
+  await until(() => values.length === 1)
+  const before = asked()
+  for (let value = 1; value <= 200; value++) write('a', { value })
+  show()
+  await until(() => values.at(-1) === '200')
+  assert.ok(asked() - before <= 3)
+})
+
+test('an answer waits until the read models show the change', async () => {
+  const { write, watch, show } = newWorld()
+  const { values } = watch('a')
+  await until(() => values.length === 1)
+  write('a', { value: 1 })
+  write('a', { value: 2 })
+  show(1)
+  write('a', { value: 3 })
+  show()
+  await until(() => values.at(-1) === '3')
+  assert.equal(values, ['null', '3'])
+})
+
+test('what was read before a right was lost is not sent', async () => {
+  const { write, watch, show, hold, held, release } = newWorld()
+  write('a', { value: 1 })
+  show()
+  hold()
+  const { values } = watch('a')
+  await until(() => held() === 1)
+  write('a', { isHidden: true })
+  show()
+  release()
+  await until(() => values.length > 0)
+  assert.equal(values, ['null'])
+})
+
+test('who subscribes while a query is being asked gets an answer that is not older than that', async () => {
+  const { write, watch, show, hold, held, release } = newWorld()
+  write('a', { value: 1 })
+  show()
+  hold()
+  const first = watch('a')
+  await until(() => held() === 1)
+  write('a', { value: 2 })
+  show()
+  const second = watch('a')
+  release()
+  await until(() => second.values.length > 0 && first.values.at(-1) === '2')
+  assert.equal(second.values, ['2'])
+})
+
+test('nothing is sent while this node hears nothing of the log', async () => {
+  let isAlive = false
+  const { watch, asked } = newWorld({ isAlive: () => isAlive })
+  const { values } = watch('a')
+  await until(() => asked() > 1)
+  assert.equal(values, [])
+  isAlive = true
+  await until(() => values.length === 1)
+})
+
+test('what this node does not understand has everything asked again', async () => {
+  const { watch, live, asked } = newWorld()
+  const { values } = watch('a')
+  await until(() => values.length === 1)
+  const before = asked()
+  live.clear()
+  await until(() => asked() > before)
+  live.restart()
+  await until(() => asked() > before + 1)
+})
+
+test('a right that ends by the clock ends without an event', async () => {
+  const { live } = newWorld()
+  const values: string[] = []
+  const expiresAt = Date.now() + 50
+  const ask = async () => ({ value: Date.now() < expiresAt ? '"mine"' : 'null', topics: [], expiresAt })
+  const stop = live.watch({ key: 'x', ask }, { answer: ({ value }) => values.push(value), failed: () => {} })
+  await until(() => values.at(-1) === 'null')
+  assert.is(values[0], '"mine"')
+  stop()
+})
+
+type Step =
+  | { readonly is: 'write'; readonly name: string; readonly value: number }
+  | { readonly is: 'hide' | 'reveal' | 'watch' | 'leave'; readonly name: string }
+  | { readonly is: 'show' | 'rest' }
+
+const name = fc.constantFrom('a', 'b', 'c')
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ is: fc.constant('write' as const), name, value: fc.nat() }),
+  fc.record({ is: fc.constantFrom('hide' as const, 'reveal' as const, 'watch' as const, 'leave' as const), name }),
+  fc.record({ is: fc.constantFrom('show' as const, 'rest' as const) }),
+)
+
+test('whatever happens: after quiet all have the newest value, none older than before, none that is hidden', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
+      const { write, watch, show, current } = newWorld()
+      type Watcher = ReturnType<typeof watch> & { readonly name: string }
+      const watchers: Watcher[] = []
+      let counter = 0
+      for (const one of steps) {
+        switch (one.is) {
+          case 'write':
+            write(one.name, { value: ++counter })
+            break
+          case 'hide':
+          case 'reveal':
+            write(one.name, { isHidden: one.is === 'hide' })
+            break
+          case 'watch':
+            watchers.push({ ...watch(one.name), name: one.name })
+            break
+          case 'leave':
+            watchers.splice(0, 1)[0]?.stop()
+            break
+          case 'show':
+            show()
+            break
+          case 'rest':
+            await new Promise((resolve) => setImmediate(resolve))
+        }
+      }
+      show()
+      for (const { values, name } of watchers) {
+        await until(() => values.at(-1) === current(name))
+        const numbers = values.filter((value) => value !== 'null').map(Number)
+        assert.equal(
+          numbers,
+          [...numbers].sort((a, b) => a - b),
+        )
+      }
+      for (const { stop } of watchers) stop()
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test.run()

@@ -1,0 +1,221 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, freshDatabase } from '../support/database.ts'
+import { type App, openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
+import { type Client, connect } from './support.ts'
+
+const test = suite('realtime: over a socket')
+let database: Database
+let app: App
+let other: App
+let origin: string
+let others: string
+let clients: Client[] = []
+
+test.before(async () => {
+  database = await freshDatabase()
+  const env = {
+    CORS_ORIGINS: 'https://app.example.com',
+    REALTIME_SUBSCRIPTIONS: '5',
+    REALTIME_CONNECTIONS_SESSION: '2',
+  }
+  ;[app, other] = await Promise.all([openApp(database.url, { env }), openApp(database.url, { env })])
+  ;[origin, others] = (await Promise.all(
+    [app, other].map((node) => node.app.listen({ host: '127.0.0.1', port: 0 })),
+  )) as [string, string]
+})
+test.after.each(() => {
+  for (const client of clients) client.end()
+  clients = []
+})
+test.after(async () => {
+  await Promise.all([app.close(), other.close()])
+  await database.drop()
+})
+
+const open = async (at = origin, headers?: Record<string, string>) => {
+  const client = await connect(at, headers)
+  clients.push(client)
+  return client
+}
+
+let people = 0
+const signIn = async (): Promise<{ token: string; userId: string; namespaceId: string }> => {
+  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: `device-of-person-${++people}` } })
+  return (data as { session: { token: string; userId: string; namespaceId: string } }).session
+}
+
+const put = (token: string, externalId: string, body: object, node = app) =>
+  node.call('PUT', `/v1/traces/${externalId}`, { token, body })
+
+const message = (text: string) => ({ role: 'user', textContent: text })
+
+type Shown = { readonly title?: string; readonly revision: number } | null
+const titlesOf = (client: Client, id: string) => client.values(id).map((value) => (value as Shown)?.title ?? null)
+
+test('a trace is shown at once, after each change, and as null once it may not be read', async () => {
+  const { token } = await signIn()
+  await put(token, 'one', { title: 'A', visibility: 'public' })
+  const client = await open()
+  client.subscribe('s', 'traces:get', { externalId: 'one' })
+  await until(() => client.values('s').length === 1)
+  await put(token, 'one', { title: 'B', visibility: 'public' })
+  await until(() => client.values('s').length === 2)
+  await put(token, 'one', { visibility: 'private' })
+  await until(() => client.values('s').length === 3)
+  await put(token, 'one', { title: 'C', visibility: 'private' })
+  await put(token, 'one', { visibility: 'public' })
+  await until(() => client.values('s').at(-1) !== null)
+  assert.equal(titlesOf(client, 's'), ['A', 'B', null, 'C'])
+})
+
+test('a write on another node is shown as well, and a right that is lost there ends what is shown here', async () => {
+  const { token } = await signIn()
+  await put(token, 'far', { title: 'A' })
+  const client = await open(others)
+  client.subscribe('s', 'traces:get', { externalId: 'far', authToken: token })
+  await until(() => client.values('s').length === 1)
+  await put(token, 'far', { title: 'B' })
+  await until(() => client.values('s').length === 2)
+  await app.call('DELETE', '/v1/session', { token })
+  await until(() => client.values('s').length === 3)
+  assert.equal(titlesOf(client, 's'), ['A', 'B', null])
+})
+
+test('the feed of a namespace needs a token, and is null from the moment that it is revoked', async () => {
+  const { token } = await signIn()
+  await put(token, 'listed', { title: 'Mine' })
+  const client = await open()
+  client.subscribe('none', 'feed:getNamespaceTraces')
+  client.subscribe('wrong', 'feed:getNamespaceTraces', { authToken: 'tb_wrong' })
+  client.subscribe('mine', 'feed:getNamespaceTraces', { authToken: token, limit: 1 })
+  await until(() => ['none', 'wrong', 'mine'].every((id) => client.values(id).length === 1))
+  assert.equal([client.values('none'), client.values('wrong')], [[null], [null]])
+  const [first] = client.values('mine') as { title: string }[][]
+  assert.equal(
+    first!.map(({ title }) => title),
+    ['Mine'],
+  )
+  await app.call('DELETE', '/v1/session', { token })
+  await until(() => client.values('mine').at(-1) === null)
+})
+
+test('messages come with the revision of their trace', async () => {
+  const { token } = await signIn()
+  await put(token, 'talk', { visibility: 'public' })
+  const client = await open()
+  client.subscribe('s', 'traces:getMessages', { externalId: 'talk', includeParts: true })
+  await until(() => client.values('s').length === 1)
+  await app.call('PUT', '/v1/traces/talk/messages/m', { token, body: message('hello') })
+  await until(() => client.values('s').length === 2)
+  const [empty, one] = client.values('s') as { messages: { textContent: string }[]; revision: number }[]
+  assert.equal([empty!.messages, one!.messages.map(({ textContent }) => textContent)], [[], ['hello']])
+  assert.ok(one!.revision > empty!.revision)
+})
+
+test('a trace that is made later, or joined later, is shown from then on', async () => {
+  const [owner, guest] = [await signIn(), await signIn()]
+  const slug = 'realtime-team'
+  const { data } = await app.call('POST', '/v1/namespaces', { token: owner.token, body: { slug, displayName: 'Team' } })
+  const { id: namespaceId } = (data as { namespace: { id: string } }).namespace
+  await app.call('POST', '/v1/session/switch', { token: owner.token, body: { namespaceId } })
+  const client = await open()
+  client.subscribe('s', 'traces:get', { externalId: 'later', authToken: guest.token })
+  await until(() => client.values('s').length === 1)
+  await put(owner.token, 'later', { title: 'Ours' })
+  const invited = await app.call('POST', `/v1/namespaces/${slug}/invites`, { token: owner.token, body: {} })
+  const { code } = (invited.data as { invite: { code: string } }).invite
+  await app.call('POST', `/v1/invites/${code}/accept`, { token: guest.token })
+  await until(() => client.values('s').at(-1) !== null)
+  assert.equal(titlesOf(client, 's'), [null, 'Ours'])
+})
+
+test('a query is answered once over REST', async () => {
+  const { token } = await signIn()
+  await put(token, 'asked', { title: 'Q' })
+  const ask = async (body: object, by?: string) => app.call('POST', '/v1/query', { body, ...(by ? { token: by } : {}) })
+  const query = { query: 'traces:get', args: { externalId: 'asked' } }
+  const valueOf = ({ data }: { data: unknown }) => (data as { value: Shown }).value
+  assert.is(valueOf(await ask(query)), null)
+  assert.is(valueOf(await ask(query, token))?.title, 'Q')
+  assert.is(valueOf(await ask({ ...query, args: { ...query.args, authToken: token } }))?.title, 'Q')
+  assert.is((await ask({ query: 'toString' })).status, 400)
+  assert.is((await ask({ query: 'traces:get', args: {} })).status, 400)
+  assert.is((await ask({ query: 'feed:getPublicTraces', args: { limit: -1 } })).status, 400)
+})
+
+test('unusable frames are answered, and the connection goes on', async () => {
+  const client = await open()
+  for (const text of ['', '{', '5', 'null', '[]', '{"type":"x"}', '{"type":"subscribe","query":"traces:get"}'])
+    client.socket.send(text)
+  client.socket.send(Buffer.from('{"type":"ping"}'), { binary: true })
+  client.subscribe('s', '__proto__')
+  await until(() => client.errors().length === 9)
+  client.say({ type: 'ping' })
+  await until(() => client.frames.at(-1)!.type === 'pong')
+})
+
+test('an unsubscribed query, and one that another takes the place of, is told no more', async () => {
+  const { token } = await signIn()
+  for (const name of ['x', 'y', 'z']) await put(token, name, { title: name, visibility: 'public' })
+  const client = await open()
+  for (const id of ['a', 'b', 'c']) client.subscribe(id, 'traces:get', { externalId: 'x' })
+  await until(() => client.frames.length === 3)
+  client.say({ type: 'unsubscribe', id: 'a' })
+  client.subscribe('b', 'traces:get', { externalId: 'y' })
+  await until(() => client.frames.length === 4)
+  await put(token, 'x', { title: 'changed', visibility: 'public' })
+  await until(() => client.values('c').length === 2)
+  assert.equal([titlesOf(client, 'a'), titlesOf(client, 'b')], [['x'], ['x', 'y']])
+})
+
+test('more subscriptions or connections than allowed are refused', async () => {
+  const { token } = await signIn()
+  const client = await open()
+  for (const id of ['1', '2', '3', '4', '5', '6']) client.subscribe(id, 'feed:getPublicTraces', { limit: 1 })
+  await until(() => client.errors().length === 1)
+  assert.equal(client.errors(), ['rate_limited'])
+  const authorization = `Bearer ${token}`
+  await open(origin, { authorization })
+  await open(origin, { authorization })
+  assert.match(String(await open(origin, { authorization }).catch(String)), /answered 429/)
+  const third = await open()
+  third.subscribe('s', 'traces:get', { externalId: 'x', authToken: token })
+  assert.is(await third.closed(), 4029)
+})
+
+test('a cookie counts only from pages of our own, or of CORS_ORIGINS', async () => {
+  const { token } = await signIn()
+  await put(token, 'cookies', { title: 'Secret' })
+  const titleFrom = async (headers: Record<string, string>) => {
+    const client = await open(origin, { cookie: `tracebook=${token}`, ...headers })
+    client.subscribe('s', 'traces:get', { externalId: 'cookies' })
+    await until(() => client.values('s').length === 1)
+    client.end()
+    await until(() => app.service.connections.counts().connections === 0)
+    return titlesOf(client, 's')[0]
+  }
+  assert.is(await titleFrom({}), null)
+  assert.is(await titleFrom({ origin: 'https://evil.example' }), null)
+  assert.is(await titleFrom({ origin: 'https://app.example.com.evil.example' }), null)
+  assert.is(await titleFrom({ origin: 'https://app.example.com' }), 'Secret')
+  assert.is(await titleFrom({ origin }), 'Secret')
+})
+
+test('a frame of more than 64 KiB closes the connection, a stop tells to come back', async () => {
+  const client = await open()
+  client.socket.send('x'.repeat(64 * 1024 + 1))
+  assert.is(await client.closed(), 1009)
+  const leaving = await openApp(database.url)
+  const at = await leaving.app.listen({ host: '127.0.0.1', port: 0 })
+  const staying = await open(at)
+  await leaving.close()
+  assert.is(await staying.closed(), 1012)
+})
+
+test('what is no upgrade is not found', async () => {
+  assert.is((await app.call('GET', '/v1/realtime')).status, 404)
+})
+
+test.run()

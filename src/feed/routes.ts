@@ -56,7 +56,7 @@ export const feedRoutes = (app: FastifyInstance, service: Service): void => {
           '`limit` or `cursor` that is none.',
         tags: ['feed'],
         querystring: Query,
-        response: answers(Feed, 400),
+        response: answers(Feed),
       },
     },
     async ({ caller, query }, reply) => {

@@ -34,7 +34,7 @@ export const modelRoutes = (app: FastifyInstance, { reads }: Service): void => {
           'operator has no catalogue. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none.',
         tags,
         querystring: Query,
-        response: answers(List, 400),
+        response: answers(List),
       },
     },
     async ({ query: { provider, q, limit: given, cursor } }, reply) => {
@@ -64,7 +64,7 @@ export const modelRoutes = (app: FastifyInstance, { reads }: Service): void => {
         description: 'Anybody may read it. Errors: `not_found` (404).',
         tags,
         params: Params,
-        response: answers(One, 400, 404),
+        response: answers(One, 404),
       },
     },
     ({ params: { providerId, modelId } }, reply) => one(reply, providerId, modelId),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isLoopback } from '../http/loopback.ts'
+import { type Place, isReachedByOthers } from '../http/reach.ts'
 
 /** What carries secrets goes by https; plain http is for a provider on this machine. */
 const endpoint = z
@@ -29,9 +30,6 @@ type Settings = { readonly [Name in keyof typeof signinSettings]?: z.infer<(type
 
 type Issues = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
-/** Where the service is reached. */
-type Place = { readonly PUBLIC_URL?: string | undefined; readonly HOST: string }
-
 /** What is missing of a provider that is configured in part: half a configuration is a mistake, not an absent one. */
 export const checkSignin = (settings: Settings & Place, { addIssue }: Issues): void => {
   const names = Object.keys(signinSettings) as (keyof Settings)[]
@@ -42,7 +40,7 @@ export const checkSignin = (settings: Settings & Place, { addIssue }: Issues): v
     const message = openId ? 'is missing' : 'is missing (CODEHOST_ISSUER alone is enough for an OpenID provider)'
     if (settings[name] === undefined) addIssue({ code: 'custom', path: [name], message })
   }
-  if (settings.PUBLIC_URL === undefined && !isLoopback(settings.HOST)) {
+  if (settings.PUBLIC_URL === undefined && isReachedByOthers(settings)) {
     const message = 'is missing: the code host must know where to send people back to'
     addIssue({ code: 'custom', path: ['PUBLIC_URL'], message })
   }

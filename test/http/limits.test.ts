@@ -35,10 +35,10 @@ const ask = ({ app }: App, url: string, client: string, body?: object, remoteAdd
 
 test('nodes share one count for each address', async () => {
   const start = async (on: App, client: string) =>
-    (await ask(on, '/v1/session', client, { deviceId: client })).statusCode
+    (await ask(on, '/v1/session', client, { deviceId: `the device of ${client}` })).statusCode
   const statuses = [await start(node!, '192.0.2.1'), await start(other!, '192.0.2.1'), await start(node!, '192.0.2.1')]
   assert.equal(statuses, [200, 200, 200])
-  const refused = await ask(other!, '/v1/session', '192.0.2.1', { deviceId: 'x' })
+  const refused = await ask(other!, '/v1/session', '192.0.2.1', { deviceId: 'yet another device' })
   assert.is(refused.statusCode, 429)
   assert.is(refused.json().error.code, 'rate_limited')
   const seconds = Number(refused.headers['retry-after'])
@@ -54,7 +54,8 @@ test('who is no proxy of ours cannot say that they are somebody else', async () 
 })
 
 test('a session that writes too much waits, and may still read', async () => {
-  const { token } = (await ask(node!, '/v1/session', '192.0.2.3', { deviceId: 'busy' })).json().data.session
+  const { token } = (await ask(node!, '/v1/session', '192.0.2.3', { deviceId: 'the device of a busy one' })).json().data
+    .session
   const write = () => node!.call('PATCH', '/v1/user', { token, body: {} })
   for (let i = 0; i < 4; i++) assert.is((await write()).status, 200)
   assert.is((await write()).status, 429)
@@ -62,7 +63,8 @@ test('a session that writes too much waits, and may still read', async () => {
 })
 
 test('an address that reads too much without a session waits; who has one there reads on, and so do probes', async () => {
-  const { token } = (await ask(node!, '/v1/session', '192.0.2.4', { deviceId: 'reader' })).json().data.session
+  const { token } = (await ask(node!, '/v1/session', '192.0.2.4', { deviceId: 'the device of a reader' })).json().data
+    .session
   const urls = ['/v1/feed', '/openapi.json', '/v1/traces/none', '/nowhere']
   const statuses: number[] = []
   for (let i = 0; i < 20; i++) statuses.push((await ask(node!, urls[i % 4]!, '192.0.2.4')).statusCode)

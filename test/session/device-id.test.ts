@@ -25,6 +25,17 @@ const ROUTES = ['/v1/session', '/v1/auth/start']
 const SHORT = '15 characters..'
 const LONG = '16 characters...'
 
+const assertLong = async (app: App['app'], url: string) => {
+  for (const deviceId of [SHORT, '😀'.repeat(15)]) {
+    const answer = await app.inject({ method: 'POST', url, payload: { deviceId } })
+    assert.is(answer.statusCode, 400, url)
+    const { code, details } = answer.json().error
+    assert.is(code, 'invalid_request')
+    assert.equal(Object.keys(details.fieldErrors), ['deviceId'])
+  }
+  assert.is((await app.inject({ method: 'POST', url, payload: { deviceId: LONG } })).statusCode, 200, url)
+}
+
 test.before(async () => {
   database = await freshDatabase()
 })
@@ -34,16 +45,15 @@ test.after(async () => {
 })
 
 test('has at least 16 characters where others than this machine can reach the service', async () => {
-  const { app } = await open({ HOST: '0.0.0.0', PUBLIC_URL: 'https://traces.example.org' })
-  for (const url of ROUTES) {
-    for (const deviceId of [SHORT, '😀'.repeat(15)]) {
-      const answer = await app.inject({ method: 'POST', url, payload: { deviceId } })
-      assert.is(answer.statusCode, 400, url)
-      const { code, details } = answer.json().error
-      assert.is(code, 'invalid_request')
-      assert.equal(Object.keys(details.fieldErrors), ['deviceId'])
-    }
-    assert.is((await app.inject({ method: 'POST', url, payload: { deviceId: LONG } })).statusCode, 200, url)
+  const PUBLIC_URL = 'https://traces.example.org'
+  for (const env of [
+    { HOST: '0.0.0.0', PUBLIC_URL },
+    { PUBLIC_URL },
+    { PUBLIC_URL: 'http://localhost:3000', TRUST_PROXY: 'loopback' },
+    { PUBLIC_URL: 'http://localhost:3000', ALLOWED_HOSTS: 'traces.example.org' },
+  ]) {
+    const { app } = await open(env)
+    for (const url of ROUTES) await assertLong(app, url)
   }
 })
 

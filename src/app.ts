@@ -89,7 +89,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
 }
 
 /** What only the role `api` answers; the others can be asked how they are. */
-const installApi = async (app: FastifyInstance, service: Service): Promise<void> => {
+export const installApi = async (app: FastifyInstance, service: Service): Promise<void> => {
   homeRoute(app)
   await app.register(async (scope) => {
     scope.addHook('onRoute', assertStatesAuth)

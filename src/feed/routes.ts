@@ -43,7 +43,7 @@ export const feedRoutes = (app: FastifyInstance, service: FeedServices): void =>
           '`limit` or `cursor` that is none.',
         tags: ['feed'],
         querystring: Query,
-        response: answers(Feed, 400),
+        response: answers(Feed),
       },
     },
     async ({ caller, query }, reply) => {

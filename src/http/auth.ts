@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { type AttemptOptions, newAttempt } from './attempt.ts'
 import { csrfTokenOf, isCsrfToken } from './csrf.ts'
 import type { Caller } from './caller.ts'
 import { HttpError, unauthorized } from './http-error.ts'
@@ -76,9 +77,8 @@ export const streamsOfCaller = ({ sessionId, userId, identityId, namespace }: Ca
   ...(namespace ? [`namespace-${namespace.id}`] : []),
 ]
 
-export type AuthOptions = {
+export type AuthOptions = AttemptOptions & {
   readonly config: HttpConfig
-  readonly tokens: { find(token: string): Promise<Caller | undefined> }
   /** Notes that a session was used. */
   readonly uses: { note(sessionId: string): void }
   /** @throws InQuarantine when one of these streams cannot be trusted */
@@ -89,18 +89,21 @@ export type AuthOptions = {
  * Authenticates before the body is read. A token that is not valid is no token; a cookie's mutating request needs its
  * CSRF token besides. What is told to a caller is for nobody else, which no cache on the way can know by itself.
  */
-export const installAuth = (app: FastifyInstance, { tokens, uses, config, reads }: AuthOptions): void => {
+export const installAuth = (app: FastifyInstance, options: AuthOptions): void => {
+  const { uses, config, reads } = options
   const cookieName = cookieNameOf(config)
   app.decorateRequest('caller', undefined)
   app.decorateRequest('authenticatedAt', 0)
 
-  const authenticate = async (request: FastifyRequest): Promise<void> => {
+  const authenticate = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { auth = 'none' } = request.routeOptions.config
     request.authenticatedAt = performance.now()
     if (auth === 'none') return
     const presented = presentedToken(request, cookieName)
-    const caller = presented && (await tokens.find(presented.token))
+    const attempt = newAttempt(options, request, reply)
+    const caller = presented && (await attempt.callerOf(presented.token))
     if (!caller) {
+      if (presented || auth === 'required') attempt.fail()
       if (auth === 'required') throw unauthorized()
       return
     }
@@ -113,13 +116,13 @@ export const installAuth = (app: FastifyInstance, { tokens, uses, config, reads 
   app.addHook('onRequest', async (request, reply) => {
     if ((request.routeOptions.config.auth ?? 'none') === 'none') return
     addVary(reply, 'authorization, cookie')
-    await authenticate(request)
+    await authenticate(request, reply)
     if (request.caller) reply.header('cache-control', 'private')
   })
   // Rights may be lost while a body takes its time to arrive.
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', async (request, reply) => {
     if (!request.caller || performance.now() - request.authenticatedAt < BRIEF_MS) return
     request.caller = undefined
-    await authenticate(request)
+    await authenticate(request, reply)
   })
 }

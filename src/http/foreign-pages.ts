@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpError } from './http-error.ts'
-import { isLoopback } from './loopback.ts'
 import { originOf } from './origin.ts'
+import { listensOnLoopback } from './reach.ts'
 import type { HttpConfig } from './settings.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -17,7 +17,7 @@ const askedOrigin = ({ protocol, headers }: FastifyRequest): string | undefined 
  * Comes after authentication; throws 403.
  */
 export const installForeignPages = (app: FastifyInstance, config: HttpConfig): void => {
-  if (!isLoopback(config.HOST)) return
+  if (!listensOnLoopback(config)) return
   const trusted = new Set(config.CORS_ORIGINS)
   const isOurs = (request: FastifyRequest, origin: string) =>
     trusted.has(origin) || origin === askedOrigin(request) || origin === originOf(app, config)

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { HttpError } from './http-error.ts'
 import { hostnameOf } from './host-names.ts'
 import { isLoopback } from './loopback.ts'
+import { listensOnLoopback } from './reach.ts'
 import { unhookedHeaders } from './security.ts'
 import type { HttpConfig } from './settings.ts'
 
@@ -37,7 +38,7 @@ const foreign = (hostname: string) =>
  * `X-Forwarded-Host` says nothing here.
  */
 export const newHostCheck = ({ HOST, PUBLIC_URL, ALLOWED_HOSTS }: Place): HostCheck => {
-  const isChecked = isLoopback(HOST) || ALLOWED_HOSTS.length > 0
+  const isChecked = listensOnLoopback({ HOST }) || ALLOWED_HOSTS.length > 0
   const known = new Set([...ALLOWED_HOSTS, ...(PUBLIC_URL ? [new URL(PUBLIC_URL).hostname] : [])])
   return (request) => {
     const [header, ...others] = hostsOf(request)

@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Limits how often one address may ask for this route. */
     limit?: AddressLimit
+    /** It only reads, whatever its method. */
+    reads?: true
   }
 }
 
@@ -23,6 +25,8 @@ export type Limits = {
   readonly reads: NodeLimit
   /** Reads without a session, by address. */
   readonly anonymousReads: NodeLimit
+  /** Requests whose token is not valid, or is missing where one is needed, by address. */
+  readonly unauthorized: NodeLimit
   close(): Promise<void>
 }
 
@@ -48,7 +52,8 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
   const countedHere = (name: string, points: number) => newNodeLimit({ shared: shared(name, points), points, elapsed })
   const [writes, reads] = [countedHere('write', config.RATE_LIMIT_WRITES), countedHere('read', config.RATE_LIMIT_READS)]
   const anonymousReads = countedHere('anonymous-read', config.RATE_LIMIT_ANONYMOUS_READS)
-  const all = [writes, reads, anonymousReads]
+  const unauthorized = countedHere('unauthorized', config.RATE_LIMIT_UNAUTHORIZED)
+  const all = [writes, reads, anonymousReads, unauthorized]
 
   const quietly = (work: Promise<unknown>) => work.catch((err: unknown) => logger.debug({ err }, 'limits not shared'))
   const sharing = setInterval(() => void quietly(Promise.all(all.map((limit) => limit.share()))), SHARE_MS)
@@ -64,16 +69,18 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
     'device-session': shared('device-session', config.RATE_LIMIT_DEVICE_SESSIONS),
     'invite-look-up': shared('invite-look-up', config.RATE_LIMIT_INVITE_LOOKUPS),
   }
-  return { perAddress, writes, reads, anonymousReads, close }
+  return { perAddress, writes, reads, anonymousReads, unauthorized, close }
 }
 
-const tooMany = (reply: FastifyReply, waitMs: number): HttpError => {
+/** The refusal of what is too much, and its `Retry-After`. */
+export const tooMany = (reply: FastifyReply, waitMs: number): HttpError => {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
   reply.header('retry-after', String(seconds))
   return new HttpError('rate_limited', `Too many requests; try again in ${seconds} s`)
 }
 
-const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD'
+const isRead = ({ method, routeOptions }: FastifyRequest) =>
+  method === 'GET' || method === 'HEAD' || routeOptions.config.reads === true
 
 /** Probes must be answered also while their address asks too much. */
 const PROBED = new Set(['/health', '/health/ready', '/metrics'])

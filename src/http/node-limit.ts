@@ -4,6 +4,8 @@ import type { SharedLimit } from './shared-limit.ts'
 export type NodeLimit = {
   /** Counts one; the milliseconds to wait when that is too much. */
   take(key: string): number | undefined
+  /** Takes back one that was counted, because it does not count after all. */
+  giveBack(key: string): void
   /** Tells the other nodes what was counted here since the last time. */
   share(): Promise<void>
 }
@@ -60,6 +62,13 @@ export const newNodeLimit = ({ shared, points, elapsed, keep = 100_000 }: NodeLi
     return entry.count > points ? windowEnd - now : undefined
   }
 
+  const giveBack = (key: string) => {
+    const entry = entries.get(key)
+    if (!entry || entry.count === 0) return // its minute is over
+    entry.count -= 1
+    entry.unshared -= 1
+  }
+
   const shareOne = async (id: string, entry: Entry) => {
     const points = entry.unshared
     entry.unshared = 0
@@ -72,5 +81,5 @@ export const newNodeLimit = ({ shared, points, elapsed, keep = 100_000 }: NodeLi
     await Promise.all(busy.map(([id, entry]) => shareOne(id, entry)))
   }
 
-  return { take, share }
+  return { take, giveBack, share }
 }

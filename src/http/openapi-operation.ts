@@ -114,12 +114,16 @@ const contentOf = (description: string, schema: JsonObject, types: readonly stri
   content: Object.fromEntries(types.map((type) => [type, { schema }])),
 })
 
-type Route = { readonly method: string | string[]; readonly config?: FastifyContextConfig }
+type Route = { readonly method: string | string[]; readonly config?: FastifyContextConfig | undefined }
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
 /** The failures of every route of its kind: who asks too much or at a bad time, and whose body or token is wrong. */
-const commonFailures = (url: string, { body, consumes }: RouteSchema, { method, config }: Route): string[] => {
+export const commonFailures = (
+  url: string,
+  { body, consumes }: { readonly body?: unknown; readonly consumes?: readonly string[] | undefined },
+  { method, config }: Route,
+): string[] => {
   if (!url.startsWith('/v1/')) return []
   const { auth = 'none' } = config ?? {}
   const hasBody = body !== undefined || consumes !== undefined || WITH_BODY.has(String(method))

@@ -29,7 +29,7 @@ export const jsonObject = (members: Readonly<Record<string, string | null | unde
 
 export const jsonArray = (items: readonly string[]): string => `[${items.join(',')}]`
 
-/** The `response` map of a route: the data of its 200, and the errors that it may answer with. */
+/** The `response` map of a route: the data of its 200, and its errors besides those of all its kind (`commonFailures`). */
 export const answers = (data: z.ZodType, ...errors: number[]) => ({
   200: z.object({
     ok: z.literal(true).meta({ description: 'That the call succeeded' }),

@@ -69,6 +69,7 @@ export const httpSettings = {
   RATE_LIMIT_WRITES: perMinute(60_000),
   RATE_LIMIT_READS: perMinute(120_000),
   RATE_LIMIT_ANONYMOUS_READS: perMinute(3_000),
+  RATE_LIMIT_UNAUTHORIZED: perMinute(3_000),
 }
 
 export type HttpConfig = z.output<z.ZodObject<typeof httpSettings>>

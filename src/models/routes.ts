@@ -35,7 +35,7 @@ export const modelRoutes = (app: FastifyInstance, { reads }: { readonly reads: R
           'operator has no catalogue. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none.',
         tags,
         querystring: Query,
-        response: answers(List, 400),
+        response: answers(List),
       },
     },
     async ({ query: { provider, q, limit: given, cursor } }, reply) => {
@@ -65,7 +65,7 @@ export const modelRoutes = (app: FastifyInstance, { reads }: { readonly reads: R
         description: 'Anybody may read it. Errors: `not_found` (404).',
         tags,
         params: Params,
-        response: answers(One, 400, 404),
+        response: answers(One, 404),
       },
     },
     ({ params: { providerId, modelId } }, reply) => one(reply, providerId, modelId),

@@ -63,7 +63,7 @@ const putRoute = (app: FastifyInstance, service: AvatarServices) => {
         tags,
         consumes: ['image/png', 'image/jpeg', 'image/webp'],
         params: Params,
-        response: answers(z.object({ namespace: NamespaceInfo }), 400, 401, 403, 404, 413),
+        response: answers(z.object({ namespace: NamespaceInfo }), 404),
       },
     },
     async (request, reply) => {
@@ -107,7 +107,7 @@ const getRoute = (app: FastifyInstance, { reads, avatars }: AvatarServices) => {
         params: Params,
         querystring: Query,
         produces: ['image/png', 'image/jpeg', 'image/webp'],
-        response: { 200: z.string().meta({ format: 'binary' }), 304: z.null(), 400: ErrorBody, 404: ErrorBody },
+        response: { 200: z.string().meta({ format: 'binary' }), 304: z.null(), 404: ErrorBody },
       },
     },
     async ({ params, query, headers }, reply) => {

@@ -37,7 +37,7 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
           '`not_found` (404); `rate_limited` (429) beyond 60 calls a minute from one address (default).',
         tags,
         params: Code,
-        response: answers(z.object({ invite: PublicInvite }), 400, 404),
+        response: answers(z.object({ invite: PublicInvite }), 404),
       },
     },
     async ({ params }, reply) => ok(reply, { invite: (await found(params.code)).invite }),
@@ -56,7 +56,7 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
           'one address (default).',
         tags,
         params: Code,
-        response: answers(z.object({ namespace: NamespaceInfo }), 400, 401, 403, 404, 410),
+        response: answers(z.object({ namespace: NamespaceInfo }), 404, 410),
       },
     },
     async (request, reply) => {

@@ -60,7 +60,7 @@ export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): 
         tags,
         params: Params,
         body: Create,
-        response: answers(z.object({ invite: InviteView }), 400, 401, 403, 404),
+        response: answers(z.object({ invite: InviteView }), 404),
       },
     },
     async (request, reply) => {
@@ -84,13 +84,7 @@ export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): 
           'for an unknown namespace.',
         tags,
         params: Params,
-        response: answers(
-          z.object({ invites: z.array(InviteView).meta({ description: 'The invites' }) }),
-          400,
-          401,
-          403,
-          404,
-        ),
+        response: answers(z.object({ invites: z.array(InviteView).meta({ description: 'The invites' }) }), 403, 404),
       },
     },
     async (request, reply) => {
@@ -110,7 +104,7 @@ export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): 
           'who is no admin; `not_found` (404) for an unknown namespace or code.',
         tags,
         params: OfInvite,
-        response: answers(z.object({ revoked: done('That the invite is revoked') }), 400, 401, 403, 404),
+        response: answers(z.object({ revoked: done('That the invite is revoked') }), 404),
       },
     },
     async (request, reply) => {

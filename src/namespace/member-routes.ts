@@ -38,13 +38,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
           'For its members. Errors: `forbidden` (403) for who is no member; `not_found` (404) for an unknown namespace.',
         tags,
         params: Namespace,
-        response: answers(
-          z.object({ members: z.array(MemberView).meta({ description: 'The members' }) }),
-          400,
-          401,
-          403,
-          404,
-        ),
+        response: answers(z.object({ members: z.array(MemberView).meta({ description: 'The members' }) }), 403, 404),
       },
     },
     async (request, reply) => {
@@ -65,7 +59,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
         tags,
         params: Member,
         body: RoleChange,
-        response: answers(z.object({ member: MemberView }), 400, 401, 403, 404, 409),
+        response: answers(z.object({ member: MemberView }), 404, 409),
       },
     },
     async (request, reply) => {
@@ -98,7 +92,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
           'left.',
         tags,
         params: Member,
-        response: answers(z.object({ removed: done('That the member is removed') }), 400, 401, 403, 404, 409),
+        response: answers(z.object({ removed: done('That the member is removed') }), 404, 409),
       },
     },
     async (request, reply) => {

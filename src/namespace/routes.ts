@@ -80,10 +80,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: NamespaceServices
         summary: 'List the namespaces that you are a member of',
         description: 'With your role in each.',
         tags,
-        response: answers(
-          z.object({ namespaces: z.array(NamespaceInfo).meta({ description: 'Your namespaces' }) }),
-          401,
-        ),
+        response: answers(z.object({ namespaces: z.array(NamespaceInfo).meta({ description: 'Your namespaces' }) })),
       },
     },
     async (request, reply) => ok(reply, { namespaces: await namespacesOf(reads, requireCaller(request).userId) }),
@@ -101,7 +98,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: NamespaceServices
           'hyphens.',
         tags,
         body: Create,
-        response: answers(z.object({ namespace: NamespaceInfo }), 400, 401),
+        response: answers(z.object({ namespace: NamespaceInfo })),
       },
     },
     async (request, reply) => {
@@ -122,7 +119,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: NamespaceServices
         description: 'Anybody may read it; a member also gets their `role`. Errors: `not_found` (404).',
         tags,
         params: Params,
-        response: answers(z.object({ namespace: NamespaceView }), 400, 404),
+        response: answers(z.object({ namespace: NamespaceView }), 404),
       },
     },
     async ({ params, caller }, reply) =>
@@ -141,7 +138,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: NamespaceServices
         tags,
         params: Params,
         body: Update,
-        response: answers(z.object({ namespace: NamespaceView }), 400, 401, 403, 404),
+        response: answers(z.object({ namespace: NamespaceView }), 404),
       },
     },
     async (request, reply) => {

@@ -38,7 +38,7 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
   app.post<{ Body: z.infer<typeof QueryBody> }>(
     '/v1/query',
     {
-      config: { auth: 'optional' },
+      config: { auth: 'optional', reads: true },
       schema: {
         summary: 'Answer a realtime query once',
         description:
@@ -49,8 +49,6 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
         body: QueryBody,
         response: answers(
           z.object({ value: z.unknown().meta({ description: 'What the query gives; null for what may not be read' }) }),
-          400,
-          413,
         ),
       },
     },

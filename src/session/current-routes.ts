@@ -53,7 +53,7 @@ export const currentSessionRoutes = (app: FastifyInstance, service: SessionServi
           'The session that the request came with, its user and its active namespace. A page that signs in by cookie ' +
           'finds its `csrfToken` here.',
         tags,
-        response: answers(CurrentSession, 401),
+        response: answers(CurrentSession),
       },
     },
     async (request, reply) => {
@@ -75,7 +75,7 @@ export const currentSessionRoutes = (app: FastifyInstance, service: SessionServi
           'Signs out: the token stops working at once here, and within a second on other nodes of the service. A cookie ' +
           'is cleared.',
         tags,
-        response: answers(z.object({ revoked: done('That the session has ended') }), 401),
+        response: answers(z.object({ revoked: done('That the session has ended') })),
       },
     },
     async (request, reply) => {

@@ -67,7 +67,7 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
           'beyond 120 calls a minute from one address (default).',
         tags,
         body: Start,
-        response: answers(z.object({ session: NewSession }), 400, 403, 404, 410, 429),
+        response: answers(z.object({ session: NewSession }), 403, 404, 410),
       },
     },
     async ({ id: requestId, body }, reply) => {
@@ -100,7 +100,7 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
             namespace: NamespaceInfo,
             session: z.object({ id: idOf('the session') }).meta({ description: 'The session that was switched' }),
           }),
-          ...[400, 401, 403, 404],
+          404,
         ),
       },
     },
@@ -123,7 +123,7 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
         description:
           'All sessions of your user that have neither ended nor expired, on all devices. Tokens are never shown.',
         tags,
-        response: answers(z.object({ sessions: z.array(SessionView).meta({ description: 'Your sessions' }) }), 401),
+        response: answers(z.object({ sessions: z.array(SessionView).meta({ description: 'Your sessions' }) })),
       },
     },
     async (request, reply) => {
@@ -148,7 +148,7 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
           '(404) for a session that is not yours or has ended.',
         tags,
         params: Params,
-        response: answers(z.object({ revoked: done('That the session has ended') }), 400, 401, 404),
+        response: answers(z.object({ revoked: done('That the session has ended') }), 404),
       },
     },
     async (request, reply) => {

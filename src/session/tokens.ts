@@ -10,9 +10,11 @@ import { isToken, tokenHash } from './token.ts'
 export type Tokens = {
   /**
    * The caller that a token stands for, as a bearer; undefined for one that is unknown, revoked or expired.
+   * `beforeLookUp` is called before the read models are asked for a token that they did not know when they were last
+   * asked, or never were asked for; what it throws is thrown.
    * @throws Unavailable when the read models cannot be asked
    */
-  find(token: string): Promise<Caller | undefined>
+  find(token: string, beforeLookUp?: () => void): Promise<Caller | undefined>
   /** Drops what an event makes stale: `callers` is the session, or the user, whose callers it changes. */
   observe(event: { readonly position: bigint; readonly callers: string | undefined }): void
   clear(): void
@@ -40,16 +42,25 @@ export const newTokens = (options: TokensOptions): Tokens => {
   const { reads, now, isAlive, elapsed = () => performance.now(), keep = 10_000 } = options
   const cache = newCallerCache(keep)
   const asked = new Map<string, Promise<Found>>()
+  /** Hashes of tokens that were valid when they were last looked up; the oldest makes room. */
+  const proven = new Set<string>()
   const changes = newRecentChanges<string>(REMEMBERED_CHANGES)
 
   const isStale = ({ caller, position }: Found) =>
     caller !== undefined &&
     changes.since(position, (id) => id === caller.userId || id === caller.sessionId) !== 'unchanged'
 
+  const note = (hash: string, isValid: boolean) => {
+    proven.delete(hash)
+    if (isValid) proven.add(hash)
+    if (proven.size > keep) proven.delete(proven.values().next().value!)
+  }
+
   const ask = async (hash: string): Promise<Found> => {
     const since = elapsed()
     const found = await findCaller(reads, hash).finally(() => asked.delete(hash))
     const { caller } = found
+    note(hash, caller !== undefined)
     const isSmall = (caller?.deviceName?.length ?? 0) <= LONGEST_DEVICE_NAME
     if (caller && isSmall && !isStale(found)) cache.put(hash, caller, since)
     return found
@@ -69,10 +80,11 @@ export const newTokens = (options: TokensOptions): Tokens => {
     return started
   }
 
-  const find = async (token: string) => {
+  const find = async (token: string, beforeLookUp = () => {}) => {
     if (!isToken(token)) return undefined
     const hash = tokenHash(token)
     const cached = isAlive() ? cache.get(hash, elapsed()) : undefined
+    if (!cached && !proven.has(hash)) beforeLookUp()
     const caller = cached ?? (await askOnce(hash)).caller
     return caller && isValid(caller, now()) ? caller : undefined
   }

@@ -82,12 +82,9 @@ export const callbackRoute = (app: FastifyInstance, service: CodehostServices, c
         response: {
           200: z.string(),
           302: z.null(),
-          400: ErrorBody,
           403: ErrorBody,
           404: ErrorBody,
           410: ErrorBody,
-          429: ErrorBody,
-          503: ErrorBody,
         },
       },
     },

@@ -65,12 +65,8 @@ export const confirmRoute = (app: FastifyInstance, service: CodehostServices): v
           response: {
             200: z.string(),
             303: z.null(),
-            400: ErrorBody,
             403: ErrorBody,
             404: ErrorBody,
-            413: ErrorBody,
-            429: ErrorBody,
-            503: ErrorBody,
           },
         },
       },

@@ -50,7 +50,7 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: CodehostServic
           'address (default).',
         tags,
         body: AuthStart,
-        response: answers(AuthStarted, 400, 403, 404),
+        response: answers(AuthStarted, 403, 404),
       },
     },
     async (request, reply) => {
@@ -119,7 +119,7 @@ const completeRoute = (app: FastifyInstance, service: CodehostServices) => {
           '`invite_revoked`, `invite_expired`, `invite_used` (410).',
         tags,
         body: AuthComplete,
-        response: answers(AuthCompleted, 400, 403, 404, 410),
+        response: answers(AuthCompleted, 403, 404, 410),
       },
     },
     async (request, reply) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isLoopback } from '../http/loopback.ts'
+import { type Place, isReachedByOthers } from '../http/reach.ts'
 
 /** What carries secrets goes by https; plain http is for a provider on this machine. */
 const endpoint = z
@@ -29,23 +30,31 @@ export type SigninSettings = { readonly [Name in keyof typeof signinSettings]?: 
 
 type Issues = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
-/** Where the service is reached. */
-type Place = { readonly PUBLIC_URL?: string | undefined; readonly HOST: string }
+/** What is wrong with the address that the code host sends people back to. */
+const publicUrlProblem = (place: Place, given: readonly string[]): string | undefined => {
+  if (place.PUBLIC_URL === undefined)
+    return isReachedByOthers(place) ? 'is missing: the code host must know where to send people back to' : undefined
+  const { protocol, hostname } = new URL(place.PUBLIC_URL)
+  if (protocol === 'https:' || isLoopback(hostname)) return undefined
+  return (
+    `must start with https:// where people sign in with a code host (${given.join(', ')}): ` +
+    'browsers keep the cookies of a sign-in for https only'
+  )
+}
 
 /** What is missing of a provider that is configured in part: half a configuration is a mistake, not an absent one. */
 export const checkSignin = (settings: SigninSettings & Place, { addIssue }: Issues): void => {
   const names = Object.keys(signinSettings) as (keyof SigninSettings)[]
-  if (names.every((name) => settings[name] === undefined)) return
+  const given = names.filter((name) => settings[name] !== undefined)
+  if (given.length === 0) return
   const openId = settings.CODEHOST_ISSUER !== undefined
   const endpoints = openId ? [] : (['CODEHOST_AUTHORIZE_URL', 'CODEHOST_TOKEN_URL', 'CODEHOST_USER_URL'] as const)
   for (const name of ['CODEHOST_CLIENT_ID', 'CODEHOST_CLIENT_SECRET', ...endpoints] as const) {
     const message = openId ? 'is missing' : 'is missing (CODEHOST_ISSUER alone is enough for an OpenID provider)'
     if (settings[name] === undefined) addIssue({ code: 'custom', path: [name], message })
   }
-  if (settings.PUBLIC_URL === undefined && !isLoopback(settings.HOST)) {
-    const message = 'is missing: the code host must know where to send people back to'
-    addIssue({ code: 'custom', path: ['PUBLIC_URL'], message })
-  }
+  const problem = publicUrlProblem(settings, given)
+  if (problem !== undefined) addIssue({ code: 'custom', path: ['PUBLIC_URL'], message: problem })
 }
 
 /** How to reach the code host; `issuer` for OpenID, the three addresses for plain OAuth 2. */

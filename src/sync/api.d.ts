@@ -782,7 +782,7 @@ export interface components {
              */
             provider?: "codehost";
             /**
-             * @description A secret that the client makes once for its machine and keeps: whoever sends it is signed in as this device. Take 32 random characters, as of a UUID. At least 16 characters where the service listens on more than loopback; `replace-this-by-32-random-characters` is refused
+             * @description A secret that the client makes once for its machine and keeps: whoever sends it is signed in as this device. Take 32 random characters, as of a UUID. At least 16 characters where others than its own machine can reach the service; `replace-this-by-32-random-characters` is refused
              * @example replace-this-by-32-random-characters
              */
             deviceId: string;
@@ -1833,7 +1833,7 @@ export interface components {
          */
         SessionCreate: {
             /**
-             * @description A secret that the client makes once for its machine and keeps: whoever sends it is signed in as this device. Take 32 random characters, as of a UUID. At least 16 characters where the service listens on more than loopback; `replace-this-by-32-random-characters` is refused
+             * @description A secret that the client makes once for its machine and keeps: whoever sends it is signed in as this device. Take 32 random characters, as of a UUID. At least 16 characters where others than its own machine can reach the service; `replace-this-by-32-random-characters` is refused
              * @example replace-this-by-32-random-characters
              */
             deviceId: string;

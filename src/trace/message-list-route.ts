@@ -51,7 +51,7 @@ export const messageListRoute = (
         tags: ['messages'],
         params: Params,
         querystring: Query,
-        response: answers(List, 400, 401, 404),
+        response: answers(List, 401, 404),
       },
     },
     async (request, reply) => {

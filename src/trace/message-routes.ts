@@ -109,7 +109,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
         tags,
         params: OneParams,
         body: MessageBody,
-        response: answers(z.object({ message: Message }), 400, 401, 403, 404, 413),
+        response: answers(z.object({ message: Message }), 404),
       },
     },
     async (request, reply) => {
@@ -140,7 +140,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
         tags,
         params: Params,
         body: BatchBody,
-        response: answers(Batch, 400, 401, 403, 404, 413),
+        response: answers(Batch, 404),
       },
     },
     async (request, reply) => {

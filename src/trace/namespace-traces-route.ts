@@ -42,7 +42,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
         tags: ['namespaces'],
         params: Params,
         querystring: Query,
-        response: answers(List, 400, 404),
+        response: answers(List, 404),
       },
     },
     async ({ params, query, caller }, reply) => {

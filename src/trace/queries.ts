@@ -31,9 +31,9 @@ const oldest = (condition: string) => `
     select * from traces where key = $3 and visibility ${condition} order by created_at, id limit 1
   ) o where external_id = $4`
 
-// The id of a trace in the session's namespace is known beforehand. Else each of the caller's namespaces is looked into;
-// else the oldest public one counts, else the oldest of all. Any number of namespaces may have a trace of that name: the
-// limits see to it that they are never gone through, whatever the planner believes.
+// The id of a trace in the session's namespace is known beforehand. Else each of the caller's namespaces is looked into,
+// and the oldest counts, public or not; else the oldest public one, else the oldest of all. Any number of namespaces may
+// have a trace of that name: the limits see to it that they are never gone through, whatever the planner believes.
 export const resolveStatement = `
   with own as (
     select ${columns}, m.role from traces t left join members m on m.namespace_id = t.namespace_id and m.user_id = $2
@@ -44,7 +44,7 @@ export const resolveStatement = `
       where t.key = $3 and t.namespace_id = m.namespace_id and t.external_id = $4 limit 1
     ) t
     where m.user_id = $2 and not exists (select from own)
-    order by t.visibility <> 'public', t.created_at, t.id limit 1
+    order by t.created_at, t.id limit 1
   ), nearest as (
     select id, namespace_id, created_by, visibility, role from own
     union all select id, namespace_id, created_by, visibility, role from mine

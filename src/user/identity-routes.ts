@@ -34,10 +34,7 @@ export const identityRoutes = (app: FastifyInstance, service: UserServices): voi
           'Devices and accounts at the code host that sign in as your user, oldest first. The id of a device itself is ' +
           'a secret and is never shown.',
         tags,
-        response: answers(
-          z.object({ identities: z.array(IdentityView).meta({ description: 'Your identities' }) }),
-          401,
-        ),
+        response: answers(z.object({ identities: z.array(IdentityView).meta({ description: 'Your identities' }) })),
       },
     },
     async (request, reply) => ok(reply, { identities: await identitiesOf(reads, requireCaller(request).userId) }),

@@ -30,7 +30,7 @@ export const userRoutes = (app: FastifyInstance, service: UserServices): void =>
         summary: 'Read your user',
         description: 'The user that the session belongs to.',
         tags,
-        response: answers(Answer, 401),
+        response: answers(Answer),
       },
     },
     async (request, reply) => ok(reply, { user: await userById(reads, requireCaller(request).userId) }),
@@ -45,7 +45,7 @@ export const userRoutes = (app: FastifyInstance, service: UserServices): void =>
         description: 'Gives you another name. What is not given stays; the same name again changes nothing.',
         tags,
         body: Update,
-        response: answers(Answer, 400, 401),
+        response: answers(Answer),
       },
     },
     async (request, reply) => {

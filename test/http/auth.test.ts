@@ -59,6 +59,7 @@ const app = Fastify()
 installErrors(app)
 installAuth(app, {
   config: readConfig({}),
+  limits: undefined,
   reads: { assertClear: () => {} },
   tokens: { find: async (given) => (given === token ? caller : undefined) },
   uses: { note: (id) => void used.push(id) },

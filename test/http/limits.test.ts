@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { newToken } from '../../src/session/token.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 
@@ -12,6 +13,7 @@ const env = {
   RATE_LIMIT_WRITES: '4',
   RATE_LIMIT_READS: '40',
   RATE_LIMIT_ANONYMOUS_READS: '20',
+  RATE_LIMIT_UNAUTHORIZED: '10',
   TRUST_PROXY: '10.0.0.1',
 }
 const [node, other] = await Promise.all([0, 1].map(() => openApp(database.url, { env })))
@@ -33,10 +35,10 @@ const ask = ({ app }: App, url: string, client: string, body?: object, remoteAdd
 
 test('nodes share one count for each address', async () => {
   const start = async (on: App, client: string) =>
-    (await ask(on, '/v1/session', client, { deviceId: client })).statusCode
+    (await ask(on, '/v1/session', client, { deviceId: `the device of ${client}` })).statusCode
   const statuses = [await start(node!, '192.0.2.1'), await start(other!, '192.0.2.1'), await start(node!, '192.0.2.1')]
   assert.equal(statuses, [200, 200, 200])
-  const refused = await ask(other!, '/v1/session', '192.0.2.1', { deviceId: 'x' })
+  const refused = await ask(other!, '/v1/session', '192.0.2.1', { deviceId: 'yet another device' })
   assert.is(refused.statusCode, 429)
   assert.is(refused.json().error.code, 'rate_limited')
   const seconds = Number(refused.headers['retry-after'])
@@ -52,7 +54,8 @@ test('who is no proxy of ours cannot say that they are somebody else', async () 
 })
 
 test('a session that writes too much waits, and may still read', async () => {
-  const { token } = (await ask(node!, '/v1/session', '192.0.2.3', { deviceId: 'busy' })).json().data.session
+  const { token } = (await ask(node!, '/v1/session', '192.0.2.3', { deviceId: 'the device of a busy one' })).json().data
+    .session
   const write = () => node!.call('PATCH', '/v1/user', { token, body: {} })
   for (let i = 0; i < 4; i++) assert.is((await write()).status, 200)
   assert.is((await write()).status, 429)
@@ -60,7 +63,8 @@ test('a session that writes too much waits, and may still read', async () => {
 })
 
 test('an address that reads too much without a session waits; who has one there reads on, and so do probes', async () => {
-  const { token } = (await ask(node!, '/v1/session', '192.0.2.4', { deviceId: 'reader' })).json().data.session
+  const { token } = (await ask(node!, '/v1/session', '192.0.2.4', { deviceId: 'the device of a reader' })).json().data
+    .session
   const urls = ['/v1/feed', '/openapi.json', '/v1/traces/none', '/nowhere']
   const statuses: number[] = []
   for (let i = 0; i < 20; i++) statuses.push((await ask(node!, urls[i % 4]!, '192.0.2.4')).statusCode)
@@ -76,6 +80,37 @@ test('an address that reads too much without a session waits; who has one there 
   const own = await node!.app.inject({ url: '/v1/feed', remoteAddress: '10.0.0.1', headers })
   assert.is(own.statusCode, 200)
   assert.is((await ask(node!, '/v1/feed', '192.0.2.5')).statusCode, 200)
+})
+
+test('an address without a valid token waits before its next one is looked up; who was seen with one there goes on', async () => {
+  const client = '192.0.2.6'
+  const signIn = async (deviceId: string) =>
+    (await ask(node!, '/v1/session', client, { deviceId })).json().data.session.token as string
+  const [known, unseen] = [await signIn('the first of two devices'), await signIn('the second of two devices')]
+  const send = async (method: 'GET' | 'POST', url: string, token?: string, from = client) => {
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const headers = { 'x-forwarded-for': from, ...authorization }
+    const payload = method === 'POST' ? { payload: {} } : {}
+    return (await node!.app.inject({ method, url, remoteAddress: '10.0.0.1', headers, ...payload })).statusCode
+  }
+  for (let i = 0; i < 12; i++) assert.is(await send('GET', '/v1/user', known), 200)
+  const requests = [
+    ['GET', '/v1/user', newToken],
+    ['POST', '/v1/traces', newToken],
+    ['POST', '/v1/traces', () => 'no token of ours'],
+    ['POST', '/v1/traces', () => undefined],
+    ['GET', '/v1/feed', newToken],
+  ] as const
+  for (let i = 0; i < 10; i++) {
+    const [method, url, token] = requests[i % 5]!
+    assert.is(await send(method, url, token()), url === '/v1/feed' ? 200 : 401)
+  }
+  for (const [method, url, token] of requests) assert.is(await send(method, url, token()), 429, `${method} ${url}`)
+  assert.is(await send('GET', '/v1/user', unseen), 429)
+  assert.is(await send('GET', '/v1/user', known), 200)
+  assert.is(await send('GET', '/v1/feed'), 200)
+  assert.is(await send('GET', '/v1/user', unseen, '192.0.2.7'), 200)
+  assert.is(await send('GET', '/v1/user', unseen), 200)
 })
 
 test('one household of IPv6 is one address', async () => {

@@ -29,6 +29,22 @@ test('one node lets through what a minute has, and says when the next one begins
   assert.is(nodes[0].take('a'), undefined)
 })
 
+test('what is given back does not count, on any node', async () => {
+  const { nodes, clock, total } = newWorld()
+  times(60, () => nodes[0].take('a'))
+  times(50, () => nodes[0].giveBack('a'))
+  await nodes[0].share()
+  assert.is(total.get('a'), 10)
+  times(20, () => nodes[0].giveBack('a'))
+  assert.ok(times(100, () => nodes[0].take('a')).every((wait) => wait === undefined))
+  assert.is(nodes[0].take('a'), 60_000)
+  clock.now = 60_000
+  nodes[0].take('b')
+  nodes[0].giveBack('a')
+  assert.ok(times(100, () => nodes[0].take('a')).every((wait) => wait === undefined))
+  assert.is(nodes[0].take('a'), 60_000)
+})
+
 test('nodes stop together, as soon as they have told each other', async () => {
   const { nodes, clock } = newWorld()
   for (const node of nodes) times(60, () => node.take('a'))

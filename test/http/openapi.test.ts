@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
 import openapiTS, { astToString, COMMENT_HEADER, type OpenAPI3 } from 'openapi-typescript'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { buildApp } from '../../src/app.ts'
+import { buildApp, installApi } from '../../src/app.ts'
+import { commonFailures } from '../../src/http/openapi-operation.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 
@@ -84,6 +85,19 @@ test('names the failures of every kind of route', () => {
     if (['post', 'put', 'patch'].includes(method!)) wanted.push('413')
     for (const status of wanted) assert.ok(responses[status], `${name}: ${status}`)
   }
+})
+
+test('is told only of failures that not every route of its kind has', async () => {
+  const collector = Fastify({ exposeHeadRoutes: false })
+  const routes: RouteOptions[] = []
+  collector.addHook('onRoute', (route) => void routes.push(route))
+  await installApi(collector, node.service)
+  for (const { url, method, config, schema = {} } of routes) {
+    const common = commonFailures(url, schema, { method, config })
+    const named = Object.keys(schema.response ?? {}).filter((status) => common.includes(status))
+    assert.equal(named, [], `${String(method)} ${url}`)
+  }
+  assert.ok(routes.length > 30)
 })
 
 test('has each schema once, and only those that a route shows', () => {

@@ -150,6 +150,69 @@ test('what is no token is never looked up', async () => {
   assert.is(asked.length, 0)
 })
 
+/** Counts what is looked up, and lets nothing through once it is closed. */
+const newGate = () => {
+  const gate = { passed: 0, isClosed: false }
+  const beforeLookUp = () => {
+    if (gate.isClosed) throw new Error('closed')
+    gate.passed += 1
+  }
+  return { gate, beforeLookUp }
+}
+
+test('a token that was never valid is looked up only when it may be', async () => {
+  const { gate, beforeLookUp } = newGate()
+  let asked = 0
+  const rows = async () => {
+    asked += 1
+    return [{ position: 1n, id: null }] as never[]
+  }
+  const tokens = newTokens({ reads: { rows }, now: Date.now, isAlive: () => true })
+  for (const expected of [1, 2]) {
+    assert.is(await tokens.find(token, beforeLookUp), undefined)
+    assert.is(gate.passed, expected)
+  }
+  gate.isClosed = true
+  for (const made of [token, newToken()]) {
+    const error = await tokens.find(made, beforeLookUp).catch((reason: Error) => reason)
+    assert.is((error as Error).message, 'closed')
+  }
+  assert.is(asked, 2)
+})
+
+test('a token that was valid is looked up again without asking whether it may be', async () => {
+  const world = newWorld()
+  const { gate, beforeLookUp } = newGate()
+  await fill(world, 1n)
+  gate.isClosed = true
+  world.clock.elapsed = 5_000
+  const found = world.tokens.find(token, beforeLookUp)
+  world.asked.at(-1)!.answer(1n)
+  assert.is((await found)?.userId, 'ada')
+  assert.is(world.asked.length, 2)
+})
+
+test('a token that has become invalid is looked up once more, and then only when it may be', async () => {
+  const { gate, beforeLookUp } = newGate()
+  let id: string | null = 'session'
+  const row = {
+    position: 1n,
+    user_id: 'ada',
+    identity_id: 'device',
+    device_name: null,
+    expires_at: null,
+    namespace_id: null,
+  }
+  const rows = async () => [{ ...row, id }] as never[]
+  const tokens = newTokens({ reads: { rows }, now: Date.now, isAlive: () => false })
+  await tokens.find(token, beforeLookUp)
+  id = null
+  await tokens.find(token, beforeLookUp)
+  assert.is(gate.passed, 1)
+  await tokens.find(token, beforeLookUp)
+  assert.is(gate.passed, 2)
+})
+
 test('a failed question is asked again', async () => {
   let calls = 0
   const rows = () => Promise.reject(new Error(`away ${++calls}`))

@@ -19,6 +19,9 @@ for (const [environment, is] of [
   [{ ...client, ...issuer }, 'openid'],
   [{ ...client, ...addresses }, 'oauth'],
   [{ ...client, CODEHOST_ISSUER: 'http://127.0.0.1:4000' }, 'openid'],
+  [{ ...client, ...issuer, PUBLIC_URL: 'https://traces.example.org' }, 'openid'],
+  [{ ...client, ...issuer, PUBLIC_URL: 'http://localhost:3000', HOST: '0.0.0.0' }, 'openid'],
+  [{ PUBLIC_URL: 'http://traces.example.org' }, undefined],
 ] as const) {
   test(`${Object.keys(environment).join(', ') || 'nothing'}: ${is ?? 'no code host'}`, () =>
     assert.is(codehostOf(readConfig(environment))?.provider.is, is))
@@ -32,10 +35,21 @@ for (const [environment, name] of [
   [{ ...client, CODEHOST_ISSUER: 'http://id.example' }, 'CODEHOST_ISSUER'],
   [{ ...client, CODEHOST_ISSUER: 'id.example' }, 'CODEHOST_ISSUER'],
   [{ ...client, ...issuer, HOST: '0.0.0.0' }, 'PUBLIC_URL'],
+  [{ ...client, ...issuer, TRUST_PROXY: 'loopback' }, 'PUBLIC_URL'],
+  [{ ...client, ...issuer, PUBLIC_URL: 'http://traces.example.org' }, 'PUBLIC_URL'],
+  [{ ...client, ...addresses, PUBLIC_URL: 'http://192.0.2.7:3000', HOST: '0.0.0.0' }, 'PUBLIC_URL'],
 ] as const) {
   test(`${JSON.stringify(environment)} is refused for ${name}`, () =>
     assert.throws(() => readConfig(environment), new RegExp(`${name}: `)))
 }
+
+test('a plain-http address that others reach is refused by the names of both settings', () => {
+  const given = { ...client, ...issuer, PUBLIC_URL: 'http://traces.example.org' }
+  assert.throws(
+    () => readConfig(given),
+    /PUBLIC_URL: must start with https:\/\/ .*\(CODEHOST_CLIENT_ID, CODEHOST_CLIENT_SECRET, CODEHOST_ISSUER\)/,
+  )
+})
 
 test('without a code host there are no routes to sign in with it', async () => {
   const database = await freshDatabase()

@@ -19,11 +19,12 @@ const [ada, eve, crowded, shop] = [1, 2, 3, 4].map(idOf) as [string, string, str
 
 const keyOf = async (name: string) => (await rows<{ key: string }>('select md5($1)::uuid as key', [name]))[0]!.key
 
-/** What the statement has to find, said as it is meant: own, of a membership, public, any; the oldest of each. */
+/** What the statement has to find, said as it is meant: own, of a membership, else public, any; the oldest of each. */
 const definition = `
   select t.id, m.role from traces t left join members m on m.namespace_id = t.namespace_id and m.user_id = $2
   where t.key = $3 and t.external_id = $4
-  order by t.id is distinct from $1, m.user_id is null, t.visibility <> 'public', t.created_at, t.id limit 1`
+  order by t.id is distinct from $1, m.user_id is null, m.user_id is null and t.visibility <> 'public', t.created_at, t.id
+  limit 1`
 
 const resolve = await models.prepare(resolveStatement)
 const list = await models.prepare(publicListStatement)
@@ -101,6 +102,24 @@ test('without going through all by the plan of an analysed table', async () => {
     const [expected] = await rows<{ id: string; role: string | null }>(definition, values)
     assert.equal(found && { id: found.id, role: found.role }, expected)
   }
+})
+
+test('of traces in the caller’s other namespaces the oldest, public or not', async () => {
+  const [name, user] = [randomUUID(), idOf(21)]
+  const places = [
+    { id: randomUUID(), visibility: 'public', createdAt: 2 },
+    { id: randomUUID(), visibility: 'private', createdAt: 1 },
+    { id: randomUUID(), visibility: 'direct', createdAt: 3 },
+  ]
+  for (const { id, visibility, createdAt } of places) {
+    await addTraces(`select '${id}'::uuid as id, '${id}'::uuid as namespace_id, '${name}' as name,
+      ${createdAt} as created_at, '${visibility}' as visibility`)
+    await rows(`insert into members values ('${id}', '${user}', 'member', null, 0)`)
+  }
+  const [found] = await rows<{ id: string }>(resolveStatement, await resolveValues(name, user))
+  assert.is(found?.id, places[1]!.id)
+  const [others] = await rows<{ id: string }>(resolveStatement, await resolveValues(name, idOf(22)))
+  assert.is(others?.id, places[0]!.id)
 })
 
 const traceOf = fc.record({

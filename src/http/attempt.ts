@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addressKey } from './address.ts'
+import type { Caller } from './caller.ts'
+import { type Limits, tooMany } from './limits.ts'
+
+export type AttemptOptions = {
+  /** `beforeLookUp` is called before a token is looked up that was never seen valid here; what it throws is thrown. */
+  readonly tokens: { find(token: string, beforeLookUp: () => void): Promise<Caller | undefined> }
+  /** Undefined when nothing is limited. */
+  readonly limits: Pick<Limits, 'unauthorized'> | undefined
+}
+
+/** A request that asks to be known as a caller. */
+export type Attempt = {
+  /**
+   * The caller behind a token; undefined for one that is not valid.
+   * @throws HttpError rate_limited, before the token is looked up, when too many attempts of this address have failed
+   */
+  callerOf(token: string): Promise<Caller | undefined>
+  /** Counts the attempt as failed, if it is not counted yet. @throws HttpError rate_limited when that is too much */
+  fail(): void
+}
+
+/**
+ * An attempt counts for its address before its token is looked up, so that any number at once cannot all be looked up;
+ * that of a valid token is taken back, and so is one whose look-up could not be made.
+ */
+export const newAttempt = (
+  { tokens, limits }: AttemptOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Attempt => {
+  let isCounted = false
+
+  const fail = () => {
+    if (isCounted) return
+    const wait = limits?.unauthorized.take(addressKey(request.ip))
+    if (wait !== undefined) throw tooMany(reply, wait)
+    isCounted = true
+  }
+
+  const callerOf = async (token: string) => {
+    let isInvalid = false
+    try {
+      const caller = await tokens.find(token, fail)
+      isInvalid = caller === undefined
+      return caller
+    } finally {
+      if (isCounted && !isInvalid) limits?.unauthorized.giveBack(addressKey(request.ip))
+    }
+  }
+
+  return { callerOf, fail }
+}

@@ -63,7 +63,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   const ask = newAsk(forReading, deadlineMs)
   const questions = newQuestions(ask, address, deadlineMs)
   const own = newOwnEvents()
-  const { page, read, readAll } = newReader({ ask, address, questions, own })
+  const { page, read, readAll } = newReader({ ask, address, questions, own, watch: () => watch() })
   const wakeUps = newWakeUps(forReading, address)
   const { head, sees } = questions
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, sees, observe })
@@ -75,13 +75,18 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     for (const listener of listeners) listener(identity)
   })
 
+  /** For what is read: a decision must not rest on a log that has lost its end, while caches and read models have not noticed. */
+  const watch = () => {
+    const generation = guard.generation()
+    return () => guard.assertSame(generation)
+  }
+
   const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
     // The server would take it, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs an event')
     const written = events.map(toEventData)
     own.sent(events)
-    const generation = guard.generation()
-    const assertSame = () => guard.assertSame(generation)
+    const assertSame = watch()
     const answer = await writer.append(address.prefix + stream, expected, written, assertSame)
     wakeUps.wake()
     return answer
@@ -98,7 +103,12 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     }
   }
 
-  const lastRevision = async (stream: string) => (await questions.last(address.prefix + stream))?.revision ?? 'none'
+  const lastRevision = async (stream: string) => {
+    const assertSame = watch()
+    const last = await questions.last(address.prefix + stream)
+    await assertSame()
+    return last?.revision ?? 'none'
+  }
 
   const sharedReads = newSharedReads({ version: wakeUps.version, read: page })
 

@@ -43,10 +43,12 @@ export type ReaderOptions = {
   readonly address: Address
   readonly questions: Questions
   readonly own: Pick<OwnEvents, 'recognised'>
+  /** Begins to watch the log; what it gives @throws LogChanged once the log is not the same any more. */
+  readonly watch: () => () => Promise<void>
 }
 
 /** Reads pages to their end: nothing stays open between them, so a reader may take its time, or stop. */
-export const newReader = ({ ask, address, questions, own }: ReaderOptions): Reader => {
+export const newReader = ({ ask, address, questions, own, watch }: ReaderOptions): Reader => {
   const { credentials, prefix } = address
   const mask = newMask(questions, prefix)
 
@@ -103,11 +105,13 @@ export const newReader = ({ ask, address, questions, own }: ReaderOptions): Read
   async function* read(stream: string, options: ReadOptions = {}) {
     const { backwards = false, from = backwards ? LAST_REVISION : 0n, limit = Number.POSITIVE_INFINITY } = options
     let [at, left, count] = [from > LAST_REVISION ? LAST_REVISION : from, limit, FIRST_PAGE]
+    const assertSame = watch()
     while (left > 0 && at >= 0n) {
       const { events, isLast } = await questions.ofStream(prefix + stream, at, {
         backwards,
         count: Math.min(count, left),
       })
+      await assertSame()
       for (const event of events) yield { ...event, stream }
       if (isLast || events.length === 0) return
       at = events.at(-1)!.revision + (backwards ? -1n : 1n)

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { newId } from '../../../src/ids.ts'
+import { type EventLog, LogChanged } from '../../../src/log/log.ts'
 import { failure } from '../../support/eventstoredb/faults.ts'
 import { all, bodies, followPrefix, numbered, readPrefix } from '../support/events.ts'
 import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
@@ -102,5 +103,24 @@ test('a failure is not taken for an answer', async ({ open, double }) => {
   double.faults.failNext('read', failure(14, 'Connection dropped'), 3)
   assert.is(await log.holds(position, newId()), false)
 })
+
+for (const [how, read] of [
+  ['events', (log: EventLog) => all(log.read('a'))],
+  ['revision', (log: EventLog) => log.lastRevision('a')],
+] as const)
+  test(`a stream's ${how} are not told of a log that has lost its end unnoticed`, async ({ open, double }) => {
+    const [log, other] = [open(), open()]
+    await other.append('a', 'none', numbered(1))
+    await log.identity()
+    const kept = double.store.all().length
+    await other.append('a', 0n, numbered(1, 1))
+    await followPrefix(log, '', { after: 0n, count: 2 })
+    await double.stop()
+    double.store.keepFirst(kept)
+    await double.start()
+    const error = await read(log).catch((reason: unknown) => reason)
+    assert.instance(error, LogChanged)
+    await read(log) // from here on it is known
+  })
 
 test.run()

@@ -23,7 +23,7 @@ import type { SessionEvent } from './session/events.ts'
 import type { Tokens } from './session/tokens.ts'
 import type { Uses } from './session/uses.ts'
 import type { Handshakes } from './signin/handshakes.ts'
-import type { Trace, TraceNeed } from './trace/decide.ts'
+import type { TraceNeed, TraceState } from './trace/decide.ts'
 import type { TraceEvent } from './trace/events.ts'
 import type { Identity, User } from './user/decide.ts'
 import type { IdentityEvent, UserEvent } from './user/events.ts'
@@ -46,7 +46,7 @@ export type Service = {
   readonly identities: Transactor<Identity, IdentityEvent>
   readonly sessions: Transactor<Session, SessionEvent>
   readonly namespaces: Transactor<Namespace, NamespaceEvent>
-  readonly traces: Transactor<Trace, TraceEvent, TraceNeed>
+  readonly traces: Transactor<TraceState, TraceEvent, TraceNeed>
   /** Resolves when the read models and caches of this node show everything up to a position. */
   readonly visible: (position: bigint) => Promise<void>
   /** How clients' writes go, whatever they write to. */

@@ -10,7 +10,7 @@ import type { Service } from '../service.ts'
 import type { Claim } from '../namespace/quota.ts'
 import { BatchBody, MessageBody, readBatch, readMessage } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
-import type { Trace } from './decide.ts'
+import type { TraceState } from './decide.ts'
 import { growthOf } from './growth.ts'
 import { type Located, assertMayWriteTo, writeLocated } from './locate.ts'
 import { messageListRoute } from './message-list-route.ts'
@@ -78,16 +78,16 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
   ) => {
     const upsert = upsertMessages(writer, upserts)
     let messages: UpsertedMessage[] = []
-    const decide = (state: Trace, _now: number, at: number) => {
+    const decide = (state: TraceState, _now: number, at: number) => {
       const decided = upsert(state, at)
       messages = decided.messages
       claim(growthOf(messages))
       return decided.events
     }
-    const answer = (state: Trace) => ({
+    const answer = ({ trace }: TraceState) => ({
       id,
       messages,
-      messageCount: state.is === 'present' ? state.counts.messageCount : 0,
+      messageCount: trace.is === 'present' ? trace.counts.messageCount : 0,
     })
     return service.write(traces, id, { decide, answer, need: needOf(upserts) }, contextOf(request))
   }

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { needOf, upsertMessages } from '../../src/trace/decide-messages.ts'
 import { noCounts, traces } from '../../src/trace/decide.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
+import { LoadedMessages } from '../../src/trace/loaded-messages.ts'
 import { type MessageGiven, type MessageUpsert, toUpsert } from '../../src/trace/message.ts'
 import type { Part } from '../../src/trace/part.ts'
 import { NOON, foldAll } from '../support/given.ts'
@@ -128,8 +129,9 @@ test('a message may end as it was stored', () => {
 })
 
 test('a batch is refused as a whole when one message was not loaded', () => {
-  const state = foldAll(traces, [created, ...decided(foldAll(traces, [created]), [user('a', '1')]).events])
-  if (state.is === 'present') state.messages.clear()
+  const { events } = decided(foldAll(traces, [created]), [user('a', '1')])
+  const { trace } = foldAll(traces, [created, ...events])
+  const state = { trace, messages: new LoadedMessages(1) }
   assert.throws(() => decided(state, [user('a', '1')]), /message a was not loaded/)
 })
 

@@ -9,6 +9,7 @@ import { summarise } from '../../src/trace/decide-summary.ts'
 import {
   type GivenFields,
   type Trace,
+  type TraceState,
   noCounts,
   patch,
   remove,
@@ -17,6 +18,7 @@ import {
   upsert,
 } from '../../src/trace/decide.ts'
 import { TraceEvent } from '../../src/trace/events.ts'
+import { type KnownMessage, LoadedMessages } from '../../src/trace/loaded-messages.ts'
 import { toUpsert } from '../../src/trace/message.ts'
 import type { Member } from '../../src/trace/policy.ts'
 import { type Expectation, NOON, foldAll, specify } from '../support/given.ts'
@@ -24,7 +26,7 @@ import { type Expectation, NOON, foldAll, specify } from '../support/given.ts'
 const test = suite('trace/decide')
 
 type Data<Type> = Extract<TraceEvent, { type: Type }>['data']
-type Decide = Decision<Trace, TraceEvent>
+type Decide = Decision<TraceState, TraceEvent>
 
 const origin = { externalId: 'x', namespaceId: 'n' }
 const firstFields = { agentId: 'a', title: 'First', visibility: 'public' } as const
@@ -69,22 +71,26 @@ const counts = (messageCount: number): TraceEvent => ({
 })
 const summarised: TraceEvent = { type: 'TraceSummarised', data: { title: 'T', summary: 'S', messageCount: 1 } }
 
-/** A trace as the service may have it in memory, which need not know all of its messages. */
-const knowing = (change: (state: Extract<Trace, { is: 'present' }>) => void) => (state: Trace) => {
-  if (state.is === 'present') change(state)
-  return state
-}
+/** What the service may have in memory, which need not be all messages: what is known of some, and no documents. */
+const loaded =
+  (total: number, ...found: (readonly [externalId: string, KnownMessage | 'none'])[]) =>
+  ({ trace }: TraceState): TraceState => {
+    const messages = new LoadedMessages(total)
+    for (const one of found) messages.set(...one)
+    return { trace, messages }
+  }
 
 type State = {
   readonly is: Trace['is']
   readonly past: readonly TraceEvent[]
   /** Who asks. */
   readonly writer: Member
-  readonly load?: (state: Trace) => Trace
+  readonly load?: (state: TraceState) => TraceState
 }
 
 const ada: Member = { userId: 'ada', role: 'member' }
 const present = { is: 'present', past: [created], writer: ada } as const
+const known = { ordinal: 0, ...counted, digest: message.digest, createdAt: NOON, updatedAt: NOON }
 const written = { ...present, past: [created, added(message), counts(1)] } as const
 
 const states = {
@@ -98,15 +104,12 @@ const states = {
   'was updated': { ...present, past: [created, updated(titled)] },
   'has the message': written,
   'has the changed message': { ...written, past: [...written.past, changed] },
-  'has the message, whose document is not loaded': { ...written, load: knowing((trace) => trace.documents.clear()) },
-  'has messages that are not loaded': { ...written, load: knowing((trace) => trace.messages.clear()) },
+  'has the message, whose document is not loaded': { ...written, load: loaded(1, ['m', known]) },
+  'has messages that are not loaded': { ...written, load: loaded(1) },
   'has other messages, and the message is known to be missing': {
     ...present,
     past: [created, added(others), counts(1)],
-    load: knowing((trace) => {
-      trace.messages.clear()
-      trace.missing.add('m')
-    }),
+    load: loaded(1, ['m', 'none']),
   },
   'has a summary': { ...written, past: [...written.past, summarised] },
 } satisfies Readonly<Record<string, State>>
@@ -313,8 +316,8 @@ test('a visibility that is given is taken, one that is not is kept by a patch on
 
 test('an update moves the time of the trace, a summary does not', () => {
   const timesOf = (...events: TraceEvent[]) => {
-    const state = foldAll(traces, [created, ...events])
-    return state.is === 'present' && [state.createdAt - NOON, state.updatedAt - NOON]
+    const { trace } = foldAll(traces, [created, ...events])
+    return trace.is === 'present' && [trace.createdAt - NOON, trace.updatedAt - NOON]
   }
   assert.equal(timesOf(unchanged), [0, 1_000])
   assert.equal(timesOf(added(message), counts(1)), [0, 1_000])
@@ -336,7 +339,7 @@ test('every intent has a spec for every state', () => {
 })
 
 /** Functions that decide nothing themselves. */
-const helpers = ['isDue', 'knownMessage', 'needOf']
+const helpers = ['isDue', 'needOf']
 
 test('every decision has specs', async () => {
   const root = join(import.meta.dirname, '..', '..', 'src', 'trace')
@@ -351,7 +354,7 @@ test('every decision has specs', async () => {
 
 test('the states are those that a trace can be in, after each type of event', () => {
   const all: State[] = Object.values(states)
-  for (const { is, past } of all) assert.is(foldAll(traces, past).is, is)
+  for (const { is, past } of all) assert.is(foldAll(traces, past).trace.is, is)
   const types = new Set(all.flatMap(({ past }) => past.map(({ type }) => type)))
   assert.equal([...types].sort(), TraceEvent.options.map(({ shape }) => shape.type.value).sort())
   const one: { readonly [Is in Trace['is']]: string } = { absent: 'never existed', present: 'is the writer’s' }

@@ -1,4 +1,5 @@
 import { Rejected } from '../engine/rejected.ts'
+import type { DecisionWithResult } from '../engine/stream.ts'
 import { classOf, toolsOf } from './classify.ts'
 import type { Counts, TraceNeed, TraceState } from './decide.ts'
 import type { TraceEvent } from './events.ts'
@@ -111,15 +112,18 @@ const countedAs = (document: MessageDocument, digest = digestOf(document)) => ({
 
 /**
  * Upserts messages in order, all or none: one event for each that is new or changed, then one with the counts when they
- * moved. The same externalId twice is two upserts in order.
+ * moved. The same externalId twice is two upserts in order. The result says what became of each.
  */
 export const upsertMessages =
-  (writer: Member, upserts: readonly MessageUpsert[]) =>
-  ({ trace, messages: loaded }: TraceState, at: number): { events: TraceEvent[]; messages: UpsertedMessage[] } => {
+  (
+    writer: Member,
+    upserts: readonly MessageUpsert[],
+  ): DecisionWithResult<TraceState, TraceEvent, readonly UpsertedMessage[]> =>
+  ({ trace, messages: loaded }, _now, at) => {
     if (trace.is === 'absent') throw new Rejected('not_found', 'Not found')
     assertMayWrite(trace, writer)
     const events: TraceEvent[] = []
-    const messages: UpsertedMessage[] = []
+    const result: UpsertedMessage[] = []
     const overlay = new Map<string, Seen>()
     const tally = newTally(trace.counts)
     for (const upsert of upserts) {
@@ -130,7 +134,7 @@ export const upsertMessages =
       if (!before) tally.add(message.known)
       else if (event) tally.correct(before.known, message.known)
       overlay.set(externalId, message)
-      messages.push({ externalId, ...message })
+      result.push({ externalId, ...message })
     }
-    return { events: [...events, ...tally.events()], messages }
+    return { events: [...events, ...tally.events()], result }
   }

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { Rejected, type Rejection } from '../../src/engine/rejected.ts'
-import type { Decision, DomainEvent, StreamKind } from '../../src/engine/stream.ts'
+import type { Decision, DecisionWithResult, DomainEvent, StreamKind } from '../../src/engine/stream.ts'
 
 export const NOON = Date.UTC(2026, 0, 1, 12)
 
@@ -37,9 +37,14 @@ export const specify =
     load: (state: State) => State = (state) => state,
   ) =>
   (...past: Event[]) => ({
-    when: (decide: Decision<State, Event>, now = NOON + 1_000_000): Expectation<Event> => {
-      const after = (...events: Event[]) =>
-        decide(foldAll(kind, events, load(foldAll(kind, past)), past.length), now, now)
+    when: (
+      decide: Decision<State, Event> | DecisionWithResult<State, Event, unknown>,
+      now = NOON + 1_000_000,
+    ): Expectation<Event> => {
+      const after = (...events: Event[]): readonly Event[] => {
+        const decided = decide(foldAll(kind, events, load(foldAll(kind, past)), past.length), now, now)
+        return 'events' in decided ? decided.events : decided
+      }
       return {
         emits: (...expected) => {
           assert.equal(after(), expected)

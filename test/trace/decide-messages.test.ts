@@ -32,7 +32,7 @@ const upserted = (before: readonly (readonly MessageUpsert[])[], batch: readonly
     [created],
   )
   const state = foldAll(traces, past)
-  const { events, messages } = decided(state, batch)
+  const { events, result: messages } = decided(state, batch)
   const again = decided(foldAll(traces, [...past, ...events]), [
     ...new Map(batch.map((one) => [one.externalId, one])).values(),
   ])
@@ -41,7 +41,7 @@ const upserted = (before: readonly (readonly MessageUpsert[])[], batch: readonly
 }
 
 const decided = (state: ReturnType<typeof traces.initial>, upserts: readonly MessageUpsert[]) =>
-  upsertMessages(ada, upserts)(state, LATER)
+  upsertMessages(ada, upserts)(state, LATER, LATER)
 
 const typesOf = (events: readonly TraceEvent[]) => events.map(({ type }) => type)
 const resultsOf = ({ messages }: Pick<ReturnType<typeof upserted>, 'messages'>) => messages.map(({ result }) => result)

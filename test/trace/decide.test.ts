@@ -125,15 +125,10 @@ const intents = {
   replace: (writer: Member): Decide => replace(writer, fields),
   patch: (writer: Member): Decide => patch(writer, fields),
   remove: (writer: Member): Decide => remove(writer),
-  'upsertMessages, one': (writer: Member): Decide => upserting(writer, message),
-  'upsertMessages, one with a change': (writer: Member): Decide => upserting(writer, changedMessage),
+  'upsertMessages, one': (writer: Member) => upsertMessages(writer, [message]),
+  'upsertMessages, one with a change': (writer: Member) => upsertMessages(writer, [changedMessage]),
   summarise: (): Decide => summarise(summary, THRESHOLD),
 }
-
-const upserting =
-  (writer: Member, upsert: typeof message): Decide =>
-  (state, _now, at) =>
-    upsertMessages(writer, [upsert])(state, at).events
 
 type Outcome = (then: Expectation<TraceEvent>) => void
 const emits =

@@ -118,7 +118,7 @@ test('the weight follows what comes and goes', () => {
 test('a trace stays what it was while later commands change what is loaded beside it', () => {
   const fields = { externalId: 'x', namespaceId: 'n', createdBy: 'u', agentId: 'a', visibility: 'private' } as const
   const write = (state: TraceState, name: string) =>
-    upsertMessages({ userId: 'u', role: 'member' }, [toUpsert(name, { role: 'user' })])(state, 1).events.reduce(
+    upsertMessages({ userId: 'u', role: 'member' }, [toUpsert(name, { role: 'user' })])(state, 1, 1).events.reduce(
       (before, event) => traces.evolve(before, event, { at: 1 }),
       state,
     )

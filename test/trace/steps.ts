@@ -18,8 +18,7 @@ export const take = async ({ traces: transactor, horizon }: Engine, id: string, 
       : wanted.do === 'delete'
         ? { decide: remove(writer), answer }
         : {
-            decide: (state: TraceState, _now: number, at: number) =>
-              upsertMessages(writer, wanted.upserts)(state, at).events,
+            decide: upsertMessages(writer, wanted.upserts),
             answer,
             need: needOf(wanted.upserts),
           }

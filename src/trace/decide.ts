@@ -3,23 +3,13 @@ import { Rejected } from '../engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
 import { type Earlier, NO_EARLIER, endedBy, toldOf } from './earlier.ts'
 import { type MessageTypeCounts, type PatchOperation, TraceEvent, type Visibility } from './events.ts'
+import type { TraceTexts } from './fields.ts'
 import { weighTrace } from './kept.ts'
 import { LoadedMessages } from './loaded-messages.ts'
 import { type MessageDocument, applyPatch } from './message.ts'
 import { type Member, assertMayWrite } from './policy.ts'
 
-export type TraceFields = {
-  readonly agentId: string
-  readonly title?: string
-  readonly projectPath?: string
-  readonly projectName?: string
-  readonly model?: string
-  readonly modelName?: string
-  readonly gitRemoteUrl?: string
-  readonly gitBranch?: string
-  readonly gitRef?: string
-  readonly visibility: Visibility
-}
+export type TraceFields = TraceTexts & { readonly visibility: Visibility }
 
 export type Counts = {
   readonly messageCount: number

@@ -6,7 +6,7 @@ const arrays = { bool: bools, float8: float8s, int4: int4s, int8: int8s, json: j
 type Type = keyof typeof arrays
 
 /** The columns of a table in their order: of each its type and what SQL adds to that, like `uuid not null`. */
-export type Columns = { readonly [column: string]: Type | `${Type} ${string}` }
+type Columns = { readonly [column: string]: Type | `${Type} ${string}` }
 
 type TypeOf<Sql> = Sql extends `${infer First} ${string}` ? First : Sql
 
@@ -27,7 +27,7 @@ type Written<Sql> = (TypeOf<Sql> extends 'int8' ? bigint | number : ValueOf<Sql>
 export type Cells<Of extends Columns, Row> = { readonly [Column in keyof Of]?: (row: Row) => Written<Of[Column]> }
 
 /** Columns of many rows as the parameters of one statement, an array each. */
-export type Unnested<Row> = {
+type Unnested<Row> = {
   /** The names, separated by commas. */
   readonly columns: string
   /** Gives all rows as `alias (columns)`. */
@@ -37,7 +37,7 @@ export type Unnested<Row> = {
   readonly values: (rows: readonly Row[]) => unknown[]
 }
 
-export type Table<Of extends Columns> = {
+type Table<Of extends Columns> = {
   readonly columns: Of
   /** The statement that makes it. */
   readonly create: string

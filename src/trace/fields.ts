@@ -14,7 +14,7 @@ type Definition = {
  * The texts that a trace says of itself: for each its cap, its meaning and an example. Events, bodies, columns and answers
  * are all made of this list. A new one is an entry here, and another version of the read models: they have a column more.
  */
-export const traceTexts = {
+const traceTexts = {
   agentId: {
     given: ShortText,
     isRequired: true,

@@ -352,8 +352,8 @@ test('the states are those that a trace can be in, after each type of event', ()
   for (const { is, past } of all) assert.is(foldAll(traces, past).trace.is, is)
   const types = new Set(all.flatMap(({ past }) => past.map(({ type }) => type)))
   assert.equal([...types].sort(), TraceEvent.options.map(({ shape }) => shape.type.value).sort())
-  const one: { readonly [Is in Trace['is']]: string } = { absent: 'never existed', present: 'is the writer’s' }
-  assert.equal([...new Set(all.map(({ is }) => is))].sort(), keys(one).sort())
+  const exampleOf: { readonly [Is in Trace['is']]: string } = { absent: 'never existed', present: 'is the writer’s' }
+  assert.equal([...new Set(all.map(({ is }) => is))].sort(), keys(exampleOf).sort())
 })
 
 test.run()

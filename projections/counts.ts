@@ -1,23 +1,38 @@
 import { projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { int8s, jsons, uuids } from '../src/postgres/arrays.ts'
+import { uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { rewritten } from './support/vacuum.ts'
+import { type RowOf, tableOf } from './table.ts'
 
 /** Both maps are JSON objects as text. */
-export type CountsTable = { trace_id: string; message_count: bigint; message_types: string; tool_types: string }
+const table = tableOf(
+  'counts',
+  {
+    trace_id: 'uuid primary key',
+    message_count: 'int8 not null',
+    message_types: 'json not null',
+    tool_types: 'json not null',
+  },
+  { storage: `fillfactor = 70, ${rewritten}` },
+)
+export type CountsTable = RowOf<typeof table>
 
 type Counted = Extract<AnyEvent, { type: 'MessagesCounted' }>['data']
 
 type Changes = { readonly counted: Map<string, Counted>; readonly deleted: Set<string> }
 
+const totals = table.unnest<readonly [traceId: string, Counted]>({
+  trace_id: ([traceId]) => traceId,
+  message_count: ([, { messageCount }]) => messageCount,
+  message_types: ([, { messageTypeCounts }]) => JSON.stringify(messageTypeCounts),
+  tool_types: ([, { toolTypeCounts }]) => JSON.stringify(toolTypeCounts),
+})
+
 /** How many messages a trace has, of which classes, with which tool calls: the totals of the newest counts event. */
 export const counts = projectionOf<AnyEvent>()<Changes>({
   name: 'counts',
-  tables: `
-    create table counts (
-      trace_id uuid primary key, message_count int8 not null, message_types json not null, tool_types json not null
-    ) with (fillfactor = 70, ${rewritten});`,
+  tables: table.create,
   rows: { counts: { trace: 'trace_id' } },
   indexes: '',
   start: () => ({ counted: new Map(), deleted: new Set() }),
@@ -38,18 +53,11 @@ export const counts = projectionOf<AnyEvent>()<Changes>({
     if (deleted.size > 0)
       write('counts-delete', 'delete from counts where trace_id = any($1::uuid[])', [uuids([...deleted])])
     if (counted.size === 0) return
-    const totals = [...counted.values()]
     write(
       'counts-upsert',
-      `insert into counts select * from unnest($1::uuid[], $2::int8[], $3::json[], $4::json[])
-       on conflict (trace_id) do update set message_count = excluded.message_count,
+      `${totals.insert} on conflict (trace_id) do update set message_count = excluded.message_count,
          message_types = excluded.message_types, tool_types = excluded.tool_types`,
-      [
-        uuids([...counted.keys()]),
-        int8s(totals.map(({ messageCount }) => messageCount)),
-        jsons(totals.map(({ messageTypeCounts }) => JSON.stringify(messageTypeCounts))),
-        jsons(totals.map(({ toolTypeCounts }) => JSON.stringify(toolTypeCounts))),
-      ],
+      totals.values([...counted]),
     )
   },
 })

@@ -1,11 +1,22 @@
-import { projectionOf, type Write } from '../src/engine/projection.ts'
+import { projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { int8s, texts, uuids } from '../src/postgres/arrays.ts'
+import { uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { byKey } from './support/by-key.ts'
 import { listedFrom } from './support/vacuum.ts'
+import { type RowOf, tableOf } from './table.ts'
 
-export type FeedTable = { id: string; namespace_id: string; created_at: bigint; visibility: string }
+const table = tableOf(
+  'feed',
+  {
+    id: 'uuid primary key',
+    namespace_id: 'uuid not null',
+    created_at: 'int8 not null',
+    visibility: 'text collate "C" not null',
+  },
+  { storage: listedFrom },
+)
+export type FeedTable = RowOf<typeof table>
 
 type Entry = { readonly id: string; readonly namespaceId: string; readonly createdAt: number; visibility: string }
 
@@ -15,13 +26,17 @@ type Changes = {
   readonly deleted: Set<string>
 }
 
-const insert = (entries: readonly Entry[], write: Write) =>
-  write('feed-insert', 'insert into feed select * from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::text[])', [
-    uuids(entries.map(({ id }) => id)),
-    uuids(entries.map(({ namespaceId }) => namespaceId)),
-    int8s(entries.map(({ createdAt }) => createdAt)),
-    texts(entries.map(({ visibility }) => visibility)),
-  ])
+const inserted = table.unnest<Entry>({
+  id: ({ id }) => id,
+  namespace_id: ({ namespaceId }) => namespaceId,
+  created_at: ({ createdAt }) => createdAt,
+  visibility: ({ visibility }) => visibility,
+})
+
+const updated = table.unnest<readonly [id: string, visibility: string]>({
+  id: ([id]) => id,
+  visibility: ([, visibility]) => visibility,
+})
 
 /**
  * The order of all lists of traces: what is immutable, and the visibility. What a batch of messages moves stands in
@@ -29,10 +44,7 @@ const insert = (entries: readonly Entry[], write: Write) =>
  */
 export const feed = projectionOf<AnyEvent>()<Changes>({
   name: 'feed',
-  tables: `
-    create table feed (
-      id uuid primary key, namespace_id uuid not null, created_at int8 not null, visibility text collate "C" not null
-    ) with (${listedFrom});`,
+  tables: table.create,
   rows: { feed: { trace: 'id' } },
   indexes: `
     create index feed_public on feed (created_at desc, id desc) include (namespace_id) where visibility = 'public';
@@ -62,13 +74,13 @@ export const feed = projectionOf<AnyEvent>()<Changes>({
   },
   write: ({ added, changed, deleted }, write) => {
     if (deleted.size > 0) write('feed-delete', 'delete from feed where id = any($1::uuid[])', [uuids([...deleted])])
-    if (added.size > 0) insert([...added.values()], write)
+    if (added.size > 0) write('feed-insert', inserted.insert, inserted.values([...added.values()]))
     if (changed.size > 0) {
       write(
         'feed-update',
-        `update feed f set visibility = u.visibility from unnest($1::uuid[], $2::text[]) u (id, visibility)
+        `update feed f set visibility = u.visibility from ${updated.as('u')}
            ${byKey('feed', 'r.id = u.id')} where f.ctid = found.ctid`,
-        [uuids([...changed.keys()]), texts([...changed.values()])],
+        updated.values([...changed]),
       )
     }
   },

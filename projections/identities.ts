@@ -1,6 +1,5 @@
 import { type Write, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { bools, int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { identityId } from '../src/ids.ts'
 import type { IdentityType, ProviderData } from '../src/user/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
@@ -10,24 +9,27 @@ import {
   ignoredSessionEvents,
   ignoredTraceEvents,
 } from './support/ignored.ts'
+import { type RowOf, tableOf } from './table.ts'
 
 /**
  * `first_id` is the id that the first identity of the same key had: those that follow each other share it.
  * `provider_data` is a JSON object, `email` a JSON string literal.
  */
-export type IdentitiesTable = {
-  id: string
-  first_id: string
-  user_id: string
-  type: IdentityType
-  provider_data: string | null
-  email: string | null
-  email_verified: boolean | null
-  created_at: bigint
-}
+const table = tableOf('identities', {
+  id: 'uuid primary key',
+  first_id: 'uuid not null',
+  user_id: 'uuid not null',
+  type: 'text collate "C" not null',
+  provider_data: 'json',
+  email: 'json',
+  email_verified: 'bool',
+  created_at: 'int8 not null',
+})
+export type IdentitiesTable = RowOf<typeof table> & { type: IdentityType }
 
 /** Identities that are the user's no more; their rows above say what they were. */
-export type RemovedIdentitiesTable = { id: string; user_id: string }
+const removedTable = tableOf('removed_identities', { id: 'uuid primary key', user_id: 'uuid not null' })
+export type RemovedIdentitiesTable = RowOf<typeof removedTable>
 
 type Profile = {
   readonly id: string
@@ -43,43 +45,36 @@ type Row = Profile & {
 }
 type Changes = ChangedRows<Row> & { readonly removed: { readonly id: string; readonly userId: string }[] }
 
-const profiles = (rows: readonly Profile[]) => [
-  uuids(rows.map(({ id }) => id)),
-  jsons(rows.map(({ providerData }) => providerData && JSON.stringify(providerData))),
-  jsons(rows.map(({ email }) => literal(email))),
-  bools(rows.map(({ emailVerified }) => emailVerified)),
-]
+const profile = {
+  id: ({ id }: Profile) => id,
+  provider_data: ({ providerData }: Profile) => providerData && JSON.stringify(providerData),
+  email: ({ email }: Profile) => literal(email),
+  email_verified: ({ emailVerified }: Profile) => emailVerified,
+}
 
-const insert = (rows: readonly Row[], write: Write) =>
-  write(
-    'identities-insert',
-    `insert into identities (id, provider_data, email, email_verified, user_id, type, created_at, first_id)
-     select * from unnest($1::uuid[], $2::json[], $3::json[], $4::bool[], $5::uuid[], $6::text[], $7::int8[],
-       $8::uuid[])`,
-    [
-      ...profiles(rows),
-      uuids(rows.map(({ userId }) => userId)),
-      texts(rows.map(({ type }) => type)),
-      int8s(rows.map(({ createdAt }) => createdAt)),
-      uuids(rows.map(({ firstId }) => firstId)),
-    ],
-  )
+const inserted = table.unnest<Row>({
+  ...profile,
+  user_id: ({ userId }) => userId,
+  type: ({ type }) => type,
+  created_at: ({ createdAt }) => createdAt,
+  first_id: ({ firstId }) => firstId,
+})
+
+const updated = table.unnest<Profile>(profile)
+
+const removals = removedTable.unnest<Changes['removed'][number]>({
+  id: ({ id }) => id,
+  user_id: ({ userId }) => userId,
+})
 
 const update = (rows: readonly Profile[], write: Write) =>
   write(
     'identities-update',
     `update identities i set provider_data = coalesce(c.provider_data, i.provider_data),
        email = coalesce(c.email, i.email), email_verified = coalesce(c.email_verified, i.email_verified)
-     from unnest($1::uuid[], $2::json[], $3::json[], $4::bool[]) c (id, provider_data, email, email_verified)
-     where i.id = c.id`,
-    profiles(rows),
+     from ${updated.as('c')} where i.id = c.id`,
+    updated.values(rows),
   )
-
-const remove = (rows: Changes['removed'], write: Write) =>
-  write('identities-remove', 'insert into removed_identities select * from unnest($1::uuid[], $2::uuid[])', [
-    uuids(rows.map(({ id }) => id)),
-    uuids(rows.map(({ userId }) => userId)),
-  ])
 
 /**
  * How users sign in. The key, a hash of a credential, is in the identity's ids only. Removals are events of the user's
@@ -87,12 +82,8 @@ const remove = (rows: Changes['removed'], write: Write) =>
  */
 export const identities = projectionOf<AnyEvent>()<Changes>({
   name: 'identities',
-  tables: `
-    create table identities (
-      id uuid primary key, first_id uuid not null, user_id uuid not null, type text collate "C" not null,
-      provider_data json, email json, email_verified bool, created_at int8 not null
-    );
-    create table removed_identities (id uuid primary key, user_id uuid not null);`,
+  tables: `${table.create}
+    ${removedTable.create}`,
   rows: { identities: { identity: 'id' }, removed_identities: { user: 'user_id' } },
   indexes: `
     create index identities_user on identities (user_id);
@@ -115,8 +106,8 @@ export const identities = projectionOf<AnyEvent>()<Changes>({
     ...ignoredModelsEvents,
   },
   write: ({ created, changed, removed }, write) => {
-    if (created.size > 0) insert([...created.values()], write)
+    if (created.size > 0) write('identities-insert', inserted.insert, inserted.values([...created.values()]))
     if (changed.size > 0) update([...changed.values()] as Profile[], write)
-    if (removed.length > 0) remove(removed, write)
+    if (removed.length > 0) write('identities-remove', removals.insert, removals.values(removed))
   },
 })

@@ -1,25 +1,30 @@
 import { type Write, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Role } from '../src/namespace/events.ts'
-import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { literal } from './support/changed-rows.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
+import { type RowOf, tableOf } from './table.ts'
 
 /** `email` is a JSON string literal; who accepted, and when, is said of the first use. */
-export type InvitesTable = {
-  namespace_id: string
-  code: string
-  role: Role
-  invited_by: string
-  email: string | null
-  max_uses: bigint | null
-  use_count: bigint
-  created_at: bigint
-  expires_at: bigint
-  revoked_at: bigint | null
-  accepted_at: bigint | null
-  accepted_by: string | null
-}
+const table = tableOf(
+  'invites',
+  {
+    namespace_id: 'uuid not null',
+    code: 'text collate "C" not null',
+    role: 'text collate "C" not null',
+    invited_by: 'uuid not null',
+    email: 'json',
+    max_uses: 'int8',
+    use_count: 'int8 not null default 0',
+    created_at: 'int8 not null',
+    expires_at: 'int8 not null',
+    revoked_at: 'int8',
+    accepted_at: 'int8',
+    accepted_by: 'uuid',
+  },
+  { constraint: 'primary key (namespace_id, code)' },
+)
+export type InvitesTable = RowOf<typeof table> & { role: Role }
 
 type Key = { readonly namespaceId: string; readonly code: string }
 type Created = Key & {
@@ -42,54 +47,40 @@ const happeningOf = ({ happened }: Changes, namespaceId: string, code: string): 
   return happening
 }
 
-const columns = (rows: readonly Key[]) => [
-  uuids(rows.map(({ namespaceId }) => namespaceId)),
-  texts(rows.map(({ code }) => code)),
-]
+const key = { namespace_id: ({ namespaceId }: Key) => namespaceId, code: ({ code }: Key) => code }
 
-const insert = (rows: readonly Created[], write: Write) =>
-  write(
-    'invites-insert',
-    `insert into invites (namespace_id, code, role, invited_by, email, max_uses, created_at, expires_at)
-     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::json[], $6::int8[], $7::int8[], $8::int8[])`,
-    [
-      ...columns(rows),
-      texts(rows.map(({ role }) => role)),
-      uuids(rows.map(({ invitedBy }) => invitedBy)),
-      jsons(rows.map(({ email }) => literal(email))),
-      int8s(rows.map(({ maxUses }) => maxUses)),
-      int8s(rows.map(({ createdAt }) => createdAt)),
-      int8s(rows.map(({ expiresAt }) => expiresAt)),
-    ],
-  )
+const inserted = table.unnest<Created>({
+  ...key,
+  role: ({ role }) => role,
+  invited_by: ({ invitedBy }) => invitedBy,
+  email: ({ email }) => literal(email),
+  max_uses: ({ maxUses }) => maxUses,
+  created_at: ({ createdAt }) => createdAt,
+  expires_at: ({ expiresAt }) => expiresAt,
+})
+
+const updated = table.unnest<Happening>({
+  ...key,
+  use_count: ({ uses }) => uses,
+  revoked_at: ({ revokedAt }) => revokedAt,
+  accepted_at: ({ first }) => first?.at,
+  accepted_by: ({ first }) => first?.by,
+})
 
 // After the insert, in the same transaction: an invite may be made, used and revoked in one batch.
 const update = (rows: readonly Happening[], write: Write) =>
   write(
     'invites-update',
-    `update invites i set use_count = i.use_count + c.uses, revoked_at = coalesce(i.revoked_at, c.revoked_at),
+    `update invites i set use_count = i.use_count + c.use_count, revoked_at = coalesce(i.revoked_at, c.revoked_at),
        accepted_at = coalesce(i.accepted_at, c.accepted_at), accepted_by = coalesce(i.accepted_by, c.accepted_by)
-     from unnest($1::uuid[], $2::text[], $3::int8[], $4::int8[], $5::int8[], $6::uuid[])
-       c (namespace_id, code, uses, revoked_at, accepted_at, accepted_by)
-     where i.namespace_id = c.namespace_id and i.code = c.code`,
-    [
-      ...columns(rows),
-      int8s(rows.map(({ uses }) => uses)),
-      int8s(rows.map(({ revokedAt }) => revokedAt)),
-      int8s(rows.map(({ first }) => first?.at)),
-      uuids(rows.map(({ first }) => first?.by)),
-    ],
+     from ${updated.as('c')} where i.namespace_id = c.namespace_id and i.code = c.code`,
+    updated.values(rows),
   )
 
 /** Invites with what became of them; their state depends on the time and is derived where it is shown. */
 export const invites = projectionOf<AnyEvent>()<Changes>({
   name: 'invites',
-  tables: `
-    create table invites (
-      namespace_id uuid not null, code text collate "C" not null, role text collate "C" not null, invited_by uuid not null,
-      email json, max_uses int8, use_count int8 not null default 0, created_at int8 not null, expires_at int8 not null,
-      revoked_at int8, accepted_at int8, accepted_by uuid, primary key (namespace_id, code)
-    );`,
+  tables: table.create,
   rows: { invites: { namespace: 'namespace_id' } },
   indexes: 'create index invites_code on invites (code);',
   start: () => ({ created: [], happened: new Map() }),
@@ -118,7 +109,7 @@ export const invites = projectionOf<AnyEvent>()<Changes>({
     ...ignoredModelsEvents,
   },
   write: ({ created, happened }, write) => {
-    if (created.length > 0) insert(created, write)
+    if (created.length > 0) write('invites-insert', inserted.insert, inserted.values(created))
     if (happened.size > 0) update([...happened.values()], write)
   },
 })

@@ -2,14 +2,20 @@ import type { Client } from '../src/engine/checkpoint.ts'
 import { projectionOf } from '../src/engine/projection.ts'
 import { idOf } from '../src/engine/stream.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { int8s, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
+import { type RowOf, tableOf } from './table.ts'
 
 /** Messages and parts of this trace whose incarnation is below `before` are of an earlier life, and have to go. */
-export type LeftoversTable = { trace_id: string; before: bigint }
+const table = tableOf('leftovers', { trace_id: 'uuid primary key', before: 'int8 not null' })
+export type LeftoversTable = RowOf<typeof table>
 
 /** Newest deletions, by trace. */
 type Changes = Map<string, bigint>
+
+const noted = table.unnest<readonly [traceId: string, before: bigint]>({
+  trace_id: ([traceId]) => traceId,
+  before: ([, before]) => before,
+})
 
 /**
  * What deletions leave behind until it is swept: thousands of rows would hold up the batch that the deletion is in, and
@@ -17,7 +23,7 @@ type Changes = Map<string, bigint>
  */
 export const leftovers = projectionOf<AnyEvent>()<Changes>({
   name: 'leftovers',
-  tables: 'create table leftovers (trace_id uuid primary key, before int8 not null);',
+  tables: table.create,
   rows: { leftovers: { trace: 'trace_id' } },
   indexes: '',
   start: () => new Map(),
@@ -35,9 +41,8 @@ export const leftovers = projectionOf<AnyEvent>()<Changes>({
     if (deleted.size === 0) return
     write(
       'leftovers-upsert',
-      `insert into leftovers select * from unnest($1::uuid[], $2::int8[]) order by 1
-       on conflict (trace_id) do update set before = excluded.before`,
-      [uuids([...deleted.keys()]), int8s([...deleted.values()])],
+      `${noted.insert} order by 1 on conflict (trace_id) do update set before = excluded.before`,
+      noted.values([...deleted]),
     )
   },
 })

@@ -1,73 +1,75 @@
 import { type Write, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Role } from '../src/namespace/events.ts'
-import { int8s, texts, uuids } from '../src/postgres/arrays.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
+import { type RowOf, tableOf } from './table.ts'
 
-export type MembersTable = {
-  namespace_id: string
-  user_id: string
-  role: Role
-  invited_by: string | null
-  joined_at: bigint
-}
+const table = tableOf(
+  'members',
+  {
+    namespace_id: 'uuid not null',
+    user_id: 'uuid not null',
+    role: 'text collate "C" not null',
+    invited_by: 'uuid',
+    joined_at: 'int8 not null',
+  },
+  { constraint: 'primary key (namespace_id, user_id)' },
+)
+export type MembersTable = RowOf<typeof table> & { role: Role }
 
 type Key = { readonly namespaceId: string; readonly userId: string }
 type Row = Key & { readonly role: Role; readonly invitedBy: string | undefined; readonly joinedAt: number }
 
+type Changed = Key & { role: Role }
+
 /** What a batch leaves of each membership that it touches; a key stands in one of the three only. */
 type Changes = {
   readonly joined: Map<string, Row>
-  readonly changed: Map<string, Key & { role: Role }>
+  readonly changed: Map<string, Changed>
   readonly removed: Map<string, Key>
 }
 
 const keyOf = ({ namespaceId, userId }: Key) => `${namespaceId}/${userId}`
 
-const columns = (rows: readonly Key[]) => [
-  uuids(rows.map(({ namespaceId }) => namespaceId)),
-  uuids(rows.map(({ userId }) => userId)),
-]
+const key = { namespace_id: ({ namespaceId }: Key) => namespaceId, user_id: ({ userId }: Key) => userId }
+
+const joinedRows = table.unnest<Row>({
+  ...key,
+  role: ({ role }) => role,
+  invited_by: ({ invitedBy }) => invitedBy,
+  joined_at: ({ joinedAt }) => joinedAt,
+})
+const changedRows = table.unnest<Changed>({ ...key, role: ({ role }) => role })
+const removedRows = table.unnest<Key>(key)
 
 // Who left and came back within one batch is there still.
 const writeJoined = (rows: readonly Row[], write: Write) =>
   write(
     'members-upsert',
-    `insert into members select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::int8[])
-     on conflict (namespace_id, user_id) do update
+    `${joinedRows.insert} on conflict (namespace_id, user_id) do update
        set role = excluded.role, invited_by = excluded.invited_by, joined_at = excluded.joined_at`,
-    [
-      ...columns(rows),
-      texts(rows.map(({ role }) => role)),
-      uuids(rows.map(({ invitedBy }) => invitedBy)),
-      int8s(rows.map(({ joinedAt }) => joinedAt)),
-    ],
+    joinedRows.values(rows),
   )
 
-const writeRoles = (rows: readonly (Key & { role: Role })[], write: Write) =>
+const writeRoles = (rows: readonly Changed[], write: Write) =>
   write(
     'members-roles',
-    `update members m set role = c.role from unnest($1::uuid[], $2::uuid[], $3::text[]) c (namespace_id, user_id, role)
+    `update members m set role = c.role from ${changedRows.as('c')}
      where m.namespace_id = c.namespace_id and m.user_id = c.user_id`,
-    [...columns(rows), texts(rows.map(({ role }) => role))],
+    changedRows.values(rows),
   )
 
 const writeRemoved = (rows: readonly Key[], write: Write) =>
   write(
     'members-delete',
-    `delete from members m using unnest($1::uuid[], $2::uuid[]) c (namespace_id, user_id)
-     where m.namespace_id = c.namespace_id and m.user_id = c.user_id`,
-    columns(rows),
+    `delete from members m using ${removedRows.as('c')} where m.namespace_id = c.namespace_id and m.user_id = c.user_id`,
+    removedRows.values(rows),
   )
 
 /** Who belongs to which namespace, in which role. */
 export const members = projectionOf<AnyEvent>()<Changes>({
   name: 'members',
-  tables: `
-    create table members (
-      namespace_id uuid not null, user_id uuid not null, role text collate "C" not null, invited_by uuid,
-      joined_at int8 not null, primary key (namespace_id, user_id)
-    );`,
+  tables: table.create,
   rows: { members: { namespace: 'namespace_id' } },
   indexes: 'create index members_user on members (user_id, namespace_id);',
   start: () => ({ joined: new Map(), changed: new Map(), removed: new Map() }),

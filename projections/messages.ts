@@ -1,7 +1,6 @@
 import { projectionOf, type Happened, type Write } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { messageId } from '../src/ids.ts'
-import { float8s, int4s, int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { partIndex } from '../src/trace/message.ts'
 import { byKey } from './support/by-key.ts'
@@ -9,28 +8,34 @@ import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
 import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
 import { erasedFrom } from './support/vacuum.ts'
+import { type RowOf, tableOf } from './table.ts'
 
 /**
  * `text_content`, `model` and `tools` are JSON text; `ordinal` is the message's place by arrival. `incarnation` is the one
  * of the trace that it belongs to: rows of an earlier life stay until they are swept, and must not be shown.
  */
-export type MessagesTable = {
-  trace_id: string
-  incarnation: bigint
-  ordinal: number
-  id: string
-  external_id: string
-  role: string
-  text_content: string | null
-  model: string | null
-  sequence: number | null
-  timestamp: number | null
-  class: string
-  tools: string
-  digest: string
-  created_at: bigint
-  updated_at: bigint
-}
+const table = tableOf(
+  'messages',
+  {
+    trace_id: 'uuid not null',
+    incarnation: 'int8 not null',
+    ordinal: 'int4 not null',
+    id: 'uuid not null',
+    external_id: 'text collate "C" not null',
+    role: 'text collate "C" not null',
+    text_content: 'json',
+    model: 'json',
+    sequence: 'float8',
+    timestamp: 'float8',
+    class: 'text collate "C" not null',
+    tools: 'json not null',
+    digest: 'text collate "C" not null',
+    created_at: 'int8 not null',
+    updated_at: 'int8 not null',
+  },
+  { constraint: 'primary key (trace_id, incarnation, ordinal)', storage: `fillfactor = 90, ${erasedFrom}` },
+)
+export type MessagesTable = RowOf<typeof table>
 
 type Added = Extract<TraceEvent, { type: 'MessageAdded' }>['data']
 type Updated = Extract<TraceEvent, { type: 'MessageUpdated' }>
@@ -75,34 +80,35 @@ const forget = (rows: Map<string, Row>, traceId: string) => {
 
 const literal = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
 
-const common = (rows: readonly Row[]) => [
-  uuids(rows.map(({ traceId }) => traceId)),
-  int4s(rows.map(({ ordinal }) => ordinal)),
-  texts(rows.map(({ fields }) => fields.role as string | undefined)),
-  jsons(rows.map(({ fields }) => literal(fields.textContent))),
-  jsons(rows.map(({ fields }) => literal(fields.model))),
-  float8s(rows.map(({ fields }) => fields.order as number | undefined)),
-  float8s(rows.map(({ fields }) => fields.timestamp as number | undefined)),
-  texts(rows.map((row) => row.class)),
-  jsons(rows.map(({ tools }) => JSON.stringify(tools))),
-  texts(rows.map(({ digest }) => digest)),
-  int8s(rows.map(({ updatedAt }) => updatedAt)),
-]
+const cells = {
+  trace_id: ({ traceId }: Row) => traceId,
+  ordinal: ({ ordinal }: Row) => ordinal,
+  role: ({ fields }: Row) => fields.role as string | undefined,
+  text_content: ({ fields }: Row) => literal(fields.textContent),
+  model: ({ fields }: Row) => literal(fields.model),
+  sequence: ({ fields }: Row) => fields.order as number | undefined,
+  timestamp: ({ fields }: Row) => fields.timestamp as number | undefined,
+  class: (row: Row) => row.class,
+  tools: ({ tools }: Row) => JSON.stringify(tools),
+  digest: ({ digest }: Row) => digest,
+  updated_at: ({ updatedAt }: Row) => updatedAt,
+}
+
+const inserted = table.unnest<NewRow>({
+  ...cells,
+  id: ({ traceId, externalId }) => messageId(traceId, externalId),
+  external_id: ({ externalId }) => externalId,
+  created_at: ({ createdAt }) => createdAt,
+})
+
+const updated = table.unnest<Row>(cells)
 
 const insert = (rows: readonly NewRow[], write: Write) =>
   write(
     'messages-insert',
-    `insert into messages (incarnation, trace_id, ordinal, role, text_content, model, sequence, timestamp, class, tools,
-       digest, updated_at, id, external_id, created_at)
-     select ${PRESENT_INCARNATION}, u.* from unnest($1::uuid[], $2::int4[], $3::text[], $4::json[], $5::json[],
-       $6::float8[], $7::float8[], $8::text[], $9::json[], $10::text[], $11::int8[], $12::uuid[], $13::text[],
-       $14::int8[]) u (trace_id)`,
-    [
-      ...common(rows),
-      uuids(rows.map(({ traceId, externalId }) => messageId(traceId, externalId))),
-      texts(rows.map(({ externalId }) => externalId)),
-      int8s(rows.map(({ createdAt }) => createdAt)),
-    ],
+    `insert into messages (incarnation, ${inserted.columns})
+     select ${PRESENT_INCARNATION}, u.* from ${inserted.as('u')}`,
+    inserted.values(rows),
   )
 
 // A field that a patch leaves alone is null here: none can be taken back, so the stored one stays.
@@ -113,12 +119,10 @@ const writeUpdates = (rows: readonly Row[], write: Write) =>
        model = coalesce(u.model, m.model), sequence = coalesce(u.sequence, m.sequence),
        timestamp = coalesce(u.timestamp, m.timestamp), class = u.class, tools = u.tools, digest = u.digest,
        updated_at = u.updated_at
-     from unnest($1::uuid[], $2::int4[], $3::text[], $4::json[], $5::json[], $6::float8[], $7::float8[], $8::text[],
-       $9::json[], $10::text[], $11::int8[]) u (trace_id, ordinal, role, text_content, model, sequence, timestamp,
-       class, tools, digest, updated_at)
+     from ${updated.as('u')}
        ${byKey('messages', `r.trace_id = u.trace_id and r.incarnation = ${PRESENT_INCARNATION} and r.ordinal = u.ordinal`)}
      where m.ctid = found.ctid`,
-    common(rows),
+    updated.values(rows),
   )
 
 /** Absent keys come last: no message can have an infinite one. Lists have to be ordered by the very same expressions. */
@@ -128,14 +132,7 @@ export const listOrder = (sequence: string, timestamp: string): string =>
 /** One row for each message: all but its parts. What a deletion leaves behind is swept later (`leftovers`). */
 export const messages = projectionOf<AnyEvent>()<Changes>({
   name: 'messages',
-  tables: `
-    create table messages (
-      trace_id uuid not null, incarnation int8 not null, ordinal int4 not null, id uuid not null,
-      external_id text collate "C" not null, role text collate "C" not null, text_content json, model json,
-      sequence float8, timestamp float8, class text collate "C" not null, tools json not null,
-      digest text collate "C" not null, created_at int8 not null, updated_at int8 not null,
-      primary key (trace_id, incarnation, ordinal)
-    ) with (fillfactor = 90, ${erasedFrom});
+  tables: `${table.create}
     alter table messages alter text_content set storage external;`,
   rows: { messages: { trace: 'trace_id' } },
   // The second is the order of lists: an update that moves nothing leaves its keys as they are, and touches no index. Of

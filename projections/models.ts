@@ -2,31 +2,37 @@ import { type Happened, type Write, projectionOf } from '../src/engine/projectio
 import type { AnyEvent } from '../src/events.ts'
 import type { Model, ModelsEvent } from '../src/models/events.ts'
 import { normalizedId } from '../src/models/normalized-id.ts'
-import { jsons, texts } from '../src/postgres/arrays.ts'
+import { texts } from '../src/postgres/arrays.ts'
 import { ignoredButModels } from './support/ignored.ts'
+import { type RowOf, tableOf } from './table.ts'
 
 /** All but `id` are JSON text. */
-export type ModelProvidersTable = {
-  id: string
-  name: string
-  env: string
-  npm: string
-  api: string | null
-  doc: string
-}
+const providersTable = tableOf('model_providers', {
+  id: 'text collate "C" primary key',
+  name: 'json not null',
+  env: 'json not null',
+  npm: 'json not null',
+  api: 'json',
+  doc: 'json not null',
+})
+export type ModelProvidersTable = RowOf<typeof providersTable>
 
 /** `body` is the model as answers show it, `search` what a search looks through, in lower case. */
-export type ModelsTable = {
-  provider_id: string
-  model_id: string
-  normalized_id: string
-  name: string
-  search: string
-  body: string
-}
+const modelsTable = tableOf(
+  'models',
+  {
+    provider_id: 'text collate "C" not null',
+    model_id: 'text collate "C" not null',
+    normalized_id: 'text collate "C" not null',
+    name: 'json not null',
+    search: 'text collate "C" not null',
+    body: 'json not null',
+  },
+  { constraint: 'primary key (provider_id, model_id)' },
+)
+export type ModelsTable = RowOf<typeof modelsTable>
 
-type ProviderField = 'name' | 'env' | 'npm' | 'api' | 'doc'
-const providerFields: readonly ProviderField[] = ['name', 'env', 'npm', 'api', 'doc']
+type ProviderField = Exclude<keyof ModelProvidersTable, 'id'>
 
 type Fields = { [Field in ProviderField]?: unknown }
 type Row = { readonly providerId: string; readonly modelId: string; readonly model: Model | undefined }
@@ -70,44 +76,42 @@ const update = (
 /** What Postgres text cannot hold is not searched for. */
 const searchable = (text: string) => text.toLowerCase().toWellFormed().replaceAll('\0', '')
 
-const writeModels = (rows: readonly (Row & { model: Model })[], write: Write) => {
-  const normal = rows.map(({ modelId }) => normalizedId(modelId))
-  const body = ({ providerId, modelId, model }: Row, i: number) =>
-    JSON.stringify({ providerId, modelId, normalizedId: normal[i], ...model })
+type Offered = Row & { readonly model: Model }
+
+const key = { provider_id: ({ providerId }: Row) => providerId, model_id: ({ modelId }: Row) => modelId }
+const removed = modelsTable.unnest<Row>(key)
+const written = modelsTable.unnest<Offered & { readonly normal: string }>({
+  ...key,
+  normalized_id: ({ normal }) => normal,
+  name: ({ model }) => literal(model.name),
+  search: ({ modelId, normal, model }) => searchable(`${modelId} ${normal} ${model.name}`),
+  body: ({ providerId, modelId, normal, model }) =>
+    JSON.stringify({ providerId, modelId, normalizedId: normal, ...model }),
+})
+
+const writeModels = (rows: readonly Offered[], write: Write) =>
   write(
     'models-upsert',
-    `insert into models select * from unnest($1::text[], $2::text[], $3::text[], $4::json[], $5::text[], $6::json[])
-     on conflict (provider_id, model_id) do update set normalized_id = excluded.normalized_id, name = excluded.name,
-       search = excluded.search, body = excluded.body`,
-    [
-      texts(rows.map(({ providerId }) => providerId)),
-      texts(rows.map(({ modelId }) => modelId)),
-      texts(normal),
-      jsons(rows.map(({ model }) => literal(model.name))),
-      texts(rows.map(({ modelId, model }, i) => searchable(`${modelId} ${normal[i]} ${model.name}`))),
-      jsons(rows.map(body)),
-    ],
+    `${written.insert} on conflict (provider_id, model_id) do update set normalized_id = excluded.normalized_id,
+       name = excluded.name, search = excluded.search, body = excluded.body`,
+    written.values(rows.map((row) => ({ ...row, normal: normalizedId(row.modelId) }))),
   )
-}
 
 const removeModels = (rows: readonly Row[], write: Write) =>
   write(
     'models-remove',
-    `delete from models m using unnest($1::text[], $2::text[]) g (provider_id, model_id)
-     where m.provider_id = g.provider_id and m.model_id = g.model_id`,
-    [texts(rows.map(({ providerId }) => providerId)), texts(rows.map(({ modelId }) => modelId))],
+    `delete from models m using ${removed.as('g')} where m.provider_id = g.provider_id and m.model_id = g.model_id`,
+    removed.values(rows),
   )
 
-const writeAdded = (added: readonly (readonly [string, Fields])[], write: Write) =>
-  write(
-    'model-providers-insert',
-    `insert into model_providers (id, ${providerFields.join(', ')})
-     select * from unnest($1::text[], ${providerFields.map((_, i) => `$${i + 2}::json[]`).join(', ')})`,
-    [
-      texts(added.map(([id]) => id)),
-      ...providerFields.map((field) => jsons(added.map(([, of]) => literal(of[field])))),
-    ],
-  )
+const newProviders = providersTable.unnest<readonly [id: string, Fields]>({
+  id: ([id]) => id,
+  name: ([, { name }]) => literal(name),
+  env: ([, { env }]) => literal(env),
+  npm: ([, { npm }]) => literal(npm),
+  api: ([, { api }]) => literal(api),
+  doc: ([, { doc }]) => literal(doc),
+})
 
 const writeSet = (id: string, fields: Fields, write: Write) => {
   const names = Object.keys(fields) as ProviderField[]
@@ -121,14 +125,8 @@ const writeSet = (id: string, fields: Fields, write: Write) => {
 /** The model registry: providers and what they offer. */
 export const models = projectionOf<AnyEvent>()<Changes>({
   name: 'models',
-  tables: `
-    create table model_providers (
-      id text collate "C" primary key, name json not null, env json not null, npm json not null, api json, doc json not null
-    );
-    create table models (
-      provider_id text collate "C" not null, model_id text collate "C" not null, normalized_id text collate "C" not null,
-      name json not null, search text collate "C" not null, body json not null, primary key (provider_id, model_id)
-    );`,
+  tables: `${providersTable.create}
+    ${modelsTable.create}`,
   rows: { model_providers: { models: 'id' }, models: { models: 'provider_id' } },
   indexes: '',
   start: () => ({ cleared: new Set(), added: new Map(), set: new Map(), models: new Map() }),
@@ -148,9 +146,9 @@ export const models = projectionOf<AnyEvent>()<Changes>({
       write('model-providers-clear', 'delete from model_providers where id = any($1::text[])', [texts([...cleared])])
     }
     const rows = [...models.values()]
-    const kept = rows.filter((row): row is Row & { model: Model } => row.model !== undefined)
+    const kept = rows.filter((row): row is Offered => row.model !== undefined)
     const gone = rows.filter(({ model }) => model === undefined)
-    if (added.size > 0) writeAdded([...added], write)
+    if (added.size > 0) write('model-providers-insert', newProviders.insert, newProviders.values([...added]))
     for (const [id, fields] of set) writeSet(id, fields, write)
     if (kept.length > 0) writeModels(kept, write)
     if (gone.length > 0) removeModels(gone, write)

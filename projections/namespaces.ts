@@ -1,22 +1,23 @@
 import { type Write, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { ClaimedBy, NamespaceType } from '../src/namespace/events.ts'
-import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
+import { type RowOf, tableOf } from './table.ts'
 
 /** `display_name` and `description` are JSON string literals. */
-export type NamespacesTable = {
-  id: string
-  slug: string
-  display_name: string
-  description: string | null
-  type: NamespaceType
-  claimed_by: ClaimedBy
-  avatar_storage_id: string | null
-  created_by: string
-  created_at: bigint
-}
+const table = tableOf('namespaces', {
+  id: 'uuid primary key',
+  slug: 'text collate "C" not null',
+  display_name: 'json not null',
+  description: 'json',
+  type: 'text collate "C" not null',
+  claimed_by: 'text collate "C" not null',
+  avatar_storage_id: 'text collate "C"',
+  created_by: 'uuid not null',
+  created_at: 'int8 not null',
+})
+export type NamespacesTable = RowOf<typeof table> & { type: NamespaceType; claimed_by: ClaimedBy }
 
 type Change = {
   readonly id: string
@@ -33,28 +34,23 @@ type Row = Change & {
   readonly createdAt: number
 }
 
-const changing = (rows: readonly Change[]) => [
-  uuids(rows.map(({ id }) => id)),
-  jsons(rows.map(({ displayName }) => literal(displayName))),
-  jsons(rows.map(({ description }) => literal(description))),
-  texts(rows.map(({ storageId }) => storageId)),
-]
+const changing = {
+  id: ({ id }: Change) => id,
+  display_name: ({ displayName }: Change) => literal(displayName),
+  description: ({ description }: Change) => literal(description),
+  avatar_storage_id: ({ storageId }: Change) => storageId,
+}
 
-const insert = (rows: readonly Row[], write: Write) =>
-  write(
-    'namespaces-insert',
-    `insert into namespaces (id, display_name, description, avatar_storage_id, slug, type, claimed_by, created_by, created_at)
-     select * from unnest($1::uuid[], $2::json[], $3::json[], $4::text[], $5::text[], $6::text[], $7::text[],
-       $8::uuid[], $9::int8[])`,
-    [
-      ...changing(rows),
-      texts(rows.map(({ slug }) => slug)),
-      texts(rows.map(({ type }) => type)),
-      texts(rows.map(({ claimedBy }) => claimedBy)),
-      uuids(rows.map(({ createdBy }) => createdBy)),
-      int8s(rows.map(({ createdAt }) => createdAt)),
-    ],
-  )
+const inserted = table.unnest<Row>({
+  ...changing,
+  slug: ({ slug }) => slug,
+  type: ({ type }) => type,
+  claimed_by: ({ claimedBy }) => claimedBy,
+  created_by: ({ createdBy }) => createdBy,
+  created_at: ({ createdAt }) => createdAt,
+})
+
+const updated = table.unnest<Change>(changing)
 
 const update = (rows: readonly Change[], write: Write) =>
   write(
@@ -62,20 +58,14 @@ const update = (rows: readonly Change[], write: Write) =>
     `update namespaces n set display_name = coalesce(c.display_name, n.display_name),
        description = coalesce(c.description, n.description),
        avatar_storage_id = coalesce(c.avatar_storage_id, n.avatar_storage_id)
-     from unnest($1::uuid[], $2::json[], $3::json[], $4::text[]) c (id, display_name, description, avatar_storage_id)
-     where n.id = c.id`,
-    changing(rows),
+     from ${updated.as('c')} where n.id = c.id`,
+    updated.values(rows),
   )
 
 /** Namespaces, looked up by id: that of a slug is derived from it. */
 export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'namespaces',
-  tables: `
-    create table namespaces (
-      id uuid primary key, slug text collate "C" not null, display_name json not null, description json,
-      type text collate "C" not null, claimed_by text collate "C" not null, avatar_storage_id text collate "C",
-      created_by uuid not null, created_at int8 not null
-    );`,
+  tables: table.create,
   rows: { namespaces: { namespace: 'id' } },
   indexes: '',
   start: changedRows,
@@ -96,7 +86,7 @@ export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     ...ignoredModelsEvents,
   },
   write: ({ created, changed }, write) => {
-    if (created.size > 0) insert([...created.values()], write)
+    if (created.size > 0) write('namespaces-insert', inserted.insert, inserted.values([...created.values()]))
     if (changed.size > 0) update([...changed.values()] as Change[], write)
   },
 })

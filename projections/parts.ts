@@ -1,6 +1,5 @@
 import { projectionOf, type Write } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { int4s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { partIndex } from '../src/trace/message.ts'
 import { partText } from '../src/trace/part-text.ts'
 import type { StoredPart } from '../src/trace/part.ts'
@@ -9,17 +8,25 @@ import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
 import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
 import { erasedFrom } from './support/vacuum.ts'
+import { type RowOf, tableOf } from './table.ts'
 
-/** `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text. */
-export type PartsTable = {
-  trace_id: string
-  /** The message's: rows of an earlier life of the trace must not be shown. */
-  incarnation: bigint
-  ordinal: number
-  position: number
-  type: string
-  body: string
-}
+/**
+ * `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text. `incarnation` is the message's: rows
+ * of an earlier life of the trace must not be shown.
+ */
+const table = tableOf(
+  'parts',
+  {
+    trace_id: 'uuid not null',
+    incarnation: 'int8 not null',
+    ordinal: 'int4 not null',
+    position: 'int4 not null',
+    type: 'text collate "C" not null',
+    body: 'json not null',
+  },
+  { constraint: 'primary key (trace_id, incarnation, ordinal, position)', storage: erasedFrom },
+)
+export type PartsTable = RowOf<typeof table>
 
 type Place = { readonly traceId: string; readonly ordinal: number; readonly position: number }
 type Row = Place & { part: StoredPart }
@@ -36,17 +43,20 @@ const forget = (rows: Map<string, Place>, traceId: string) => {
   for (const [key, row] of rows) if (row.traceId === traceId) rows.delete(key)
 }
 
-const columns = (rows: readonly Row[]) => [
-  uuids(rows.map(({ traceId }) => traceId)),
-  int4s(rows.map(({ ordinal }) => ordinal)),
-  int4s(rows.map(({ position }) => position)),
-  texts(rows.map(({ part }) => part.type)),
-  jsons(rows.map(({ part, position }) => partText(part.json, position))),
-]
+const place = {
+  trace_id: ({ traceId }: Place) => traceId,
+  ordinal: ({ ordinal }: Place) => ordinal,
+  position: ({ position }: Place) => position,
+}
+const placed = table.unnest<Place>(place)
+const whole = table.unnest<Row>({
+  ...place,
+  type: ({ part }) => part.type,
+  body: ({ part, position }) => partText(part.json, position),
+})
 
 const insert = `
-  insert into parts (incarnation, trace_id, ordinal, position, type, body)
-  select ${PRESENT_INCARNATION}, u.* from unnest($1::uuid[], $2::int4[], $3::int4[], $4::text[], $5::json[]) u (trace_id)`
+  insert into parts (incarnation, ${whole.columns}) select ${PRESENT_INCARNATION}, u.* from ${whole.as('u')}`
 
 const writeReplaced = (changed: readonly (Place & { readonly part: StoredPart | undefined })[], write: Write) => {
   const kept = changed.filter((row): row is Row => row.part !== undefined)
@@ -56,31 +66,23 @@ const writeReplaced = (changed: readonly (Place & { readonly part: StoredPart | 
       'parts-upsert',
       `${insert} on conflict (trace_id, incarnation, ordinal, position)
        do update set type = excluded.type, body = excluded.body`,
-      columns(kept),
+      whole.values(kept),
     )
   }
   if (gone.length === 0) return
   write(
     'parts-remove',
-    `delete from parts p using unnest($1::uuid[], $2::int4[], $3::int4[]) u (trace_id, ordinal, position)
+    `delete from parts p using ${placed.as('u')}
        ${byKey('parts', `r.trace_id = u.trace_id and r.incarnation = ${PRESENT_INCARNATION} and r.ordinal = u.ordinal and r.position = u.position`)}
      where p.ctid = found.ctid`,
-    [
-      uuids(gone.map((row) => row.traceId)),
-      int4s(gone.map((row) => row.ordinal)),
-      int4s(gone.map((row) => row.position)),
-    ],
+    placed.values(gone),
   )
 }
 
 /** The parts of all messages, each whole, with the text that it came in with. */
 export const parts = projectionOf<AnyEvent>()<Changes>({
   name: 'parts',
-  tables: `
-    create table parts (
-      trace_id uuid not null, incarnation int8 not null, ordinal int4 not null, position int4 not null,
-      type text collate "C" not null, body json not null, primary key (trace_id, incarnation, ordinal, position)
-    ) with (${erasedFrom});
+  tables: `${table.create}
     alter table parts alter body set storage external;`,
   rows: { parts: { trace: 'trace_id' } },
   indexes: '',
@@ -113,7 +115,7 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
     ...ignoredButTraces,
   },
   write: ({ inserted, replaced }, write) => {
-    if (inserted.all().length > 0) write('parts-insert', insert, columns(inserted.all()))
+    if (inserted.all().length > 0) write('parts-insert', insert, whole.values(inserted.all()))
     if (replaced.size > 0) writeReplaced([...replaced.values()], write)
   },
 })

@@ -1,6 +1,5 @@
 import { type Write, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import type { SessionEvent } from '../src/session/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
 import {
@@ -9,20 +8,22 @@ import {
   ignoredTraceEvents,
   ignoredUserEvents,
 } from './support/ignored.ts'
+import { type RowOf, tableOf } from './table.ts'
 
 /** `device_name` is a JSON string literal, `namespace_id` the namespace that the session was told to be active in. */
-export type SessionsTable = {
-  id: string
-  user_id: string
-  identity_id: string
-  token_hash: string
-  namespace_id: string | null
-  parent_session_id: string | null
-  device_name: string | null
-  created_at: bigint
-  expires_at: bigint | null
-  revoked_at: bigint | null
-}
+const table = tableOf('sessions', {
+  id: 'uuid primary key',
+  user_id: 'uuid not null',
+  identity_id: 'uuid not null',
+  token_hash: 'text collate "C" not null',
+  namespace_id: 'uuid',
+  parent_session_id: 'uuid',
+  device_name: 'json',
+  created_at: 'int8 not null',
+  expires_at: 'int8',
+  revoked_at: 'int8',
+})
+export type SessionsTable = RowOf<typeof table>
 
 type Created = Extract<SessionEvent, { type: 'SessionCreated' }>['data']
 type Change = {
@@ -32,49 +33,38 @@ type Change = {
 }
 type Row = Created & Change & { readonly createdAt: number }
 
-const changing = (rows: readonly Change[]) => [
-  uuids(rows.map(({ id }) => id)),
-  uuids(rows.map(({ namespaceId }) => namespaceId)),
-  int8s(rows.map(({ revokedAt }) => revokedAt)),
-]
+const changing = {
+  id: ({ id }: Change) => id,
+  namespace_id: ({ namespaceId }: Change) => namespaceId,
+  revoked_at: ({ revokedAt }: Change) => revokedAt,
+}
 
-const insert = (rows: readonly Row[], write: Write) =>
-  write(
-    'sessions-insert',
-    `insert into sessions (id, namespace_id, revoked_at, user_id, identity_id, token_hash, parent_session_id,
-       device_name, created_at, expires_at)
-     select * from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::uuid[], $5::uuid[], $6::text[], $7::uuid[],
-       $8::json[], $9::int8[], $10::int8[])`,
-    [
-      ...changing(rows),
-      uuids(rows.map(({ userId }) => userId)),
-      uuids(rows.map(({ identityId }) => identityId)),
-      texts(rows.map(({ tokenHash }) => tokenHash)),
-      uuids(rows.map(({ parentSessionId }) => parentSessionId)),
-      jsons(rows.map(({ deviceName }) => literal(deviceName))),
-      int8s(rows.map(({ createdAt }) => createdAt)),
-      int8s(rows.map(({ expiresAt }) => expiresAt)),
-    ],
-  )
+const inserted = table.unnest<Row>({
+  ...changing,
+  user_id: ({ userId }) => userId,
+  identity_id: ({ identityId }) => identityId,
+  token_hash: ({ tokenHash }) => tokenHash,
+  parent_session_id: ({ parentSessionId }) => parentSessionId,
+  device_name: ({ deviceName }) => literal(deviceName),
+  created_at: ({ createdAt }) => createdAt,
+  expires_at: ({ expiresAt }) => expiresAt,
+})
+
+const updated = table.unnest<Change>(changing)
 
 const update = (rows: readonly Change[], write: Write) =>
   write(
     'sessions-update',
     `update sessions s set namespace_id = coalesce(c.namespace_id, s.namespace_id),
        revoked_at = coalesce(c.revoked_at, s.revoked_at)
-     from unnest($1::uuid[], $2::uuid[], $3::int8[]) c (id, namespace_id, revoked_at) where s.id = c.id`,
-    changing(rows),
+     from ${updated.as('c')} where s.id = c.id`,
+    updated.values(rows),
   )
 
 /** Sessions, also those that have ended. When they were last used is operational and stands in `session_uses`. */
 export const sessions = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'sessions',
-  tables: `
-    create table sessions (
-      id uuid primary key, user_id uuid not null, identity_id uuid not null, token_hash text collate "C" not null,
-      namespace_id uuid, parent_session_id uuid, device_name json, created_at int8 not null, expires_at int8,
-      revoked_at int8
-    );`,
+  tables: table.create,
   rows: { sessions: { session: 'id' } },
   indexes: `
     create unique index sessions_token on sessions (token_hash);
@@ -90,7 +80,7 @@ export const sessions = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     ...ignoredModelsEvents,
   },
   write: ({ created, changed }, write) => {
-    if (created.size > 0) insert([...created.values()], write)
+    if (created.size > 0) write('sessions-insert', inserted.insert, inserted.values([...created.values()]))
     if (changed.size > 0) update([...changed.values()] as Change[], write)
   },
 })

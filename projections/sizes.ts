@@ -3,9 +3,15 @@ import type { AnyEvent } from '../src/events.ts'
 import { int8s, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { rewritten } from './support/vacuum.ts'
+import { type RowOf, tableOf } from './table.ts'
 
 /** How many traces a namespace has, and the sum of their `bytes`; one without traces has no row. */
-export type SizesTable = { namespace_id: string; traces: bigint; bytes: bigint }
+const table = tableOf(
+  'sizes',
+  { namespace_id: 'uuid primary key', traces: 'int8 not null', bytes: 'int8 not null' },
+  { storage: `fillfactor = 50, ${rewritten}` },
+)
+export type SizesTable = RowOf<typeof table>
 
 type Created = { readonly namespaceId: string; bytes: number }
 
@@ -23,6 +29,12 @@ const grow = ({ created, grown }: Changes, { of: id, bytes }: Happened) => {
   else grown.set(id, (grown.get(id) ?? 0) + bytes)
 }
 
+const added = table.unnest<readonly [namespaceId: string, { readonly traces: number; readonly bytes: number }]>({
+  namespace_id: ([namespaceId]) => namespaceId,
+  traces: ([, { traces }]) => traces,
+  bytes: ([, { bytes }]) => bytes,
+})
+
 const add = (rows: Iterable<Created>, write: Write) => {
   const sums = new Map<string, { traces: number; bytes: number }>()
   for (const { namespaceId, bytes } of rows) {
@@ -31,13 +43,9 @@ const add = (rows: Iterable<Created>, write: Write) => {
   }
   write(
     'sizes-add',
-    `insert into sizes select * from unnest($1::uuid[], $2::int8[], $3::int8[])
-     on conflict (namespace_id) do update set traces = sizes.traces + excluded.traces, bytes = sizes.bytes + excluded.bytes`,
-    [
-      uuids([...sums.keys()]),
-      int8s([...sums.values()].map(({ traces }) => traces)),
-      int8s([...sums.values()].map(({ bytes }) => bytes)),
-    ],
+    `${added.insert} on conflict (namespace_id)
+     do update set traces = sizes.traces + excluded.traces, bytes = sizes.bytes + excluded.bytes`,
+    added.values([...sums]),
   )
 }
 
@@ -74,9 +82,7 @@ const removeEmpty = (namespaceIds: Iterable<string>, write: Write) =>
 /** What each namespace takes up, for its quotas. Stands before `traces`, whose rows it reads as they were before a batch. */
 export const sizes = projectionOf<AnyEvent>()<Changes>({
   name: 'sizes',
-  tables: `
-    create table sizes (namespace_id uuid primary key, traces int8 not null, bytes int8 not null)
-      with (fillfactor = 50, ${rewritten});`,
+  tables: table.create,
   rows: { sizes: {} },
   beforeRemoval: { trace: (id, write) => subtract([id], write) },
   indexes: '',

@@ -1,38 +1,46 @@
 import { projectionOf, type Happened, type Write } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { keyHash } from '../src/ids.ts'
-import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
+import { uuids } from '../src/postgres/arrays.ts'
 import { endedBy } from '../src/trace/earlier.ts'
-import { columnsOfFields } from '../src/trace/rows.ts'
+import type { Visibility } from '../src/trace/events.ts'
+import { type TextName, columnOf, textColumns, textNames } from '../src/trace/fields.ts'
 import { byKey } from './support/by-key.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { rewritten } from './support/vacuum.ts'
+import { type Cells, type RowOf, tableOf } from './table.ts'
 
-/** Columns of what clients wrote: JSON string literals, for it may hold what Postgres text cannot. */
-const columnOf = columnsOfFields
-type WrittenField = keyof typeof columnOf
-type WrittenColumn = (typeof columnOf)[WrittenField]
-const writtenFields = Object.keys(columnOf) as WrittenField[]
+const table = tableOf(
+  'traces',
+  {
+    id: 'uuid primary key',
+    namespace_id: 'uuid not null',
+    external_id: 'text collate "C" not null',
+    key: 'uuid not null',
+    created_by: 'uuid not null',
+    created_at: 'int8 not null',
+    updated_at: 'int8 not null',
+    visibility: 'text collate "C" not null',
+    ...textColumns,
+    ai_title: 'json',
+    ai_summary: 'json',
+    summary_message_count: 'int8',
+    bytes: 'int8 not null',
+    incarnation: 'int8 not null',
+    revision: 'int8 not null',
+    at: 'int8 not null',
+  },
+  { storage: `fillfactor = 70, ${rewritten}` },
+)
+export type TracesTable = RowOf<typeof table> & { visibility: Visibility }
 
-export type TracesTable = {
-  id: string
-  namespace_id: string
-  external_id: string
-  key: string
-  created_by: string
-  created_at: bigint
-  updated_at: bigint
-  visibility: string
-  ai_title: string | null
-  ai_summary: string | null
-  summary_message_count: bigint | null
-  bytes: bigint
-  incarnation: bigint
-  revision: bigint
-  at: bigint
-} & { [Column in WrittenColumn]: string | null }
-
-export type TombstonesTable = { id: string; revision: bigint; at: bigint; deletions: string }
+const tombstones = tableOf('trace_tombstones', {
+  id: 'uuid primary key',
+  revision: 'int8 not null',
+  at: 'int8 not null',
+  deletions: 'json not null',
+})
+export type TombstonesTable = RowOf<typeof tombstones>
 
 type Created = Extract<AnyEvent, { type: 'TraceCreated' }>['data'] & { at: number; incarnation: bigint }
 
@@ -46,6 +54,8 @@ type Row = {
   revision: bigint
   at: number
 }
+
+type NewRow = Row & { created: Created }
 
 type Tombstone = { readonly id: string; readonly revision: bigint; readonly at: number; readonly deletions: string }
 
@@ -65,61 +75,58 @@ const messageWritten = (changes: Changes, event: Happened) => {
   row.bytes += event.bytes
 }
 
-const literal = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
+const literal = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
+
+const buried = tombstones.unnest<Tombstone>({
+  id: ({ id }) => id,
+  revision: ({ revision }) => revision,
+  at: ({ at }) => at,
+  deletions: ({ deletions }) => deletions,
+})
 
 const writeDeleted = (deleted: readonly Tombstone[], write: Write) => {
-  const ids = uuids(deleted.map(({ id }) => id))
-  write('traces-delete', 'delete from traces where id = any($1::uuid[])', [ids])
-  const values = [
-    ids,
-    int8s(deleted.map((t) => t.revision)),
-    int8s(deleted.map((t) => t.at)),
-    jsons(deleted.map((t) => t.deletions)),
-  ]
+  write('traces-delete', 'delete from traces where id = any($1::uuid[])', [uuids(deleted.map(({ id }) => id))])
   write(
     'traces-bury',
-    `insert into trace_tombstones select * from unnest($1::uuid[], $2::int8[], $3::int8[], $4::json[])
-     on conflict (id) do update set revision = excluded.revision, at = excluded.at, deletions = excluded.deletions`,
-    values,
+    `${buried.insert} on conflict (id)
+     do update set revision = excluded.revision, at = excluded.at, deletions = excluded.deletions`,
+    buried.values(deleted),
   )
 }
 
-const insert = `
-  insert into traces (id, namespace_id, external_id, key, created_by, created_at, incarnation, visibility, bytes,
-    updated_at, revision, at, ${writtenFields.map((field) => columnOf[field]).join(', ')})
-  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::int8[], $7::int8[], $8::text[],
-    $9::int8[], $10::int8[], $11::int8[], $12::int8[], ${writtenFields.map((_, i) => `$${i + 13}::json[]`).join(', ')})`
+const touched = {
+  id: ({ id }: Row) => id,
+  updated_at: ({ updatedAt }: Row) => updatedAt,
+  bytes: ({ bytes }: Row) => bytes,
+  revision: ({ revision }: Row) => revision,
+  at: ({ at }: Row) => at,
+}
 
-const writeCreated = (rows: readonly (Row & { created: Created })[], write: Write) =>
-  write('traces-insert', insert, [
-    uuids(rows.map(({ id }) => id)),
-    uuids(rows.map(({ created }) => created.namespaceId)),
-    texts(rows.map(({ created }) => created.externalId)),
-    uuids(rows.map(({ created }) => keyHash(created.externalId))),
-    uuids(rows.map(({ created }) => created.createdBy)),
-    int8s(rows.map(({ created }) => created.at)),
-    int8s(rows.map(({ created }) => created.incarnation)),
-    texts(rows.map(({ created }) => created.visibility)),
-    int8s(rows.map(({ bytes }) => bytes)),
-    int8s(rows.map(({ updatedAt }) => updatedAt)),
-    int8s(rows.map(({ revision }) => revision)),
-    int8s(rows.map(({ at }) => at)),
-    ...writtenFields.map((field) => jsons(rows.map(({ created }) => literal(created[field]) ?? undefined))),
-  ])
+const textCells = Object.fromEntries(
+  textNames.map((name) => [columnOf[name], ({ created }: NewRow) => literal(created[name])]),
+) as Cells<typeof textColumns, NewRow>
+
+const inserted = table.unnest<NewRow>({
+  ...touched,
+  namespace_id: ({ created }) => created.namespaceId,
+  external_id: ({ created }) => created.externalId,
+  key: ({ created }) => keyHash(created.externalId),
+  created_by: ({ created }) => created.createdBy,
+  created_at: ({ created }) => created.at,
+  incarnation: ({ created }) => created.incarnation,
+  visibility: ({ created }) => created.visibility,
+  ...textCells,
+})
+
+const updated = table.unnest<Row>(touched)
 
 const writeUpdated = (rows: readonly Row[], write: Write) =>
   write(
     'traces-touch',
-    `update traces t set updated_at = greatest(t.updated_at, u.updated_at), bytes = t.bytes + u.bytes, revision = u.revision, at = u.at
-     from unnest($1::uuid[], $2::int8[], $3::int8[], $4::int8[], $5::int8[]) u (id, updated_at, bytes, revision, at)
-       ${byKey('traces', 'r.id = u.id')} where t.ctid = found.ctid`,
-    [
-      uuids(rows.map(({ id }) => id)),
-      int8s(rows.map(({ updatedAt }) => updatedAt)),
-      int8s(rows.map(({ bytes }) => bytes)),
-      int8s(rows.map(({ revision }) => revision)),
-      int8s(rows.map(({ at }) => at)),
-    ],
+    `update traces t set updated_at = greatest(t.updated_at, u.updated_at), bytes = t.bytes + u.bytes,
+       revision = u.revision, at = u.at
+     from ${updated.as('u')} ${byKey('traces', 'r.id = u.id')} where t.ctid = found.ctid`,
+    updated.values(rows),
   )
 
 /** The few traces whose own fields changed: one unprepared statement each, for the columns that it sets. */
@@ -133,16 +140,10 @@ const writeSet = ({ id, set }: Row, write: Write) => {
 export const traces = projectionOf<AnyEvent>()<Changes>({
   name: 'traces',
   tables: `
-    create table traces (
-      id uuid primary key, namespace_id uuid not null, external_id text collate "C" not null, key uuid not null,
-      created_by uuid not null, created_at int8 not null, updated_at int8 not null, visibility text collate "C" not null,
-      agent_id json not null, title json, project_path json, project_name json, model json, model_name json,
-      git_remote_url json, git_branch json, git_ref json, ai_title json, ai_summary json, summary_message_count int8,
-      bytes int8 not null, incarnation int8 not null, revision int8 not null, at int8 not null
-    ) with (fillfactor = 70, ${rewritten});
+    ${table.create}
     comment on column traces.bytes is 'length of its message events so far: an upper bound of what its messages weigh';
     comment on column traces.incarnation is 'revision of its first event: tells one life of an externalId from the next';
-    create table trace_tombstones (id uuid primary key, revision int8 not null, at int8 not null, deletions json not null);`,
+    ${tombstones.create}`,
   rows: { traces: { trace: 'id' }, trace_tombstones: { trace: 'id' } },
   // Any number of namespaces may have a trace of one name: to be found by namespace, or the oldest first.
   indexes: `
@@ -164,7 +165,7 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
         const value = operation.op === 'remove' ? undefined : operation.value
         if (row.created) row.created = { ...row.created, [field]: value }
         else if (field === 'visibility') row.set.set('visibility', value as string)
-        else row.set.set(columnOf[field as WrittenField], literal(value))
+        else row.set.set(columnOf[field as TextName], literal(value) ?? null)
       }
     },
     MessageAdded: messageWritten,
@@ -172,7 +173,7 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
     MessagesCounted: (changes, event) => void rowOf(changes, event),
     TraceSummarised: (changes, event) => {
       const { set } = rowOf(changes, event)
-      set.set('ai_title', literal(event.data.title)).set('ai_summary', literal(event.data.summary))
+      set.set('ai_title', literal(event.data.title) ?? null).set('ai_summary', JSON.stringify(event.data.summary))
       set.set('summary_message_count', event.data.messageCount)
     },
     TraceDeleted: ({ rows, deleted }, { of: id, revision, at, data, actor }) => {
@@ -185,9 +186,9 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
   write: ({ rows, deleted }, write) => {
     if (deleted.size > 0) writeDeleted([...deleted.values()], write)
     const all = [...rows.values()]
-    const created = all.filter((row): row is Row & { created: Created } => row.created !== undefined)
+    const created = all.filter((row): row is NewRow => row.created !== undefined)
     const updated = all.filter((row) => row.created === undefined)
-    if (created.length > 0) writeCreated(created, write)
+    if (created.length > 0) write('traces-insert', inserted.insert, inserted.values(created))
     if (updated.length > 0) writeUpdated(updated, write)
     for (const row of all) if (row.set.size > 0) writeSet(row, write)
   },

@@ -1,6 +1,5 @@
 import { projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { jsons, uuids } from '../src/postgres/arrays.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
 import {
   ignoredModelsEvents,
@@ -8,21 +7,20 @@ import {
   ignoredSessionEvents,
   ignoredTraceEvents,
 } from './support/ignored.ts'
+import { type RowOf, tableOf } from './table.ts'
 
 /** `display_name` is a JSON string literal. */
-export type UsersTable = { id: string; display_name: string | null }
+const table = tableOf('users', { id: 'uuid primary key', display_name: 'json' })
+export type UsersTable = RowOf<typeof table>
 
 type Row = { readonly id: string; readonly displayName?: string | undefined }
 
-const columns = (rows: readonly Row[]) => [
-  uuids(rows.map(({ id }) => id)),
-  jsons(rows.map(({ displayName }) => literal(displayName))),
-]
+const written = table.unnest<Row>({ id: ({ id }) => id, display_name: ({ displayName }) => literal(displayName) })
 
 /** Who uses the service. */
 export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'users',
-  tables: 'create table users (id uuid primary key, display_name json);',
+  tables: table.create,
   rows: { users: { user: 'id' } },
   indexes: '',
   start: changedRows,
@@ -38,19 +36,12 @@ export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     ...ignoredModelsEvents,
   },
   write: ({ created, changed }, write) => {
-    if (created.size > 0) {
-      write(
-        'users-insert',
-        'insert into users select * from unnest($1::uuid[], $2::json[])',
-        columns([...created.values()]),
-      )
-    }
+    if (created.size > 0) write('users-insert', written.insert, written.values([...created.values()]))
     if (changed.size > 0) {
       write(
         'users-update',
-        `update users u set display_name = c.display_name
-         from unnest($1::uuid[], $2::json[]) c (id, display_name) where u.id = c.id`,
-        columns([...changed.values()] as Row[]),
+        `update users u set display_name = c.display_name from ${written.as('c')} where u.id = c.id`,
+        written.values([...changed.values()] as Row[]),
       )
     }
   },

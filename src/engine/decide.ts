@@ -2,21 +2,24 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { NewEvent } from '../log/log.ts'
 import type { Actor, Metadata } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
-import type { Decision, DomainEvent, Loaded, StreamKind } from './stream.ts'
+import type { Concluded, Decision, DecisionWithResult, DomainEvent, Loaded, StreamKind } from './stream.ts'
 
 /** Who asks, and in which request: recorded with each event. */
 export type Context = { readonly actor?: Actor | undefined; readonly requestId?: string | undefined }
 
-export type Command<State, Event, Need, Answer> = {
-  readonly decide: Decision<State, Event>
-  /** Made of the state right after the decision, before any later command changes it. */
-  readonly answer: (state: State, events: readonly Event[]) => Answer
+export type Command<State, Event, Need, Answer, Result = void> = {
+  readonly decide: Decision<State, Event> | DecisionWithResult<State, Event, Result>
+  /**
+   * Made of the state right after the decision, before any later command changes it, of the decision's events, and of its
+   * result if it has one.
+   */
+  readonly answer: (state: State, events: readonly Event[], result: NoInfer<Result>) => Answer
   /** What the state must hold besides what is always loaded. */
   readonly need?: Need
 }
 
 export type Ask<State, Event, Need> = {
-  readonly command: Command<State, Event, Need, unknown>
+  readonly command: Command<State, Event, Need, unknown, unknown>
   readonly context: Context
 }
 
@@ -51,24 +54,32 @@ const outcomeOf = <T>(work: () => T): { readonly value: T } | { readonly error: 
   }
 }
 
-/** The events that a command leads to, written down; `at` is when they happen. */
+const concluded = <Event>(decided: readonly Event[] | Concluded<Event, unknown>): Concluded<Event, unknown> =>
+  'events' in decided ? decided : { events: decided, result: undefined }
+
+/** What a command decides: its events, written down, and its result. `at` is when the events happen. */
+type Drafted<Event> = { readonly drafts: readonly Draft<Event>[]; readonly result: unknown }
+
 const draft = <State, Event extends DomainEvent, Need>(
   codec: Codec,
   { command, context }: Ask<State, Event, Need>,
   state: State,
   { now, at }: { readonly now: number; readonly at: number },
-): Draft<Event>[] => command.decide(state, now, at).map((event) => ({ event, context, at, ...codec.encode(event) }))
+): Drafted<Event> => {
+  const { events, result } = concluded(command.decide(state, now, at))
+  return { drafts: events.map((event) => ({ event, context, at, ...codec.encode(event) })), result }
+}
 
 /** The state that a command's events lead to, and its answer. */
 const carryOut = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
   { command, context: { actor } }: Ask<State, Event, Need>,
   state: State,
-  drafts: readonly Draft<Event>[],
+  { drafts, result }: Drafted<Event>,
 ) => {
   const after = drafts.reduce((before, { event, at }) => kind.evolve(before, event, { at, actor }), state)
   const events = drafts.map(({ event }) => event)
-  return { after, answer: command.answer(after, events) }
+  return { after, answer: command.answer(after, events, result) }
 }
 
 /**
@@ -91,8 +102,8 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
     if (isSpoilt || length > APPEND_LENGTH) break
     const real = now()
     const drafted = outcomeOf(() => draft(codec, ask, state, { now: real, at: Math.max(real, at) }))
-    const own = 'value' in drafted ? drafted.value : []
-    const done = 'value' in drafted ? outcomeOf(() => carryOut(kind, ask, state, own)) : drafted
+    const own = 'value' in drafted ? drafted.value.drafts : []
+    const done = 'value' in drafted ? outcomeOf(() => carryOut(kind, ask, state, drafted.value)) : drafted
     if ('error' in done) {
       verdicts.push(done)
       isSpoilt = own.length > 0

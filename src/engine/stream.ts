@@ -41,6 +41,16 @@ export type StreamKind<State, Event extends DomainEvent> = {
  */
 export type Decision<State, Event> = (state: State, now: number, at: number) => readonly Event[]
 
+/** Events, and what a decision found besides them that the answer needs. */
+export type Concluded<Event, Result> = { readonly events: readonly Event[]; readonly result: Result }
+
+/** A decision with a result: the answer is made of it, so that nothing has to leave a decision in any other way. */
+export type DecisionWithResult<State, Event, Result> = (
+  state: State,
+  now: number,
+  at: number,
+) => Concluded<Event, Result>
+
 export const streamOf = (kind: { readonly category: string }, id: string): string => `${kind.category}-${id}`
 
 /** The id within a stream's name. */

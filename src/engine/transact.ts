@@ -46,7 +46,11 @@ export type Transactor<State, Event, Need = void> = {
    * @throws Rejected when the decision refuses
    * @throws Unavailable when the log is away; `stored` says what is known
    */
-  transact<Answer>(id: string, command: Command<State, Event, Need, Answer>, context: Context): Promise<Outcome<Answer>>
+  transact<Answer, Result = void>(
+    id: string,
+    command: Command<State, Event, Need, Answer, Result>,
+    context: Context,
+  ): Promise<Outcome<Answer>>
   /** The state that memory holds of a stream. A hint: an append under way may still fail. */
   peek(id: string): State | undefined
   /** Takes note of what has been appended, by whomever, so that no decision rests on a state that is gone. */
@@ -223,10 +227,20 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     heard.delete(id)
   }
 
-  const transact = <Answer>(id: string, command: Command<State, Event, Need, Answer>, context: Context) =>
+  const transact = <Answer, Result>(
+    id: string,
+    command: Command<State, Event, Need, Answer, Result>,
+    context: Context,
+  ) =>
     new Promise<Outcome<Answer>>((resolve, reject) => {
       const deadline = performance.now() + deadlineMs
-      const waiting = { command, context, deadline, resolve: resolve as (outcome: Outcome<unknown>) => void, reject }
+      const waiting: Asked = {
+        command: command as Asked['command'], // it makes the result that it answers with
+        context,
+        deadline,
+        resolve: resolve as (outcome: Outcome<unknown>) => void,
+        reject,
+      }
       const queue = queues.get(id)
       if (queue) return queue.push(waiting)
       queues.set(id, [waiting])

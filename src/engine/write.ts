@@ -3,9 +3,11 @@ import type { DomainEvent } from './stream.ts'
 import type { Transactor } from './transact.ts'
 
 /** A command whose answer may be left out: then the write has none. */
-export type WriteCommand<State, Event, Need, Answer> = Omit<Command<State, Event, Need, Answer>, 'answer'> & {
-  readonly answer?: (state: State, events: readonly Event[]) => Answer
-}
+export type WriteCommand<State, Event, Need, Answer, Result> = Omit<
+  Command<State, Event, Need, Answer, Result>,
+  'answer'
+> &
+  Partial<Pick<Command<State, Event, Need, Answer, Result>, 'answer'>>
 
 /**
  * The way of every write of a client: refused while writes must not be taken, decided, appended, and answered once this
@@ -13,10 +15,10 @@ export type WriteCommand<State, Event, Need, Answer> = Omit<Command<State, Event
  * @throws Rejected when the decision refuses
  * @throws Unavailable; `stored` says what is known of the write
  */
-export type Write = <State, Event extends DomainEvent, Need = void, Answer = void>(
+export type Write = <State, Event extends DomainEvent, Need = void, Answer = void, Result = void>(
   transactor: Pick<Transactor<State, Event, Need>, 'transact'>,
   id: string,
-  command: WriteCommand<State, Event, Need, Answer>,
+  command: WriteCommand<State, Event, Need, Answer, Result>,
   context: Context,
 ) => Promise<Answer>
 

@@ -4,7 +4,7 @@ import type { Horizon } from '../engine/horizon.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import { isDue, summarise } from '../trace/decide-summary.ts'
-import type { Trace, TraceNeed } from '../trace/decide.ts'
+import type { TraceNeed, TraceState } from '../trace/decide.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { readConversation, summaryHeader } from './conversation.ts'
 import type { Attempt } from './jobs.ts'
@@ -14,7 +14,7 @@ import { type Payload, giveUp } from './rows.ts'
 export type JobOptions = {
   readonly reads: Reads<ReadTables>
   readonly models: Horizon
-  readonly traces: Transactor<Trace, TraceEvent, TraceNeed>
+  readonly traces: Transactor<TraceState, TraceEvent, TraceNeed>
   readonly assertWritable: () => void
   readonly pool: pg.Pool
   readonly provider: Provider

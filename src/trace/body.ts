@@ -2,24 +2,16 @@ import { z } from 'zod'
 import { check, checkEach } from '../http/check.ts'
 import { invalid } from '../http/http-error.ts'
 import { parseBody } from '../http/json-body.ts'
-import { Key, LongText, ShortText } from '../http/keys.ts'
+import { Key, ShortText } from '../http/keys.ts'
+import { pickDefined } from '../http/pick-defined.ts'
 import type { GivenFields } from './decide.ts'
 import { Visibility } from './events.ts'
+import { givenTexts } from './fields.ts'
 import { messageMeanings, traceMeanings } from './meanings.ts'
 import { type MessageGiven, type MessageUpsert, givenOf, toUpsert } from './message.ts'
 import { MessageRole, PartBody, PlainNumber } from './part.ts'
 
-const written = {
-  agentId: ShortText.meta(traceMeanings.agentId).optional(),
-  title: LongText.meta(traceMeanings.title).optional(),
-  projectPath: LongText.meta(traceMeanings.projectPath).optional(),
-  projectName: ShortText.meta(traceMeanings.projectName).optional(),
-  model: ShortText.meta(traceMeanings.model).optional(),
-  gitRemoteUrl: LongText.meta(traceMeanings.gitRemoteUrl).optional(),
-  gitBranch: ShortText.meta(traceMeanings.gitBranch).optional(),
-  gitRef: ShortText.meta(traceMeanings.gitRef).optional(),
-  visibility: Visibility.optional(),
-}
+const written = { ...givenTexts, visibility: Visibility.optional() }
 
 const exampleFields = { agentId: 'my-agent', title: 'Mend the login page', model: 'gpt-5', visibility: 'private' }
 
@@ -143,8 +135,4 @@ export const readBatch = (bytes: Uint8Array): MessageUpsert[] => {
 const names = Object.keys(written) as (keyof typeof written)[]
 
 /** The known members that a body has of its own; anything else in it is nobody's business. */
-export const givenFields = (body: TraceUpsert): GivenFields => {
-  const fields: Record<string, unknown> = {}
-  for (const name of names) if (Object.hasOwn(body, name) && body[name] !== undefined) fields[name] = body[name]
-  return fields as GivenFields
-}
+export const givenFields = (body: TraceUpsert): GivenFields => pickDefined(body, names)

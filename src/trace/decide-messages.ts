@@ -1,7 +1,9 @@
 import { Rejected } from '../engine/rejected.ts'
+import type { DecisionWithResult } from '../engine/stream.ts'
 import { classOf, toolsOf } from './classify.ts'
-import { type Counts, type KnownMessage, type Trace, type TraceNeed, knownMessage } from './decide.ts'
+import type { Counts, TraceNeed, TraceState } from './decide.ts'
 import type { TraceEvent } from './events.ts'
+import type { KnownMessage, LoadedMessages } from './loaded-messages.ts'
 import { type MessageDocument, type MessageUpsert, difference, digestOf, merge } from './message.ts'
 import { type Member, assertMayWrite } from './policy.ts'
 import { newToolCounts } from './tool-counts.ts'
@@ -95,6 +97,13 @@ const change = ({ known, document: before }: Seen, upsert: MessageUpsert, at: nu
   }
 }
 
+/** A message as it is before the batch; undefined when the trace does not have it. */
+const loadedMessage = (loaded: LoadedMessages, externalId: string): Seen | undefined => {
+  const known = loaded.find(externalId)
+  if (known === 'unknown') throw new Error(`message ${externalId} was not loaded`)
+  return known === 'none' ? undefined : { known, document: loaded.documentOf(externalId) }
+}
+
 const countedAs = (document: MessageDocument, digest = digestOf(document)) => ({
   class: classOf(document),
   tools: toolsOf(document),
@@ -103,28 +112,29 @@ const countedAs = (document: MessageDocument, digest = digestOf(document)) => ({
 
 /**
  * Upserts messages in order, all or none: one event for each that is new or changed, then one with the counts when they
- * moved. The same externalId twice is two upserts in order.
+ * moved. The same externalId twice is two upserts in order. The result says what became of each.
  */
 export const upsertMessages =
-  (writer: Member, upserts: readonly MessageUpsert[]) =>
-  (state: Trace, at: number): { events: TraceEvent[]; messages: UpsertedMessage[] } => {
-    if (state.is === 'absent') throw new Rejected('not_found', 'Not found')
-    assertMayWrite(state, writer)
+  (
+    writer: Member,
+    upserts: readonly MessageUpsert[],
+  ): DecisionWithResult<TraceState, TraceEvent, readonly UpsertedMessage[]> =>
+  ({ trace, messages: loaded }, _now, at) => {
+    if (trace.is === 'absent') throw new Rejected('not_found', 'Not found')
+    assertMayWrite(trace, writer)
     const events: TraceEvent[] = []
-    const messages: UpsertedMessage[] = []
+    const result: UpsertedMessage[] = []
     const overlay = new Map<string, Seen>()
-    const tally = newTally(state.counts)
+    const tally = newTally(trace.counts)
     for (const upsert of upserts) {
       const { externalId } = upsert
-      const stored = knownMessage(state, externalId)
-      if (stored === undefined) throw new Error(`message ${externalId} was not loaded`)
-      const before = overlay.get(externalId) ?? (stored && { known: stored, document: state.documents.get(externalId) })
+      const before = overlay.get(externalId) ?? loadedMessage(loaded, externalId)
       const { event, ...message } = before ? change(before, upsert, at) : create(tally.next(), upsert, at)
       if (event) events.push(event)
       if (!before) tally.add(message.known)
       else if (event) tally.correct(before.known, message.known)
       overlay.set(externalId, message)
-      messages.push({ externalId, ...message })
+      result.push({ externalId, ...message })
     }
-    return { events: [...events, ...tally.events()], messages }
+    return { events: [...events, ...tally.events()], result }
   }

@@ -1,5 +1,5 @@
 import type { Decision } from '../engine/stream.ts'
-import type { Trace } from './decide.ts'
+import type { TraceState } from './decide.ts'
 import type { TraceEvent } from './events.ts'
 
 /**
@@ -20,9 +20,9 @@ export type SummaryGiven = {
 
 /** Takes over a summary, unless it is no longer due or was made of an earlier life of the trace. */
 export const summarise =
-  ({ title, summary, messageCount, deletions }: SummaryGiven, threshold: number): Decision<Trace, TraceEvent> =>
-  (state) => {
-    if (state.is === 'absent' || state.earlier.count !== deletions) return []
-    if (!isDue(messageCount, state.summary?.messageCount, threshold)) return []
+  ({ title, summary, messageCount, deletions }: SummaryGiven, threshold: number): Decision<TraceState, TraceEvent> =>
+  ({ trace }) => {
+    if (trace.is === 'absent' || trace.earlier.count !== deletions) return []
+    if (!isDue(messageCount, trace.summary?.messageCount, threshold)) return []
     return [{ type: 'TraceSummarised', data: { ...(title === undefined ? {} : { title }), summary, messageCount } }]
   }

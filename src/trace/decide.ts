@@ -2,39 +2,19 @@ import jsonpatch from 'fast-json-patch'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
 import { type Earlier, NO_EARLIER, endedBy, toldOf } from './earlier.ts'
-import { type MessageClass, type MessageTypeCounts, TraceEvent, type Visibility } from './events.ts'
+import { type MessageTypeCounts, type PatchOperation, TraceEvent, type Visibility } from './events.ts'
+import type { TraceTexts } from './fields.ts'
 import { weighTrace } from './kept.ts'
-import { KnownMessages } from './known-messages.ts'
+import { LoadedMessages } from './loaded-messages.ts'
 import { type MessageDocument, applyPatch } from './message.ts'
 import { type Member, assertMayWrite } from './policy.ts'
 
-export type TraceFields = {
-  readonly agentId: string
-  readonly title?: string
-  readonly projectPath?: string
-  readonly projectName?: string
-  readonly model?: string
-  readonly modelName?: string
-  readonly gitRemoteUrl?: string
-  readonly gitBranch?: string
-  readonly gitRef?: string
-  readonly visibility: Visibility
-}
+export type TraceFields = TraceTexts & { readonly visibility: Visibility }
 
 export type Counts = {
   readonly messageCount: number
   readonly messageTypeCounts: MessageTypeCounts
   readonly toolTypeCounts: Readonly<Record<string, number>>
-}
-
-/** What a decision knows of a message without its document. */
-export type KnownMessage = {
-  readonly ordinal: number
-  readonly digest: string
-  readonly class: MessageClass
-  readonly tools: readonly string[]
-  readonly createdAt: number
-  readonly updatedAt: number
 }
 
 export type PresentTrace = {
@@ -48,29 +28,15 @@ export type PresentTrace = {
   readonly counts: Counts
   readonly summary?: { readonly title?: string; readonly summary: string; readonly messageCount: number }
   readonly earlier: Earlier
-  /** Messages by externalId, as far as they are loaded. */
-  readonly messages: KnownMessages
-  /** externalIds that were looked up and stand for no message. */
-  readonly missing: Set<string>
-  /** The documents of some of them: of those that were needed, or written just now. */
-  readonly documents: Map<string, MessageDocument>
 }
 
 export type Trace = { readonly is: 'absent'; readonly earlier: Earlier } | PresentTrace
 
+/** What decisions look at: a trace, which is a value, and beside it what is loaded of its messages, which changes in place. */
+export type TraceState = { readonly trace: Trace; readonly messages: LoadedMessages }
+
 /** What a message write needs of a trace: each message by externalId, with the digest that it would have. */
 export type TraceNeed = ReadonlyMap<string, string>
-
-/**
- * What is known of a message: null when the trace has none of that externalId, undefined when that has to be looked up.
- * Once as many messages are known as the trace has, any other is known not to exist.
- */
-export const knownMessage = (state: PresentTrace, externalId: string): KnownMessage | null | undefined => {
-  const known = state.messages.get(externalId)
-  if (known !== undefined) return known
-  const isMissing = state.messages.size === state.counts.messageCount || state.missing.has(externalId)
-  return isMissing ? null : undefined
-}
 
 export const noCounts: Counts = {
   messageCount: 0,
@@ -78,62 +44,71 @@ export const noCounts: Counts = {
   toolTypeCounts: {},
 }
 
-const present = (state: Trace): PresentTrace => {
-  if (state.is === 'absent') throw new Error('the trace does not exist')
-  return state
+const present = (trace: Trace): PresentTrace => {
+  if (trace.is === 'absent') throw new Error('the trace does not exist')
+  return trace
 }
 
-type Written = { externalId: string; message: KnownMessage; document: MessageDocument | undefined }
-
-const withMessage = (state: PresentTrace, { externalId, message, document }: Written): Trace => {
-  state.messages.set(externalId, message)
-  state.missing.delete(externalId)
-  state.documents.delete(externalId)
-  if (document) state.documents.set(externalId, document)
-  return { ...state, updatedAt: message.updatedAt }
+const patched = (fields: TraceFields, patch: readonly PatchOperation[]): TraceFields => {
+  const after = structuredClone(fields)
+  jsonpatch.applyPatch(after, patch as jsonpatch.Operation[])
+  return after
 }
 
-const evolve = (state: Trace, event: TraceEvent, { at, actor }: EventContext): Trace => {
+const evolveTrace = (trace: Trace, event: TraceEvent, { at, actor }: EventContext): Trace => {
   switch (event.type) {
     case 'TraceCreated': {
       const { externalId, namespaceId, createdBy, ...fields } = event.data
-      const { earlier } = state
       const origin = { externalId, namespaceId, createdBy, createdAt: at, updatedAt: at }
-      const loaded = { messages: new KnownMessages(), missing: new Set<string>(), documents: new Map() }
-      return { is: 'present', ...origin, fields: fields as TraceFields, counts: noCounts, earlier, ...loaded }
+      return { is: 'present', ...origin, fields: fields as TraceFields, counts: noCounts, earlier: trace.earlier }
     }
     case 'TraceUpdated': {
-      const fields = structuredClone(present(state).fields)
-      jsonpatch.applyPatch(fields, event.data.patch as jsonpatch.Operation[])
-      return { ...present(state), fields, updatedAt: at }
+      const before = present(trace)
+      return { ...before, fields: patched(before.fields, event.data.patch), updatedAt: at }
     }
-    case 'MessageAdded': {
-      const { externalId, ordinal, class: kind, tools, digest, ...document } = event.data
-      const message = { ordinal, class: kind, tools, digest, createdAt: at, updatedAt: at }
-      return withMessage(present(state), { externalId, message, document: document as MessageDocument })
-    }
-    case 'MessageUpdated': {
-      const { externalId, ordinal, class: kind, tools, digest, patch } = event.data
-      const { messages, documents } = present(state)
-      const message = {
-        ordinal,
-        class: kind,
-        tools,
-        digest,
-        createdAt: messages.get(externalId)?.createdAt ?? at,
-        updatedAt: at,
-      }
-      const before = documents.get(externalId)
-      return withMessage(present(state), { externalId, message, document: before && applyPatch(before, patch) })
-    }
+    case 'MessageAdded':
+    case 'MessageUpdated':
+      return { ...present(trace), updatedAt: at }
     case 'MessagesCounted':
-      return { ...present(state), counts: event.data }
+      return { ...present(trace), counts: event.data }
     case 'TraceSummarised':
-      return { ...present(state), summary: event.data as NonNullable<PresentTrace['summary']> }
+      return { ...present(trace), summary: event.data as NonNullable<PresentTrace['summary']> }
     case 'TraceDeleted':
       return { is: 'absent', earlier: endedBy(event.data, at, actor?.userId) }
   }
 }
+
+const evolveMessages = (messages: LoadedMessages, event: TraceEvent, at: number): LoadedMessages => {
+  switch (event.type) {
+    case 'TraceCreated':
+    case 'TraceDeleted':
+      return new LoadedMessages()
+    case 'MessageAdded': {
+      const { externalId, ordinal, class: kind, tools, digest, ...document } = event.data
+      const message = { ordinal, class: kind, tools, digest, createdAt: at, updatedAt: at }
+      messages.write(externalId, message, document as MessageDocument)
+      return messages
+    }
+    case 'MessageUpdated': {
+      const { externalId, ordinal, class: kind, tools, digest, patch } = event.data
+      const known = messages.find(externalId)
+      const createdAt = typeof known === 'string' ? at : known.createdAt
+      const before = messages.documentOf(externalId)
+      const message = { ordinal, class: kind, tools, digest, createdAt, updatedAt: at }
+      messages.write(externalId, message, before && applyPatch(before, patch))
+      return messages
+    }
+    case 'TraceUpdated':
+    case 'MessagesCounted':
+    case 'TraceSummarised':
+      return messages
+  }
+}
+
+const evolve = ({ trace, messages }: TraceState, event: TraceEvent, context: EventContext): TraceState => ({
+  trace: evolveTrace(trace, event, context),
+  messages: evolveMessages(messages, event, context.at),
+})
 
 /** Within one append only the newest counts matter: they are totals. */
 const condense = (events: readonly TraceEvent[]) => {
@@ -141,24 +116,24 @@ const condense = (events: readonly TraceEvent[]) => {
   return events.filter((event) => event.type !== 'MessagesCounted' || event === last)
 }
 
-export const traces: StreamKind<Trace, TraceEvent> = {
+export const traces: StreamKind<TraceState, TraceEvent> = {
   category: 'trace',
   events: TraceEvent,
-  initial: () => ({ is: 'absent', earlier: NO_EARLIER }),
+  initial: () => ({ trace: { is: 'absent', earlier: NO_EARLIER }, messages: new LoadedMessages() }),
   evolve,
   weigh: weighTrace,
   condense,
 }
 
-type Decide = Decision<Trace, TraceEvent>
+type Decide = Decision<TraceState, TraceEvent>
 
 /** Fields as a client gives them: absent ones are left as they are. `modelName` comes from the registry. */
 export type GivenFields = Partial<TraceFields>
 
-const update = (state: PresentTrace, given: GivenFields): TraceEvent[] => {
-  const after: Record<string, unknown> = { ...state.fields, ...given }
+const update = ({ fields }: PresentTrace, given: GivenFields): TraceEvent[] => {
+  const after: Record<string, unknown> = { ...fields, ...given }
   if (given.model !== undefined && given.modelName === undefined) delete after.modelName
-  return [{ type: 'TraceUpdated', data: { patch: jsonpatch.compare(state.fields, after) as never } }]
+  return [{ type: 'TraceUpdated', data: { patch: jsonpatch.compare(fields, after) as never } }]
 }
 
 const shown = (given: GivenFields) => ({ visibility: 'private' as const, ...given })
@@ -170,7 +145,7 @@ const shown = (given: GivenFields) => ({ visibility: 'private' as const, ...give
 export const upsert =
   (writer: Member, origin: { externalId: string; namespaceId: string }, given: GivenFields): Decide =>
   (state, now, at) => {
-    if (state.is === 'present') return replace(writer, given)(state, now, at)
+    if (state.trace.is === 'present') return replace(writer, given)(state, now, at)
     const created = { ...origin, createdBy: writer.userId, agentId: 'unknown', ...shown(given) }
     return [{ type: 'TraceCreated', data: created }]
   }
@@ -181,19 +156,19 @@ export const replace = (writer: Member, given: GivenFields): Decide => patch(wri
 /** Changes the given fields of a trace that exists; the rest stays, `visibility` too. */
 export const patch =
   (writer: Member, given: GivenFields): Decide =>
-  (state) => {
-    if (state.is === 'absent') throw new Rejected('not_found', 'Not found')
-    assertMayWrite(state, writer)
-    return update(state, given)
+  ({ trace }) => {
+    if (trace.is === 'absent') throw new Rejected('not_found', 'Not found')
+    assertMayWrite(trace, writer)
+    return update(trace, given)
   }
 
 /** Deletes a trace. The event stands for itself: everything before it is erased. */
 export const remove =
   (writer: Member): Decide =>
-  (state) => {
-    if (state.is === 'absent') throw new Rejected('not_found', 'Not found')
-    assertMayWrite(state, writer)
-    const { externalId, namespaceId, createdBy, createdAt, counts, earlier } = state
+  ({ trace }) => {
+    if (trace.is === 'absent') throw new Rejected('not_found', 'Not found')
+    assertMayWrite(trace, writer)
+    const { externalId, namespaceId, createdBy, createdAt, counts, earlier } = trace
     const data = {
       externalId,
       namespaceId,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { event } from '../engine/stream.ts'
+import { storedTexts } from './fields.ts'
 import { MessageRole, Part, PlainNumber, type StoredPart } from './part.ts'
 
 export const Visibility = z.enum(['private', 'direct', 'public']).meta({
@@ -10,20 +11,6 @@ export type Visibility = z.infer<typeof Visibility>
 
 export const MessageClass = z.enum(['user_message', 'agent_context', 'agent_text', 'agent_thinking', 'tool_call'])
 export type MessageClass = z.infer<typeof MessageClass>
-
-/** What a trace says of itself; all of it is given by clients, but for `modelName`. */
-export const traceFields = {
-  agentId: z.string(),
-  title: z.string().optional(),
-  projectPath: z.string().optional(),
-  projectName: z.string().optional(),
-  model: z.string().optional(),
-  modelName: z.string().optional(),
-  gitRemoteUrl: z.string().optional(),
-  gitBranch: z.string().optional(),
-  gitRef: z.string().optional(),
-  visibility: Visibility,
-}
 
 /** RFC 6902, with a fixed vocabulary: whole values, at `/<field>` and `/parts/<i>` only. */
 export const PatchOperation = z.discriminatedUnion('op', [
@@ -55,7 +42,13 @@ export type MessageTypeCounts = z.infer<typeof MessageTypeCounts>
 
 /** Stream `trace-<id>`: the trace and its messages. Times are milliseconds. */
 export const TraceEvent = z.discriminatedUnion('type', [
-  event('TraceCreated', { externalId: z.string(), namespaceId: z.string(), createdBy: z.string(), ...traceFields }),
+  event('TraceCreated', {
+    externalId: z.string(),
+    namespaceId: z.string(),
+    createdBy: z.string(),
+    ...storedTexts,
+    visibility: Visibility,
+  }),
   event('TraceUpdated', { patch: z.array(PatchOperation) }),
   event('MessageAdded', {
     externalId: z.string(),

@@ -14,7 +14,7 @@ export const remembered = ({ traces }: TraceServices, caller: Caller, externalId
   if (!caller.namespace) return undefined
   const id = traceId(caller.namespace.id, externalId)
   const { userId, namespace } = caller
-  if (traces.peek(id)?.is !== 'present') return undefined
+  if (traces.peek(id)?.trace.is !== 'present') return undefined
   return { id, namespaceId: namespace.id, writer: { userId, role: namespace.role } }
 }
 
@@ -33,9 +33,9 @@ const resolved = async ({ reads }: TraceServices, caller: Caller, externalId: st
  */
 export const assertMayWriteTo = async (service: TraceServices, caller: Caller, externalId: string): Promise<void> => {
   const known = remembered(service, caller, externalId)
-  const state = known && service.traces.peek(known.id)
+  const trace = known && service.traces.peek(known.id)?.trace
   // What is remembered may be of an earlier life of the trace: it refuses nothing.
-  if (state?.is !== 'present' || !mayWrite(state, known!.writer)) await resolved(service, caller, externalId)
+  if (trace?.is !== 'present' || !mayWrite(trace, known!.writer)) await resolved(service, caller, externalId)
 }
 
 /** What a write came to, or undefined when the trace that it was for is gone. */

@@ -9,7 +9,7 @@ import { messageId } from '../ids.ts'
 import type { Claim } from '../namespace/quota.ts'
 import { BatchBody, MessageBody, readBatch, readMessage } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
-import type { Trace } from './decide.ts'
+import type { TraceState } from './decide.ts'
 import { growthOf } from './growth.ts'
 import { type Located, assertMayWriteTo, writeLocated } from './locate.ts'
 import { messageListRoute } from './message-list-route.ts'
@@ -37,7 +37,7 @@ const Batch = z.object({
 })
 const tags = ['messages']
 
-type Written = { id: string; messages: UpsertedMessage[]; messageCount: number }
+type Written = { id: string; messages: readonly UpsertedMessage[]; messageCount: number }
 
 const batchText = ({ id, messages, messageCount }: Written): string => {
   const count = { created: 0, updated: 0, unchanged: 0 }
@@ -48,6 +48,17 @@ const batchText = ({ id, messages, messageCount }: Written): string => {
   const { created, updated, unchanged } = count
   return `{"messages":${jsonArray(items)},"created":${created},"updated":${updated},"unchanged":${unchanged},"messageCount":${messageCount}}`
 }
+
+type DecideUpserts = ReturnType<typeof upsertMessages>
+
+/** A decision that claims room for what its upserts add. */
+const claiming =
+  (claim: Claim, decide: DecideUpserts): DecideUpserts =>
+  (state, now, at) => {
+    const decided = decide(state, now, at)
+    claim(growthOf(decided.result))
+    return decided
+  }
 
 const module = new URL('./body-tasks.ts', import.meta.url)
 
@@ -76,18 +87,11 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     upserts: readonly MessageUpsert[],
     claim: Claim,
   ) => {
-    const upsert = upsertMessages(writer, upserts)
-    let messages: UpsertedMessage[] = []
-    const decide = (state: Trace, _now: number, at: number) => {
-      const decided = upsert(state, at)
-      messages = decided.messages
-      claim(growthOf(messages))
-      return decided.events
-    }
-    const answer = (state: Trace) => ({
+    const decide = claiming(claim, upsertMessages(writer, upserts))
+    const answer = ({ trace }: TraceState, _events: unknown, messages: readonly UpsertedMessage[]): Written => ({
       id,
       messages,
-      messageCount: state.is === 'present' ? state.counts.messageCount : 0,
+      messageCount: trace.is === 'present' ? trace.counts.messageCount : 0,
     })
     return service.write(traces, id, { decide, answer, need: needOf(upserts) }, contextOf(request))
   }

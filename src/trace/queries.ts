@@ -8,6 +8,7 @@ import { weighedRows } from '../http/page-bytes.ts'
 import { keyHash, traceId } from '../ids.ts'
 import type { Role } from '../namespace/events.ts'
 import type { Visibility } from './events.ts'
+import { columnOf, listedNames } from './fields.ts'
 import type { Member } from './policy.ts'
 import type { ListedRow } from './rows.ts'
 import type { DetailRow } from './views.ts'
@@ -108,7 +109,9 @@ export const afterOf = (cursor: string | undefined): After | undefined => {
 export const cursorAfter = (row: { created_at: bigint; id: string }): string =>
   encodeCursor(Number(row.created_at), row.id)
 
-export const summaryColumns = `t.id, t.external_id, t.title, t.agent_id, t.model, t.model_name, t.ai_title, t.visibility,
+const listedTexts = listedNames.map((name) => `t.${columnOf[name]}`).join(', ')
+
+export const summaryColumns = `t.id, t.external_id, ${listedTexts}, t.ai_title, t.visibility,
   t.created_at, t.updated_at, c.message_count`
 
 /** Bytes of the texts that a summary shows. */

@@ -11,11 +11,10 @@ import { answers, jsonArray, ok, okText } from '../http/reply.ts'
 import { traceId } from '../ids.ts'
 import type { Claim } from '../namespace/quota.ts'
 import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
-import { type GivenFields, type Trace, patch, remove, replace, upsert } from './decide.ts'
+import { type GivenFields, type Trace, type TraceState, patch, remove, replace, upsert } from './decide.ts'
 import type { TraceEvent } from './events.ts'
 import { type Member, assertMayRead, assertMayWrite } from './policy.ts'
 import { afterOf, cursorAfter, listTraces, memberOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
-import { KnownMessages } from './known-messages.ts'
 import { remembered, unlessGone, writeLocated } from './locate.ts'
 import { named, namedRow, namedTrace } from './named.ts'
 import type { ListedRow } from './rows.ts'
@@ -31,8 +30,8 @@ const tags = ['traces']
 export const traceRoutes = (app: FastifyInstance, service: TraceServices): void => {
   const { reads, traces, models, quotas } = service
 
-  const write = (request: FastifyRequest, id: string, decide: Decision<Trace, TraceEvent>) =>
-    service.write(traces, id, { decide, answer: withoutMessages }, contextOf(request))
+  const write = (request: FastifyRequest, id: string, decide: Decision<TraceState, TraceEvent>) =>
+    service.write(traces, id, { decide, answer: ({ trace }) => trace }, contextOf(request))
 
   const slugFor = (caller: Caller, namespaceId: string) =>
     caller.namespace?.id === namespaceId ? caller.namespace.slug : slugOf(reads, namespaceId)
@@ -120,11 +119,11 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     async (request, reply) => {
       const caller = requireCaller(request)
       const fields = await named(models, givenFields(request.body))
-      const { id, state } = await writeLocated(service, caller, request.params.externalId, async ({ id, writer }) => ({
+      const { id, trace } = await writeLocated(service, caller, request.params.externalId, async ({ id, writer }) => ({
         id,
-        state: await write(request, id, patch(writer, fields)),
+        trace: await write(request, id, patch(writer, fields)),
       }))
-      return okText(reply, await answerDetail(caller, id, state))
+      return okText(reply, await answerDetail(caller, id, trace))
     },
   )
 
@@ -204,17 +203,11 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
   )
 }
 
-/** A trace as it stands after a decision, without what memory goes on changing. */
-const withoutMessages = (state: Trace): Trace =>
-  state.is === 'present'
-    ? { ...state, messages: new KnownMessages(), missing: new Set<string>(), documents: new Map() }
-    : state
-
 /** A decision that claims room for the trace that it makes. */
 const counting =
-  (claim: Claim, decide: Decision<Trace, TraceEvent>): Decision<Trace, TraceEvent> =>
+  (claim: Claim, decide: Decision<TraceState, TraceEvent>): Decision<TraceState, TraceEvent> =>
   (state, now, at) => {
-    const isNew = state.is === 'absent'
+    const isNew = state.trace.is === 'absent'
     const events = decide(state, now, at)
     claim(isNew ? 1 : 0)
     return events

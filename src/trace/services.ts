@@ -5,13 +5,13 @@ import type { Write } from '../engine/write.ts'
 import type { Streams } from '../http/stream.ts'
 import type { Registry } from '../models/registry.ts'
 import type { Quotas } from '../namespace/quotas.ts'
-import type { Trace, TraceNeed } from './decide.ts'
+import type { TraceNeed, TraceState } from './decide.ts'
 import type { TraceEvent } from './events.ts'
 
 /** What the routes of traces and their messages need. */
 export type TraceServices = {
   readonly reads: Reads<ReadTables>
-  readonly traces: Transactor<Trace, TraceEvent, TraceNeed>
+  readonly traces: Transactor<TraceState, TraceEvent, TraceNeed>
   readonly write: Write
   /** The names of models. */
   readonly models: Registry

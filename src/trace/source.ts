@@ -6,9 +6,9 @@ import { messageId } from '../ids.ts'
 import { parseExact } from '../json/exact.ts'
 import { type Expected, expectedOf, revisionNumber } from '../log/log.ts'
 import { uuids } from '../postgres/arrays.ts'
-import { type KnownMessage, type PresentTrace, type Trace, type TraceNeed, knownMessage, noCounts } from './decide.ts'
+import { type PresentTrace, type TraceNeed, type TraceState, noCounts } from './decide.ts'
 import { type Earlier, NO_EARLIER } from './earlier.ts'
-import { KnownMessages } from './known-messages.ts'
+import { type KnownMessage, LoadedMessages } from './loaded-messages.ts'
 import type { MessageDocument } from './message.ts'
 import { type Part, storedPart } from './part.ts'
 import { type TraceRow, fieldsOf } from './rows.ts'
@@ -108,24 +108,25 @@ const toPresent = (row: HeaderRow, earlier: Earlier): PresentTrace => ({
         },
       }),
   earlier,
-  messages: new KnownMessages(),
-  missing: new Set(),
-  documents: new Map(),
 })
 
-/** The trace without its messages, from rows that stand for one revision of its stream. */
-const toLoaded = (row: HeaderRow): Loaded<Trace> => {
+/** The trace with none of its messages loaded, from rows that stand for one revision of its stream. */
+const toLoaded = (row: HeaderRow): Loaded<TraceState> => {
   const earlier = row.deletions ? (JSON.parse(row.deletions) as Earlier) : NO_EARLIER
-  if (row.id) return { state: toPresent(row, earlier), revision: row.revision, at: Number(row.at), position: 0n }
+  if (row.id) {
+    const trace = toPresent(row, earlier)
+    const messages = new LoadedMessages(trace.counts.messageCount)
+    return { state: { trace, messages }, revision: row.revision, at: Number(row.at), position: 0n }
+  }
   const revision: Expected = expectedOf(row.buried_revision ?? -1n)
-  return { state: { is: 'absent', earlier }, revision, at: Number(row.buried_at ?? 0n), position: 0n }
+  const state: TraceState = { trace: { is: 'absent', earlier }, messages: new LoadedMessages() }
+  return { state, revision, at: Number(row.buried_at ?? 0n), position: 0n }
 }
 
-const covers = (state: Trace, need: TraceNeed): boolean => {
-  if (state.is === 'absent') return true
+const covers = ({ trace, messages }: TraceState, need: TraceNeed): boolean => {
+  if (trace.is === 'absent') return true
   for (const [externalId, digest] of need) {
-    const known = knownMessage(state, externalId)
-    if (known === undefined || (known && known.digest !== digest && !state.documents.has(externalId))) return false
+    if (messages.find(externalId) === 'unknown' || messages.lacksDocument(externalId, digest)) return false
   }
   return true
 }
@@ -137,34 +138,31 @@ const covers = (state: Trace, need: TraceNeed): boolean => {
 export const traceSource = (
   reads: Reads<ReadTables>,
   caughtUp: (position: bigint) => Promise<void>,
-): Source<Trace, TraceNeed> => {
-  const header = async (id: string, need: TraceNeed): Promise<Loaded<Trace>> => {
+): Source<TraceState, TraceNeed> => {
+  const header = async (id: string, need: TraceNeed): Promise<Loaded<TraceState>> => {
     const ids = [...need.keys()].map((externalId) => messageId(id, externalId))
     const rows = await reads.rows<HeaderRow & MessageRow & Row>('trace-load', loadStatement, [id, uuids(ids)])
     const loaded = toLoaded(rows[0]!)
-    if (loaded.state.is === 'absent') return loaded
-    for (const externalId of need.keys()) loaded.state.missing.add(externalId)
-    for (const row of rows) {
-      if (row.ordinal === null) continue
-      loaded.state.messages.set(row.message_external_id, toKnown(row))
-      loaded.state.missing.delete(row.message_external_id)
-    }
+    const { messages } = loaded.state
+    for (const externalId of need.keys()) messages.set(externalId, 'none')
+    for (const row of rows) if (row.ordinal !== null) messages.set(row.message_external_id, toKnown(row))
     return loaded
   }
 
   /** Adds the documents of messages that will change; false when the rows are of another revision by now. */
-  const addDocuments = async (id: string, { state, revision }: Loaded<Trace>, need: TraceNeed): Promise<boolean> => {
-    if (state.is === 'absent') return true
-    const changing = [...need].filter(([externalId, digest]) => {
-      const known = state.messages.get(externalId)
-      return known && known.digest !== digest && !state.documents.has(externalId)
-    })
+  const addDocuments = async (
+    id: string,
+    { state, revision }: Loaded<TraceState>,
+    need: TraceNeed,
+  ): Promise<boolean> => {
+    const { messages } = state
+    const changing = [...need].filter(([externalId, digest]) => messages.lacksDocument(externalId, digest))
     if (changing.length === 0) return true
     const ids = changing.map(([externalId]) => messageId(id, externalId))
     const rows = await reads.rows<DocumentRow & Row>('trace-documents', documentsStatement, [id, uuids(ids)])
     for (const row of rows) {
       if (row.revision !== revision) return false
-      state.documents.set(row.external_id, toDocument(row))
+      messages.setDocument(row.external_id, toDocument(row))
     }
     return rows.length === changing.length
   }
@@ -172,33 +170,25 @@ export const traceSource = (
   const load = async (
     id: string,
     needs: readonly TraceNeed[],
-    known: Loaded<Trace> | undefined,
-  ): Promise<Loaded<Trace>> => {
+    known: Loaded<TraceState> | undefined,
+  ): Promise<Loaded<TraceState>> => {
     const need: TraceNeed = new Map(needs.flatMap((one) => [...one]))
     if (known) await caughtUp(known.position)
     for (;;) {
       const loaded = await header(id, need)
       const whole = (await addDocuments(id, loaded, need)) && (await addOthers(id, loaded, needs))
       if (!whole) continue
-      if (known && revisionNumber(known.revision) === revisionNumber(loaded.revision)) return complete(known, loaded)
-      return loaded
+      if (!known || revisionNumber(known.revision) !== revisionNumber(loaded.revision)) return loaded
+      known.state.messages.add(loaded.state.messages)
+      return known
     }
   }
 
   /** Of several commands for one message each brings a digest of its own: any that differs needs the document. */
-  const addOthers = async (id: string, loaded: Loaded<Trace>, needs: readonly TraceNeed[]): Promise<boolean> => {
+  const addOthers = async (id: string, loaded: Loaded<TraceState>, needs: readonly TraceNeed[]): Promise<boolean> => {
     for (const need of needs) if (!(await addDocuments(id, loaded, need))) return false
     return true
   }
 
   return { load, covers }
-}
-
-/** What memory holds already, with the messages that have been loaded. */
-const complete = (known: Loaded<Trace>, { state }: Loaded<Trace>): Loaded<Trace> => {
-  if (known.state.is === 'absent' || state.is === 'absent') return known
-  for (const [externalId, message] of state.messages) known.state.messages.set(externalId, message)
-  for (const externalId of state.missing) known.state.missing.add(externalId)
-  for (const [externalId, document] of state.documents) known.state.documents.set(externalId, document)
-  return known
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { count, id, text as textField, time } from '../http/fields.ts'
+import { pickDefined } from '../http/pick-defined.ts'
 import { jsonObject } from '../http/reply.ts'
 import type { UpsertedMessage } from './decide-messages.ts'
 import type { PresentTrace } from './decide.ts'
 import { MessageTypeCounts, Visibility } from './events.ts'
+import { type TextName, columnOf, detailNames, listedNames, shownTexts } from './fields.ts'
 import { messageMeanings, traceMeanings } from './meanings.ts'
 import { MessageRole, Part, PlainNumber } from './part.ts'
 import { type TraceRow } from './rows.ts'
@@ -17,10 +19,7 @@ export const TraceSummary = z
   .object({
     id: id('the trace'),
     externalId: z.string().meta(traceMeanings.externalId),
-    title: z.string().meta(traceMeanings.title).optional(),
-    agentId: z.string().meta(traceMeanings.agentId),
-    model: z.string().meta(traceMeanings.model).optional(),
-    modelName: textField('The name of the model in the registry; absent for a model that it does not know').optional(),
+    ...shownTexts(listedNames),
     ai_title: textField('The title that the service made from the messages').optional(),
     visibility: Visibility,
     createdAt: time('When the service first got the trace'),
@@ -34,11 +33,7 @@ export const TraceDetail = TraceSummary.extend({
     .object({ id: id('the namespace'), slug: textField('The slug of the namespace; empty when it is not known') })
     .meta({ description: 'The namespace that the trace belongs to' }),
   createdBy: id('the user who created the trace'),
-  projectPath: z.string().meta(traceMeanings.projectPath).optional(),
-  projectName: z.string().meta(traceMeanings.projectName).optional(),
-  gitRemoteUrl: z.string().meta(traceMeanings.gitRemoteUrl).optional(),
-  gitBranch: z.string().meta(traceMeanings.gitBranch).optional(),
-  gitRef: z.string().meta(traceMeanings.gitRef).optional(),
+  ...shownTexts(detailNames),
   ai_summary: textField('The summary that the service made from the messages').optional(),
   summaryMessageCount: count('How many messages the trace had when its summary was made').optional(),
   messageTypeCounts: MessageTypeCounts.meta({
@@ -88,14 +83,18 @@ export const Message = z
 
 const text = (value: string | undefined) => (value === undefined ? undefined : JSON.stringify(value))
 
+/** Some of a row's texts, which are JSON already. */
+const textsOf = (row: TraceRow, names: readonly TextName[]) => {
+  const texts: { [Name in TextName]?: string | null } = {}
+  for (const name of names) texts[name] = row[columnOf[name]]
+  return texts
+}
+
 /** The members of a TraceSummary as JSON text. */
 export const summaryMembers = (row: TraceRow) => ({
   id: `"${row.id}"`,
   externalId: JSON.stringify(row.external_id),
-  title: row.title,
-  agentId: row.agent_id,
-  model: row.model,
-  modelName: row.model_name,
+  ...textsOf(row, listedNames),
   ai_title: row.ai_title,
   visibility: `"${row.visibility}"`,
   createdAt: String(row.created_at),
@@ -113,11 +112,7 @@ export const detailText = (row: DetailRow): string =>
     ...summaryMembers(row),
     namespace: JSON.stringify({ id: row.namespace_id, slug: row.slug ?? '' }),
     createdBy: `"${row.created_by}"`,
-    projectPath: row.project_path,
-    projectName: row.project_name,
-    gitRemoteUrl: row.git_remote_url,
-    gitBranch: row.git_branch,
-    gitRef: row.git_ref,
+    ...textsOf(row, detailNames),
     ai_summary: row.ai_summary,
     summaryMessageCount: row.summary_message_count?.toString(),
     messageTypeCounts: row.message_types,
@@ -132,10 +127,7 @@ export const stateText = (id: string, slug: string, trace: PresentTrace): string
   return JSON.stringify({
     id,
     externalId: trace.externalId,
-    title: fields.title,
-    agentId: fields.agentId,
-    model: fields.model,
-    modelName: fields.modelName,
+    ...pickDefined(fields, listedNames),
     ai_title: summary?.title,
     visibility: fields.visibility,
     createdAt: trace.createdAt,
@@ -143,11 +135,7 @@ export const stateText = (id: string, slug: string, trace: PresentTrace): string
     messageCount: counts.messageCount,
     namespace: { id: trace.namespaceId, slug },
     createdBy: trace.createdBy,
-    projectPath: fields.projectPath,
-    projectName: fields.projectName,
-    gitRemoteUrl: fields.gitRemoteUrl,
-    gitBranch: fields.gitBranch,
-    gitRef: fields.gitRef,
+    ...pickDefined(fields, detailNames),
     ai_summary: summary?.summary,
     summaryMessageCount: summary?.messageCount,
     ...(hasCounts ? { messageTypeCounts, toolTypeCounts } : {}),

@@ -106,6 +106,21 @@ for (const [what, broken] of Object.entries({
   })
 }
 
+test('a decision may have a result besides its events, which its own answer gets', async () => {
+  const id = randomUUID()
+  const node = newCounters(log)
+  const add = (by: number) => ({
+    decide: (state: Counter) => ({ events: count(by).decide(state), result: `from ${state.total}` }),
+    answer: (state: Counter, events: readonly CounterEvent[], result: string) =>
+      `${result} to ${state.total} by ${events.length}`,
+  })
+  const outcomes = await Promise.all([add(1), add(2), add(4)].map((command) => node.transact(id, command, {})))
+  assert.equal(
+    outcomes.map(({ answer }) => answer),
+    ['from 0 to 1 by 1', 'from 1 to 3 by 1', 'from 3 to 7 by 1'],
+  )
+})
+
 test('each event says who asked for it, and in which request', async () => {
   const id = randomUUID()
   const node = newCounters(log)

@@ -54,7 +54,7 @@ type Body = Parameters<typeof toUpsert>[1]
 const written = (count: number, body: (i: number) => Body) => () => {
   const upserts = times(count, (i) => toUpsert(randomUUID(), JSON.parse(JSON.stringify(body(i))) as Body))
   const state = trace()
-  const { events } = upsertMessages({ userId: 'u', role: 'admin' }, upserts)(state, 1)
+  const { events } = upsertMessages({ userId: 'u', role: 'admin' }, upserts)(state, 1, 1)
   const all = events.reduce((before, event) => traces.evolve(before, event, { at: 1_767_225_600_000 }), state)
   return trimTrace(all)
 }

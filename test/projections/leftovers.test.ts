@@ -57,7 +57,7 @@ test('what a deletion leaves behind goes in chunks, and what a later life has wr
   }
   assert.equal(before, [3, 6, 0])
   const loaded = await engine.source.load(id, [new Map([['m0', 'none']])], undefined)
-  assert.match(JSON.stringify([...(loaded.state.is === 'present' ? loaded.state.documents : [])]), '\\"new\\"')
+  assert.match(JSON.stringify(loaded.state.messages.documentOf('m0')), '\\"new\\"')
 })
 
 test('a trace that is deleted again while it is being swept stays noted', async () => {

@@ -97,7 +97,8 @@ test('a slug that somebody has taken gets the next suffix', async () => {
   assert.is(((await claim.catch((error: { code: string }) => error)) as { code: string }).code, 'slug_taken')
   const transact: typeof service.namespaces.transact = (id, command, context) => {
     if (id !== namespaceId(namespaceSlug!)) return service.namespaces.transact(id, command, context)
-    return service.namespaces.transact(id, { ...command, decide: claimNamespace(terms) }, context)
+    const taking = { ...command, decide: claimNamespace(terms) } as typeof command
+    return service.namespaces.transact(id, taking, context)
   }
   const taken = { ...service, namespaces: { ...service.namespaces, transact } }
   const identity = { id: identityId('device', key), type: 'device', key, profile: {} } as const

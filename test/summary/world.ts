@@ -1,5 +1,4 @@
-import { noCounts, traces } from '../../src/trace/decide.ts'
-import type { Trace } from '../../src/trace/decide.ts'
+import { type TraceState, noCounts, traces } from '../../src/trace/decide.ts'
 import { isDue, summarise } from '../../src/trace/decide-summary.ts'
 import { toldOf } from '../../src/trace/earlier.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
@@ -21,13 +20,14 @@ const created: TraceEvent = {
 export const newWorld = (rule: Rule) => {
   let now = 0
   const log: Recorded[] = []
-  const states = new Map<string, { state: Trace; revision: bigint; incarnation: bigint }>()
+  const states = new Map<string, { state: TraceState; revision: bigint; incarnation: bigint }>()
   const written: Written[] = []
   let rows = new Map<string, Tracked>()
   let jobs = new Map<string, Job>()
   let checkpoint = 0
 
   const stateOf = (id: string) => states.get(id) ?? { state: traces.initial(), revision: -1n, incarnation: -1n }
+  const traceOf = (id: string) => stateOf(id).state.trace
   const append = (id: string, events: readonly TraceEvent[]) => {
     for (const event of events) {
       const { state, revision, incarnation } = stateOf(id)
@@ -39,22 +39,22 @@ export const newWorld = (rule: Rule) => {
   }
 
   const add = (id: string, messages: number) => {
-    if (stateOf(id).state.is === 'absent') append(id, [created])
-    const { state } = stateOf(id)
-    const messageCount = (state.is === 'present' ? state.counts.messageCount : 0) + messages
+    if (traceOf(id).is === 'absent') append(id, [created])
+    const trace = traceOf(id)
+    const messageCount = (trace.is === 'present' ? trace.counts.messageCount : 0) + messages
     append(id, [{ type: 'MessagesCounted', data: { ...noCounts, messageCount } }])
   }
 
   const remove = (id: string) => {
-    const { state } = stateOf(id)
-    if (state.is === 'absent') return
+    const trace = traceOf(id)
+    if (trace.is === 'absent') return
     const data = {
       externalId: 'x',
       namespaceId: 'n',
       createdBy: 'u',
       createdAt: 0,
       messageCount: 0,
-      ...toldOf(state.earlier),
+      ...toldOf(trace.earlier),
     }
     append(id, [{ type: 'TraceDeleted', data }])
   }
@@ -84,11 +84,11 @@ export const newWorld = (rule: Rule) => {
   /** The check at a job's start, and what it reads. */
   const start = (id: string, { incarnation }: Job): Started | undefined => {
     const current = stateOf(id)
-    const { state } = current
-    if (state.is === 'absent' || current.incarnation !== incarnation) return undefined
-    const { messageCount } = state.counts
-    if (!isDue(messageCount, state.summary?.messageCount, rule.threshold)) return undefined
-    return { id, messageCount, deletions: state.earlier.count }
+    const { trace } = current.state
+    if (trace.is === 'absent' || current.incarnation !== incarnation) return undefined
+    const { messageCount } = trace.counts
+    if (!isDue(messageCount, trace.summary?.messageCount, rule.threshold)) return undefined
+    return { id, messageCount, deletions: trace.earlier.count }
   }
 
   const finish = ({ id, messageCount, deletions }: Started) => {
@@ -116,11 +116,11 @@ export const newWorld = (rule: Rule) => {
 
   const pass = (ms: number) => (now += ms)
   const dueIds = () =>
-    [...states].flatMap(([id, { state }]) =>
-      state.is === 'present' && isDue(state.counts.messageCount, state.summary?.messageCount, rule.threshold)
-        ? [id]
-        : [],
-    )
+    [...states].flatMap(([id, { state }]) => {
+      const { trace } = state
+      if (trace.is === 'absent') return []
+      return isDue(trace.counts.messageCount, trace.summary?.messageCount, rule.threshold) ? [id] : []
+    })
   return {
     add,
     remove,

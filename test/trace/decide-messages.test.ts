@@ -1,59 +1,151 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
+import { needOf, upsertMessages } from '../../src/trace/decide-messages.ts'
+import { noCounts, traces } from '../../src/trace/decide.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
+import { LoadedMessages } from '../../src/trace/loaded-messages.ts'
+import { type MessageGiven, type MessageUpsert, toUpsert } from '../../src/trace/message.ts'
+import type { Part } from '../../src/trace/part.ts'
+import { NOON, foldAll } from '../support/given.ts'
 
 const test = suite('trace/decide-messages')
 
-const database = await freshDatabase()
-const clock = { now: Date.now }
-const node = await openApp(database.url, { now: () => clock.now() })
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
+type Data<Type> = Extract<TraceEvent, { type: Type }>['data']
 
-const deviceId = randomUUID()
-const newToken = async () => {
-  const { data } = await node.call('POST', '/v1/session', { body: { deviceId } })
-  return (data as { session: { token: string } }).session.token
+const ada = { userId: 'ada', role: 'member' } as const
+const origin = { externalId: 'x', namespaceId: 'n', createdBy: 'ada' }
+const created: TraceEvent = { type: 'TraceCreated', data: { ...origin, agentId: 'a', visibility: 'private' } }
+const LATER = NOON + 60_000
+
+const call = (toolName: string): Part => ({ type: 'tool_call', content: { callId: 'c', toolName, args: {} } })
+const said = (text: string): Part => ({ type: 'text', content: { text } })
+const user = (externalId: string, textContent: string) => toUpsert(externalId, { role: 'user', textContent })
+const agent = (externalId: string, ...parts: Part[]) => toUpsert(externalId, { role: 'assistant', parts })
+
+/**
+ * What a batch comes to after others: its events, and what it says of each message. A retry gives no event, unless the batch
+ * has a message twice: then that of the last upserts gives none.
+ */
+const upserted = (before: readonly (readonly MessageUpsert[])[], batch: readonly MessageUpsert[]) => {
+  const past = before.reduce<TraceEvent[]>(
+    (events, upserts) => [...events, ...decided(foldAll(traces, events), upserts).events],
+    [created],
+  )
+  const state = foldAll(traces, past)
+  const { events, result: messages } = decided(state, batch)
+  const again = decided(foldAll(traces, [...past, ...events]), [
+    ...new Map(batch.map((one) => [one.externalId, one])).values(),
+  ])
+  assert.equal(again.events, [], 'a retry must emit nothing')
+  return { events, messages }
 }
-const token = await newToken()
 
-test('a message may stand twice in a batch, also when it ends as it is stored', async () => {
-  const url = `/v1/traces/${randomUUID()}`
-  await node.call('PUT', url, { token, body: {} })
-  const send = async (...texts: string[]) => {
-    const messages = texts.map((textContent) => ({ externalId: 'm', role: 'user', textContent }))
-    const { data } = await node.call('POST', `${url}/messages/batch`, { token, body: { messages } })
-    return (data as { messages?: { result: string }[] }).messages?.map(({ result }) => result)
-  }
-  assert.equal(await send('a'), ['created'])
-  node.service.traces.forget() // so that the message is known by its digest alone
-  assert.equal(await send('b', 'a'), ['updated', 'updated'])
-  node.service.traces.forget()
-  assert.equal(await send('a', 'a'), ['unchanged', 'unchanged'])
-  node.service.traces.forget()
-  assert.equal(await send('a', 'b', 'b', 'a', 'a'), ['unchanged', 'updated', 'unchanged', 'updated', 'unchanged'])
+const decided = (state: ReturnType<typeof traces.initial>, upserts: readonly MessageUpsert[]) =>
+  upsertMessages(ada, upserts)(state, LATER, LATER)
+
+const typesOf = (events: readonly TraceEvent[]) => events.map(({ type }) => type)
+const resultsOf = ({ messages }: Pick<ReturnType<typeof upserted>, 'messages'>) => messages.map(({ result }) => result)
+const countsOf = (events: readonly TraceEvent[]) => {
+  const counted = events.filter(({ type }) => type === 'MessagesCounted')
+  assert.is(counted.length, 1)
+  return counted[0]!.data as Data<'MessagesCounted'>
+}
+
+test('new messages are numbered as they come, and counted once', () => {
+  const { events, messages } = upserted([[user('a', '1')]], [agent('b', call('Bash')), agent('c', said('hi'))])
+  assert.equal(typesOf(events), ['MessageAdded', 'MessageAdded', 'MessagesCounted'])
+  assert.equal(
+    messages.map(({ externalId, result, known }) => [externalId, result, known.ordinal]),
+    [
+      ['b', 'created', 1],
+      ['c', 'created', 2],
+    ],
+  )
+  assert.equal(countsOf(events), {
+    messageCount: 3,
+    messageTypeCounts: { ...noCounts.messageTypeCounts, user_message: 1, tool_call: 1, agent_text: 1 },
+    toolTypeCounts: { bash: 1 },
+  })
 })
 
-test('a message is answered with the times that are recorded, also when a clock was ahead', async () => {
-  const url = `/v1/traces/${randomUUID()}`
-  await node.call('PUT', url, { token, body: {} })
-  const ahead = Date.now() + 366 * 24 * 60 * 60 * 1_000
-  clock.now = () => ahead
-  const { data } = await node.call('PATCH', url, { token: await newToken(), body: { title: 'Ahead' } })
-  clock.now = Date.now
-  type Times = { createdAt: number; updatedAt: number }
-  assert.is((data as { trace: Times }).trace.updatedAt, ahead)
-  for (const textContent of ['a', 'b']) {
-    const put = await node.call('PUT', `${url}/messages/m`, { token, body: { role: 'user', textContent } })
-    const { createdAt, updatedAt } = (put.data as { message: Times }).message
-    assert.equal([createdAt, updatedAt], [ahead, ahead])
-    const { data } = await node.call('GET', `${url}/messages`, { token })
-    assert.equal((data as { messages: Times[] }).messages[0]!.updatedAt, updatedAt)
-  }
+test('a change within a class is not counted anew', () => {
+  const { events, messages } = upserted([[user('a', '1')]], [user('a', '2')])
+  assert.equal(typesOf(events), ['MessageUpdated'])
+  assert.equal(messages[0]!.before?.textContent, '1')
+  assert.equal(messages[0]!.document.textContent, '2')
+  assert.equal([messages[0]!.known.createdAt, messages[0]!.known.updatedAt], [NOON + 1_000, LATER])
+})
+
+test('a change of class or tools corrects the counts', () => {
+  const calls = agent('a', call('Bash'), call('Bash'), call('Read'))
+  const { events } = upserted([[calls, user('b', '1')]], [agent('a', call('Bash'), call('Read'), call('Read'))])
+  assert.equal(countsOf(events).toolTypeCounts, { bash: 1, read: 2 })
+  const spoken = upserted([[calls]], [agent('a', said('hi'))])
+  assert.equal(countsOf(spoken.events), {
+    messageCount: 1,
+    messageTypeCounts: { ...noCounts.messageTypeCounts, agent_text: 1 },
+    toolTypeCounts: {},
+  })
+})
+
+test('what is not given of a message stays, and parts are compared one by one', () => {
+  const before = toUpsert('a', { role: 'assistant', model: 'm', order: 3, parts: [said('1'), said('2'), said('3')] })
+  const { events, messages } = upserted(
+    [[before]],
+    [toUpsert('a', { role: 'assistant', parts: [said('1'), said('4')] })],
+  )
+  const { patch, partCount } = events[0]!.data as Data<'MessageUpdated'>
+  assert.equal(
+    patch.map(({ op, path }) => [op, path]),
+    [
+      ['replace', '/parts/1'],
+      ['remove', '/parts/2'],
+    ],
+  )
+  assert.is(partCount, 2)
+  const { model, order, parts } = messages[0]!.document
+  assert.equal([model, order, parts.length], ['m', 3, 2])
+})
+
+test('what is given and is there already changes nothing', () => {
+  const before: MessageGiven = { role: 'user', textContent: '1', model: 'm' }
+  const result = upserted([[toUpsert('a', before)]], [user('a', '1')])
+  assert.equal(resultsOf(result), ['unchanged'])
+  assert.equal(result.events, [])
+  assert.is(result.messages[0]!.document.model, 'm')
+})
+
+test('the same message several times in a batch is as many upserts in order', () => {
+  const { events, ...result } = upserted([], [user('a', '1'), user('a', '2'), user('a', '2'), user('b', '1')])
+  assert.equal(resultsOf(result), ['created', 'updated', 'unchanged', 'created'])
+  assert.equal(typesOf(events), ['MessageAdded', 'MessageUpdated', 'MessageAdded', 'MessagesCounted'])
+  assert.is(countsOf(events).messageCount, 2)
+})
+
+test('a message may end as it was stored', () => {
+  const { events, ...result } = upserted([[user('a', '1')]], [user('a', '2'), user('a', '1')])
+  assert.equal(resultsOf(result), ['updated', 'updated'])
+  assert.equal(typesOf(events), ['MessageUpdated', 'MessageUpdated'])
+})
+
+test('a batch is refused as a whole when one message was not loaded', () => {
+  const { events } = decided(foldAll(traces, [created]), [user('a', '1')])
+  const { trace } = foldAll(traces, [created, ...events])
+  const state = { trace, messages: new LoadedMessages(1) }
+  assert.throws(() => decided(state, [user('a', '1')]), /message a was not loaded/)
+})
+
+test('documents are needed where a digest will differ', () => {
+  const [one, two, other] = [user('a', '1'), user('a', '2'), user('b', '1')]
+  assert.equal(
+    [...needOf([one, other, one])],
+    [
+      ['a', one.digest],
+      ['b', other.digest],
+    ],
+  )
+  const [[, digest]] = [...needOf([one, two])] as [[string, string]]
+  assert.not([one.digest, two.digest].includes(digest))
 })
 
 test.run()

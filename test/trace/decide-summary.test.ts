@@ -47,8 +47,8 @@ test('a summary of an earlier life is refused, one of this life is not', () => {
   given(created, counted(3), deleted, created, counted(3)).when(summary(3, 1)).emits(summarised(3))
 })
 test('a summary leaves updatedAt alone', () => {
-  const before = foldAll(traces, [created, counted(3)])
-  const after = foldAll(traces, [created, counted(3), summarised(3)])
+  const before = foldAll(traces, [created, counted(3)]).trace
+  const after = foldAll(traces, [created, counted(3), summarised(3)]).trace
   assert.ok(before.is === 'present' && after.is === 'present' && before.updatedAt === after.updatedAt)
 })
 

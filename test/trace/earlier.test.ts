@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { noCounts, remove, type Trace, traces } from '../../src/trace/decide.ts'
+import { noCounts, remove, type TraceState, traces } from '../../src/trace/decide.ts'
 import { summarise } from '../../src/trace/decide-summary.ts'
 import { endedBy, NO_EARLIER, toldOf } from '../../src/trace/earlier.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
@@ -14,7 +14,7 @@ const writer = { userId: 'u', role: 'admin' } as const
 
 /** A trace that was created and deleted so often; gives the last deletion, too. */
 const deletedOften = (times: number) => {
-  let state: Trace = traces.initial()
+  let state: TraceState = traces.initial()
   let last: TraceEvent | undefined
   for (let i = 0; i < times; i++) {
     state = traces.evolve(state, created, { at: 10 * i })
@@ -30,8 +30,8 @@ test('a deletion tells of the newest twenty before it, and of how many there wer
   assert.is(last.data.earlier.length, 20)
   assert.equal(last.data.earlier.at(-1), { createdAt: 19_980, deletedAt: 19_985, deletedBy: 'u1998' })
   assert.is(last.data.earlierCount, 1_999)
-  assert.is(state.earlier.count, 2_000)
-  assert.is(state.earlier.newest.at(-1)?.deletedAt, 19_995)
+  assert.is(state.trace.earlier.count, 2_000)
+  assert.is(state.trace.earlier.newest.at(-1)?.deletedAt, 19_995)
 })
 
 test('a few are all told, in the form that they always had', () => {
@@ -41,7 +41,7 @@ test('a few are all told, in the form that they always had', () => {
     last.data.earlier.map(({ createdAt }) => createdAt),
     [0, 10],
   )
-  assert.is(state.earlier.count, 3)
+  assert.is(state.trace.earlier.count, 3)
 })
 
 test('a long list of before is understood', () => {
@@ -56,7 +56,7 @@ test('a long list of before is understood', () => {
 })
 
 test('lives are told apart, however many there were', () => {
-  const present = [created, counted].reduce<Trace>(
+  const present = [created, counted].reduce<TraceState>(
     (state, event) => traces.evolve(state, event, { at: 1 }),
     deletedOften(50).state,
   )

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Rejected } from '../../src/engine/rejected.ts'
 import { needOf, upsertMessages } from '../../src/trace/decide-messages.ts'
-import { type Trace, remove, upsert } from '../../src/trace/decide.ts'
+import { type TraceState, remove, upsert } from '../../src/trace/decide.ts'
 import type { Engine } from '../support/engine.ts'
 import type { Step } from './arbitraries.ts'
 
@@ -11,15 +11,14 @@ const writer = { userId: randomUUID(), role: 'member' as const }
 export const take = async ({ traces: transactor, horizon }: Engine, id: string, namespaceId: string, wanted: Step) => {
   const given = (wanted.do === 'put' ? { title: wanted.title, visibility: wanted.visibility } : {}) as object
   const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const answer = (state: Trace) => state.is
+  const answer = ({ trace }: TraceState) => trace.is
   const command =
     wanted.do === 'put'
       ? { decide: upsert(writer, { externalId: 'x', namespaceId }, fields), answer }
       : wanted.do === 'delete'
         ? { decide: remove(writer), answer }
         : {
-            decide: (state: Trace, _now: number, at: number) =>
-              upsertMessages(writer, wanted.upserts)(state, at).events,
+            decide: upsertMessages(writer, wanted.upserts),
             answer,
             need: needOf(wanted.upserts),
           }

@@ -1,0 +1,82 @@
+import { bools, float8s, int4s, int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
+
+/** Binary arrays by the type of their elements. */
+const arrays = { bool: bools, float8: float8s, int4: int4s, int8: int8s, json: jsons, text: texts, uuid: uuids }
+
+type Type = keyof typeof arrays
+
+/** The columns of a table in their order: of each its type and what SQL adds to that, like `uuid not null`. */
+type Columns = { readonly [column: string]: Type | `${Type} ${string}` }
+
+type TypeOf<Sql> = Sql extends `${infer First} ${string}` ? First : Sql
+
+type Values = { bool: boolean; float8: number; int4: number; int8: bigint; json: string; text: string; uuid: string }
+type ValueOf<Sql> = TypeOf<Sql> extends keyof Values ? Values[TypeOf<Sql>] : never
+
+type IsRequired<Sql> = Sql extends `${string} not null${string}` | `${string} primary key${string}` ? true : false
+
+/** A row of a table as queries give it: int8 as bigint, json as its text. */
+export type RowOf<T extends { readonly columns: Columns }> = {
+  -readonly [Column in keyof T['columns']]:
+    ValueOf<T['columns'][Column]> | (IsRequired<T['columns'][Column]> extends true ? never : null)
+}
+
+type Written<Sql> = (TypeOf<Sql> extends 'int8' ? bigint | number : ValueOf<Sql>) | undefined
+
+/** What a statement has in each column that it writes, or finds rows by: undefined for null. */
+export type Cells<Of extends Columns, Row> = { readonly [Column in keyof Of]?: (row: Row) => Written<Of[Column]> }
+
+/** Columns of many rows as the parameters of one statement, an array each. */
+type Unnested<Row> = {
+  /** The names, separated by commas. */
+  readonly columns: string
+  /** Gives all rows as `alias (columns)`. */
+  as(alias: string): string
+  /** Inserts all rows. */
+  readonly insert: string
+  readonly values: (rows: readonly Row[]) => unknown[]
+}
+
+type Table<Of extends Columns> = {
+  readonly columns: Of
+  /** The statement that makes it. */
+  readonly create: string
+  unnest<Row>(cells: Cells<Of, Row>): Unnested<Row>
+}
+
+type Options = {
+  /** A constraint of the table, like a primary key of several columns. */
+  readonly constraint?: string
+  /** Storage parameters. */
+  readonly storage?: string
+}
+
+const typeOf = (sql: string) => sql.split(' ', 1)[0] as Type
+
+const arrayOf = (sql: string, values: readonly unknown[]): Buffer =>
+  (arrays[typeOf(sql)] as (values: readonly unknown[]) => Buffer)(values)
+
+/** A table by its one list of columns: the statement that makes it, the type of its rows, and how rows are written. */
+export const tableOf = <const Of extends Columns>(
+  name: string,
+  columns: Of,
+  { constraint, storage }: Options = {},
+): Table<Of> => {
+  const parts = Object.entries(columns).map(([column, sql]) => `${column} ${sql}`)
+  const body = [...parts, ...(constraint === undefined ? [] : [constraint])].join(', ')
+  const create = `create table ${name} (${body})${storage === undefined ? '' : ` with (${storage})`};`
+
+  const unnest = <Row>(cells: Cells<Of, Row>): Unnested<Row> => {
+    const written = Object.entries(cells) as [keyof Of & string, (row: Row) => unknown][]
+    const names = written.map(([column]) => column).join(', ')
+    const types = written.map(([column], i) => `$${i + 1}::${typeOf(columns[column]!)}[]`).join(', ')
+    return {
+      columns: names,
+      as: (alias) => `unnest(${types}) ${alias} (${names})`,
+      insert: `insert into ${name} (${names}) select * from unnest(${types})`,
+      values: (rows) => written.map(([column, cell]) => arrayOf(columns[column]!, rows.map(cell))),
+    }
+  }
+
+  return { columns, create, unnest }
+}

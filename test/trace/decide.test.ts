@@ -1,0 +1,359 @@
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { Rejected, type Rejection } from '../../src/engine/rejected.ts'
+import type { Decision } from '../../src/engine/stream.ts'
+import { upsertMessages } from '../../src/trace/decide-messages.ts'
+import { summarise } from '../../src/trace/decide-summary.ts'
+import {
+  type GivenFields,
+  type Trace,
+  type TraceState,
+  noCounts,
+  patch,
+  remove,
+  replace,
+  traces,
+  upsert,
+} from '../../src/trace/decide.ts'
+import { TraceEvent } from '../../src/trace/events.ts'
+import { type KnownMessage, LoadedMessages } from '../../src/trace/loaded-messages.ts'
+import { toUpsert } from '../../src/trace/message.ts'
+import type { Member } from '../../src/trace/policy.ts'
+import { type Expectation, NOON, foldAll, specify } from '../support/given.ts'
+
+const test = suite('trace/decide')
+
+type Data<Type> = Extract<TraceEvent, { type: Type }>['data']
+type Decide = Decision<TraceState, TraceEvent>
+
+const origin = { externalId: 'x', namespaceId: 'n' }
+const firstFields = { agentId: 'a', title: 'First', visibility: 'public' } as const
+const created: TraceEvent = { type: 'TraceCreated', data: { ...origin, createdBy: 'ada', ...firstFields } }
+const updated = (...patch: Data<'TraceUpdated'>['patch']): TraceEvent => ({ type: 'TraceUpdated', data: { patch } })
+const titled = { op: 'replace', path: '/title', value: 'Second' } as const
+const madePrivate = { op: 'replace', path: '/visibility', value: 'private' } as const
+const unchanged = updated()
+
+const deleted = (more: Partial<Data<'TraceDeleted'>> = {}): TraceEvent => ({
+  type: 'TraceDeleted',
+  data: { ...origin, createdBy: 'ada', createdAt: NOON, messageCount: 0, earlier: [], ...more },
+})
+
+const message = toUpsert('m', { role: 'user', textContent: 'one' })
+const changedMessage = toUpsert('m', { role: 'user', textContent: 'two' })
+const others = toUpsert('other', { role: 'user' })
+const counted = { class: 'user_message', tools: [] as string[] } as const
+
+const added = ({ externalId, given, digest }: typeof message, ordinal = 0): TraceEvent => ({
+  type: 'MessageAdded',
+  data: { externalId, ordinal, ...given, ...counted, digest, parts: [] },
+})
+const changed: TraceEvent = {
+  type: 'MessageUpdated',
+  data: {
+    externalId: 'm',
+    ordinal: 0,
+    ...counted,
+    digest: changedMessage.digest,
+    partCount: 0,
+    patch: [{ op: 'replace', path: '/textContent', value: 'two' }],
+  },
+}
+const counts = (messageCount: number): TraceEvent => ({
+  type: 'MessagesCounted',
+  data: {
+    messageCount,
+    messageTypeCounts: { ...noCounts.messageTypeCounts, user_message: messageCount },
+    toolTypeCounts: {},
+  },
+})
+const summarised: TraceEvent = { type: 'TraceSummarised', data: { title: 'T', summary: 'S', messageCount: 1 } }
+
+/** What the service may have in memory, which need not be all messages: what is known of some, and no documents. */
+const loaded =
+  (total: number, ...found: (readonly [externalId: string, KnownMessage | 'none'])[]) =>
+  ({ trace }: TraceState): TraceState => {
+    const messages = new LoadedMessages(total)
+    for (const one of found) messages.set(...one)
+    return { trace, messages }
+  }
+
+type State = {
+  readonly is: Trace['is']
+  readonly past: readonly TraceEvent[]
+  /** Who asks. */
+  readonly writer: Member
+  readonly load?: (state: TraceState) => TraceState
+}
+
+const ada: Member = { userId: 'ada', role: 'member' }
+const present = { is: 'present', past: [created], writer: ada } as const
+const known = { ordinal: 0, ...counted, digest: message.digest, createdAt: NOON, updatedAt: NOON }
+const written = { ...present, past: [created, added(message), counts(1)] } as const
+
+const states = {
+  'never existed': { is: 'absent', past: [], writer: ada },
+  'was deleted': { is: 'absent', past: [created, deleted()], writer: ada },
+  'was deleted and created again': { ...present, past: [created, deleted(), created] },
+  'is the writer’s': present,
+  'is another member’s': { ...present, writer: { userId: 'bob', role: 'member' } },
+  'is another member’s, and the writer an admin': { ...present, writer: { userId: 'eve', role: 'admin' } },
+  'is of a writer who has left': { ...present, writer: { userId: 'ada', role: undefined } },
+  'was updated': { ...present, past: [created, updated(titled)] },
+  'has the message': written,
+  'has the changed message': { ...written, past: [...written.past, changed] },
+  'has the message, whose document is not loaded': { ...written, load: loaded(1, ['m', known]) },
+  'has messages that are not loaded': { ...written, load: loaded(1) },
+  'has other messages, and the message is known to be missing': {
+    ...present,
+    past: [created, added(others), counts(1)],
+    load: loaded(1, ['m', 'none']),
+  },
+  'has a summary': { ...written, past: [...written.past, summarised] },
+} satisfies Readonly<Record<string, State>>
+
+const fields: GivenFields = { title: 'Second' }
+
+const summary = { title: 'T', summary: 'S', messageCount: 1, deletions: 0 }
+const THRESHOLD = 20
+
+/** Of each decision at least one case, `<decision>` or `<decision>, <case>`. */
+const intents = {
+  upsert: (writer: Member): Decide => upsert(writer, origin, fields),
+  replace: (writer: Member): Decide => replace(writer, fields),
+  patch: (writer: Member): Decide => patch(writer, fields),
+  remove: (writer: Member): Decide => remove(writer),
+  'upsertMessages, one': (writer: Member) => upsertMessages(writer, [message]),
+  'upsertMessages, one with a change': (writer: Member) => upsertMessages(writer, [changedMessage]),
+  summarise: (): Decide => summarise(summary, THRESHOLD),
+}
+
+type Outcome = (then: Expectation<TraceEvent>) => void
+const emits =
+  (...events: TraceEvent[]): Outcome =>
+  (then) =>
+    then.emits(...events)
+const emitsOnce =
+  (code: Rejection, ...events: TraceEvent[]): Outcome =>
+  (then) =>
+    then.emitsOnce(code, ...events)
+/** An update is an event each time: a retry moves `updatedAt`. */
+const updates =
+  (...events: TraceEvent[]): Outcome =>
+  (then) =>
+    then.emitsThen(unchanged, ...events)
+const rejects =
+  (code: Rejection): Outcome =>
+  (then) =>
+    then.rejects(code)
+const notLoaded: Outcome = (then) => then.fails(/message m was not loaded/)
+
+const createdByUpsert: TraceEvent = {
+  type: 'TraceCreated',
+  data: { ...origin, createdBy: 'ada', agentId: 'unknown', visibility: 'private', title: 'Second' },
+}
+const replaced = updates(updated(madePrivate, titled))
+const patched = updates(updated(titled))
+const removed = (more: Partial<Data<'TraceDeleted'>> = {}) => emitsOnce('not_found', deleted(more))
+const adds = (upsert: typeof message) => emits(added(upsert), counts(1))
+const refused = {
+  'never existed': rejects('not_found'),
+  'was deleted': rejects('not_found'),
+  'is another member’s': rejects('forbidden'),
+  'is of a writer who has left': rejects('not_found'),
+}
+
+type Specs = { readonly [Intent in keyof typeof intents]: { readonly [State in keyof typeof states]: Outcome } }
+
+const replacing: Specs['replace'] = {
+  ...refused,
+  'was deleted and created again': replaced,
+  'is the writer’s': replaced,
+  'is another member’s, and the writer an admin': replaced,
+  'was updated': updates(updated(madePrivate)),
+  'has the message': replaced,
+  'has the changed message': replaced,
+  'has the message, whose document is not loaded': replaced,
+  'has messages that are not loaded': replaced,
+  'has other messages, and the message is known to be missing': replaced,
+  'has a summary': replaced,
+}
+
+const specs: Specs = {
+  upsert: {
+    ...replacing,
+    'never existed': updates(createdByUpsert),
+    'was deleted': updates(createdByUpsert),
+  },
+  replace: replacing,
+  patch: {
+    ...refused,
+    'was deleted and created again': patched,
+    'is the writer’s': patched,
+    'is another member’s, and the writer an admin': patched,
+    'was updated': updates(unchanged),
+    'has the message': patched,
+    'has the changed message': patched,
+    'has the message, whose document is not loaded': patched,
+    'has messages that are not loaded': patched,
+    'has other messages, and the message is known to be missing': patched,
+    'has a summary': patched,
+  },
+  remove: {
+    ...refused,
+    'was deleted and created again': removed({
+      createdAt: NOON + 2_000,
+      earlier: [{ createdAt: NOON, deletedAt: NOON + 1_000 }],
+    }),
+    'is the writer’s': removed(),
+    'is another member’s, and the writer an admin': removed(),
+    'was updated': removed(),
+    'has the message': removed({ messageCount: 1 }),
+    'has the changed message': removed({ messageCount: 1 }),
+    'has the message, whose document is not loaded': removed({ messageCount: 1 }),
+    'has messages that are not loaded': removed({ messageCount: 1 }),
+    'has other messages, and the message is known to be missing': removed({ messageCount: 1 }),
+    'has a summary': removed({ messageCount: 1 }),
+  },
+  'upsertMessages, one': {
+    ...refused,
+    'was deleted and created again': adds(message),
+    'is the writer’s': adds(message),
+    'is another member’s, and the writer an admin': adds(message),
+    'was updated': adds(message),
+    'has the message': emits(),
+    'has the changed message': emits({
+      type: 'MessageUpdated',
+      data: {
+        ...(changed.data as Data<'MessageUpdated'>),
+        digest: message.digest,
+        patch: [{ op: 'replace', path: '/textContent', value: 'one' }],
+      },
+    }),
+    'has the message, whose document is not loaded': emits(),
+    'has messages that are not loaded': notLoaded,
+    'has other messages, and the message is known to be missing': emits(added(message, 1), counts(2)),
+    'has a summary': emits(),
+  },
+  'upsertMessages, one with a change': {
+    ...refused,
+    'was deleted and created again': adds(changedMessage),
+    'is the writer’s': adds(changedMessage),
+    'is another member’s, and the writer an admin': adds(changedMessage),
+    'was updated': adds(changedMessage),
+    'has the message': emits(changed),
+    'has the changed message': emits(),
+    'has the message, whose document is not loaded': (then) => then.fails(/document of message m was not loaded/),
+    'has messages that are not loaded': notLoaded,
+    'has other messages, and the message is known to be missing': emits(added(changedMessage, 1), counts(2)),
+    'has a summary': emits(changed),
+  },
+  summarise: {
+    'never existed': emits(),
+    'was deleted': emits(),
+    'was deleted and created again': emits(),
+    'is the writer’s': emits(summarised),
+    'is another member’s': emits(summarised),
+    'is another member’s, and the writer an admin': emits(summarised),
+    'is of a writer who has left': emits(summarised),
+    'was updated': emits(summarised),
+    'has the message': emits(summarised),
+    'has the changed message': emits(summarised),
+    'has the message, whose document is not loaded': emits(summarised),
+    'has messages that are not loaded': emits(summarised),
+    'has other messages, and the message is known to be missing': emits(summarised),
+    'has a summary': emits(),
+  },
+}
+
+const keys = <T extends object>(of: T) => Object.keys(of) as (keyof T)[]
+
+for (const intent of keys(intents)) {
+  for (const name of keys(states)) {
+    const { past, writer, load }: State = states[name]
+    test(`${intent}: a trace that ${name}`, () =>
+      specs[intent][name](specify(traces, load)(...past).when(intents[intent](writer))))
+  }
+}
+
+const given = specify(traces)
+
+test('a trace is created with what is given of it', () =>
+  given()
+    .when(upsert(ada, origin, firstFields))
+    .emitsThen(unchanged, { type: 'TraceCreated', data: { ...origin, createdBy: 'ada', ...firstFields } }))
+
+const named = { type: 'TraceCreated', data: { ...created.data, model: 'one', modelName: 'One' } } as TraceEvent
+test('another model takes the name of the one before along', () => {
+  given(named)
+    .when(patch(ada, { model: 'two', modelName: 'Two' }))
+    .emitsThen(
+      unchanged,
+      updated({ op: 'replace', path: '/modelName', value: 'Two' }, { op: 'replace', path: '/model', value: 'two' }),
+    )
+  given(named)
+    .when(patch(ada, { model: 'two' }))
+    .emitsThen(
+      unchanged,
+      updated({ op: 'remove', path: '/modelName' }, { op: 'replace', path: '/model', value: 'two' }),
+    )
+})
+
+test('a visibility that is given is taken, one that is not is kept by a patch only', () => {
+  const shown = { visibility: 'public' } as const
+  for (const decide of [upsert(ada, origin, shown), replace(ada, shown), patch(ada, shown), patch(ada, {})])
+    given(created).when(decide).emitsThen(unchanged, unchanged)
+  for (const decide of [upsert(ada, origin, {}), replace(ada, {})])
+    given(created).when(decide).emitsThen(unchanged, updated(madePrivate))
+})
+
+test('an update moves the time of the trace, a summary does not', () => {
+  const timesOf = (...events: TraceEvent[]) => {
+    const { trace } = foldAll(traces, [created, ...events])
+    return trace.is === 'present' && [trace.createdAt - NOON, trace.updatedAt - NOON]
+  }
+  assert.equal(timesOf(unchanged), [0, 1_000])
+  assert.equal(timesOf(added(message), counts(1)), [0, 1_000])
+  assert.equal(timesOf(unchanged, summarised), [0, 1_000])
+})
+
+test('who is no member is not told that there is a trace', () => {
+  const { past, writer } = states['is of a writer who has left']
+  for (const intent of keys(intents)) {
+    if (intent === 'summarise') continue
+    const decide = () => intents[intent](writer)(foldAll(traces, past), NOON, NOON)
+    assert.throws(decide, (error: unknown) => error instanceof Rejected && error.hides)
+  }
+})
+
+test('every intent has a spec for every state', () => {
+  assert.equal(keys(specs).sort(), keys(intents).sort())
+  for (const intent of keys(specs)) assert.equal(keys(specs[intent]).sort(), keys(states).sort())
+})
+
+/** Functions that decide nothing themselves. */
+const helpers = ['isDue', 'needOf']
+
+test('every decision has specs', async () => {
+  const root = join(import.meta.dirname, '..', '..', 'src', 'trace')
+  const files = globSync('decide*.ts', { cwd: root })
+  const modules = await Promise.all(files.map((file) => import(join(root, file)) as Promise<object>))
+  const exported = modules.flatMap((module) =>
+    Object.entries(module).filter(([, value]) => typeof value === 'function'),
+  )
+  const decisions = exported.map(([name]) => name).filter((name) => !helpers.includes(name))
+  assert.equal([...new Set(keys(intents).map((intent) => intent.split(',')[0]))].sort(), decisions.sort())
+})
+
+test('the states are those that a trace can be in, after each type of event', () => {
+  const all: State[] = Object.values(states)
+  for (const { is, past } of all) assert.is(foldAll(traces, past).trace.is, is)
+  const types = new Set(all.flatMap(({ past }) => past.map(({ type }) => type)))
+  assert.equal([...types].sort(), TraceEvent.options.map(({ shape }) => shape.type.value).sort())
+  const exampleOf: { readonly [Is in Trace['is']]: string } = { absent: 'never existed', present: 'is the writer’s' }
+  assert.equal([...new Set(all.map(({ is }) => is))].sort(), keys(exampleOf).sort())
+})
+
+test.run()

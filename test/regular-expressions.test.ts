@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { check } from 'recheck'
 import ts from 'typescript'
@@ -9,9 +8,7 @@ import * as assert from 'uvu/assert'
 const test = suite('regular expressions')
 const root = join(import.meta.dirname, '..')
 
-const files = execFileSync('git', ['ls-files', 'src', 'projections', 'migrations'], { cwd: root, encoding: 'utf8' })
-  .split('\n')
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+const files = globSync('{src,projections,migrations}/**/*.ts', { cwd: root, exclude: ['**/*.d.ts'] })
 
 type Found = { readonly file: string; readonly literals: readonly string[]; readonly isBuilt: boolean }
 

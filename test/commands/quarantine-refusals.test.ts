@@ -80,7 +80,7 @@ test('refuse a log that the read models do not belong to', async (scene) => {
 })
 
 test('say so when a database has no read models', async (scene) => {
-  const database = await freshDatabase()
+  const database = await freshDatabase({ readModels: false })
   const { how, err } = await tracebook({ ...scene, database }, 'log', 'quarantine')
   await database.drop()
   assert.is(how, 1)

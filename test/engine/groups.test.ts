@@ -26,7 +26,7 @@ const schema = schemaOf(shelf)
 
 const test = suite<Scene>('engine: a second group of read models')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase()
+  scene.database = await freshDatabase({ readModels: false })
   scene.sql = new pg.Client({ connectionString: scene.database.url })
   await scene.sql.connect()
   await scene.sql.query('create schema rm_shelf_1; create table rm_shelf_1.books (a int)')

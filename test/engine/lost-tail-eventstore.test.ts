@@ -20,7 +20,7 @@ const test = suite<Scene>('engine: a log in EventStoreDB that has lost its end')
 test.before.each(async (scene) => {
   scene.lines = []
   scene.double = await startDouble()
-  scene.database = await freshDatabase()
+  scene.database = await freshDatabase({ readModels: false })
   const logger = pino({ level: 'info' }, { write: (line: string) => void scene.lines.push(line) })
   const env = { EVENTSTORE_URL: scene.double.url, SUMMARY_DEBOUNCE_MS: '50', SUMMARY_THRESHOLD: '1' }
   scene.app = await openApp(scene.database.url, { env, logger, groups: [readModels, shelf] })

@@ -14,7 +14,7 @@ const path = (trace: string) => `/v1/traces/${trace}`
 const shared = { visibility: 'public' }
 
 test('answers no write before read models hold it that have not seen what was lost', async () => {
-  const [double, database] = [await startDouble(), await freshDatabase()]
+  const [double, database] = [await startDouble(), await freshDatabase({ readModels: false })]
   const lines: string[] = []
   const open = (env: Record<string, string> = {}) => {
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })

@@ -8,7 +8,7 @@ import { type App, openApp } from '../support/open-app.ts'
 /** Two nodes of one service; the second one builds no read models itself. */
 const test = suite('engine: two nodes')
 
-const database = await freshDatabase()
+const database = await freshDatabase({ readModels: false })
 const first = await openApp(database.url)
 const second = await openApp(database.url, { env: { ROLES: 'api' } })
 const nodes = [first, second] as const

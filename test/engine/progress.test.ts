@@ -13,7 +13,7 @@ const test = suite('readiness while read models are built')
 
 /** A database whose log holds events, but that has no read models; and a connection to it. */
 const withoutModels = async () => {
-  const database = await freshDatabase()
+  const database = await freshDatabase({ readModels: false })
   const first = await openApp(database.url)
   await first.call('POST', '/v1/session', { body: { deviceId: 'device' } })
   await first.close()

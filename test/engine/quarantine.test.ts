@@ -240,7 +240,8 @@ test('more than ten streams within a minute stop the projections loudly, and not
   assert.equal((refused.error as { details?: unknown }).details, { stored: false })
   const sql = new pg.Client({ connectionString: database.url })
   await sql.connect()
-  await sql.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tracebook reads'`)
+  await sql.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'tracebook reads'`)
   await sql.end()
   await until(async () => (await app.call('GET', '/v1/traces/before', { token: ada.token })).status === 200)
 })

@@ -19,7 +19,7 @@ type Scene = { database: Database; app: App; token: string; sql: pg.Client }
 
 const test = suite<Scene>('engine: what a rebuild leaves behind')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase()
+  scene.database = await freshDatabase({ readModels: false })
   scene.app = await openApp(scene.database.url)
   scene.sql = new pg.Client({ connectionString: scene.database.url })
   await scene.sql.connect()

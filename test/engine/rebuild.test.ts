@@ -15,7 +15,7 @@ import { sweepAll } from '../support/sweep.ts'
 const test = suite('engine/rebuild')
 
 test('a rebuild ends in the same rows as the live read models, to the letter', async () => {
-  const database = await freshDatabase()
+  const database = await freshDatabase({ readModels: false })
   const { url } = database
   const engine = openEngine(url)
   const { log, codec } = engine
@@ -37,7 +37,7 @@ test('a rebuild ends in the same rows as the live read models, to the letter', a
 })
 
 test('a batch that adds, changes, takes away and adds again ends in the same rows as appends one by one', async () => {
-  const database = await freshDatabase()
+  const database = await freshDatabase({ readModels: false })
   const { url } = database
   const engine = openEngine(url)
   const [kept, made, namespaceId] = [randomUUID(), randomUUID(), randomUUID()]
@@ -66,7 +66,7 @@ test('a batch that adds, changes, takes away and adds again ends in the same row
 })
 
 test('writers and readers go on while read models are rebuilt', async () => {
-  const database = await freshDatabase()
+  const database = await freshDatabase({ readModels: false })
   const { url } = database
   const engine = openEngine(url)
   const { log, codec, reads } = engine

@@ -21,7 +21,7 @@ type Scene = { database: Database; sql: pg.Client; app: App; token: string }
 
 const test = suite<Scene>('engine/runner')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase()
+  scene.database = await freshDatabase({ readModels: false })
   scene.sql = new pg.Client({ connectionString: scene.database.url })
   await scene.sql.connect()
   scene.app = await openApp(scene.database.url)

@@ -19,7 +19,7 @@ import { openApp } from '../support/open-app.ts'
 
 /** A service on a database of its own that has written as many events as every other one of these. */
 const openWritten = async (env: Record<string, string>) => {
-  const database = await freshDatabase()
+  const database = await freshDatabase({ readModels: false })
   await onServer(database.url, 'update log.identity set id = gen_random_uuid()') // all are clones of one template
   const app = await openApp(database.url, { env })
   const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
@@ -66,7 +66,7 @@ const refused = (work: Promise<unknown>) =>
   )
 
 test('a service does not go on with read models that have seen more than its log holds, and rebuilds none', async () => {
-  const [database, double] = [await freshDatabase(), await startDouble()]
+  const [database, double] = [await freshDatabase({ readModels: false }), await startDouble()]
   const env = { EVENTSTORE_URL: double.url }
   try {
     const service = await openApp(database.url, { env })

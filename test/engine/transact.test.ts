@@ -10,8 +10,8 @@ import { metadataOf } from '../../src/log/metadata.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { all, errorOf } from '../log/support/events.ts'
 import { dyingAfter } from '../log/support/segments.ts'
+import { openBareLog } from '../support/bare-log.ts'
 import { freshDatabase } from '../support/database.ts'
-import { openBareLog } from '../support/log-place.ts'
 import {
   type Counter,
   type CounterEvent,

@@ -12,7 +12,7 @@ type Scene = { database: Database; sql: pg.Client }
 
 const test = suite<Scene>('engine/unused')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase()
+  scene.database = await freshDatabase({ readModels: false })
   scene.sql = new pg.Client({ connectionString: scene.database.url })
   await scene.sql.connect()
 })
@@ -94,7 +94,8 @@ test('a node says that it uses its read models for as long as it runs', async ({
   const app = await openApp(database.url, { env: { ROLES: 'api' }, ready: false })
   try {
     while (!(await isUsed())) await setTimeout(5)
-    await sql.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and mode = 'ShareLock'`)
+    await sql.query(`select pg_terminate_backend(pid) from pg_locks join pg_database d on d.oid = database
+      where datname = current_database() and locktype = 'advisory' and mode = 'ShareLock'`)
     while (!(await isUsed())) await setTimeout(5)
   } finally {
     await app.close()

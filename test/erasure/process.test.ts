@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { all } from '../log/support/events.ts'
+import { openBareLog } from '../support/bare-log.ts'
 import { dumpSchema } from '../support/compare.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
-import { openBareLog } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
 
 type Scene = { database: Database; app: App; token: string }

@@ -50,7 +50,11 @@ const shown = async ({ app }: App, { token, traces }: Told) => {
 
 /** A service with a history, then its log copied, then another service on the copy, in a database of its own. */
 const copied = async (direction: 'to EventStoreDB' | 'to Postgres') => {
-  const [double, first, second] = [await startDouble(), await freshDatabase(), await freshDatabase()]
+  const [double, first, second] = [
+    await startDouble(),
+    await freshDatabase({ readModels: false }),
+    await freshDatabase({ readModels: false }),
+  ]
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-copied-'))
   ends.push(double.stop, first.drop, second.drop, () => rm(folder, { recursive: true }))
   const [there, here] = [{ EVENTSTORE_URL: double.url }, { EVENTSTORE_URL: '' }]

@@ -1,11 +1,4 @@
-import { freshDatabase } from '../support/database.ts'
 import { contract } from './contract.ts'
+import { postgres } from './support/postgres.ts'
 
-contract({
-  name: 'Postgres',
-  module: new URL('./support/open-postgres.ts', import.meta.url).href,
-  newPlace: async () => {
-    const { url, drop } = await freshDatabase()
-    return { place: url, drop }
-  },
-})
+contract(postgres)

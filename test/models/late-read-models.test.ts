@@ -14,7 +14,7 @@ test('is filled as soon as they are there', async () => {
   const CATALOGUE_URL = join(folder, 'api.json')
   const models = { 'gpt-5.5': { name: 'GPT-5.5', release_date: '2026-01' } }
   await writeFile(CATALOGUE_URL, JSON.stringify({ openai: { name: 'OpenAI', env: [], npm: '', doc: '', models } }))
-  const database = await freshDatabase()
+  const database = await freshDatabase({ readModels: false })
   const apps: App[] = []
   const said = Promise.withResolvers<string>()
   const stream = { write: (line: string) => void (line.includes('model') && said.resolve(JSON.parse(line).msg)) }

@@ -16,7 +16,7 @@ const options = `
   where c.reloptions::text like '%autovacuum%'`
 
 test('are vacuumed long before a fifth of them is dead', async () => {
-  const database = await freshDatabase()
+  const database = await freshDatabase({ readModels: false })
   const client = newClient(database.url, 'test')
   await client.connect()
   await ensureSchema(client, readModels, 'rm_test')

@@ -6,8 +6,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { startJobs } from '../../src/summary/jobs.ts'
 import { numbered } from '../log/support/events.ts'
+import { openBareLog } from '../support/bare-log.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
-import { openBareLog } from '../support/log-place.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('the end of the summary fold')

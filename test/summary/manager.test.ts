@@ -11,8 +11,8 @@ import { manage } from '../../src/summary/manager.ts'
 import { newUnreadable } from '../../src/summary/unreadable.ts'
 import { noCounts } from '../../src/trace/decide.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
+import { openBareLog } from '../support/bare-log.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
-import { openBareLog } from '../support/log-place.ts'
 import { until } from '../support/until.ts'
 
 const codec = newCodec(formats)

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import type { NewSession } from '../../src/session/views.ts'
 import { all } from '../log/support/events.ts'
+import { openBareLog } from '../support/bare-log.ts'
 import { freshDatabase } from '../support/database.ts'
-import { openBareLog } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 

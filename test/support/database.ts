@@ -40,16 +40,25 @@ const dropDatabase = async (server: string, name: string): Promise<void> => {
   }
 }
 
+const dropReadModels = `
+  do $$ declare name text; begin
+    for name in select nspname from pg_namespace where starts_with(nspname, 'rm_') loop
+      execute format('drop schema %I cascade', name);
+    end loop;
+  end $$`
+
 /**
- * A migrated database of one's own, cloned from the run's template. A file that is run by hand, with
- * `TEST_DATABASE_URL` set, has no template: then it is migrated here.
+ * A database of one's own with migrated tables and empty read models, as a service leaves it that is stopped after its
+ * first start; without `readModels` as before that start. It is cloned from the run's template. A file that is run by
+ * hand, with `TEST_DATABASE_URL` set, has no template: then it is migrated here, and the service makes its read models.
  */
-export const freshDatabase = async (): Promise<Database> => {
+export const freshDatabase = async ({ readModels = true } = {}): Promise<Database> => {
   const { TEST_DATABASE_URL: server, TEST_TEMPLATE: template, TEST_RUN: run = 'test' } = process.env
   if (!server) throw new Error('use `npm test -- <part of the path>`, or set TEST_DATABASE_URL')
   const name = `${run}_${randomBytes(6).toString('hex')}`
   await onServer(server, `create database "${name}"${template ? ` template "${template}"` : ''}`)
   const url = databaseUrl(server, name)
   if (!template) await migrate(url)
+  if (!readModels) await onServer(url, dropReadModels)
   return { url, drop: () => dropDatabase(server, name) }
 }

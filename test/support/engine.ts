@@ -11,7 +11,7 @@ import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { traces } from '../../src/trace/decide.ts'
 import { trimTrace } from '../../src/trace/kept.ts'
 import { traceSource } from '../../src/trace/source.ts'
-import { openBareLog } from './log-place.ts'
+import { openBareLog } from './bare-log.ts'
 import { outage, silent } from './silent.ts'
 
 /** Log, projections and traces over one database, without HTTP. `close` leaves the database as it is. */

@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
 const { TEST_LIMIT_SECONDS, TEST_EVENTSTORE_URL } = process.env
 /** A server given for the tests may hold much else, which has to be passed over again and again. */
 const LIMIT_MS = Number(TEST_LIMIT_SECONDS ?? (TEST_EVENTSTORE_URL ? 900 : 120)) * 1_000
 
-/** What became of a test file. `problem` says in a few words why it counts as failed. */
+/** What became of a process with tests. `problem` says in a few words why it counts as failed. */
 export type Result = {
-  readonly file: string
   readonly passed: number
   readonly failed: number
   readonly skipped: number
@@ -20,11 +20,11 @@ export type Result = {
 
 export type RunOptions = {
   readonly root: string
-  /** Does not exist yet; the file's temp folder, removed after it. */
+  /** Does not exist yet; the process's temp folder, removed after it. */
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** Gets what the file prints, as it comes. */
+  /** Gets what the process prints, as it comes. */
   readonly show?: (text: string) => void
 }
 
@@ -46,7 +46,7 @@ const judge = (output: string, how: number | string) => {
   return counts
 }
 
-/** Ends a file's process with all that it has started and left in its group. */
+/** Ends a process with all that it has started and left in its group. */
 const killGroup = ({ pid }: ChildProcess) => {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
@@ -71,12 +71,23 @@ const finish = async (child: ChildProcess, signal: AbortSignal): Promise<number 
   return why ?? code ?? `ended by ${name}`
 }
 
-/** Runs one test file in a process of its own. */
-export const runFile = async (file: string, { root, folder, env, signal, show }: RunOptions): Promise<Result> => {
+const BATCH = join(import.meta.dirname, 'batch.ts')
+const BY_NAME = new URL('./by-name.ts', import.meta.url).href
+
+const argumentsFor = (files: readonly string[]): string[] => [
+  ...(process.env.TEST_NAME ? ['--import', BY_NAME] : []),
+  ...(files.length === 1 ? files : [BATCH, ...files]),
+]
+
+/** Runs test files in one process of their own. */
+export const runFiles = async (
+  files: readonly string[],
+  { root, folder, env, signal, show }: RunOptions,
+): Promise<Result> => {
   const started = performance.now()
   await mkdir(folder)
   await chmod(folder, 0o711)
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(process.execPath, argumentsFor(files), {
     cwd: root,
     detached: true,
     env: { ...process.env, ...env, NO_COLOR: '1', TMPDIR: folder },
@@ -91,5 +102,5 @@ export const runFile = async (file: string, { root, folder, env, signal, show }:
   const [how] = await Promise.all([finish(child, signal), once(child, 'close')])
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   output = stripVTControlCharacters(output)
-  return { file, ...judge(output, how), output, ms: performance.now() - started }
+  return { ...judge(output, how), output, ms: performance.now() - started }
 }

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto'
-import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
-import type { EventLog } from '../../src/log/log.ts'
-import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
 
 /** The URL with a prefix of its own for the streams, so that a server may hold much else. */
 export const withPrefix = (server: string, prefix: string): string =>
@@ -24,9 +21,3 @@ export const eventStoreUrlOf = (place: string): string | undefined => {
 export const logEnvironment = (place: string): { readonly EVENTSTORE_URL: string } => ({
   EVENTSTORE_URL: eventStoreUrlOf(place) ?? '',
 })
-
-/** The log of a database, the adapter alone. */
-export const openBareLog = (databaseUrl: string, options: { readonly maxAppendBytes?: number } = {}): EventLog => {
-  const url = eventStoreUrlOf(databaseUrl)
-  return url ? openEventStoreLog({ url, ...options }) : openPostgresLog({ url: databaseUrl, ...options })
-}

@@ -1,25 +1,52 @@
-import { chmod, mkdir } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
 import { databaseUrl, onServer } from './database.ts'
 
 export type TestServer = {
   /** What the test files have to know: the server and the template, for `freshDatabase`. */
   readonly env: Readonly<Record<string, string>>
+  /** Makes the template again, from the code as it is now. */
+  renew(): Promise<void>
   /** Removes every database of this run, and the server when it is ours. */
   stop(): Promise<void>
 }
 
+export type ServerOptions = {
+  /** Begins the names of the run's databases. */
+  readonly run: string
+  /** For the processes that are started. */
+  readonly env: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
 const log = { info: () => {}, warn: console.warn, error: console.error }
 
-const server = async (folder: string, signal: AbortSignal) => {
-  const given = process.env.TEST_DATABASE_URL
+const MEMORY = '/dev/shm'
+const ROOM_BYTES = 4 * 1024 ** 3
+
+/** In memory, where there is room: a commit then waits for no disk, which others may be writing to. */
+const chooseFolder = async (): Promise<string> => {
+  const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }))
+  return bavail * bsize >= ROOM_BYTES ? MEMORY : tmpdir()
+}
+
+const openServer = async (signal: AbortSignal) => {
+  const { TEST_DATABASE_URL: given } = process.env
   if (given) return { url: given, stop: async () => {} }
-  const dataDir = join(folder, 'server')
-  await mkdir(dataDir)
-  await chmod(dataDir, 0o711)
-  return startPostgres({ dataDir, log, signal })
+  const dataDir = await mkdtemp(join(await chooseFolder(), 'tracebook-test-server-'))
+  const remove = () => rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+  try {
+    await chmod(dataDir, 0o711) // an embedded Postgres may run as somebody else, who has to get in
+    const { url, stop } = await startPostgres({ dataDir, log, signal })
+    return { url, stop: () => stop('immediate').then(remove) }
+  } catch (error) {
+    await remove()
+    throw error
+  }
 }
 
 const dropAll = async (url: string, run: string) => {
@@ -29,20 +56,27 @@ const dropAll = async (url: string, run: string) => {
 
 /**
  * One real Postgres for the whole run, embedded, or `TEST_DATABASE_URL` where it is set (its role must be allowed to
- * create databases); with a migrated template that each file clones.
+ * create databases); with a template that each file clones.
  */
-export const startServer = async (folder: string, signal: AbortSignal): Promise<TestServer> => {
-  const { url, stop } = await server(folder, signal)
-  const run = `test_${process.pid}_${Date.now().toString(36)}`
+export const startServer = async ({ run, env, signal }: ServerOptions): Promise<TestServer> => {
+  const { url, stop } = await openServer(signal)
+  const template = `${run}_template`
+  const renew = async () => {
+    await onServer(url, `drop database if exists "${template}"`)
+    await onServer(url, `create database "${template}"`)
+    const program = join(import.meta.dirname, 'template.ts')
+    await promisify(execFile)(process.execPath, [program, databaseUrl(url, template)], {
+      env: { ...process.env, ...env },
+      signal,
+    })
+  }
   const end = async () => {
     if (process.env.TEST_DATABASE_URL) await dropAll(url, run)
-    await stop('immediate')
+    await stop()
   }
   try {
-    const template = `${run}_template`
-    await onServer(url, `create database "${template}"`)
-    await migrate(databaseUrl(url, template))
-    return { env: { TEST_DATABASE_URL: url, TEST_TEMPLATE: template, TEST_RUN: run }, stop: end }
+    await renew()
+    return { env: { TEST_DATABASE_URL: url, TEST_TEMPLATE: template }, renew, stop: end }
   } catch (error) {
     await end()
     throw error

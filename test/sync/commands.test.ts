@@ -36,6 +36,7 @@ const start = ({ server, home, claude }: Context, ...args: readonly string[]) =>
       TRACEBOOK_CONFIG_DIR: join(home, 'config'),
       CLAUDE_CONFIG_DIR: claude,
       HOME: home,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
@@ -78,13 +77,6 @@ test('a root that is missing holds no sessions, a path that is missing is wrong 
   const none = join(path, 'none')
   assert.equal(await discover(claudeCode, [], [none], assert.unreachable), [])
   assert.match(await refusal(none), /none: no such file or folder/)
-})
-
-test('a pipe is neither waited for nor read', async () => {
-  const pipe = join(beside, 'pipe.jsonl')
-  execFileSync('mkfifo', [pipe])
-  assert.equal(await find([beside]), [])
-  assert.match(await refusal(pipe), /neither a file nor a folder/)
 })
 
 test.run()

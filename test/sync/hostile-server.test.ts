@@ -30,7 +30,8 @@ test.after.each(async ({ server, remove }) => {
 
 /** Runs the command line to its end; whatever it prints holds nothing that a terminal obeys but the ends of its lines. */
 const run = async ({ server, home }: Context, ...args: readonly string[]) => {
-  const env = { TRACEBOOK_URL: server.url, TRACEBOOK_CONFIG_DIR: join(home, 'config'), HOME: home }
+  const { NODE_COMPILE_CACHE = '' } = process.env
+  const env = { TRACEBOOK_URL: server.url, TRACEBOOK_CONFIG_DIR: join(home, 'config'), HOME: home, NODE_COMPILE_CACHE }
   const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const [out, err] = await Promise.all([readAll(child.stdout), readAll(child.stderr), once(child, 'close')])
   assert.not.match(`${out}${err}`.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u)

@@ -27,8 +27,8 @@ export const inTemporary = (work: (folder: string) => Promise<unknown>) =>
 
 /** `tracebook` as a user starts it, with these variables and nothing else of the caller's shell but the bare need. */
 const start = (args: readonly string[], variables: Variables): { child: ChildProcess; ended: Promise<Ended> } => {
-  const { PATH = '', TMPDIR = '', HOME = '' } = process.env
-  const env = { PATH, TMPDIR, HOME, ...variables }
+  const { PATH = '', TMPDIR = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
+  const env = { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE, ...variables }
   const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   started.add(child)
   child.once('exit', () => started.delete(child))

@@ -10,7 +10,7 @@ export type Nodes = readonly [Service, Service]
 
 /** Starts two processes on a database of their own, and ends them after the work. */
 export const inTwoProcesses = async (work: (nodes: Nodes) => Promise<void>): Promise<void> => {
-  const database = await freshDatabase()
+  const database = await freshDatabase({ readModels: false })
   await inFolder(async (folder) => {
     const env = { DATABASE_URL: database.url, ...logEnvironment(database.url), LOG_LEVEL: 'warn' }
     const nodes = await Promise.all([serveOn(folder, env), serveOn(folder, env)])

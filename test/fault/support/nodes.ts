@@ -9,7 +9,8 @@ import { formats } from '../../../src/events.ts'
 import { wholeAppends } from '../../../src/log/whole-appends.ts'
 import { dumpSchema } from '../../support/compare.ts'
 import { onServer } from '../../support/database.ts'
-import { logEnvironment, openBareLog } from '../../support/log-place.ts'
+import { openBareLog } from '../../support/bare-log.ts'
+import { logEnvironment } from '../../support/log-place.ts'
 import { type Service, serveOn } from './service.ts'
 
 export const schema = schemaOf(readModels)

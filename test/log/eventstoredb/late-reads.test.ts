@@ -1,5 +1,7 @@
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import { contract } from '../contract.ts'
+import { appends } from '../contract/appends.ts'
+import { retries } from '../contract/retries.ts'
 
 // Conflicts name an append that cannot be read for so long.
 contract(
@@ -11,5 +13,5 @@ contract(
       return { place: url, drop: stop }
     },
   },
-  ['appends', 'retries'],
+  { appends, retries },
 )

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto'
+import { startDouble } from '../../support/eventstoredb/server.ts'
+import type { Adapter } from './world.ts'
+
+const double: Adapter = {
+  name: 'EventStoreDB',
+  module: new URL('./open-eventstoredb.ts', import.meta.url).href,
+  newPlace: async () => {
+    const { url, stop } = await startDouble()
+    return { place: url, drop: stop }
+  },
+}
+
+/** On streams of its own, which it leaves behind: a server with other data is safe. */
+const real = (server: string): Adapter => ({
+  name: 'EventStoreDB (TEST_EVENTSTORE_URL)',
+  module: double.module,
+  newPlace: async () => {
+    const prefix = `streamPrefix=test-${randomUUID()}.`
+    return { place: `${server}${server.includes('?') ? '&' : '?'}${prefix}`, drop: async () => {} }
+  },
+})
+
+const { TEST_EVENTSTORE_URL: given } = process.env
+
+/** The double, and the server that is given. */
+export const eventStoreDBs: readonly Adapter[] = given ? [double, real(given)] : [double]

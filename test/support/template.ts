@@ -1,0 +1,25 @@
+import { Logger, runMigrations } from 'graphile-worker'
+import { groups } from '../../projections/index.ts'
+import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
+import { newClient } from '../../src/postgres/connect.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { indexLockedJobs } from '../../src/summary/presence.ts'
+import { newJobPool } from '../../src/summary/job-pool.ts'
+
+/**
+ * Fills an empty database with all that a service makes at its first start: operational tables, empty read models and the
+ * job store's tables. A process of its own, so that a watch that goes on for hours runs the code as it is now.
+ */
+const [url = ''] = process.argv.slice(2)
+await migrate(url)
+const client = newClient(url, 'template')
+await client.connect()
+for (const group of groups) {
+  await ensureSchema(client, group)
+  await finishSchema(client, group)
+}
+await client.end()
+const { pool, close } = newJobPool(url, 1)
+await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) })
+await indexLockedJobs(pool)
+await close()

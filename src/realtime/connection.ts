@@ -36,6 +36,8 @@ type Subscription = {
   stop: () => void
   /** The value that the client was sent last. */
   sent: string | undefined
+  /** A value is on its way after which the question is another one. */
+  goesOn: boolean
 }
 
 /** Begins anew behind what was sent, or with the same question as before. */
@@ -115,6 +117,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     subscription.stop()
     subscription.question = next(answer)
     subscription.sent = undefined
+    subscription.goesOn = false
     start(subscription, answer.isPart ? undefined : { position, topics: answer.topics })
   }
 
@@ -122,13 +125,14 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     const { id, question } = subscription
     let isFirst = seen === undefined
     const answer = (answer: Answer, position: bigint) => {
+      // Until the client has what is on its way, nothing else is told: what happens meanwhile comes with the next value.
+      if (subscription.goesOn) return
       const isNews = answer.value !== subscription.sent && (isFirst || !question.isNothing?.(answer))
       isFirst = false
       if (!isNews) return
       subscription.sent = answer.value
       const continues = question.next !== undefined && answer.revision !== undefined
-      // Until the client has this one, nothing is asked: what happens meanwhile is asked for with the next.
-      if (continues) subscription.stop()
+      subscription.goesOn = continues
       waiting.delete(id)
       waiting.set(id, {
         frame: resultFrame(id, answer.value),
@@ -136,11 +140,16 @@ export const newConnection = (options: ConnectionOptions): Connection => {
       })
       pump()
     }
+    const withdraw = () => {
+      if (!waiting.delete(id)) return
+      subscription.goesOn = false
+      subscription.sent = undefined
+    }
     const failed = (error: unknown) => {
       drop(id)
       complain(error, id)
     }
-    subscription.stop = live.watch(question, { answer, failed }, seen)
+    subscription.stop = live.watch(question, { answer, withdraw, failed }, seen)
   }
 
   const subscribe = ({ id, query, args }: Extract<ClientFrame, { type: 'subscribe' }>) => {
@@ -152,7 +161,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
       throw new HttpError('rate_limited', `Too many requests; try again in ${Math.max(1, Math.ceil(wait / 1_000))} s`)
     const question = questionOf(query, args)
     if (question.token !== undefined) brings(question.token)
-    const subscription: Subscription = { id, question, stop: () => {}, sent: undefined }
+    const subscription: Subscription = { id, question, stop: () => {}, sent: undefined, goesOn: false }
     subscriptions.set(id, subscription)
     start(subscription)
   }

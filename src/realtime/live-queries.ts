@@ -25,6 +25,8 @@ export type Query = {
 export type Subscriber = {
   /** Called with each new value, and the position of the snapshot that it was read from. */
   readonly answer: (answer: Answer, position: bigint) => void
+  /** What was handed out may not be read any more: what has not been sent yet must not be sent. */
+  readonly withdraw: () => void
   readonly failed: (error: unknown) => void
 }
 
@@ -115,9 +117,14 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
     (queries.get(query.key) ?? create(query)).join(subscriber, seen)
 
   const observe: LiveQueries['observe'] = ({ position, topics, ends }) => {
+    const isLoss = ends !== undefined
     changes.note(position, topics)
-    if (ends !== undefined) losses.note(position, topics)
-    for (const topic of topics) for (const query of byTopic.get(topic) ?? []) query.touch(position)
+    if (isLoss) losses.note(position, topics)
+    for (const topic of topics)
+      for (const query of byTopic.get(topic) ?? []) {
+        if (isLoss) query.withdraw()
+        query.touch(position)
+      }
   }
 
   const clear = () => {

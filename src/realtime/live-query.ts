@@ -7,6 +7,8 @@ export type LiveQuery = {
   join(subscriber: Subscriber, seen?: Seen): () => void
   /** Its answer is another one once the read models have come to a position. */
   touch(position: bigint): void
+  /** Somebody has lost a right about it: what is on its way to subscribers must not arrive. */
+  withdraw(): void
   /** Positions begin anew: whatever it has shown is worth nothing. */
   restart(): void
   size(): number
@@ -179,5 +181,9 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     touch(heard())
   }
 
-  return { join, touch, restart, size: () => joined.size }
+  const withdraw = () => {
+    for (const { subscriber } of [...joined]) subscriber.withdraw()
+  }
+
+  return { join, touch, withdraw, restart, size: () => joined.size }
 }

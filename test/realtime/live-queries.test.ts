@@ -50,11 +50,13 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
   const watch = (name: string) => {
     const values: string[] = []
     const failures: unknown[] = []
+    let withdrawn = 0
     const stop = live.watch(queryOf(name), {
       answer: ({ value }) => values.push(value),
+      withdraw: () => (withdrawn += 1),
       failed: (error) => failures.push(error),
     })
-    return { values, failures, stop }
+    return { values, failures, withdrawn: () => withdrawn, stop }
   }
 
   return {
@@ -145,6 +147,18 @@ test('what was read before a right was lost is not sent', async () => {
   assert.equal(values, ['null'])
 })
 
+test('what waits to be sent is withdrawn when a right is lost, and by nothing else', async () => {
+  const { write, watch, show } = newWorld()
+  write('a', { value: 1 })
+  show()
+  const { values, withdrawn } = watch('a')
+  await until(() => values.length === 1)
+  write('a', { value: 2 })
+  assert.is(withdrawn(), 0)
+  write('a', { isHidden: true })
+  assert.is(withdrawn(), 1)
+})
+
 test('who subscribes while a query is being asked gets an answer that is not older than that', async () => {
   const { write, watch, show, hold, held, release } = newWorld()
   write('a', { value: 1 })
@@ -186,7 +200,10 @@ test('a right that ends by the clock ends without an event', async () => {
   const values: string[] = []
   const expiresAt = Date.now() + 50
   const ask = async () => ({ value: Date.now() < expiresAt ? '"mine"' : 'null', topics: [], expiresAt })
-  const stop = live.watch({ key: 'x', ask }, { answer: ({ value }) => values.push(value), failed: () => {} })
+  const stop = live.watch(
+    { key: 'x', ask },
+    { answer: ({ value }) => values.push(value), withdraw: () => {}, failed: () => {} },
+  )
   await until(() => values.at(-1) === 'null')
   assert.is(values[0], '"mine"')
   stop()

@@ -1,6 +1,7 @@
 import { streamsOfCaller } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { sha256 } from '../ids.ts'
+import { isToken } from '../session/token.ts'
 import type { RealtimeServices } from './services.ts'
 
 /** The caller behind a token, each time anew; undefined without a valid one. @throws Unavailable, InQuarantine */
@@ -15,8 +16,12 @@ export const findCaller = async (
   return caller
 }
 
-/** Whose answer it is, as part of a key that may stay in memory: never the token itself. */
-export const keyOfToken = (token: string | undefined): string => (token === undefined ? 'anybody' : sha256(token))
+/**
+ * Whose answer it is, as part of a key that may stay in memory: never the token itself. What cannot be a token is
+ * nobody's.
+ */
+export const keyOfToken = (token: string | undefined): string =>
+  token === undefined || !isToken(token) ? 'anybody' : sha256(token)
 
 /** What has to change before a caller has other rights. */
 export const topicsOfCaller = (caller: Caller | undefined): string[] =>

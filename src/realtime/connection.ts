@@ -13,7 +13,10 @@ export type Connection = {
   sendingSince(): number | undefined
   subscriptions(): number
   ping(): void
+  /** Tells the client to go, once; one that does not is cut off after some seconds. */
   close(code: number, reason: string): void
+  /** Cuts it off. */
+  terminate(): void
 }
 
 export type ConnectionOptions = {
@@ -70,6 +73,8 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   const control: string[] = []
   let heardAt = performance.now()
   let sendingSince: number | undefined
+  let isClosing = false
+  let leaving: NodeJS.Timeout | undefined
 
   const transmit = (frame: string, sent?: () => void) => {
     sendingSince = performance.now()
@@ -133,7 +138,6 @@ export const newConnection = (options: ConnectionOptions): Connection => {
       subscription.sent = answer.value
       const continues = question.next !== undefined && answer.revision !== undefined
       subscription.goesOn = continues
-      waiting.delete(id)
       waiting.set(id, {
         frame: resultFrame(id, answer.value),
         ...(continues ? { sent: () => goOn(subscription, answer, position) } : {}),
@@ -180,12 +184,16 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   }
 
   const close = (code: number, reason: string) => {
+    if (isClosing) return
+    isClosing = true
     for (const id of [...subscriptions.keys()]) drop(id)
+    control.length = 0
     socket.close(code, reason)
-    setTimeout(() => socket.terminate(), LEAVE_MS).unref()
+    leaving = setTimeout(() => socket.terminate(), LEAVE_MS).unref()
   }
 
   socket.on('message', (data: Buffer, isBinary: boolean) => {
+    if (isClosing) return
     heardAt = performance.now()
     const frame = parse(data, isBinary)
     if (!frame) return say(errorFrame(UNUSABLE))
@@ -199,6 +207,8 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   })
   for (const sign of ['ping', 'pong'] as const) socket.on(sign, () => (heardAt = performance.now()))
   socket.once('close', () => {
+    isClosing = true
+    clearTimeout(leaving)
     for (const id of [...subscriptions.keys()]) drop(id)
     closed()
   })
@@ -209,5 +219,6 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     subscriptions: () => subscriptions.size,
     ping: () => socket.ping(),
     close,
+    terminate: () => socket.terminate(),
   }
 }

@@ -44,6 +44,8 @@ export const newConnections = (
   const counted = new Map<string, number>()
   let pinged = performance.now()
   let gone = () => {}
+  let isStopping = false
+  const leaving = new Set<Connection>() // told to go already
 
   const most = ({ is }: Owner) =>
     is === 'session' ? settings.REALTIME_CONNECTIONS_SESSION : settings.REALTIME_CONNECTIONS_ADDRESS
@@ -56,6 +58,8 @@ export const newConnections = (
   }
 
   const end = (connection: Connection, code: number, reason: string) => {
+    if (leaving.has(connection)) return
+    leaving.add(connection)
     closed(code)
     connection.close(code, reason)
   }
@@ -80,12 +84,14 @@ export const newConnections = (
     owners.set(connection, owner)
     count(owner, 1)
     looking ??= setInterval(look, patience.look).unref()
+    if (isStopping) end(connection, closeCodes.restarting, 'the service is stopping')
   }
 
   const remove: Connections['remove'] = (connection) => {
     const owner = owners.get(connection)
     if (!owner) return
     owners.delete(connection)
+    leaving.delete(connection)
     count(owner, -1)
     if (owners.size > 0) return
     clearInterval(looking)
@@ -103,6 +109,7 @@ export const newConnections = (
   }
 
   const closeAll = async () => {
+    isStopping = true
     if (owners.size === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     gone = resolve
@@ -110,6 +117,7 @@ export const newConnections = (
     const timer = setTimeout(resolve, LEAVE_MS)
     await promise
     clearTimeout(timer)
+    for (const connection of [...owners.keys()]) connection.terminate()
   }
 
   const counts = () => ({

@@ -1,5 +1,6 @@
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { newGate } from '../gate.ts'
+import { isId } from '../ids.ts'
 import { type LiveQuery, newLiveQuery } from './live-query.ts'
 
 /** What a query gives: its value as JSON text, and what it was made of. */
@@ -67,6 +68,9 @@ export type LiveQueriesOptions = {
   readonly observe?: (ms: number, coalesced: number) => void
 }
 
+/** Whether a topic is one thing, and no list: a list that shows something has that among its topics as well. */
+const isOfOne = (topic: string) => isId(topic)
+
 /** How many queries are asked at once. */
 const AT_ONCE = 4
 const REMEMBERED_LOSSES = 5_000
@@ -119,10 +123,10 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
   const observe: LiveQueries['observe'] = ({ position, topics, ends }) => {
     const isLoss = ends !== undefined
     changes.note(position, topics)
-    if (isLoss) losses.note(position, topics)
+    if (isLoss) losses.note(position, topics.filter(isOfOne))
     for (const topic of topics)
       for (const query of byTopic.get(topic) ?? []) {
-        if (isLoss) query.withdraw()
+        if (isLoss && isOfOne(topic)) query.withdraw()
         query.touch(position)
       }
   }

@@ -1,4 +1,6 @@
+import { Rejected } from '../engine/rejected.ts'
 import type { Gate } from '../gate.ts'
+import { HttpError } from '../http/http-error.ts'
 import type { Answer, LiveQueriesOptions, Query, Seen, Subscriber } from './live-queries.ts'
 
 /** One query with all who want its answer. */
@@ -31,10 +33,14 @@ const REST_MS = 60
 /** The rest grows with what an answer costs: pushing takes a quarter of the time at most. */
 const REST_FACTOR = 3
 const MAX_REST_MS = 160
+const MIN_REST_MS = 10
 const RETRY_MS = 100
 const MAX_RETRY_MS = 2_000
 /** A query that cannot be asked for this long fails: its subscribers come again. */
 const PATIENCE_MS = 10_000
+
+/** Whether asking again may help. */
+const mayPass = (error: unknown) => !(error instanceof HttpError || error instanceof Rejected)
 
 type Joined = { readonly subscriber: Subscriber; readonly since: number; awaitsFirst: boolean }
 
@@ -54,6 +60,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   let failing: { readonly since: number; delay: number } | undefined
   let expiry: NodeJS.Timeout | undefined
   let era = 0
+  let restDelay = MIN_REST_MS
 
   const isOver = () => joined.size === 0
 
@@ -103,6 +110,13 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     if (awaited) touch(heard())
   }
 
+  /** Asks again a little later: there is nothing that may be sent now. */
+  const rest = () => {
+    restDelay = Math.min(2 * restDelay, MAX_RETRY_MS)
+    restUntil = performance.now() + restDelay
+    touch(heard())
+  }
+
   const fail = (error: unknown) => {
     for (const { subscriber } of [...joined]) subscriber.failed(error)
     joined.clear()
@@ -115,22 +129,27 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     touches = 0
     const heardAt = touchedAt
     await caughtUp(target)
-    const [answer, position] = await gate(async () => {
-      const position = shown()
-      return [await query.ask(), position] as const
+    // Read models and caches are fed by two followers: of what only one of them has seen, nothing is taken for granted.
+    const wasAlive = isAlive()
+    const asked = await gate(async () => {
+      if (isOver() || !wasAlive) return undefined
+      const position = shown() < heard() ? shown() : heard()
+      return { answer: await query.ask(), position }
     })
     if (isOver()) return
-    if (began !== era) return touch(heard())
+    if (began !== era) return touch(0n)
+    if (!asked) return rest()
+    const { answer, position } = asked
     const after = new Set(answer.topics)
-    const changed = hasChanged(position, after)
     const mayBeSent = isAlive() && !isLost(position, after) && !isLost(position, topics)
+    // What happened meanwhile to topics that it had before has touched it.
+    const isNew = [...after].filter((topic) => !topics.has(topic))
+    const changed = isNew.length > 0 && hasChanged(position, new Set(isNew))
     follow(after)
-    if (changed || !mayBeSent) touch(heard())
+    if (!mayBeSent) return rest()
+    if (changed) touch(heard())
     failing = undefined
-    if (!mayBeSent) {
-      restUntil = performance.now() + (isAlive() ? 0 : RETRY_MS)
-      return
-    }
+    restDelay = MIN_REST_MS
     watchExpiry(answer)
     const started = performance.now()
     last = { answer, position }
@@ -147,6 +166,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     try {
       await attempt()
     } catch (error) {
+      if (!mayPass(error)) return fail(error)
       failing ??= { since: performance.now(), delay: RETRY_MS }
       if (performance.now() - failing.since > PATIENCE_MS) return fail(error)
       restUntil = performance.now() + failing.delay
@@ -178,7 +198,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     era += 1
     last = undefined
     wanted = undefined
-    touch(heard())
+    touch(0n) // where the log begins anew, nobody has heard of a position yet
   }
 
   const withdraw = () => {

@@ -2,6 +2,7 @@ import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
+import { newGate } from '../gate.ts'
 import { addressKey } from '../http/address.ts'
 import { cookieNameOf, presentedToken } from '../http/auth.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -33,7 +34,11 @@ export const realtimeRoutes = (app: FastifyInstance, services: RealtimeServices)
   })
 }
 
+/** How many answers, which may be large, are made at once. */
+const AT_ONCE = 4
+
 const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
+  const gate = newGate(AT_ONCE)
   const cookieName = cookieNameOf(services.config)
   app.post<{ Body: z.infer<typeof QueryBody> }>(
     '/v1/query',
@@ -55,7 +60,8 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
     async (request, reply) => {
       const { query, args } = request.body
       const token = request.caller && presentedToken(request, cookieName)?.token
-      const { value } = await questionOf(services, query, args, token).ask()
+      const question = questionOf(services, query, args, token)
+      const { value } = await gate(() => question.ask())
       return okText(reply, `{"value":${value}}`)
     },
   )

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { PUBLIC_TRACES, tracesNamed } from '../effects.ts'
-import { Rejected } from '../engine/rejected.ts'
+import { Rejected, Unavailable } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { HttpError } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
+import { BrokenOff, type Page, type Pages } from '../http/long-list.ts'
 import { PAGE_BYTES } from '../http/page-bytes.ts'
 import { areAll, candidateIds } from '../trace/candidates.ts'
 import { ALL_MESSAGES, messageValues } from '../trace/message-queries.ts'
@@ -69,23 +70,31 @@ const MessagesArgs = z.object({
   includeParts: z.boolean().optional(),
 })
 
-/** Every message of a trace, as JSON texts. @throws HttpError payload_too_large */
+/** Every message of a trace, as JSON texts. @throws HttpError payload_too_large, Unavailable when one changes meanwhile */
 const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, includeParts: boolean) => {
   const { id, incarnation } = trace
   const values = messageValues(id, incarnation, ALL_MESSAGES, undefined)
   const texts: string[] = []
-  let length = 0
+  let bytes = 0
   const pages = messagePages(reads, { incarnation, bytes: Number(trace.bytes), includeParts, values })
-  for (let page = await pages.next(); !page.done; page = await pages.next()) {
-    for (const row of page.value.rows) {
+  for (let page = await nextOf(pages); page; page = await nextOf(pages)) {
+    for (const row of page.rows) {
       const text = messageText(row)
-      length += text.length
+      bytes += Buffer.byteLength(text)
       texts.push(text)
     }
-    if (length > PAGE_BYTES)
-      throw new HttpError('payload_too_large', 'The messages are more than 8 MiB: ask with changedSince')
+    if (bytes > PAGE_BYTES)
+      throw new HttpError('payload_too_large', 'The messages are more than 8 MiB: read them page by page')
   }
   return texts
+}
+
+const nextOf = async <Row>(pages: Pages<Row>): Promise<Page<Row> | undefined> => {
+  try {
+    return (await pages.next()).value ?? undefined
+  } catch (error) {
+    throw error instanceof BrokenOff ? new Unavailable(error.message, false, error) : error
+  }
 }
 
 const messagesValue = (texts: readonly string[], revision: bigint) =>

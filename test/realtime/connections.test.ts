@@ -22,6 +22,7 @@ const newClient = (state: { isTalking?: boolean; isTaking?: boolean } = {}) => {
     subscriptions: () => 2,
     ping: () => (client.pings += 1),
     close: (code) => (client.code ??= code),
+    terminate: () => {},
   }
   return { client, connection }
 }

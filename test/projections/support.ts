@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { type Happened, type Projection } from '../../src/engine/projection.ts'
 import { applyBatch, connectForApplying } from '../../src/engine/apply.ts'
+import type { Group } from '../../src/engine/group.ts'
 import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
 import { newId } from '../../src/ids.ts'
 import type { AnyEvent } from '../../src/events.ts'
@@ -31,34 +32,56 @@ export type Model = {
   close(): Promise<void>
 }
 
-const newModel = async (url: string, schema: string, projections: readonly Projection[]): Promise<Model> => {
-  const client: pg.Client = await connectForApplying(url, schema)
+/** A schema with a model's tables, and the connection that fills them. */
+type Tables = { readonly client: pg.Client; readonly schema: string; readonly group: Group }
+
+const newTables = async (url: string, schema: string, projections: readonly Projection[]): Promise<Tables> => {
+  const client = await connectForApplying(url, schema)
   const group = { name: 'test', version: 0, projections }
-  const epoch = newId()
   await ensureSchema(client, group, schema)
   await finishSchema(client, group, schema)
+  return { client, schema, group }
+}
+
+/** Makes tables as good as new; other ones would take the server far longer. */
+const empty = ({ client, schema }: Tables) =>
+  client.query(`
+    do $$ declare name text; begin
+      for name in select tablename from pg_tables where schemaname = '${schema}' and tablename <> 'checkpoint' loop
+        execute format('delete from %I', name);
+      end loop;
+    end $$;
+    delete from checkpoint where seen >= 0`)
+
+const newModel = (tables: Tables, giveBack: () => void): Model => {
+  const { client } = tables
+  const epoch = newId()
   let at = 0n
   const apply = async (events: readonly Happened[]) => {
     const through = events.at(-1)?.position ?? at
-    await applyBatch({ client, group, schema }, events, { from: at, through, epoch, anchor: undefined })
+    await applyBatch(tables, events, { from: at, through, epoch, anchor: undefined })
     at = through
   }
-  let ending: Promise<void> | undefined
   const rows: Model['rows'] = async (query, values = []) => (await client.query(query, [...values])).rows
-  return { apply, rows, close: () => (ending ??= client.end()) }
+  const close = async () => {
+    await empty(tables)
+    giveBack()
+  }
+  return { apply, rows, close }
 }
 
-/** A database for the models of one test file; each model is made empty. */
+/** A database for the models of one test file; each model is empty at first. One that is closed must not be used again. */
 export const openModels = async (...projections: readonly Projection[]) => {
   const database = await freshDatabase()
-  const models: Model[] = []
+  const all: Tables[] = []
+  const spare: Tables[] = []
   const model = async (): Promise<Model> => {
-    const made = await newModel(database.url, `rm_test_${models.length}`, projections)
-    models.push(made)
-    return made
+    const tables = spare.pop() ?? (await newTables(database.url, `rm_test_${all.length}`, projections))
+    if (!all.includes(tables)) all.push(tables)
+    return newModel(tables, () => spare.push(tables))
   }
   const close = async () => {
-    for (const { close } of models) await close()
+    for (const { client } of all) await client.end()
     await database.drop()
   }
   return { model, close }

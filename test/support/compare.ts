@@ -1,4 +1,4 @@
-import { onServer } from './database.ts'
+import { withConnection } from './database.ts'
 
 /** Columns that depend on where an event stands in its log: a copy of the log may differ in them. */
 const PLACES = new Set(['position', 'revision', 'incarnation'])
@@ -9,26 +9,28 @@ const quoted = (name: string) => `"${name}"`
  * Everything that a schema of read models holds, table by table, each row as text, in an order of its own.
  * `places: false` leaves out revisions and positions.
  */
-export const dumpSchema = async (
+export const dumpSchema = (
   url: string,
   schema: string,
   { places = true }: { places?: boolean } = {},
-): Promise<Record<string, string[]>> => {
-  const { rows: columns } = await onServer(
-    url,
-    'select table_name, column_name from information_schema.columns where table_schema = $1 order by table_name, ordinal_position',
-    [schema],
-  )
-  const tables = new Map<string, string[]>()
-  for (const { table_name, column_name } of columns as { table_name: string; column_name: string }[]) {
-    if (table_name === 'checkpoint' || (!places && PLACES.has(column_name))) continue
-    tables.set(table_name, [...(tables.get(table_name) ?? []), column_name])
-  }
-  const dump: Record<string, string[]> = {}
-  for (const [table, names] of tables) {
-    const row = `concat_ws('|', ${names.map((name) => `coalesce(${quoted(name)}::text, '∅')`).join(', ')})`
-    const { rows } = await onServer(url, `select ${row} as line from ${schema}.${quoted(table)} order by 1`)
-    dump[table] = rows.map(({ line }) => line as string)
-  }
-  return dump
-}
+): Promise<Record<string, string[]>> =>
+  withConnection(url, async (client) => {
+    const { rows: columns } = await client.query<{ table_name: string; column_name: string }>(
+      'select table_name, column_name from information_schema.columns where table_schema = $1 order by table_name, ordinal_position',
+      [schema],
+    )
+    const tables = new Map<string, string[]>()
+    for (const { table_name, column_name } of columns) {
+      if (table_name === 'checkpoint' || (!places && PLACES.has(column_name))) continue
+      tables.set(table_name, [...(tables.get(table_name) ?? []), column_name])
+    }
+    const dump: Record<string, string[]> = {}
+    for (const [table, names] of tables) {
+      const row = `concat_ws('|', ${names.map((name) => `coalesce(${quoted(name)}::text, '∅')`).join(', ')})`
+      const { rows } = await client.query<{ line: string }>(
+        `select ${row} as line from ${schema}.${quoted(table)} order by 1`,
+      )
+      dump[table] = rows.map(({ line }) => line)
+    }
+    return dump
+  })

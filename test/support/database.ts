@@ -8,16 +8,20 @@ export type Database = {
   drop(): Promise<void>
 }
 
-/** Asks the server outside of any transaction, on a connection of its own. */
-export const onServer = async (url: string, text: string, values: unknown[] = []) => {
+/** Gives the work a connection of its own. */
+export const withConnection = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return await client.query<Record<string, unknown>>(text, values)
+    return await work(client)
   } finally {
     await client.end()
   }
 }
+
+/** Asks the server outside of any transaction, on a connection of its own. */
+export const onServer = (url: string, text: string, values: unknown[] = []) =>
+  withConnection(url, (client) => client.query<Record<string, unknown>>(text, values))
 
 /** The same server, another database. */
 export const databaseUrl = (server: string, name: string): string => {

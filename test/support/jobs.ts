@@ -90,6 +90,6 @@ export const jobsOf = (root: string, { filters, part, log }: Choice): Job[] => {
   if (filters.length > 0) return allOnPostgres(files)
   const again = files
     .filter(({ file }) => OVER_BOTH.includes(file))
-    .map((file): Job => ({ ...onEventStore(file), rank: 2 }))
+    .map((file): Job => ({ ...onEventStore(file), rank: 3 }))
   return [...allOnPostgres(files), ...again].filter(isOf[part]).sort((a, b) => a.rank - b.rank)
 }

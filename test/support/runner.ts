@@ -9,8 +9,14 @@ const AGAIN = process.env.TEST_AGAIN === '1'
 /** After so long no test is begun any more that may be left out. */
 const TIME_MS = Number(process.env.TEST_TIME_SECONDS ?? Number.POSITIVE_INFINITY) * 1_000
 
-/** Tests wait for a database, a process or a timer half of the time. */
-const AT_ONCE = availableParallelism() + 1
+const CORES = availableParallelism()
+
+/**
+ * How many processes run at once. Most files wait half of their time, for a database or a timer; more than six could want
+ * more connections than the server has. What starts processes itself takes all cores that it gets.
+ */
+const QUICK_AT_ONCE = Math.min(CORES + 1, 6)
+const OTHERS_AT_ONCE = CORES
 
 export type RunnerOptions = {
   readonly root: string
@@ -59,20 +65,20 @@ const runJob = async (job: Job, { root, folder, env, live, signal }: RunnerOptio
 
 const leftOut: Result = { passed: 0, failed: 0, skipped: 1, output: '', ms: 0 }
 
-/** Runs jobs in their order, some at once. */
-const runAll = async (jobs: readonly Job[], options: RunnerOptions): Promise<Map<Job, Result>> => {
-  const results = new Map<Job, Result>()
+type Results = Map<Job, Result>
+
+/** Runs jobs in their order, so many at once. */
+const runSome = async (jobs: readonly Job[], atOnce: number, options: RunnerOptions, results: Results) => {
   const left = jobs.values()
   const work = async () => {
     for (const job of left) {
       if (options.signal.aborted) return
-      const hasTime = job.rank === 0 || performance.now() < TIME_MS
+      const hasTime = job.rank < 2 || performance.now() < TIME_MS
       if (!hasTime) console.log(`SKIP ${job.name}: no time left`)
       results.set(job, hasTime ? await runJob(job, options) : leftOut)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
-  return results
+  await Promise.all(Array.from({ length: atOnce }, work))
 }
 
 const sum = (results: readonly Result[]): boolean => {
@@ -84,7 +90,10 @@ const sum = (results: readonly Result[]): boolean => {
 
 /** Runs jobs and prints what became of them; whether there were tests, and none failed. */
 export const run = async (jobs: readonly Job[], options: RunnerOptions): Promise<boolean> => {
-  const results = await runAll(jobs, options)
+  const results: Results = new Map()
+  const [quick, others] = [jobs.filter(({ rank }) => rank === 0), jobs.filter(({ rank }) => rank > 0)]
+  await runSome(quick, QUICK_AT_ONCE, options, results)
+  await runSome(others, OTHERS_AT_ONCE, options, results)
   for (const [job, { problem }] of AGAIN ? [...results] : []) {
     if (!problem || options.signal.aborted) continue
     console.log(`AGAIN ${job.name}: it has failed beside others, now it runs alone`)

@@ -9,26 +9,28 @@ export type TestFile = {
   readonly needsDatabase: boolean
   /** Opens a log, or a service, wherever the run has its logs. */
   readonly touchesLog: boolean
-  /** 0 is what `npm test` runs. The others may be left out for lack of time, those of the highest rank first. */
-  readonly rank: 0 | 1 | 2
+  /** 0 is what `npm test` runs, 1 starts processes. From 2 on it may be left out for lack of time, the highest first. */
+  readonly rank: 0 | 1 | 2 | 3
 }
+
+/** By these a file starts processes: those of `recheck` search the paths of a regular expression. */
+const PROCESSES = ['node:child_process', 'recheck']
 
 /** By these a file reaches what is outside of its own values. */
 const IMPURE = [
+  ...PROCESSES,
   '@eventstore/db-client',
   '@grpc/grpc-js',
   'fastify',
-  'node:child_process',
   'node:http',
   'node:v8', // the memory that it looks at has to be the file's own
   'pg',
-  'recheck', // starts a process
   'tinypool',
 ]
 
-/** In one process, but of the same kind as those that start some: they cut off and freeze, again and again. */
+/** Tests that kill, freeze and cut off, again and again, or handle very much at once: half of the time of all. */
 const HEAVY =
-  /^test\/(?:fault\/|engine\/(?:lost-tail|same-log|quarantine|groups)|summary\/process|postgres\/leader|log\/(?:copy|eventstoredb\.|eventstoredb\/(?:chaos|late|neighbours|sweep)|postgres\/chaos))/
+  /^test\/(?:fault\/|embedded\/(?:crash|stop|postgres|account)|engine\/(?:lost-tail|reads-crash|same-log|quarantine|rebuild-leftovers|groups)|commands\/(?:quarantine|kill|log-embedded|sync)|erasure\/frozen|summary\/(?:frozen|fold|process)|postgres\/leader|log\/(?:copied|copy|eventstoredb\.test|eventstoredb\/(?:chaos|sweep|neighbours|late|processes)|postgres\/chaos)|sync\/agents\/.*-huge)/
 
 /** Tests that play the same many times over, to meet what happens seldom. */
 const SOAK =
@@ -36,11 +38,12 @@ const SOAK =
 
 /** Those that take longest begin first, so that none of them ends alone. */
 const LONG =
-  /^test\/(?:access|connections|erasure|engine\/(?:nodes|re|runner|progress|unused)|http\/(?:hostile|page-bytes|intake|stream)|log\/postgres\.|trace\/(?:cut-off|locate|long-lists)|user\/identities)/
+  /^test\/(?:connections|engine\/(?:progress|re|runner|weights)|erasure|http\/(?:hostile|intake|page-bytes|stream)|log\/(?:eventstoredb\/follows|postgres\.)|trace\/(?:cut-off|locate|long-lists))/
 
 const rankOf = (file: string, reached: ReadonlySet<string>) => {
-  if (SOAK.test(file)) return 2
-  return HEAVY.test(file) || reached.has('node:child_process') ? 1 : 0
+  if (SOAK.test(file)) return 3
+  if (HEAVY.test(file)) return 2
+  return PROCESSES.some((name) => reached.has(name)) ? 1 : 0
 }
 
 /** The test files whose paths contain one of the filters, or all, in the order in which they are best begun. */

@@ -25,7 +25,7 @@ test('appends never take the batch path, nor ANY, nor are they empty', async ({ 
 
 test('at most 64 appends and 64 reads are on their way, and neither takes the streams of the other', async (scene) => {
   const { open, double } = scene
-  const log = open()
+  const log = open({ deadlineMs: 60_000 })
   double.faults.stall('append')
   double.faults.stall('read')
   const appends = Array.from({ length: 200 }, () => log.append(aStream(), 'none', numbered(1)))

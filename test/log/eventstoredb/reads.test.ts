@@ -74,7 +74,7 @@ test('reads go on over failures of every kind', async ({ open, double }) => {
 })
 
 test('an error that comes after a read has ended ends nothing else', async ({ open, double }) => {
-  const log = open({ deadlineMs: 100 })
+  const log = open({ deadlineMs: 500 })
   const unhandled: unknown[] = []
   const note = (error: unknown) => unhandled.push(error)
   process.on('uncaughtException', note).on('unhandledRejection', note)

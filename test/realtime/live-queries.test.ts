@@ -20,10 +20,15 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
   let asked = 0
   let isSlow = false
   const waiting: (() => void)[] = []
+  let behind: { readonly position: number; readonly caughtUp: () => void }[] = []
   const live = newLiveQueries({
     shown: () => BigInt(shown),
     heard: () => BigInt(history.length - 1),
-    caughtUp: async (position) => void (await until(() => shown >= Number(position))),
+    caughtUp: (position) =>
+      new Promise<void>((caughtUp) => {
+        if (shown >= Number(position)) caughtUp()
+        else behind.push({ position: Number(position), caughtUp })
+      }),
     isAlive: () => true,
     ...options,
   })
@@ -66,7 +71,11 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
     live,
     write,
     watch,
-    show: (position = history.length - 1) => (shown = Math.max(shown, position)),
+    show: (position = history.length - 1) => {
+      shown = Math.max(shown, position)
+      for (const { position, caughtUp } of behind) if (position <= shown) caughtUp()
+      behind = behind.filter(({ position }) => position > shown)
+    },
     /** Answers are held back until `release`. */
     hold: () => (isSlow = true),
     held: () => waiting.length,

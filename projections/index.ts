@@ -34,7 +34,7 @@ const harmless: ReadonlySet<AnyEvent['type']> = new Set([
  */
 export const readModels: Group = {
   name: MAIN,
-  version: 4,
+  version: 5,
   harmless,
   projections: [
     users,

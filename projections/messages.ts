@@ -12,7 +12,8 @@ import { type RowOf, tableOf } from './table.ts'
 
 /**
  * `text_content`, `model` and `tools` are JSON text; `ordinal` is the message's place by arrival. `incarnation` is the one
- * of the trace that it belongs to: rows of an earlier life stay until they are swept, and must not be shown.
+ * of the trace that it belongs to: rows of an earlier life stay until they are swept, and must not be shown. `revision` is
+ * the trace's after the last event of the message.
  */
 const table = tableOf(
   'messages',
@@ -32,8 +33,9 @@ const table = tableOf(
     digest: 'text collate "C" not null',
     created_at: 'int8 not null',
     updated_at: 'int8 not null',
+    revision: 'int8 not null',
   },
-  { constraint: 'primary key (trace_id, incarnation, ordinal)', storage: `fillfactor = 90, ${erasedFrom}` },
+  { constraint: 'primary key (trace_id, incarnation, ordinal)', storage: erasedFrom },
 )
 export type MessagesTable = RowOf<typeof table>
 
@@ -48,6 +50,7 @@ type Row = {
   tools: readonly string[]
   digest: string
   updatedAt: number
+  revision: bigint
 }
 type NewRow = Row & { readonly externalId: string; readonly createdAt: number }
 
@@ -61,7 +64,7 @@ const scalarsOf = ({ role, textContent, model, order, timestamp }: Added) => ({
   timestamp,
 })
 
-const update = (row: Row, { data, at }: Happened<Updated>) => {
+const update = (row: Row, { data, at, revision }: Happened<Updated>) => {
   for (const operation of data.patch) {
     if (partIndex(operation.path) === undefined && operation.op !== 'remove')
       row.fields[operation.path.slice(1)] = operation.value
@@ -70,6 +73,7 @@ const update = (row: Row, { data, at }: Happened<Updated>) => {
   row.tools = data.tools
   row.digest = data.digest
   row.updatedAt = at
+  row.revision = revision
 }
 
 const keyOf = ({ traceId, ordinal }: Pick<Row, 'traceId' | 'ordinal'>) => `${traceId}/${ordinal}`
@@ -92,6 +96,7 @@ const cells = {
   tools: ({ tools }: Row) => JSON.stringify(tools),
   digest: ({ digest }: Row) => digest,
   updated_at: ({ updatedAt }: Row) => updatedAt,
+  revision: ({ revision }: Row) => revision,
 }
 
 const inserted = table.unnest<NewRow>({
@@ -118,7 +123,7 @@ const writeUpdates = (rows: readonly Row[], write: Write) =>
     `update messages m set role = coalesce(u.role, m.role), text_content = coalesce(u.text_content, m.text_content),
        model = coalesce(u.model, m.model), sequence = coalesce(u.sequence, m.sequence),
        timestamp = coalesce(u.timestamp, m.timestamp), class = u.class, tools = u.tools, digest = u.digest,
-       updated_at = u.updated_at
+       updated_at = u.updated_at, revision = u.revision
      from ${updated.as('u')}
        ${byKey('messages', `r.trace_id = u.trace_id and r.incarnation = ${PRESENT_INCARNATION} and r.ordinal = u.ordinal`)}
      where m.ctid = found.ctid`,
@@ -135,26 +140,27 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
   tables: `${table.create}
     alter table messages alter text_content set storage external;`,
   rows: { messages: { trace: 'trace_id' } },
-  // The second is the order of lists: an update that moves nothing leaves its keys as they are, and touches no index. Of
-  // indexes that seem equally good, as all do before there are rows, the planner takes the newest: to find a message by its
-  // ordinal it must not be one of these two.
+  // The second is the order of lists, the third finds what has changed since a revision. Of indexes that seem equally good,
+  // as all do before there are rows, the planner takes the newest: to find a message by its ordinal it must be none of these.
   indexes: `
     create unique index messages_id on messages (trace_id, incarnation, id);
     create index messages_listed on messages (trace_id, incarnation, ${listOrder('sequence', 'timestamp')}, ordinal);
+    create index messages_changed on messages (trace_id, incarnation, revision);
     alter table messages drop constraint messages_pkey, add primary key (trace_id, incarnation, ordinal);`,
   start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map() }),
   on: {
-    MessageAdded: ({ added }, { of: traceId, at, data }) => {
+    MessageAdded: ({ added }, { of: traceId, at, revision, data }) => {
       const { externalId, ordinal, class: kind, tools, digest } = data
       const counted = { class: kind, tools, digest }
-      added.add({ traceId, ordinal, externalId, fields: scalarsOf(data), ...counted, createdAt: at, updatedAt: at })
+      const times = { createdAt: at, updatedAt: at, revision }
+      added.add({ traceId, ordinal, externalId, fields: scalarsOf(data), ...counted, ...times })
     },
     MessageUpdated: ({ added, updated }, event) => {
-      const { of: traceId, data } = event
+      const { of: traceId, revision, data } = event
       const key = keyOf({ traceId, ordinal: data.ordinal })
       let row: Row | undefined = added.find(key) ?? updated.get(key)
       if (!row) {
-        row = { traceId, ordinal: data.ordinal, fields: {}, class: '', tools: [], digest: '', updatedAt: 0 }
+        row = { traceId, ordinal: data.ordinal, fields: {}, class: '', tools: [], digest: '', updatedAt: 0, revision }
         updated.set(key, row)
       }
       update(row, event)

@@ -28,8 +28,11 @@ export type WatchOptions = {
   readonly lags: readonly Lag[]
   readonly outage: Outage
   readonly observe: (event: Happened) => void
-  /** Called at the beginning, and when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
-  readonly forget: () => void
+  /**
+   * Nothing cached may be kept: called with the position of the log's end at the beginning, and with that of an event that
+   * cannot be read, which a newer node may have written.
+   */
+  readonly forget: (position: bigint) => void
 }
 
 const PART = 'caches'
@@ -49,7 +52,7 @@ export const startWatch = ({ log, codec, horizon, models, lags, outage, observe,
     try {
       observe(happenedUnread(codec, event))
     } catch {
-      forget()
+      forget(event.position)
     }
   }
 
@@ -59,7 +62,7 @@ export const startWatch = ({ log, codec, horizon, models, lags, outage, observe,
     const since = changes
     const head = await log.head()
     if (since !== changes) throw new LogChanged()
-    forget() // what was read meanwhile was not watched
+    forget(head) // what was read meanwhile was not watched
     heard = performance.now()
     horizon.advance(head)
     for (const lag of lags) lag.begin()
@@ -104,7 +107,7 @@ export const startWatch = ({ log, codec, horizon, models, lags, outage, observe,
     start = undefined
     heard = Number.NEGATIVE_INFINITY
     horizon.restart()
-    forget()
+    forget(0n)
   })
 
   const running = Promise.all([run(), listen()])

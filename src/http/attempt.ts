@@ -1,7 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addressKey } from './address.ts'
 import type { Caller } from './caller.ts'
-import { type Limits, tooMany } from './limits.ts'
+import type { HttpError } from './http-error.ts'
+import type { Limits } from './limits.ts'
 
 export type AttemptOptions = {
   /** `beforeLookUp` is called before a token is looked up that was never seen valid here; what it throws is thrown. */
@@ -10,7 +10,7 @@ export type AttemptOptions = {
   readonly limits: Pick<Limits, 'unauthorized'> | undefined
 }
 
-/** A request that asks to be known as a caller. */
+/** Somebody at an address asks to be known as a caller. */
 export type Attempt = {
   /**
    * The caller behind a token; undefined for one that is not valid.
@@ -22,20 +22,21 @@ export type Attempt = {
 }
 
 /**
- * An attempt counts for its address before its token is looked up, so that any number at once cannot all be looked up;
+ * `refuse` makes the error for an address that has to wait so many milliseconds. An attempt counts for its address before its token is looked up, so that any number at once cannot all be looked up;
  * that of a valid token is taken back, and so is one whose look-up could not be made.
  */
 export const newAttempt = (
   { tokens, limits }: AttemptOptions,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  ip: string,
+  refuse: (waitMs: number) => HttpError,
 ): Attempt => {
+  const address = addressKey(ip)
   let isCounted = false
 
   const fail = () => {
     if (isCounted) return
-    const wait = limits?.unauthorized.take(addressKey(request.ip))
-    if (wait !== undefined) throw tooMany(reply, wait)
+    const wait = limits?.unauthorized.take(address)
+    if (wait !== undefined) throw refuse(wait)
     isCounted = true
   }
 
@@ -46,7 +47,7 @@ export const newAttempt = (
       isInvalid = caller === undefined
       return caller
     } finally {
-      if (isCounted && !isInvalid) limits?.unauthorized.giveBack(addressKey(request.ip))
+      if (isCounted && !isInvalid) limits?.unauthorized.giveBack(address)
     }
   }
 

@@ -3,6 +3,7 @@ import { type AttemptOptions, newAttempt } from './attempt.ts'
 import { csrfTokenOf, isCsrfToken } from './csrf.ts'
 import type { Caller } from './caller.ts'
 import { HttpError, unauthorized } from './http-error.ts'
+import { tooMany } from './limits.ts'
 import { isLoopback } from './loopback.ts'
 import { addVary } from './reply.ts'
 import type { HttpConfig } from './settings.ts'
@@ -100,7 +101,7 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
     request.authenticatedAt = performance.now()
     if (auth === 'none') return
     const presented = presentedToken(request, cookieName)
-    const attempt = newAttempt(options, request, reply)
+    const attempt = newAttempt(options, request.ip, (waitMs) => tooMany(reply, waitMs))
     const caller = presented && (await attempt.callerOf(presented.token))
     if (!caller) {
       if (presented || auth === 'required') attempt.fail()

@@ -30,6 +30,9 @@ export const Limit = z.string().regex(/^\d+$/, { error: 'must be a whole number'
 export const limitOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Math.min(Number(text), MAX_LIMIT)
 
+/** A revision of a stream as it stands in a query string: base-10 digits. */
+export const Revision = z.string().regex(/^\d{1,16}$/, { error: 'must be a revision: a whole number from 0 on' })
+
 /** Where a list goes on: the last entry's sort keys, opaque to clients. */
 export const encodeCursor = (...keys: (string | number | null)[]): string =>
   Buffer.from(JSON.stringify(keys)).toString('base64url')

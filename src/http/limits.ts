@@ -72,11 +72,16 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
   return { perAddress, writes, reads, anonymousReads, unauthorized, close }
 }
 
-/** The refusal of what is too much, and its `Retry-After`. */
+const inSeconds = (waitMs: number) => Math.max(1, Math.ceil(waitMs / 1_000))
+
+/** The refusal of what is too much. */
+export const tooManyRequests = (waitMs: number): HttpError =>
+  new HttpError('rate_limited', `Too many requests; try again in ${inSeconds(waitMs)} s`)
+
+/** The same, with `Retry-After`. */
 export const tooMany = (reply: FastifyReply, waitMs: number): HttpError => {
-  const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
-  reply.header('retry-after', String(seconds))
-  return new HttpError('rate_limited', `Too many requests; try again in ${seconds} s`)
+  reply.header('retry-after', String(inSeconds(waitMs)))
+  return tooManyRequests(waitMs)
 }
 
 const isRead = ({ method, routeOptions }: FastifyRequest) =>

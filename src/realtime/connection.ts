@@ -1,7 +1,8 @@
 import type { WebSocket } from 'ws'
 import { HttpError } from '../http/http-error.ts'
 import { describe } from '../http/errors.ts'
-import type { Answer, LiveQueries } from './live-queries.ts'
+import { tooManyRequests } from '../http/limits.ts'
+import type { Current, LiveQueries, Query, Seen, Subscription } from './live-queries.ts'
 import { ClientFrame, closeCodes, errorFrame, resultFrame } from './protocol.ts'
 import type { Question } from './question.ts'
 
@@ -9,8 +10,8 @@ import type { Question } from './question.ts'
 export type Connection = {
   /** When it was heard of last. */
   heardAt(): number
-  /** Since when it has been taking one frame; undefined while it is up to date. */
-  sendingSince(): number | undefined
+  /** The frame that it is taking: since when, and its length. Undefined while it takes none. */
+  sending(): Sending | undefined
   subscriptions(): number
   ping(): void
   /** Tells the client to go, once; one that does not is cut off after some seconds. */
@@ -19,32 +20,36 @@ export type Connection = {
   terminate(): void
 }
 
+export type Sending = { readonly since: number; readonly length: number }
+
 export type ConnectionOptions = {
   readonly socket: WebSocket
   readonly live: LiveQueries
   readonly maxSubscriptions: number
   /** What a subscription asks. @throws HttpError, invalid_request */
   readonly questionOf: (query: string, args: Readonly<Record<string, unknown>>) => Question
-  /** Told of each token that a subscription brings along. */
-  readonly brings: (token: string) => void
+  /** Looks at the token that a subscription brings along. @throws HttpError rate_limited for too many that are not valid */
+  readonly admit: (token: string) => Promise<void>
   /** The milliseconds that the client must wait before it may subscribe again; undefined for none. */
   readonly takeTurn: () => number | undefined
+  /** Told the length of each frame that goes out. */
+  readonly sends: (length: number) => void
+  /** Told of each failure that is not the client's. */
+  readonly broke: (error: unknown) => void
   readonly pushed: (frames: number) => void
   readonly closed: () => void
 }
 
-type Subscription = {
+type Followed = {
   readonly id: string
-  question: Question
-  stop: () => void
-  /** The value that the client was sent last. */
+  subscription: Subscription | undefined
+  /** The digest of the value that the client was sent last. */
   sent: string | undefined
+  /** Nothing was told to it yet. */
+  isFirst: boolean
   /** A value is on its way after which the question is another one. */
   goesOn: boolean
 }
-
-/** Begins anew behind what was sent, or with the same question as before. */
-type Pending = { readonly frame: string; readonly sent?: () => void }
 
 const parse = (data: Buffer, isBinary: boolean): ClientFrame | undefined => {
   if (isBinary) return undefined
@@ -63,40 +68,58 @@ const LEAVE_MS = 10_000
 const MAX_CONTROL = 1_000
 
 /**
- * Answers one client. Of each subscription only the newest value waits to be sent, one frame is on its way at a time, so
- * a client that reads slowly costs no memory; it gets what is newest when it comes to it.
+ * Answers one client. One frame is on its way at a time; what waits is no value, but that there is one: a client that reads
+ * slowly costs no memory, and gets what is newest, and may still be read, when it comes to it.
  */
 export const newConnection = (options: ConnectionOptions): Connection => {
-  const { socket, live, maxSubscriptions, questionOf, brings, takeTurn, pushed, closed } = options
-  const subscriptions = new Map<string, Subscription>()
-  const waiting = new Map<string, Pending>()
+  const { socket, live, maxSubscriptions, questionOf, admit, takeTurn, sends, broke, pushed, closed } = options
+  const followed = new Map<string, Followed>()
+  /** Subscriptions with a value that the client does not have, in the order in which they are due. */
+  const due = new Set<string>()
   const control: string[] = []
   let heardAt = performance.now()
-  let sendingSince: number | undefined
+  let sending: Sending | undefined
   let isClosing = false
   let leaving: NodeJS.Timeout | undefined
 
   const transmit = (frame: string, sent?: () => void) => {
-    sendingSince = performance.now()
+    sending = { since: performance.now(), length: frame.length }
+    sends(frame.length)
     socket.send(frame, (error) => {
-      sendingSince = undefined
+      sending = undefined
       if (error) return
       sent?.()
       pump()
     })
   }
 
-  /** Sends what waits: errors and pongs first, then values in the order in which they were due. */
-  const pump = () => {
-    if (sendingSince !== undefined || socket.readyState !== socket.OPEN) return
-    const said = control.shift()
-    if (said !== undefined) return transmit(said)
-    const [next] = waiting
-    if (!next) return
-    const [id, { frame, sent }] = next
-    waiting.delete(id)
+  const hasNews = ({ sent, isFirst }: Followed, { answer, digest }: Current) =>
+    digest !== sent && (isFirst || !answer.isNothing)
+
+  /** Sends the newest value of a subscription, if there is one that the client does not have. */
+  const push = (one: Followed): void => {
+    const current = one.subscription?.current()
+    if (!current || !hasNews(one, current)) return
+    const { answer, digest, seen } = current
+    one.isFirst = false
+    one.sent = digest
+    one.goesOn = answer.next !== undefined
     pushed(1)
-    transmit(frame, sent)
+    transmit(resultFrame(one.id, answer.value), () => {
+      if (answer.next && followed.get(one.id) === one) follow(one, answer.next, answer.isPart ? undefined : seen)
+    })
+  }
+
+  /** Sends what is due, one frame at a time: errors and pongs first, then values. */
+  const pump = () => {
+    while (sending === undefined && socket.readyState === socket.OPEN) {
+      const said = control.shift()
+      if (said !== undefined) return transmit(said)
+      const [id] = due
+      if (id === undefined) return
+      due.delete(id)
+      push(followed.get(id)!)
+    }
   }
 
   const say = (frame: string) => {
@@ -105,69 +128,56 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   }
 
   const drop = (id: string) => {
-    subscriptions.get(id)?.stop()
-    subscriptions.delete(id)
-    waiting.delete(id)
+    followed.get(id)?.subscription?.stop()
+    followed.delete(id)
+    due.delete(id)
   }
 
   const complain = (error: unknown, id?: string) => {
     const { code, message, details } = describe(error)
+    if (code === 'internal') broke(error)
     say(errorFrame({ code, message, ...(details === undefined ? {} : { details }) }, id))
   }
 
-  /** A question that goes on from what was sent waits for that to be sent. */
-  const goOn = (subscription: Subscription, answer: Answer, position: bigint) => {
-    const { next } = subscription.question
-    if (!next || subscriptions.get(subscription.id) !== subscription) return
-    subscription.stop()
-    subscription.question = next(answer)
-    subscription.sent = undefined
-    subscription.goesOn = false
-    start(subscription, answer.isPart ? undefined : { position, topics: answer.topics })
-  }
-
-  const start = (subscription: Subscription, seen?: Parameters<LiveQueries['watch']>[2]) => {
-    const { id, question } = subscription
-    let isFirst = seen === undefined
-    const answer = (answer: Answer, position: bigint) => {
+  /** Follows a query from here on, with `seen` from behind that. */
+  const follow = (one: Followed, query: Query, seen?: Seen) => {
+    const { id } = one
+    one.subscription?.stop()
+    one.sent = undefined
+    one.goesOn = false
+    const changed = () => {
       // Until the client has what is on its way, nothing else is told: what happens meanwhile comes with the next value.
-      if (subscription.goesOn) return
-      const isNews = answer.value !== subscription.sent && (isFirst || !question.isNothing?.(answer))
-      isFirst = false
-      if (!isNews) return
-      subscription.sent = answer.value
-      const continues = question.next !== undefined && answer.revision !== undefined
-      subscription.goesOn = continues
-      waiting.set(id, {
-        frame: resultFrame(id, answer.value),
-        ...(continues ? { sent: () => goOn(subscription, answer, position) } : {}),
-      })
+      if (one.goesOn) return
+      due.add(id)
       pump()
-    }
-    const withdraw = () => {
-      if (!waiting.delete(id)) return
-      subscription.goesOn = false
-      subscription.sent = undefined
     }
     const failed = (error: unknown) => {
       drop(id)
       complain(error, id)
     }
-    subscription.stop = live.watch(question, { answer, withdraw, failed }, seen)
+    one.subscription = live.watch(query, { changed, failed }, seen)
+  }
+
+  const refuse = (error: unknown, one: Followed) => {
+    if (followed.get(one.id) !== one) return
+    drop(one.id)
+    complain(error, one.id)
   }
 
   const subscribe = ({ id, query, args }: Extract<ClientFrame, { type: 'subscribe' }>) => {
     drop(id)
-    if (subscriptions.size >= maxSubscriptions)
+    if (followed.size >= maxSubscriptions)
       throw new HttpError('rate_limited', `A connection may hold ${maxSubscriptions} subscriptions`)
     const wait = takeTurn()
-    if (wait !== undefined)
-      throw new HttpError('rate_limited', `Too many requests; try again in ${Math.max(1, Math.ceil(wait / 1_000))} s`)
+    if (wait !== undefined) throw tooManyRequests(wait)
     const question = questionOf(query, args)
-    if (question.token !== undefined) brings(question.token)
-    const subscription: Subscription = { id, question, stop: () => {}, sent: undefined, goesOn: false }
-    subscriptions.set(id, subscription)
-    start(subscription)
+    const one: Followed = { id, subscription: undefined, sent: undefined, isFirst: true, goesOn: false }
+    followed.set(id, one)
+    if (question.token === undefined) return follow(one, question)
+    admit(question.token).then(
+      () => followed.get(id) === one && follow(one, question),
+      (error: unknown) => refuse(error, one),
+    )
   }
 
   const take = (frame: ClientFrame) => {
@@ -186,7 +196,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   const close = (code: number, reason: string) => {
     if (isClosing) return
     isClosing = true
-    for (const id of [...subscriptions.keys()]) drop(id)
+    for (const id of [...followed.keys()]) drop(id)
     control.length = 0
     socket.close(code, reason)
     leaving = setTimeout(() => socket.terminate(), LEAVE_MS).unref()
@@ -209,14 +219,14 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   socket.once('close', () => {
     isClosing = true
     clearTimeout(leaving)
-    for (const id of [...subscriptions.keys()]) drop(id)
+    for (const id of [...followed.keys()]) drop(id)
     closed()
   })
 
   return {
     heardAt: () => heardAt,
-    sendingSince: () => sendingSince,
-    subscriptions: () => subscriptions.size,
+    sending: () => sending,
+    subscriptions: () => followed.size,
     ping: () => socket.ping(),
     close,
     terminate: () => socket.terminate(),

@@ -10,6 +10,8 @@ export type Connections = {
   /** The connection is that of another owner from now on; closes it when that one has too many. */
   move(connection: Connection, owner: Owner): void
   remove(connection: Connection): void
+  /** Cuts off those that take longest for their frames while all frames together are too much. */
+  relieve(): void
   /** Tells all clients to come back later, and waits until they have gone. */
   closeAll(): Promise<void>
   counts(): { readonly connections: number; readonly subscriptions: number }
@@ -31,6 +33,8 @@ export type Patience = {
 
 const usual: Patience = { look: 2_000, ping: 20_000, silence: 60_000, frame: 15_000 }
 const LEAVE_MS = 1_500
+/** The most characters that are on their way to all clients at once. */
+const IN_FLIGHT = 128 * 1024 * 1024
 
 const keyOf = ({ is, id }: Owner) => `${is} ${id}`
 
@@ -73,7 +77,7 @@ export const newConnections = (
     for (const connection of [...owners.keys()]) {
       if (now - connection.heardAt() > patience.silence)
         end(connection, closeCodes.silent, 'nothing was heard for a minute')
-      else if (now - (connection.sendingSince() ?? now) > patience.frame)
+      else if (now - (connection.sending()?.since ?? now) > patience.frame)
         end(connection, closeCodes.slow, 'reads too slowly')
       else if (isDue) connection.ping()
     }
@@ -97,6 +101,21 @@ export const newConnections = (
     clearInterval(looking)
     looking = undefined
     gone()
+  }
+
+  const relieve = () => {
+    const taking = [...owners.keys()].flatMap((connection) => {
+      const sending = connection.sending()
+      return sending ? [{ connection, ...sending }] : []
+    })
+    let length = taking.reduce((sum, { length }) => sum + length, 0)
+    if (length <= IN_FLIGHT) return
+    for (const slowest of taking.sort((a, b) => a.since - b.since)) {
+      if (length <= IN_FLIGHT) return
+      length -= slowest.length
+      end(slowest.connection, closeCodes.slow, 'reads too slowly')
+      slowest.connection.terminate()
+    }
   }
 
   const move: Connections['move'] = (connection, owner) => {
@@ -125,5 +144,5 @@ export const newConnections = (
     subscriptions: [...owners.keys()].reduce((sum, connection) => sum + connection.subscriptions(), 0),
   })
 
-  return { hasRoom, add, move, remove, closeAll, counts }
+  return { hasRoom, add, move, remove, relieve, closeAll, counts }
 }

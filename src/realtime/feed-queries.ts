@@ -18,6 +18,7 @@ export const publicTraces = queryKind(Args, (services, args) => {
   const limit = limitOf(args.limit)
   return {
     key: `feed:getPublicTraces ${limit}`,
+    asker: 'everybody',
     ask: async () => {
       const page = await firstPages(services).publicPage(Math.max(1, limit))
       return { value: listOf(page, limit), topics: [...page.topics] }
@@ -30,6 +31,7 @@ export const namespaceTraces = queryKind(Args, (services, args, token) => {
   const limit = limitOf(args.limit)
   return {
     key: `feed:getNamespaceTraces ${limit} ${keyOfToken(token)}`,
+    asker: keyOfToken(token),
     ask: async () => {
       const caller = await findCaller(services, token)
       if (!caller) return { value: 'null', topics: [] }

@@ -1,6 +1,6 @@
 import { newRecentChanges } from '../engine/recent-changes.ts'
-import { newGate } from '../gate.ts'
 import { isId } from '../ids.ts'
+import { newFairGate } from './fair-gate.ts'
 import { type LiveQuery, newLiveQuery } from './live-query.ts'
 
 /** What a query gives: its value as JSON text, and what it was made of. */
@@ -10,38 +10,58 @@ export type Answer = {
   readonly topics: readonly string[]
   /** When the right to see it ends without an event, in milliseconds since the epoch. */
   readonly expiresAt?: number | undefined
-  /** How far in its stream a trace had come, for a query that goes on from there. */
-  readonly revision?: number | undefined
-  /** There is more already: go on from `revision` at once. */
+  /** Tells nothing to who has had an answer before. */
+  readonly isNothing?: boolean | undefined
+  /** What is asked once the client has this answer, for a query that only tells what is new. */
+  readonly next?: Query | undefined
+  /** There is more already: `next` is to be asked at once. */
   readonly isPart?: boolean | undefined
 }
 
 /** Something that can be asked again and again; those with the same key are one. */
 export type Query = {
   readonly key: string
+  /** For whom it is asked: different askers take turns. */
+  readonly asker: string
   readonly ask: () => Promise<Answer>
+}
+
+/** From where on a subscriber knows everything that it has been told. */
+export type Seen = Pick<Answer, 'topics' | 'expiresAt'> & {
+  /** The position of the snapshot that the answer was read from, and the epoch of the log that it counts in. */
+  readonly position: bigint
+  readonly epoch: number
+}
+
+/** The newest answer, as it may be handed out right now. */
+export type Current = {
+  readonly answer: Answer
+  /** Equal for equal values. */
+  readonly digest: string
+  readonly seen: Seen
 }
 
 /** Who wants to know. `failed` is called at most once, and ends the subscription. */
 export type Subscriber = {
-  /** Called with each new value, and the position of the snapshot that it was read from. */
-  readonly answer: (answer: Answer, position: bigint) => void
-  /** What was handed out may not be read any more: what has not been sent yet must not be sent. */
-  readonly withdraw: () => void
+  /** There is a newer answer, to be taken with `current`. */
+  readonly changed: () => void
   readonly failed: (error: unknown) => void
 }
 
-/** A snapshot after which only news counts: what the subscriber has seen already. */
-export type Seen = { readonly position: bigint; readonly topics: readonly string[] }
+export type Subscription = {
+  /** The newest answer; undefined while none may be sent: then `changed` is called once there is one. */
+  current(): Current | undefined
+  stop(): void
+}
 
 /** Queries whose subscribers are told of each change. Equal ones are asked once. */
 export type LiveQueries = {
-  /** Subscribes; gives what ends the subscription. With `seen` the first answer comes with the first change after it. */
-  watch(query: Query, subscriber: Subscriber, seen?: Seen): () => void
+  /** With `seen` the first answer comes with the first change after it. */
+  watch(query: Query, subscriber: Subscriber, seen?: Seen): Subscription
   /** Takes note of an event. Called for every event before its write is answered. */
   observe(event: Change): void
-  /** Asks everything again: something has happened that this node does not understand. */
-  clear(): void
+  /** Asks everything again: at a position something has happened that this node does not understand. */
+  clear(position: bigint): void
   /** The same for a log in another epoch, where positions begin anew. */
   restart(): void
   counts(): LiveCounts
@@ -53,6 +73,8 @@ export type Change = { readonly position: bigint; readonly topics: readonly stri
 export type LiveCounts = {
   readonly queries: number
   readonly subscriptions: number
+  /** Characters of all answers that are kept. */
+  readonly kept: number
 }
 
 export type LiveQueriesOptions = {
@@ -64,28 +86,38 @@ export type LiveQueriesOptions = {
   readonly heard: () => bigint
   /** False while this node hears nothing of the log: then nobody knows who may still read what, and nothing is sent. */
   readonly isAlive: () => boolean
-  /** Told of each value that is handed out: milliseconds since the change that it shows was heard of, and how many more it shows. */
+  /** Told of each answer: milliseconds since the change that it shows was heard of, and how many more it shows. */
   readonly observe?: (ms: number, coalesced: number) => void
+  /** How many characters of answers are kept in all: those that are left out are asked for again. */
+  readonly keep?: number
 }
 
 /** Whether a topic is one thing, and no list: a list that shows something has that among its topics as well. */
 const isOfOne = (topic: string) => isId(topic)
 
+/** Something has happened that may concern everything. */
+const EVERYTHING = '*'
+
 /** How many queries are asked at once. */
 const AT_ONCE = 4
 const REMEMBERED_LOSSES = 5_000
 const REMEMBERED_CHANGES = 5_000
+const KEPT = 64 * 1024 * 1024
 
 export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
-  const { heard } = options
+  const { keep = KEPT } = options
   const queries = new Map<string, LiveQuery>()
   const byTopic = new Map<string, Set<LiveQuery>>()
   const losses = newRecentChanges<readonly string[]>(REMEMBERED_LOSSES)
   const changes = newRecentChanges<readonly string[]>(REMEMBERED_CHANGES)
-  const gate = newGate(AT_ONCE)
+  const gate = newFairGate(AT_ONCE)
+  /** The characters of the answers that are kept; the oldest first. */
+  const kept = new Map<LiveQuery, number>()
+  let keptInAll = 0
+  let epoch = 0
 
   const about = (topics: ReadonlySet<string>) => (changed: readonly string[]) =>
-    changed.some((topic) => topics.has(topic))
+    changed.some((topic) => topic === EVERYTHING || topics.has(topic))
 
   const leave = (query: LiveQuery, topic: string) => {
     const interested = byTopic.get(topic)
@@ -104,13 +136,31 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
     for (const topic of after) if (!before.has(topic)) enter(query, topic)
   }
 
+  const dropped = (query: LiveQuery) => {
+    keptInAll -= kept.get(query) ?? 0
+    kept.delete(query)
+  }
+
+  const noteKept = (query: LiveQuery, length: number) => {
+    dropped(query)
+    kept.set(query, length)
+    keptInAll += length
+    for (const [oldest] of kept) {
+      if (keptInAll <= keep || oldest === query) return
+      oldest.withdraw()
+    }
+  }
+
   const create = (query: Query): LiveQuery => {
     const live: LiveQuery = newLiveQuery(query, {
       ...options,
       gate,
+      epoch: () => epoch,
       index: (before, after) => index(live, before, after),
       isLost: (position, topics) => losses.since(position, about(topics)) !== 'unchanged',
       hasChanged: (position, topics) => changes.since(position, about(topics)) !== 'unchanged',
+      kept: (length) => noteKept(live, length),
+      dropped: () => dropped(live),
       idle: () => queries.delete(query.key),
     })
     queries.set(query.key, live)
@@ -131,11 +181,16 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
       }
   }
 
-  const clear = () => {
-    for (const query of [...queries.values()]) query.touch(heard())
+  const clear: LiveQueries['clear'] = (position) => {
+    for (const recent of [changes, losses]) recent.note(position, [EVERYTHING])
+    for (const query of [...queries.values()]) {
+      query.withdraw()
+      query.touch(position)
+    }
   }
 
   const restart = () => {
+    epoch += 1
     losses.restart()
     changes.restart()
     for (const query of [...queries.values()]) query.restart()
@@ -143,7 +198,7 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
 
   const counts = () => {
     const subscriptions = [...queries.values()].reduce((sum, query) => sum + query.size(), 0)
-    return { queries: queries.size, subscriptions }
+    return { queries: queries.size, subscriptions, kept: keptInAll }
   }
 
   return { watch, observe, clear, restart, counts }

@@ -1,15 +1,15 @@
+import { hash } from 'node:crypto'
 import { Rejected } from '../engine/rejected.ts'
-import type { Gate } from '../gate.ts'
 import { HttpError } from '../http/http-error.ts'
-import type { Answer, LiveQueriesOptions, Query, Seen, Subscriber } from './live-queries.ts'
+import type { FairGate } from './fair-gate.ts'
+import type { Answer, Current, LiveQueriesOptions, Query, Seen, Subscriber, Subscription } from './live-queries.ts'
 
 /** One query with all who want its answer. */
 export type LiveQuery = {
-  /** Gives what ends the subscription. */
-  join(subscriber: Subscriber, seen?: Seen): () => void
+  join(subscriber: Subscriber, seen?: Seen): Subscription
   /** Its answer is another one once the read models have come to a position. */
   touch(position: bigint): void
-  /** Somebody has lost a right about it: what is on its way to subscribers must not arrive. */
+  /** Gives up the answer that is kept: it may not be sent any more, or there is no room for it. */
   withdraw(): void
   /** Positions begin anew: whatever it has shown is worth nothing. */
   restart(): void
@@ -17,13 +17,18 @@ export type LiveQuery = {
 }
 
 export type LiveQueryOptions = LiveQueriesOptions & {
-  readonly gate: Gate
+  readonly gate: FairGate
+  /** Counts the epochs of the log that this node has met. */
+  readonly epoch: () => number
   /** Has the query touched by the topics of its newest answer, and no longer by others. */
   readonly index: (before: ReadonlySet<string>, after: ReadonlySet<string>) => void
   /** Whether somebody has lost a right about these topics since a snapshot. */
   readonly isLost: (position: bigint, topics: ReadonlySet<string>) => boolean
   /** Whether anything about these topics has happened since a snapshot. */
   readonly hasChanged: (position: bigint, topics: ReadonlySet<string>) => boolean
+  /** Told of each answer that is kept, by its length, and when it is dropped. */
+  readonly kept: (length: number) => void
+  readonly dropped: () => void
   /** Nobody is left. */
   readonly idle: () => void
 }
@@ -42,13 +47,22 @@ const PATIENCE_MS = 10_000
 /** Whether asking again may help. */
 const mayPass = (error: unknown) => !(error instanceof HttpError || error instanceof Rejected)
 
-type Joined = { readonly subscriber: Subscriber; readonly since: number; awaitsFirst: boolean }
+/** An answer counts for who joined before it was asked for: `since` is the number of the last question until then. */
+type Joined = { readonly subscriber: Subscriber; readonly since: number }
+
+type Last = Current & { readonly run: number }
+
+/** The longest that a timer can wait. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+const isExpired = ({ expiresAt }: Pick<Seen, 'expiresAt'>) => expiresAt !== undefined && expiresAt <= Date.now()
 
 export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery => {
-  const { caughtUp, shown, heard, isAlive, observe, gate, index, isLost, hasChanged, idle } = options
+  const { caughtUp, shown, heard, isAlive, observe, gate, epoch, index, isLost, hasChanged, kept, dropped, idle } =
+    options
   const joined = new Set<Joined>()
   let topics: ReadonlySet<string> = new Set()
-  let last: { readonly answer: Answer; readonly position: bigint } | undefined
+  let last: Last | undefined
   /** The position that the next answer has to show; undefined while the last one holds. */
   let wanted: bigint | undefined
   let touches = 0
@@ -59,17 +73,25 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   let restUntil = 0
   let failing: { readonly since: number; delay: number } | undefined
   let expiry: NodeJS.Timeout | undefined
-  let era = 0
   let restDelay = MIN_REST_MS
 
   const isOver = () => joined.size === 0
 
+  const withdraw = () => {
+    last = undefined
+    dropped()
+  }
+
+  const follow = (after: ReadonlySet<string>) => {
+    index(topics, after)
+    topics = after
+  }
+
   const end = () => {
     clearTimeout(timer)
     clearTimeout(expiry)
-    index(topics, new Set())
-    topics = new Set()
-    last = undefined
+    follow(new Set())
+    withdraw()
     idle()
   }
 
@@ -86,26 +108,26 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     schedule()
   }
 
-  const follow = (after: ReadonlySet<string>) => {
-    index(topics, after)
-    topics = after
-  }
-
-  const watchExpiry = ({ expiresAt }: Answer) => {
+  const watchExpiry = ({ expiresAt }: Pick<Seen, 'expiresAt'>) => {
     clearTimeout(expiry)
     if (expiresAt === undefined) return
-    expiry = setTimeout(() => touch(heard()), Math.min(Math.max(0, expiresAt - Date.now()) + 1, 2 ** 31 - 1)).unref()
+    const left = Math.max(0, expiresAt - Date.now()) + 1
+    expiry = setTimeout(() => touch(heard()), Math.min(left, MAX_TIMER_MS)).unref()
+  }
+
+  const keep = (answer: Answer, position: bigint, run: number) => {
+    const { value, topics, expiresAt } = answer
+    const seen = { position, topics, expiresAt, epoch: epoch() }
+    last = { answer, digest: hash('sha1', value), seen, run }
+    kept(value.length)
   }
 
   /** Those who joined while it was asked may have missed what was answered to them before: they get the next one. */
-  const tell = (answer: Answer, position: bigint, run: number) => {
+  const tell = (run: number) => {
     let awaited = false
     for (const one of [...joined]) {
       if (one.since >= run) awaited = true
-      else {
-        one.awaitsFirst = false
-        one.subscriber.answer(answer, position)
-      }
+      else one.subscriber.changed()
     }
     if (awaited) touch(heard())
   }
@@ -123,28 +145,32 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     end()
   }
 
-  const attempt = async () => {
-    const [target, run, began, more] = [wanted!, ++runs, era, touches]
-    wanted = undefined
-    touches = 0
-    const heardAt = touchedAt
-    await caughtUp(target)
+  /** Asks the query, and gives the position of a snapshot that the answer is not older than. */
+  const ask = () => {
     // Read models and caches are fed by two followers: of what only one of them has seen, nothing is taken for granted.
     const wasAlive = isAlive()
-    const asked = await gate(async () => {
+    return gate(query.asker, async () => {
       if (isOver() || !wasAlive) return undefined
       const position = shown() < heard() ? shown() : heard()
       return { answer: await query.ask(), position }
     })
+  }
+
+  const attempt = async () => {
+    const [target, run, began, more, heardAt] = [wanted!, ++runs, epoch(), touches, touchedAt]
+    wanted = undefined
+    touches = 0
+    await caughtUp(target)
+    const asked = await ask()
     if (isOver()) return
-    if (began !== era) return touch(0n)
+    if (began !== epoch()) return touch(0n)
     if (!asked) return rest()
     const { answer, position } = asked
     const after = new Set(answer.topics)
     const mayBeSent = isAlive() && !isLost(position, after) && !isLost(position, topics)
     // What happened meanwhile to topics that it had before has touched it.
-    const isNew = [...after].filter((topic) => !topics.has(topic))
-    const changed = isNew.length > 0 && hasChanged(position, new Set(isNew))
+    const added = [...after].filter((topic) => !topics.has(topic))
+    const changed = added.length > 0 && hasChanged(position, new Set(added))
     follow(after)
     if (!mayBeSent) return rest()
     if (changed) touch(heard())
@@ -152,8 +178,8 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     restDelay = MIN_REST_MS
     watchExpiry(answer)
     const started = performance.now()
-    last = { answer, position }
-    tell(answer, position, run)
+    keep(answer, position, run)
+    tell(run)
     observe?.(performance.now() - heardAt, Math.max(0, more - 1))
     const cost = performance.now() - started
     restUntil = performance.now() + Math.min(MAX_REST_MS, Math.max(REST_MS, REST_FACTOR * cost))
@@ -178,31 +204,40 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     }
   }
 
-  const join = (subscriber: Subscriber, seen?: Seen) => {
-    const one: Joined = { subscriber, since: running ? runs : -1, awaitsFirst: true }
+  const mayBeSent = ({ seen }: Last) => isAlive() && !isExpired(seen)
+
+  const current = (one: Joined): Current | undefined => {
+    if (last && last.run > one.since && mayBeSent(last)) return last
+    if (wanted === undefined && !running) touch(heard())
+    return undefined
+  }
+
+  /** Nothing is told of what the subscriber knows already. */
+  const goOn = (seen: Seen) => {
+    if (!last) {
+      follow(new Set([...topics, ...seen.topics]))
+      watchExpiry(seen)
+    }
+    if (seen.epoch !== epoch() || hasChanged(seen.position, new Set(seen.topics))) touch(heard())
+  }
+
+  const join: LiveQuery['join'] = (subscriber, seen) => {
+    const isFresh = last !== undefined && wanted === undefined && !running && mayBeSent(last)
+    const one: Joined = { subscriber, since: isFresh && !seen ? last!.run - 1 : runs }
     joined.add(one)
-    if (seen) {
-      const known = new Set(seen.topics)
-      if (!last) follow(new Set([...topics, ...known]))
-      if (hasChanged(seen.position, known)) touch(heard())
-    } else if (last && wanted === undefined && !running && isAlive()) {
-      const { answer, position } = last
-      queueMicrotask(() => joined.has(one) && one.awaitsFirst && subscriber.answer(answer, position))
-    } else touch(heard())
-    return () => {
+    if (seen) goOn(seen)
+    else if (isFresh) queueMicrotask(() => joined.has(one) && subscriber.changed())
+    else touch(heard())
+    const stop = () => {
       if (joined.delete(one) && isOver()) end()
     }
+    return { current: () => (joined.has(one) ? current(one) : undefined), stop }
   }
 
   const restart = () => {
-    era += 1
-    last = undefined
+    withdraw()
     wanted = undefined
     touch(0n) // where the log begins anew, nobody has heard of a position yet
-  }
-
-  const withdraw = () => {
-    for (const { subscriber } of [...joined]) subscriber.withdraw()
   }
 
   return { join, touch, withdraw, restart, size: () => joined.size }

@@ -1,16 +1,12 @@
 import type { z } from 'zod'
 import { check } from '../http/check.ts'
-import type { Answer, Query } from './live-queries.ts'
+import type { Query } from './live-queries.ts'
 import type { RealtimeServices } from './services.ts'
 
 /** A query with its arguments, as one caller asks it. */
 export type Question = Query & {
   /** The token that came with the arguments. */
   readonly token?: string | undefined
-  /** What is asked once the client has an answer, for a query that only tells what is new. */
-  readonly next?: (answer: Answer) => Question
-  /** Whether an answer tells nothing new. */
-  readonly isNothing?: (answer: Answer) => boolean
 }
 
 /**

@@ -2,13 +2,15 @@ import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
-import { newGate } from '../gate.ts'
 import { addressKey } from '../http/address.ts'
+import { newAttempt } from '../http/attempt.ts'
 import { cookieNameOf, presentedToken } from '../http/auth.ts'
 import { HttpError } from '../http/http-error.ts'
+import { tooManyRequests } from '../http/limits.ts'
 import { originOf } from '../http/origin.ts'
 import { answers, okText } from '../http/reply.ts'
-import { findCaller } from './caller.ts'
+import type { Caller } from '../http/caller.ts'
+import { newFairGate } from './fair-gate.ts'
 import { type Connection, newConnection } from './connection.ts'
 import type { Owner } from './connections.ts'
 import { MAX_FRAME_BYTES, closeCodes } from './protocol.ts'
@@ -36,9 +38,19 @@ export const realtimeRoutes = (app: FastifyInstance, services: RealtimeServices)
 
 /** How many answers, which may be large, are made at once. */
 const AT_ONCE = 4
+/** With frames of more characters than this it is looked at what all clients are being sent. */
+const LARGE = 64 * 1024
+
+/** The caller behind a token among arguments. @throws HttpError rate_limited when too many of an address are not valid */
+const admit = async (services: RealtimeServices, ip: string, token: string): Promise<Caller | undefined> => {
+  const attempt = newAttempt(services, ip, tooManyRequests)
+  const caller = await attempt.callerOf(token)
+  if (!caller) attempt.fail()
+  return caller
+}
 
 const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
-  const gate = newGate(AT_ONCE)
+  const gate = newFairGate(AT_ONCE)
   const cookieName = cookieNameOf(services.config)
   app.post<{ Body: z.infer<typeof QueryBody> }>(
     '/v1/query',
@@ -61,7 +73,8 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
       const { query, args } = request.body
       const token = request.caller && presentedToken(request, cookieName)?.token
       const question = questionOf(services, query, args, token)
-      const { value } = await gate(() => question.ask())
+      if (question.token !== undefined) await admit(services, request.ip, question.token)
+      const { value } = await gate(question.asker, () => question.ask())
       return okText(reply, `{"value":${value}}`)
     },
   )
@@ -100,10 +113,9 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
       socket.close(closeCodes.tooMany, `too many connections of this ${owner.is}`)
       return
     }
-    const brings = async (given: string) => {
-      if (owner.is === 'session') return
-      const caller = await findCaller(services, given).catch(() => undefined)
-      if (!caller) return
+    const admitted = async (given: string) => {
+      const caller = await admit(services, request.ip, given)
+      if (!caller || owner.is === 'session') return
       owner = { is: 'session', id: caller.sessionId }
       connections.move(connection, owner)
     }
@@ -112,8 +124,10 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
       live,
       maxSubscriptions: config.REALTIME_SUBSCRIPTIONS,
       questionOf: (query, args) => questionOf(services, query, args, token),
-      brings: (given) => void brings(given),
+      admit: admitted,
       takeTurn: () => (owner.is === 'session' ? limits?.reads : limits?.anonymousReads)?.take(owner.id),
+      sends: (length) => void (length > LARGE && connections.relieve()),
+      broke: (error) => request.log.error(error),
       pushed: (frames) => metrics.realtimePushes.inc(frames),
       closed: () => connections.remove(connection),
     })

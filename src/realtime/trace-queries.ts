@@ -4,9 +4,10 @@ import { Rejected, Unavailable } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { HttpError } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
-import { BrokenOff, type Page, type Pages } from '../http/long-list.ts'
+import { BrokenOff } from '../http/long-list.ts'
 import { PAGE_BYTES } from '../http/page-bytes.ts'
 import { areAll, candidateIds } from '../trace/candidates.ts'
+import { changedMessages } from '../trace/changed-messages.ts'
 import { ALL_MESSAGES, messageValues } from '../trace/message-queries.ts'
 import { messagePages } from '../trace/message-pages.ts'
 import { namedRow } from '../trace/named.ts'
@@ -14,7 +15,7 @@ import { assertMayRead } from '../trace/policy.ts'
 import { type StoredDetail, memberOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { detailText, messageText } from '../trace/views.ts'
 import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
-import type { Answer } from './live-queries.ts'
+import type { Answer, Query } from './live-queries.ts'
 import { queryKind } from './question.ts'
 import type { RealtimeServices } from './services.ts'
 
@@ -56,6 +57,7 @@ const TraceArgs = z.object({ externalId, authToken })
 /** TraceDetail with `revision`; null for a trace that is not there, or that the caller may not read. */
 export const trace = queryKind(TraceArgs, (services, { externalId }, token) => ({
   key: `traces:get ${keyOfToken(token)} ${externalId}`,
+  asker: keyOfToken(token),
   ask: async () => {
     const { trace, ...rest } = await found(services, externalId, token)
     if (!trace) return { value: 'null', ...rest }
@@ -68,6 +70,11 @@ const MessagesArgs = z.object({
   externalId,
   authToken,
   includeParts: z.boolean().optional(),
+  changedSince: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'Only what was added or changed after this revision of the trace' }),
 })
 
 /** Every message of a trace, as JSON texts. @throws HttpError payload_too_large, Unavailable when one changes meanwhile */
@@ -75,23 +82,29 @@ const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, inc
   const { id, incarnation } = trace
   const values = messageValues(id, incarnation, ALL_MESSAGES, undefined)
   const texts: string[] = []
+  let { revision } = trace
   let bytes = 0
-  const pages = messagePages(reads, { incarnation, bytes: Number(trace.bytes), includeParts, values })
-  for (let page = await nextOf(pages); page; page = await nextOf(pages)) {
-    for (const row of page.rows) {
+  const pages = messagePages(reads, { incarnation, bytes: Number(trace.bytes), includeParts, values, chosen: 'all' })
+  for (let page = await pages.next(); !page.done; page = await pages.next()) {
+    revision = page.value.revision
+    for (const row of page.value.rows) {
       const text = messageText(row)
       bytes += Buffer.byteLength(text)
       texts.push(text)
     }
     if (bytes > PAGE_BYTES)
-      throw new HttpError('payload_too_large', 'The messages are more than 8 MiB: read them page by page')
+      throw new HttpError(
+        'payload_too_large',
+        'The messages are more than 8 MiB: ask for them with `changedSince`, or read them page by page',
+      )
   }
-  return texts
+  return { texts, revision }
 }
 
-const nextOf = async <Row>(pages: Pages<Row>): Promise<Page<Row> | undefined> => {
+/** Runs work that needs messages to stay as they are: when they do not, it may be asked for again. @throws Unavailable */
+const whileUnchanged = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
-    return (await pages.next()).value ?? undefined
+    return await work()
   } catch (error) {
     throw error instanceof BrokenOff ? new Unavailable(error.message, false, error) : error
   }
@@ -100,15 +113,67 @@ const nextOf = async <Row>(pages: Pages<Row>): Promise<Page<Row> | undefined> =>
 const messagesValue = (texts: readonly string[], revision: bigint) =>
   `{"messages":[${texts.join(',')}],"revision":${revision}}`
 
+/** About how many characters of changed messages one value has at most. */
+const PIECE = 2 * 1024 * 1024
+
+type Asked = { readonly externalId: string; readonly token: string | undefined; readonly includeParts: boolean }
+
+/** What a client knows: the messages up to a revision of a trace; undefined after it was told null, or has said so itself. */
+type Known = { readonly since: bigint; readonly life: string | undefined }
+
+const NOTHING: Known = { since: -1n, life: 'none' }
+
+const lifeOf = ({ id, incarnation }: StoredDetail) => `${id}/${incarnation}`
+
 /**
- * `{messages, revision}`: the messages of a trace in the order of its list; null where `traces:get` is null.
+ * The messages that have changed since a client knew them. One that has known another trace, or an earlier life of it, is
+ * told null first: all that it has is gone.
  */
-export const traceMessages = queryKind(MessagesArgs, (services, { externalId, includeParts = false }, token) => ({
-  key: `traces:getMessages ${includeParts} ${keyOfToken(token)} ${externalId}`,
-  ask: async (): Promise<Answer> => {
+const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Query => {
+  const { externalId, token, includeParts } = asked
+  const { since, life } = known
+  const goOn = (known: Known) => changesSince(services, asked, known)
+  const ask = async (): Promise<Answer> => {
     const { trace, ...rest } = await found(services, externalId, token)
-    if (!trace) return { value: 'null', ...rest }
-    const texts = await allMessages(services, trace, includeParts)
-    return { value: messagesValue(texts, trace.revision), ...rest }
-  },
-}))
+    if (!trace && known === NOTHING) return { value: 'null', isNothing: true, ...rest }
+    if (!trace) return { value: 'null', next: goOn(NOTHING), ...rest }
+    if (known !== NOTHING && life !== undefined && life !== lifeOf(trace))
+      return { value: 'null', next: goOn(NOTHING), isPart: true, ...rest }
+    const { rows, revision, isPart } = await whileUnchanged(() =>
+      changedMessages(services.reads, trace, { since, includeParts, weight: PIECE }),
+    )
+    return {
+      value: messagesValue(rows.map(messageText), revision),
+      isNothing: rows.length === 0 && known !== NOTHING,
+      isPart,
+      next: goOn({ since: revision, life: lifeOf(trace) }),
+      ...rest,
+    }
+  }
+  return {
+    key: `traces:getMessages ${includeParts} ${keyOfToken(token)} ${since} ${life ?? 'any'} ${externalId}`,
+    asker: keyOfToken(token),
+    ask,
+  }
+}
+
+/**
+ * `{messages, revision}`: the messages of a trace in the order of its list; null where `traces:get` is null. With
+ * `changedSince` only what has changed since that revision, and then on each change what has changed since the value
+ * before; what is much comes as several values, one after the other. After null come all messages there are.
+ */
+export const traceMessages = queryKind(MessagesArgs, (services, args, token) => {
+  const { externalId, includeParts = false, changedSince } = args
+  const asked: Asked = { externalId, token, includeParts }
+  if (changedSince !== undefined) return changesSince(services, asked, { since: BigInt(changedSince), life: undefined })
+  return {
+    key: `traces:getMessages ${includeParts} ${keyOfToken(token)} ${externalId}`,
+    asker: keyOfToken(token),
+    ask: async () => {
+      const { trace, ...rest } = await found(services, externalId, token)
+      if (!trace) return { value: 'null', ...rest }
+      const { texts, revision } = await whileUnchanged(() => allMessages(services, trace, includeParts))
+      return { value: messagesValue(texts, revision), ...rest }
+    },
+  }
+})

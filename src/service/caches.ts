@@ -41,7 +41,7 @@ export const newCaches = ({ reads, now, isAlive, heard, shown, caughtUp, metrics
   })
   const renamed = () => {
     feedCache.clear()
-    live.clear()
+    live.clear(heard())
   }
   const models = newRegistry(reads, () => caughtUp(heard()), renamed)
   const all = [tokens, feedCache, streams, live]
@@ -57,9 +57,9 @@ export const newCaches = ({ reads, now, isAlive, heard, shown, caughtUp, metrics
       for (const cache of all) cache.observe(seen)
       models.observe(event)
     },
-    /** Drops everything: something has happened that this node does not understand. */
-    forget: () => {
-      for (const cache of [...all, models]) cache.clear()
+    /** Drops everything: at a position something has happened that this node does not understand. */
+    forget: (position: bigint) => {
+      for (const cache of [...all, models]) cache.clear(position)
     },
     /** The same for a log in another epoch, where positions begin anew. */
     restart: () => {

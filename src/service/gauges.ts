@@ -39,4 +39,5 @@ export const installRealtimeGauges = (metrics: Metrics, connections: Connections
     () => connections.counts().subscriptions,
   )
   metrics.gauge('tracebook_realtime_queries', 'Different queries that are subscribed to', () => live.counts().queries)
+  metrics.gauge('tracebook_realtime_kept', 'Characters of the answers that are kept', () => live.counts().kept)
 }

@@ -119,11 +119,11 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     models,
     assertClear: quarantine.assertClear,
   })
-  const forget = () => {
+  const forget = (position: bigint) => {
     transactors.forget()
-    caches.forget()
+    caches.forget(position)
   }
-  quarantine.onChange(forget)
+  quarantine.onChange(() => forget(heard.position()))
   log.onChange(caches.restart)
   const watch = startWatch({
     log,

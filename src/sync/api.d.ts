@@ -521,7 +521,7 @@ export interface paths {
         };
         /**
          * List the messages of a trace
-         * @description Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none; `unauthorized` (401) without a token for a trace that is not public; `not_found` (404).
+         * @description Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. Errors: `invalid_request` (400) for a `limit`, `cursor` or `changedSince` that is none; `unauthorized` (401) without a token for a trace that is not public; `not_found` (404).
          */
         get: operations["getTraceMessages"];
         put?: never;
@@ -5947,6 +5947,11 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
                 cursor?: string;
+                /**
+                 * @description Only messages that were added or changed after this revision of the trace
+                 * @example 12
+                 */
+                changedSince?: string;
             };
             header?: never;
             path: {
@@ -5978,6 +5983,8 @@ export interface operations {
                             messages: components["schemas"]["Message"][];
                             /** @description The `cursor` of the next page; absent on the last page */
                             nextCursor?: string;
+                            /** @description The revision of the trace that the page shows: a later `changedSince` */
+                            revision: number;
                         };
                     };
                 };

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { nextCursor } from '../http/fields.ts'
 import { notFound } from '../http/http-error.ts'
-import { Key, Limit, limitOf } from '../http/keys.ts'
+import { Key, Limit, Revision, limitOf } from '../http/keys.ts'
 import { PAGE_BYTES, fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
 import type { Reader } from '../http/long-list.ts'
@@ -10,12 +10,13 @@ import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
 import {
   ALL_MESSAGES as ALL,
   type MessageListRow,
+  chosenFor,
   listMessages,
   messageCursor,
   messageValues,
 } from './message-queries.ts'
 import { assertMayRead } from './policy.ts'
-import { memberOf, resolveTrace, traceDetail } from './queries.ts'
+import { type StoredDetail, memberOf, resolveTrace, traceDetail } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
 import { Message, messageText } from './views.ts'
 import type { TraceServices } from './services.ts'
@@ -27,8 +28,16 @@ const Query = z.object({
     description: 'At most this many messages; above 1000 counts as 1000. Default: all of them',
   }).optional(),
   cursor: z.string().optional(),
+  changedSince: Revision.meta({
+    description: 'Only messages that were added or changed after this revision of the trace',
+    examples: ['12'],
+  }).optional(),
 })
-const List = z.object({ messages: z.array(Message).meta({ description: 'The messages of this page' }), nextCursor })
+const List = z.object({
+  messages: z.array(Message).meta({ description: 'The messages of this page' }),
+  nextCursor,
+  revision: z.int().meta({ description: 'The revision of the trace that the page shows: a later `changedSince`' }),
+})
 /** Up to this many bytes a list is answered at once; a longer one as its reader takes it. */
 const QUICK_BYTES = 256 * 1024
 
@@ -46,7 +55,7 @@ export const messageListRoute = (
         description:
           'Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one ' +
           'come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. Errors: ' +
-          '`invalid_request` (400) for a `limit` or `cursor` that is none; `unauthorized` (401) without a token for a ' +
+          '`invalid_request` (400) for a `limit`, `cursor` or `changedSince` that is none; `unauthorized` (401) without a token for a ' +
           'trace that is not public; `not_found` (404).',
         tags: ['messages'],
         params: Params,
@@ -67,28 +76,25 @@ export const messageListRoute = (
         includeParts: query.includeParts === 'true',
         limit: limitOf(query.limit),
         cursor: query.cursor,
+        changedSince: query.changedSince === undefined ? undefined : BigInt(query.changedSince),
       })
     },
   )
 
-  const list = async (
-    reply: FastifyReply,
-    { id, incarnation, bytes }: { id: string; incarnation: bigint; bytes: bigint },
-    reader: Reader,
-    { includeParts, limit, cursor }: { includeParts: boolean; limit: number | undefined; cursor: string | undefined },
-  ) => {
-    const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, cursor)
-    if (limit === 0) return okText(reply, '{"messages":[]}')
-    if (Number(bytes) <= QUICK_BYTES) {
-      const rows = await listMessages(reads, { includeParts, values })
-      return okText(reply, pageText(id, incarnation, rows, limit ?? ALL))
-    }
-    const page = newPage(id, incarnation, limit)
+  const list = async (reply: FastifyReply, trace: StoredDetail, reader: Reader, asked: Asked) => {
+    const { id, incarnation } = trace
+    const { includeParts, limit, cursor, changedSince } = asked
+    const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, cursor, changedSince)
+    if (limit === 0) return okText(reply, `{"messages":[],"revision":${trace.revision}}`)
+    const bytes = Number(trace.bytes)
+    const wanted = { incarnation, bytes, includeParts, values, chosen: await chosenFor(reads, trace, changedSince) }
+    if (bytes <= QUICK_BYTES) return okText(reply, pageText(trace, await listMessages(reads, wanted), limit ?? ALL))
+    const page = newPage(trace, limit)
     return streams.send(reply, {
       reader,
       check: () => checkRight(reads, reader, incarnation),
-      pageWeight: Number(bytes) <= WHOLE_WEIGHT ? Number(bytes) : PAGE_WEIGHT,
-      pages: () => messagePages(reads, { incarnation, bytes: Number(bytes), includeParts, values }),
+      pageWeight: bytes <= WHOLE_WEIGHT ? bytes : PAGE_WEIGHT,
+      pages: () => page.of(messagePages(reads, wanted)),
       before: '{"ok":true,"data":{"messages":[',
       toText: page.toText,
       isFull: page.isFull,
@@ -97,12 +103,27 @@ export const messageListRoute = (
   }
 }
 
+type Asked = {
+  readonly includeParts: boolean
+  readonly limit: number | undefined
+  readonly cursor: string | undefined
+  readonly changedSince: bigint | undefined
+}
+
 /** What of a list one answer shows: all of it, or as much as fits where a limit is given. */
-const newPage = (id: string, incarnation: bigint, limit: number | undefined) => {
+const newPage = (trace: StoredDetail, limit: number | undefined) => {
   let [shown, bytes] = [0, 0]
+  let { revision } = trace
   let last: MessageListRow | undefined
   let more = false
   return {
+    /** The same pages; from the first one on it is known which revision they show. */
+    of: async function* (pages: ReturnType<typeof messagePages>) {
+      for await (const page of pages) {
+        revision = page.revision
+        yield page
+      }
+    },
     /** Undefined for a row beyond the page. */
     toText: (row: MessageListRow): string | undefined => {
       more ||= shown === limit
@@ -116,13 +137,21 @@ const newPage = (id: string, incarnation: bigint, limit: number | undefined) => 
       return text
     },
     isFull: () => more,
-    end: () => `]${more ? `,"nextCursor":"${messageCursor(id, incarnation, last!)}"` : ''}}}`,
+    end: () => `]${endText(trace, more ? last : undefined, revision)}}`,
   }
 }
 
-const pageText = (id: string, incarnation: bigint, rows: readonly MessageListRow[], limit: number): string => {
+/** What comes behind the messages: where the list goes on behind `last`, if it does, and the revision that it shows. */
+const endText = ({ id, incarnation }: StoredDetail, last: MessageListRow | undefined, revision: bigint): string =>
+  `${last ? `,"nextCursor":"${messageCursor(id, incarnation, last)}"` : ''},"revision":${revision}}`
+
+const pageText = (
+  trace: StoredDetail,
+  { rows, revision }: Awaited<ReturnType<typeof listMessages>>,
+  limit: number,
+): string => {
   const texts = rows.map(messageText)
   const count = limit === ALL ? rows.length : fittingTexts(texts, limit)
-  const next = rows.length > count ? `,"nextCursor":"${messageCursor(id, incarnation, rows[count - 1]!)}"` : ''
-  return `{"messages":${jsonArray(texts.slice(0, count))}${next}}`
+  const last = rows.length > count ? rows[count - 1] : undefined
+  return `{"messages":${jsonArray(texts.slice(0, count))}${endText(trace, last, revision)}`
 }

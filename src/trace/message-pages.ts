@@ -1,15 +1,20 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import { BrokenOff, type Page, type Pages } from '../http/long-list.ts'
+import { BrokenOff, type Page } from '../http/long-list.ts'
 import { int4s } from '../postgres/arrays.ts'
+import { type LaterMessage, type ListedMessages, isUnchanged, listedMessages } from './listed-messages.ts'
 import {
-  type LaterMessage,
-  type ListedMessages,
+  type Chosen,
+  type MessageListRow,
+  type RevisedRow,
   type WantedMessages,
-  isUnchanged,
-  listedMessages,
-} from './listed-messages.ts'
-import { type MessageListRow, columns, listed, listedTrace, withParts } from './message-queries.ts'
+  columns,
+  listed,
+  listedTrace,
+  revised,
+  statementName,
+  withParts,
+} from './message-queries.ts'
 
 /** About how many characters a page holds, unless a message alone holds more. */
 export const PAGE_WEIGHT = 512 * 1024
@@ -20,17 +25,17 @@ const FEWEST = 8
 const MOST = 1_000
 
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
+type MessagePage = Page<MessageListRow> & { readonly revision: bigint }
 type PageRow = MessageListRow & LaterMessage & { size: bigint }
 
 const partsOf = ({ includeParts }: Pick<WantedMessages, 'includeParts'>) => (includeParts ? withParts : '')
-const nameOf = (name: string, { includeParts }: WantedMessages) => `${name}${includeParts ? '-parts' : ''}`
 
 // Of the messages asked for as many as weigh little enough, in the order that they were asked for, at least one. Sizes
 // are those of the rows, without reading what is stored beside them. Each message is looked up by itself: in a plain join
 // the planner may go through the whole trace for each.
 export const pageStatement = (wanted: Pick<WantedMessages, 'includeParts'>): string => `
-  select m.revision, m.digest, m.size, ${columns} ${partsOf(wanted)} from (
-    select m.*, t.revision, k.place, s.size,
+  select m.revision, m.trace_revision, m.size, ${columns} ${partsOf(wanted)} from (
+    select m.*, t.revision as trace_revision, k.place, s.size,
       sum(s.size) over (order by k.place rows unbounded preceding) - s.size as before
     from traces t cross join unnest($3::int4[]) with ordinality k (ordinal, place)
     cross join lateral (
@@ -45,17 +50,18 @@ export const pageStatement = (wanted: Pick<WantedMessages, 'includeParts'>): str
   ) m where m.before < $4 order by m.place`
 
 /** What is asked of a trace that is not too large, in one statement and so of one snapshot; no row when it is too large. */
-export const wholeStatement = (wanted: Pick<WantedMessages, 'includeParts'>): string => `
-  select m.* from traces t left join lateral (${listed(`${columns} ${partsOf(wanted)}`)}) m on true
+export const wholeStatement = (wanted: Pick<WantedMessages, 'includeParts'> & { readonly chosen?: Chosen }): string => `
+  select t.revision as trace_revision, m.* from traces t
+  left join lateral (${listed(`${columns} ${partsOf(wanted)}`, wanted.chosen)}) m on true
   where ${listedTrace} and t.bytes <= ${WHOLE_WEIGHT}`
 
-const wholePage = async (reads: TraceReads, wanted: WantedMessages): Promise<Page<MessageListRow> | undefined> => {
+const wholePage = async (reads: TraceReads, wanted: WantedMessages): Promise<MessagePage | undefined> => {
   if (wanted.bytes > WHOLE_WEIGHT) return undefined
-  const name = nameOf('messages-whole', wanted)
-  const rows = await reads.rows<MessageListRow & Row>(name, wholeStatement(wanted), wanted.values)
-  if (rows.length === 0) return undefined
-  const isEmpty = rows[0]!.ordinal === null
-  return { rows: isEmpty ? [] : rows, weight: rows.reduce((sum, row) => sum + weigh(row), 0) }
+  const name = statementName('messages-whole', wanted)
+  const given = await reads.rows<RevisedRow & Row>(name, wholeStatement(wanted), wanted.values)
+  if (given.length === 0) return undefined
+  const { rows, revision } = revised(given)
+  return { rows, revision, weight: rows.reduce((sum, row) => sum + weigh(row), 0) }
 }
 
 const weigh = ({ text_content, parts }: MessageListRow) => 500 + (text_content?.length ?? 0) + (parts?.length ?? 0)
@@ -66,26 +72,30 @@ const nextPage = async (
   wanted: WantedMessages,
   listed: ListedMessages,
   asked: Int32Array,
-): Promise<Page<MessageListRow>> => {
+): Promise<MessagePage> => {
   const values = [wanted.values[0], wanted.incarnation, int4s([...asked]), PAGE_WEIGHT]
-  const rows = await reads.rows<PageRow & Row>(nameOf('messages-page', wanted), pageStatement(wanted), values)
+  const rows = await reads.rows<PageRow & Row>(
+    `messages-page${wanted.includeParts ? '-parts' : ''}`,
+    pageStatement(wanted),
+    values,
+  )
   if (rows.length === 0) throw new BrokenOff('its trace is gone')
   for (const [i, row] of rows.entries()) {
     if (row.ordinal !== asked[i] || !isUnchanged(listed, row))
       throw new BrokenOff('messages were changed while it was being read')
   }
   const weight = rows.reduce((sum, { size }) => sum + Number(size), 0)
-  return { rows, weight: weight + listed.ordinals.byteLength }
+  return { rows, revision: listed.revision, weight: weight + listed.ordinals.byteLength }
 }
 
 /**
  * The messages of one snapshot: all at once where that is little, else page by page. What is added meanwhile is left
  * out; where a message that is still to come is changed meanwhile, the list is broken off: it would show half a batch.
  */
-export async function* messagePages(reads: TraceReads, wanted: WantedMessages): Pages<MessageListRow> {
+export async function* messagePages(reads: TraceReads, wanted: WantedMessages): AsyncGenerator<MessagePage, void> {
   const whole = await wholePage(reads, wanted)
   if (whole) return yield whole
-  const listed = await listedMessages(reads, wanted.values)
+  const listed = await listedMessages(reads, wanted)
   let count = FIRST
   for (let at = 0; at < listed.ordinals.length;) {
     const asked = listed.ordinals.subarray(at, at + count)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listOrder } from '../../projections/messages.ts'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import { invalid } from '../http/http-error.ts'
+import { invalid, notFound } from '../http/http-error.ts'
 import { decodeCursor, encodeCursor } from '../http/keys.ts'
 import type { MessageRow } from './views.ts'
 
@@ -10,7 +10,24 @@ import type { MessageRow } from './views.ts'
 const Keys = z.tuple([z.number().nullable(), z.number().nullable(), z.int32(), z.string()])
 type Keys = z.infer<typeof Keys>
 
+/** What is asked for: `values` as `messageValues` gives them, and what is known of the trace. */
+export type WantedMessages = {
+  readonly incarnation: bigint
+  /** At least so many characters its messages weigh: they become more only. */
+  readonly bytes: number
+  readonly includeParts: boolean
+  readonly chosen: Chosen
+  readonly values: readonly unknown[]
+}
+
+/** A name for each text of a statement. */
+export const statementName = (name: string, wanted: Pick<WantedMessages, 'includeParts' | 'chosen'>): string =>
+  `${name}-${wanted.chosen}${wanted.includeParts ? '-parts' : ''}`
+
 export type MessageListRow = MessageRow & { ordinal: number }
+
+/** A row of a list, with the revision of the trace that the list is of; one without a message where there is none. */
+export type RevisedRow = MessageListRow & { trace_revision: bigint }
 
 /** To be added to `columns`: the bodies of a message's parts, joined by commas. */
 export const withParts = `, (
@@ -20,27 +37,62 @@ export const withParts = `, (
 
 export const columns = `m.ordinal, m.id, m.external_id, m.role, m.text_content, m.model, m.sequence, m.timestamp, m.created_at, m.updated_at`
 
-const order = `${listOrder('m.sequence', 'm.timestamp')}, m.ordinal`
+/** The order of a list of messages `m`. */
+export const listOrdered = `${listOrder('m.sequence', 'm.timestamp')}, m.ordinal`
+
+const ofTrace = 'm.trace_id = t.id and m.incarnation = t.incarnation'
+const behind = `(${listOrdered}) > ($3::float8, $4::float8, $5::int4)`
+
+/**
+ * Which messages a list shows. `few` and `many` show those that have changed since a revision of the trace: few are found by
+ * that, and sorted; of many the whole list is read, from the place on where it begins.
+ */
+export type Chosen = 'all' | 'few' | 'many'
+
+// Which index is read is said here, not left to the planner: the conditions of a subquery with an offset stay its own, and a
+// sum has no index.
+const sources: { readonly [Choice in Chosen]: string } = {
+  all: `messages m where ${ofTrace} and ${behind}`,
+  few: `(select * from messages m where ${ofTrace} and m.revision > $7 order by m.revision offset 0) m where ${behind}`,
+  many: `messages m where ${ofTrace} and ${behind} and m.revision + 0 > $7`,
+}
 
 /**
  * What is listed of the messages of `t`, a trace in its life $6: from behind the keys $3 to $5 on, at most $2. Conditions and
  * order are those of the index, so it reads as many rows as it gives. A join puts the trace outside: nothing is sorted.
  */
-export const listed = (shown: string): string => `
-  select ${shown} from messages m
-  where m.trace_id = t.id and m.incarnation = t.incarnation and (${order}) > ($3::float8, $4::float8, $5::int4)
-  order by ${order} limit $2`
+export const listed = (shown: string, chosen: Chosen = 'all'): string =>
+  `select ${shown} from ${sources[chosen]} order by ${listOrdered} limit $2`
 
 /** The trace of a list, as long as this life of it lasts. */
 export const listedTrace = 't.id = $1 and t.incarnation = $6'
 
 /** The statement of a message list; its parameters are those of `listed`. */
-export const messageStatement = (includeParts: boolean): string => `
-  select m.* from traces t cross join lateral (${listed(`${columns} ${includeParts ? withParts : ''}`)}) m
+export const messageStatement = (includeParts: boolean, chosen: Chosen = 'all'): string => `
+  select t.revision as trace_revision, m.* from traces t
+  left join lateral (${listed(`${columns} ${includeParts ? withParts : ''}`, chosen)}) m on true
   where ${listedTrace}`
 
 /** A limit that no trace reaches. */
 export const ALL_MESSAGES = 2 ** 31 - 1
+
+/** Up to so many changed messages are found by their revisions. */
+const FEW = 2_000
+
+const chosenStatement = `
+  select count(*)::int4 as count from (
+    select from messages where trace_id = $1 and incarnation = $2 and revision > $3 limit ${FEW + 1}) m`
+
+/** How the messages that have changed since a revision are found best. */
+export const chosenFor = async (
+  reads: Pick<Reads<ReadTables>, 'rows'>,
+  { id, incarnation }: { readonly id: string; readonly incarnation: bigint },
+  changedSince: bigint | undefined,
+): Promise<Chosen> => {
+  if (changedSince === undefined) return 'all'
+  const [row] = await reads.rows<{ count: number }>('messages-chosen', chosenStatement, [id, incarnation, changedSince])
+  return row!.count > FEW ? 'many' : 'few'
+}
 
 /** Before all messages: no key is that small. */
 const BEFORE_ALL = ['-infinity', '-infinity', -1] as const
@@ -51,18 +103,32 @@ export const messageValues = (
   incarnation: bigint,
   limit: number,
   cursor: string | undefined,
+  changedSince?: bigint,
 ): unknown[] => {
-  if (cursor === undefined) return [traceId, limit, ...BEFORE_ALL, incarnation]
+  const since = changedSince === undefined ? [] : [changedSince]
+  if (cursor === undefined) return [traceId, limit, ...BEFORE_ALL, incarnation, ...since]
   const keys = decodeCursor(cursor, Keys)
   if (!keys || keys[3] !== `${traceId}/${incarnation}`) throw invalid('cursor', 'is not a cursor of this list')
-  return [traceId, limit, keys[0] ?? 'infinity', keys[1] ?? 'infinity', keys[2], incarnation]
+  return [traceId, limit, keys[0] ?? 'infinity', keys[1] ?? 'infinity', keys[2], incarnation, ...since]
 }
 
 export const messageCursor = (traceId: string, incarnation: bigint, row: MessageListRow): string =>
   encodeCursor(row.sequence, row.timestamp, row.ordinal, `${traceId}/${incarnation}`)
 
-export const listMessages = (
-  reads: Reads<ReadTables>,
-  { includeParts, values }: { includeParts: boolean; values: readonly unknown[] },
-): Promise<MessageListRow[]> =>
-  reads.rows<MessageListRow & Row>(`messages${includeParts ? '-parts' : ''}`, messageStatement(includeParts), values)
+/** The messages of a list, and the revision of the trace that they are of. @throws 404 when the trace is gone */
+export const listMessages = async (
+  reads: Pick<Reads<ReadTables>, 'rows'>,
+  wanted: Pick<WantedMessages, 'includeParts' | 'chosen' | 'values'>,
+): Promise<{ readonly rows: MessageListRow[]; readonly revision: bigint }> => {
+  const { includeParts, chosen, values } = wanted
+  const statement = messageStatement(includeParts, chosen)
+  const rows = await reads.rows<RevisedRow & Row>(statementName('messages', wanted), statement, values)
+  if (rows.length === 0) throw notFound()
+  return revised(rows)
+}
+
+/** The rows that have a message, beside the revision that all of them have. */
+export const revised = (rows: readonly RevisedRow[]) => {
+  const { ordinal, trace_revision: revision } = rows[0]!
+  return { rows: (ordinal as number | null) === null ? [] : [...rows], revision }
+}

@@ -236,7 +236,7 @@ const feedSession = async ({ world, ms }: Setting) => {
   const { namespaceId } = JSON.parse(text).data.session
   const values = [Number.MAX_SAFE_INTEGER, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, namespaceId]
   const bare = async () => {
-    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, 'rm_4')
+    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, 'rm_5')
     const result = await rate(8, ms / 2, async () => {
       await pool.query({ name: 'feed', text: sessionFeedStatement, values })
       return 1
@@ -293,7 +293,7 @@ const rebuild = ({ world }: Setting) =>
         )
     }
     const once = async () => {
-      await onServer(url, 'drop schema if exists rm_4 cascade')
+      await onServer(url, 'drop schema if exists rm_5 cascade')
       const horizon = newHorizon()
       const logger = { info: () => {}, error: console.error }
       const started = performance.now()

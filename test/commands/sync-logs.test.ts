@@ -29,7 +29,7 @@ const openServer = async (EVENTSTORE_URL: string) => {
   /** The read models, without what is made up anew for each session: its id and its token. */
   const models = async (): Promise<Record<string, string[]>> => {
     await service.visible(await service.log.head())
-    const dump = await dumpSchema(database.url, 'rm_4', { places: false })
+    const dump = await dumpSchema(database.url, 'rm_5', { places: false })
     return { ...dump, sessions: dump['sessions']!.map(() => 'a session') }
   }
   const end = async () => {

@@ -95,9 +95,9 @@ test('whatever connection is cut while writers write, the read models end as a r
   )
   await until(() => isReady(app))
   await sweepAll(database.url)
-  const live = await dumpSchema(database.url, 'rm_4')
+  const live = await dumpSchema(database.url, 'rm_5')
   await rebuild({ url: database.url, group: readModels, log, codec })
-  assert.equal(await dumpSchema(database.url, 'rm_4'), live)
+  assert.equal(await dumpSchema(database.url, 'rm_5'), live)
 })
 
 test('a second runner stands by, and takes over when the first one is gone', async ({ app, token, database }) => {
@@ -124,7 +124,7 @@ test('another version builds its own schema while this one serves', async ({ app
   const { log } = app.service
   await until(async () => (await log.head()) > 50n)
   const [horizon, quarantine] = [newHorizon(), newQuarantine()]
-  const group = { ...readModels, version: 5 }
+  const group = { ...readModels, version: 6 }
   const runner = startRunner({
     url: database.url,
     group,
@@ -139,8 +139,8 @@ test('another version builds its own schema while this one serves', async ({ app
   over = true
   assert.equal([...(await writing)].sort(), [200])
   await horizon.passed(await log.head(), 5_000)
-  for (const schema of ['rm_4', 'rm_5']) await sweepAll(database.url, schema)
-  assert.equal(await dumpSchema(database.url, 'rm_5'), await dumpSchema(database.url, 'rm_4'))
+  for (const schema of ['rm_5', 'rm_6']) await sweepAll(database.url, schema)
+  assert.equal(await dumpSchema(database.url, 'rm_6'), await dumpSchema(database.url, 'rm_5'))
   await runner.close()
 })
 
@@ -151,7 +151,7 @@ test('writes are refused while the read models are far behind', async ({ app, sq
     return { status, stored: (error as { details?: { stored: unknown } } | undefined)?.details?.stored }
   }
   await sql.query('begin')
-  await sql.query(`select pg_advisory_xact_lock(hashtext('tracebook swap rm_4'))`)
+  await sql.query(`select pg_advisory_xact_lock(hashtext('tracebook swap rm_5'))`)
   assert.equal(await put('one'), { status: 503, stored: true })
   await until(async () => (await put('two')).stored === false)
   const head = await app.service.log.head()

@@ -64,7 +64,7 @@ const placesOf = async ({ url }: Database, text: string): Promise<string[]> => {
     `select type from log.events where data::text like $1 or metadata::text like $1`,
     [`%${text}%`],
   )
-  const models = Object.entries(await dumpSchema(url, 'rm_4'))
+  const models = Object.entries(await dumpSchema(url, 'rm_5'))
   const tables = models.filter(([, lines]) => lines.some((line) => line.includes(text))).map(([table]) => table)
   return [...told, ...rows.map(({ type }) => String(type)), ...tables]
 }
@@ -130,7 +130,7 @@ test('rows that cannot be taken away yet hold up nobody, and a new life shows on
   await holder.connect()
   try {
     await holder.query('begin')
-    await holder.query('select from rm_4.messages where trace_id = $1 for update', [await idOf(app, token, 't')])
+    await holder.query('select from rm_5.messages where trace_id = $1 for update', [await idOf(app, token, 't')])
     assert.is((await call('DELETE', '/v1/traces/t', { token })).status, 200)
     assert.is((await call('PUT', '/v1/traces/third', { token, body: {} })).status, 200)
     await tell(app, token, 't', 'told anew')
@@ -158,10 +158,10 @@ test('a rebuild after an erasure ends in the same read models', async ({ app, da
   for (const trace of ['gone', 'back']) await app.call('DELETE', `/v1/traces/${trace}`, { token })
   await tell(app, token, 'back', 'again')
   await untilErased(database)
-  const live = await dumpSchema(database.url, 'rm_4')
+  const live = await dumpSchema(database.url, 'rm_5')
   const { log, codec } = app.service
   await rebuild({ url: database.url, group: readModels, log, codec })
-  assert.equal(await dumpSchema(database.url, 'rm_4'), live)
+  assert.equal(await dumpSchema(database.url, 'rm_5'), live)
 })
 
 test.run()

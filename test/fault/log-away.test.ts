@@ -133,10 +133,10 @@ test('that restarts and breaks off under writers loses nothing and repeats nothi
   await until(() => isReady(app))
   for (const writer of writers) await assertWhole(app, token, writer)
   await sweepAll(database.url)
-  const live = await dumpSchema(database.url, 'rm_4')
+  const live = await dumpSchema(database.url, 'rm_5')
   const { log, codec } = app.service
   await rebuild({ url: database.url, group: readModels, log, codec })
-  assert.equal(await dumpSchema(database.url, 'rm_4'), live)
+  assert.equal(await dumpSchema(database.url, 'rm_5'), live)
 })
 
 test.run()

@@ -113,6 +113,15 @@ test('an address without a valid token waits before its next one is looked up; w
   assert.is(await send('GET', '/v1/user', unseen), 200)
 })
 
+test('a token among the arguments of a query is one attempt like any other', async () => {
+  const query = async (authToken: string) => {
+    const args = { externalId: 'none', authToken }
+    return (await ask(node!, '/v1/query', '192.0.2.8', { query: 'traces:get', args })).statusCode
+  }
+  for (let i = 0; i < 10; i++) assert.is(await query(newToken()), 200)
+  assert.is(await query(newToken()), 429)
+})
+
 test('one household of IPv6 is one address', async () => {
   const read = async (i: number) => (await ask(node!, '/v1/feed', `2001:db8:1:1::${i}`)).statusCode
   for (let i = 0; i < 20; i++) assert.is(await read(i), 200)

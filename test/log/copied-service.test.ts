@@ -86,7 +86,7 @@ for (const direction of ['to EventStoreDB', 'to Postgres'] as const) {
     const { first, second, told, answers, target } = await copied(direction)
     for (const { url } of [first, second]) await sweepAll(url)
     const [expected, found] = await Promise.all(
-      [first, second].map(({ url }) => dumpSchema(url, 'rm_4', { places: false })),
+      [first, second].map(({ url }) => dumpSchema(url, 'rm_5', { places: false })),
     )
     for (const [table, lines] of Object.entries(expected!)) {
       assert.ok(lines.length > 0 || EMPTY.has(table), `the history has nothing for ${table}`)

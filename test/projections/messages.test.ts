@@ -90,40 +90,6 @@ const plansOf = async (one: Model, projection: Projection, events: readonly Happ
   return plans
 }
 
-/** How many updates of messages there were, and how many of them touched no index. */
-const updates = async (one: Model) => {
-  await one.rows('select pg_stat_force_next_flush()')
-  const [counted] = await one.rows(`
-    select n_tup_upd::int as all, n_tup_hot_upd::int as within from pg_stat_user_tables
-    where relid = 'messages'::regclass`)
-  return counted
-}
-
-test('a change that moves no message within its trace touches no index', async () => {
-  const stream = `trace-${randomUUID()}`
-  const one = await model()
-  const { class: kind, tools } = added.data
-  const update = (patch: MessageUpdated['data']['patch']): Told => ({
-    stream,
-    event: {
-      type: 'MessageUpdated',
-      data: { externalId: 'm', ordinal: 0, patch, class: kind, tools, partCount: 1, digest: 'other' },
-    },
-  })
-  const placed = { ...added, data: { ...added.data, order: 1, timestamp: 2 } }
-  const told: Told[] = [
-    { stream, event: created },
-    { stream, event: placed },
-    update([{ op: 'replace', path: '/role', value: 'system' }]),
-    update([{ op: 'add', path: '/textContent', value: 'more' }]),
-    update([{ op: 'replace', path: '/order', value: 3 }]),
-  ]
-  for (const event of happenings(told).slice(0, 4)) await one.apply([event])
-  assert.equal(await updates(one), { all: 2, within: 2 })
-  await one.apply(happenings(told).slice(4))
-  assert.equal(await updates(one), { all: 3, within: 2 })
-})
-
 test('many changes of one message or trace cost in proportion, though the planner knows nothing of the tables', async () => {
   const stream = `trace-${randomUUID()}`
   const one = await model()

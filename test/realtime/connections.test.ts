@@ -11,14 +11,17 @@ const patience = { look: 5, ping: 10, silence: 100, frame: 100 }
 const session = (id: string) => ({ is: 'session', id }) as const
 const address = (id: string) => ({ is: 'address', id }) as const
 
+/** Each client has been at it for longer than those after it. */
+let clock = performance.now() - 1_000
+
 /** A client that is heard of, and takes its frames, as the test says. */
-const newClient = (state: { isTalking?: boolean; isTaking?: boolean } = {}) => {
-  const { isTalking = true, isTaking = true } = state
-  const began = performance.now()
+const newClient = (state: { isTalking?: boolean; isTaking?: boolean; length?: number } = {}) => {
+  const { isTalking = true, isTaking = true, length = 100 } = state
+  const began = (clock += 1)
   const client = { code: undefined as number | undefined, pings: 0 }
   const connection: Connection = {
     heardAt: () => (isTalking ? performance.now() : began),
-    sendingSince: () => (isTaking ? undefined : began),
+    sending: () => (isTaking ? undefined : { since: began, length }),
     subscriptions: () => 2,
     ping: () => (client.pings += 1),
     close: (code) => (client.code ??= code),
@@ -55,6 +58,20 @@ test('each owner has room for so many, and a connection may come to belong to an
   connections.remove(a!)
   assert.not(connections.hasRoom(session('s')))
   for (const one of [b!, c!, d!]) connections.remove(one)
+})
+
+test('while too much is on its way to all, those who take longest are cut off', () => {
+  const connections = newConnections(settings)
+  const length = 60 * 1024 * 1024
+  const clients = [0, 1, 2].map(() => newClient({ isTaking: false, length }))
+  const codes = () => clients.map(({ client }) => client.code)
+  for (const [i, { connection }] of clients.entries()) {
+    assert.equal(codes(), [undefined, undefined, undefined], `before the ${i}th`)
+    connections.add(connection, address('a'))
+    connections.relieve()
+  }
+  assert.equal(codes(), [4008, undefined, undefined])
+  for (const { connection } of clients) connections.remove(connection)
 })
 
 test('a stop tells all to come back, and waits until they have gone', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Answer, type LiveQueriesOptions, newLiveQueries } from '../../src/realtime/live-queries.ts'
+import { type Answer, type LiveQueriesOptions, type Seen, newLiveQueries } from '../../src/realtime/live-queries.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('realtime: live queries')
@@ -46,6 +46,7 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
 
   const queryOf = (name: string) => ({
     key: name,
+    asker: 'anybody',
     ask: async (): Promise<Answer> => {
       asked += 1
       const thing = history[shown]!.get(name)
@@ -55,22 +56,26 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
     },
   })
 
+  /** Takes each value as soon as there is one. */
   const watch = (name: string) => {
     const values: string[] = []
     const failures: unknown[] = []
-    let withdrawn = 0
-    const stop = live.watch(queryOf(name), {
-      answer: ({ value }) => values.push(value),
-      withdraw: () => (withdrawn += 1),
-      failed: (error) => failures.push(error),
-    })
-    return { values, failures, withdrawn: () => withdrawn, stop }
+    let sent: string | undefined
+    const take = () => {
+      const current = subscription.current()
+      if (!current || current.digest === sent) return
+      sent = current.digest
+      values.push(current.answer.value)
+    }
+    const subscription = live.watch(queryOf(name), { changed: take, failed: (error) => failures.push(error) })
+    return { values, failures, current: () => subscription.current()?.answer.value, stop: subscription.stop }
   }
 
   return {
     live,
     write,
     watch,
+    queryOf,
     show: (position = history.length - 1) => {
       shown = Math.max(shown, position)
       for (const { position, caughtUp } of behind) if (position <= shown) caughtUp()
@@ -116,9 +121,9 @@ test('equal queries are asked once, also for those who come later', async () => 
   const later = watch('a')
   await until(() => later.values.length === 1)
   assert.is(asked(), before)
-  assert.equal(live.counts(), { queries: 1, subscriptions: 101 })
+  assert.equal(live.counts(), { queries: 1, subscriptions: 101, kept: 1 })
   for (const { stop } of [...all, later]) stop()
-  assert.equal(live.counts(), { queries: 0, subscriptions: 0 })
+  assert.equal(live.counts(), { queries: 0, subscriptions: 0, kept: 0 })
 })
 
 test('a burst of changes is one answer', async () => {
@@ -159,16 +164,81 @@ test('what was read before a right was lost is not sent', async () => {
   assert.equal(values, ['null'])
 })
 
-test('what waits to be sent is withdrawn when a right is lost, and by nothing else', async () => {
+test('what was not taken yet cannot be taken any more when a right is lost, and by nothing else', async () => {
   const { write, watch, show } = newWorld()
   write('a', { value: 1 })
   show()
-  const { values, withdrawn } = watch('a')
+  const { values, current } = watch('a')
   await until(() => values.length === 1)
   write('a', { value: 2 })
-  assert.is(withdrawn(), 0)
+  assert.is(current(), '1')
   write('a', { isHidden: true })
-  assert.is(withdrawn(), 1)
+  assert.is(current(), undefined)
+  show()
+  await until(() => current() === 'null')
+})
+
+test('nothing can be taken while this node hears nothing of the log', async () => {
+  let isAlive = true
+  const { write, watch, show } = newWorld({ isAlive: () => isAlive })
+  write('a', { value: 1 })
+  show()
+  const { values, current } = watch('a')
+  await until(() => values.length === 1)
+  isAlive = false
+  assert.is(current(), undefined)
+  isAlive = true
+  await until(() => current() === '1')
+})
+
+test('answers for which there is no room are asked for again by who takes them later', async () => {
+  const { write, watch, show, live } = newWorld({ keep: 10 })
+  for (const name of ['a', 'b']) write(name, { value: 1_234_567 })
+  show()
+  const a = watch('a')
+  await until(() => a.values.length === 1)
+  const b = watch('b')
+  await until(() => b.values.length === 1)
+  assert.is(live.counts().kept, 7)
+  assert.is(a.current(), undefined)
+  await until(() => a.current() === '1234567')
+  for (const { stop } of [a, b]) stop()
+  assert.is(live.counts().kept, 0)
+})
+
+test('who has seen an answer is told of what happened since, before and after it came', async () => {
+  const { write, show, live, queryOf } = newWorld()
+  write('a', { value: 1 })
+  show()
+  const follow = (seen?: Seen) => {
+    const values: string[] = []
+    const taken: Seen[] = []
+    const take = () => {
+      const current = subscription.current()
+      if (!current) return
+      values.push(current.answer.value)
+      taken.push(current.seen)
+    }
+    const subscription = live.watch(queryOf('a'), { changed: take, failed: () => {} }, seen)
+    return { values, taken, stop: subscription.stop }
+  }
+  const first = follow()
+  await until(() => first.values.length > 0)
+  first.stop()
+  const quiet = follow(first.taken[0])
+  await until(() => live.counts().queries === 1)
+  assert.equal(quiet.values, [])
+  write('a', { value: 2 })
+  show()
+  await until(() => quiet.values.at(-1) === '2')
+  quiet.stop()
+  const late = follow(first.taken[0])
+  await until(() => late.values.at(-1) === '2')
+  late.stop()
+  // In another epoch positions say nothing.
+  const other = follow({ ...first.taken[0]!, position: 99n, epoch: 7 })
+  await until(() => other.values.at(-1) === '2')
+  other.stop()
 })
 
 test('who subscribes while a query is being asked gets an answer that is not older than that', async () => {
@@ -202,7 +272,7 @@ test('what this node does not understand has everything asked again', async () =
   const { values } = watch('a')
   await until(() => values.length === 1)
   const before = asked()
-  live.clear()
+  live.clear(0n)
   await until(() => asked() > before)
   live.restart()
   await until(() => asked() > before + 1)
@@ -211,15 +281,19 @@ test('what this node does not understand has everything asked again', async () =
 test('a right that ends by the clock ends without an event', async () => {
   const { live } = newWorld()
   const values: string[] = []
-  const expiresAt = Date.now() + 50
-  const ask = async () => ({ value: Date.now() < expiresAt ? '"mine"' : 'null', topics: [], expiresAt })
-  const stop = live.watch(
-    { key: 'x', ask },
-    { answer: ({ value }) => values.push(value), withdraw: () => {}, failed: () => {} },
-  )
+  let expiresAt: number | undefined
+  const ask = async () => {
+    expiresAt ??= Date.now() + 50
+    return Date.now() < expiresAt ? { value: '"mine"', topics: [], expiresAt } : { value: 'null', topics: [] }
+  }
+  const take = () => {
+    const current = subscription.current()
+    if (current) values.push(current.answer.value)
+  }
+  const subscription = live.watch({ key: 'x', asker: 'anybody', ask }, { changed: take, failed: () => {} })
   await until(() => values.at(-1) === 'null')
   assert.is(values[0], '"mine"')
-  stop()
+  subscription.stop()
 })
 
 type Step =

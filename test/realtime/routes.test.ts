@@ -114,6 +114,85 @@ test('messages come with the revision of their trace', async () => {
   assert.ok(one!.revision > empty!.revision)
 })
 
+type Change = { messages: { externalId: string; textContent?: string }[]; revision: number } | null
+const changesOf = (client: Client, id: string) => client.values(id) as Change[]
+
+/** What a client has that applies each value to what it had. */
+const merged = (changes: readonly Change[]) => {
+  const texts = new Map<string, string | undefined>()
+  for (const change of changes) {
+    if (change === null) texts.clear()
+    for (const { externalId, textContent } of change?.messages ?? []) texts.set(externalId, textContent)
+  }
+  return texts
+}
+const batch = (token: string, externalId: string, messages: object[], node = app) =>
+  node.call('POST', `/v1/traces/${externalId}/messages/batch`, { token, body: { messages } })
+const revisionOf = async (token: string, externalId: string) =>
+  ((await app.call('GET', `/v1/traces/${externalId}/messages`, { token })).data as { revision: number }).revision
+
+test('with changedSince only what is new comes, first and on each change', async () => {
+  const { token } = await signIn()
+  await put(token, 'live', {})
+  await batch(token, 'live', [{ externalId: 'a', ...message('1') }])
+  const changedSince = await revisionOf(token, 'live')
+  await batch(token, 'live', [{ externalId: 'b', ...message('1') }])
+  const client = await open()
+  client.subscribe('s', 'traces:getMessages', { externalId: 'live', authToken: token, changedSince })
+  const ids = () => changesOf(client, 's').map((change) => change!.messages.map(({ externalId }) => externalId))
+  await until(() => ids().length === 1)
+  await batch(token, 'live', [{ externalId: 'c', ...message('1') }], other)
+  await until(() => ids().length === 2)
+  await put(token, 'live', { title: 'nothing of its messages' })
+  await batch(token, 'live', [{ externalId: 'a', ...message('2') }])
+  await until(() => ids().length === 3)
+  assert.equal(ids(), [['b'], ['c'], ['a']])
+  assert.is(changesOf(client, 's').at(-1)!.revision, await revisionOf(token, 'live'))
+})
+
+test('with changedSince a list that has not changed is empty, and one of another life comes whole after null', async () => {
+  const { token } = await signIn()
+  await put(token, 'again', {})
+  await batch(token, 'again', [{ externalId: 'a', ...message('first life') }])
+  const client = await open(others)
+  const changedSince = await revisionOf(token, 'again')
+  client.subscribe('s', 'traces:getMessages', { externalId: 'again', authToken: token, changedSince })
+  await until(() => changesOf(client, 's').length === 1)
+  assert.equal(changesOf(client, 's')[0]!.messages, [])
+  for (const round of ['second', 'third']) {
+    await app.call('DELETE', '/v1/traces/again', { token })
+    await put(token, 'again', {})
+    await batch(token, 'again', [{ externalId: 'b', ...message(round) }])
+    await until(() => merged(changesOf(client, 's')).get('b') === round)
+    assert.ok(changesOf(client, 's').includes(null))
+    assert.not(merged(changesOf(client, 's')).has('a'))
+  }
+})
+
+test('much that has changed comes in several values, that of the last revision at last', async () => {
+  const { token } = await signIn()
+  await put(token, 'long', {})
+  const text = 'x'.repeat(100_000)
+  for (let at = 0; at < 60; at += 20) {
+    const messages = Array.from({ length: 20 }, (_, i) => ({ externalId: `m${at + i}`, ...message(text) }))
+    await batch(token, 'long', messages)
+  }
+  const client = await open()
+  client.subscribe('s', 'traces:getMessages', { externalId: 'long', authToken: token, changedSince: 0 })
+  await batch(token, 'long', [{ externalId: 'm3', ...message('changed meanwhile') }])
+  await until(() => merged(changesOf(client, 's')).get('m3') === 'changed meanwhile')
+  const revision = await revisionOf(token, 'long')
+  await until(() => changesOf(client, 's').at(-1)?.revision === revision)
+  const changes = changesOf(client, 's')
+  assert.ok(changes.length > 2)
+  assert.is(merged(changes).size, 60)
+  const sizes = changes.map((change) => JSON.stringify(change).length)
+  assert.ok(
+    sizes.every((size) => size < 3 * 1024 * 1024),
+    String(sizes),
+  )
+})
+
 test('a trace that is made later, or joined later, is shown from then on', async () => {
   const [owner, guest] = [await signIn(), await signIn()]
   const slug = 'realtime-team'

@@ -31,7 +31,7 @@ const add = async (trace: string, ordinal: number, given: Given) => {
   const { role = 'user', class: kind = 'user_message', text, parts = [], tools = [] } = given
   await models.rows(
     `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, text_content, class, tools, digest,
-       created_at, updated_at) values ($1, 0, $2, gen_random_uuid(), 'm', $3, $4, $5, $6, '', 0, 0)`,
+       created_at, updated_at, revision) values ($1, 0, $2, gen_random_uuid(), 'm', $3, $4, $5, $6, '', 0, 0, 0)`,
     [trace, ordinal, role, text === undefined ? null : JSON.stringify(text), kind, JSON.stringify(tools)],
   )
   for (const [position, part] of parts.entries()) {
@@ -129,8 +129,9 @@ test('texts and parts of the same messages are not both read, and tools count, t
 test('a session of 20,000 messages: each is looked at once, and few are read', async () => {
   const [id, count] = [await addTrace(), 20_000]
   await models.rows(
-    `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, class, tools, digest, created_at, updated_at)
-     select $1::uuid, 0, i, gen_random_uuid(), 'm', 'user', 'user_message', '[]', '', 0, 0 from generate_series(1, ${count}) i`,
+    `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, class, tools, digest, created_at, updated_at,
+       revision)
+     select $1::uuid, 0, i, gen_random_uuid(), 'm', 'user', 'user_message', '[]', '', 0, 0, i from generate_series(1, ${count}) i`,
     [id],
   )
   await models.rows(

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { changedStatement } from '../../src/trace/changed-messages.ts'
 import { listedStatement } from '../../src/trace/listed-messages.ts'
 import { pageStatement, wholeStatement } from '../../src/trace/message-pages.ts'
-import { messageStatement, messageValues } from '../../src/trace/message-queries.ts'
+import { type Chosen, messageStatement, messageValues } from '../../src/trace/message-queries.ts'
 import { type Filled, mostRows, nodesOf, openFilled, pagesOf } from '../support/filled.ts'
 
 const test = suite('trace: a page of a long trace')
@@ -25,9 +26,9 @@ const fill = async ({ rows, addTraces }: Filled) => {
     from (values ('${id}'), ('${other}')) v (id)`)
   const message = (trace: string, i: string) => `
     select '${trace}'::uuid, 0, ${i}, gen_random_uuid(), 'm' || ${i}, 'user', case when ${i} % 2 = 0 then ${i} end,
-      ${i} * 1000, 'user_message', '[]'::json, ${i}::text, 0, 0`
+      ${i} * 1000, 'user_message', '[]'::json, ${i}::text, 0, 0, ${i} + 1`
   const into = `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, sequence, timestamp, class,
-    tools, digest, created_at, updated_at)`
+    tools, digest, created_at, updated_at, revision)`
   await rows(`${into} ${message(id, 'i')} from generate_series(0, ${COUNT - 1}) i`)
   await rows(`${into} ${message(other, '0')}`)
   await rows(`insert into parts select '${id}', 0, i, p, 'text', '{}' from generate_series(0, ${COUNT - 1}) i,
@@ -39,15 +40,27 @@ const places = [undefined, cursorBehind(1), cursorBehind(COUNT - 2 * LIMIT - 1)]
 const ordinals = Array.from({ length: LIMIT }, (_, i) => COUNT / 2 - i)
 const statements = [
   ...[false, true].flatMap((includeParts) => [messageStatement(includeParts), wholeStatement({ includeParts })]),
-  listedStatement,
+  listedStatement(),
 ].map((text) => ({ text, values: places.map((cursor) => messageValues(id, 0n, LIMIT, cursor)) }))
 const pages = [false, true].map((includeParts) => ({
   text: pageStatement({ includeParts }),
   values: [[id, 0, `{${ordinals.join(',')}}`, 1e9]],
 }))
 
+/** What has changed since a revision: few messages of many, and as many as fit of nearly all. */
+const since = (chosen: Chosen, changedSince: number) =>
+  [false, true].map((includeParts) => ({
+    text: messageStatement(includeParts, chosen),
+    values: places.slice(0, 2).map((cursor) => messageValues(id, 0n, LIMIT, cursor, BigInt(changedSince))),
+  }))
+const changed = [...since('few', COUNT - LIMIT), ...since('many', 100)]
+const pieces = [false, true].map((includeParts) => ({
+  text: changedStatement(includeParts),
+  values: [[id, 0, COUNT - LIMIT, 1e9]],
+}))
+
 const prepared: { show: Awaited<ReturnType<Filled['prepare']>>; values: unknown[][]; text: string }[] = []
-for (const { text, values } of [...statements, ...pages])
+for (const { text, values } of [...statements, ...pages, ...changed, ...pieces])
   prepared.push({ show: await models.prepare(text), values, text })
 // Plans are kept: that of an empty table has to do for a full one.
 for (const { show, values } of prepared) await show(values[0]!)

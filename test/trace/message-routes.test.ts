@@ -56,4 +56,68 @@ test('a message is answered with the times that are recorded, also when a clock 
   }
 })
 
+type List = { messages: { externalId: string }[]; revision: number; nextCursor?: string }
+const listOf = async (url: string, query = '') => {
+  const { data } = await node.call('GET', `${url}/messages${query}`, { token })
+  const { messages, ...rest } = data as List
+  return { ids: messages.map(({ externalId }) => externalId), ...rest }
+}
+const batch = async (url: string, messages: object[]) =>
+  assert.is((await node.call('POST', `${url}/messages/batch`, { token, body: { messages } })).status, 200)
+
+test('a list shows what has changed since a revision, in its own order, page by page', async () => {
+  const url = `/v1/traces/${randomUUID()}`
+  await node.call('PUT', url, { token, body: {} })
+  assert.equal(await listOf(url), { ids: [], revision: 0 })
+  await batch(
+    url,
+    ['a', 'b', 'c', 'd'].map((externalId, i) => ({ externalId, role: 'user', order: 10 - i })),
+  )
+  const { ids, revision } = await listOf(url)
+  assert.equal(ids, ['d', 'c', 'b', 'a'])
+  await batch(url, [
+    { externalId: 'e', role: 'user', order: 1 },
+    { externalId: 'a', role: 'user', textContent: 'changed' },
+    { externalId: 'c', role: 'user', textContent: 'changed' },
+    { externalId: 'd', role: 'user', order: 7 }, // as it was
+  ])
+  const changed = await listOf(url, `?changedSince=${revision}`)
+  assert.equal(changed.ids, ['e', 'c', 'a'])
+  assert.ok(changed.revision > revision)
+  assert.equal(await listOf(url, `?changedSince=${changed.revision}`), { ids: [], revision: changed.revision })
+  const first = await listOf(url, `?changedSince=${revision}&limit=2`)
+  assert.equal(first.ids, ['e', 'c'])
+  const second = await listOf(url, `?changedSince=${revision}&limit=2&cursor=${first.nextCursor}`)
+  assert.equal(second, { ids: ['a'], revision: changed.revision })
+  assert.equal(await listOf(url, `?limit=0`), { ids: [], revision: changed.revision })
+  assert.equal((await listOf(url, '?changedSince=0')).ids, ['e', 'd', 'c', 'b', 'a'])
+  assert.equal((await listOf(url, '?changedSince=9007199254740991')).ids, [])
+})
+
+test('a revision that is none is refused', async () => {
+  const url = `/v1/traces/${randomUUID()}`
+  await node.call('PUT', url, { token, body: {} })
+  for (const given of ['', '-1', '1.5', 'x', '99999999999999999999']) {
+    const { status } = await node.call('GET', `${url}/messages?changedSince=${given}`, { token })
+    assert.is(status, 400, given)
+  }
+})
+
+test('a long list has its revision too, and goes on from it', async () => {
+  const url = `/v1/traces/${randomUUID()}`
+  await node.call('PUT', url, { token, body: {} })
+  const textContent = 'x'.repeat(100_000)
+  for (let round = 0; round < 3; round++) {
+    const messages = Array.from({ length: 40 }, (_, i) => ({ externalId: `${round}-${i}`, role: 'user', textContent }))
+    await batch(url, messages)
+  }
+  const { ids, revision } = await listOf(url)
+  assert.is(ids.length, 120)
+  await batch(url, [{ externalId: '1-7', role: 'user', textContent: 'changed' }])
+  const changed = await listOf(url, `?changedSince=${revision}`)
+  assert.equal(changed.ids, ['1-7'])
+  assert.equal((await listOf(url, '?changedSince=0')).ids.length, 120)
+  assert.is((await listOf(url)).revision, changed.revision)
+})
+
 test.run()

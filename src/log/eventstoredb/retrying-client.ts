@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
+import { newGate } from '../../gate.ts'
 import { LogUnavailable } from '../log.ts'
 import type { Connection } from './connection.ts'
 import { hopeless, isNotLeader } from './errors.ts'
@@ -7,23 +8,6 @@ import { hopeless, isNotLeader } from './errors.ts'
 // One of the connection's 100 streams is the subscription's.
 const AT_ONCE = 64
 const RETRY_MS = 50
-
-/** Lets so many in at once; the others wait in their order. */
-const newGate = (width: number) => {
-  let inside = 0
-  const waiting: (() => void)[] = []
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (inside >= width) await new Promise<void>((resolve) => waiting.push(resolve))
-    else inside += 1
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else inside -= 1
-    }
-  }
-}
 
 export type Ask = <T>(work: (client: EventStoreDBClient) => Promise<T>, signal?: AbortSignal) => Promise<T>
 

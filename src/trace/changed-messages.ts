@@ -1,0 +1,60 @@
+import type { ReadTables } from '../../projections/index.ts'
+import { BrokenOff } from '../http/long-list.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import { type MessageListRow, type RevisedRow, columns, listOrdered, revised, withParts } from './message-queries.ts'
+import { PAGE_WEIGHT } from './message-pages.ts'
+
+/** Some messages that have changed since a revision: those of them that changed first, in list order. */
+export type ChangedMessages = {
+  readonly rows: readonly MessageListRow[]
+  /** All that has changed up to this revision of the trace is among them. */
+  readonly revision: bigint
+  /** More has changed since. */
+  readonly isPart: boolean
+}
+
+const MOST = 1_000
+
+type ChangedRow = RevisedRow & { readonly revision: bigint; readonly found: number }
+
+// Of the messages of trace $1 in its life $2 that have changed since its revision $3: as many as weigh less than $4 in the
+// order in which they changed, at least one. Sizes are those of the rows, without reading what is stored beside them.
+export const changedStatement = (includeParts: boolean): string => `
+  select t.revision as trace_revision, m.* from traces t left join lateral (
+    select m.revision, m.found, ${columns} ${includeParts ? withParts : ''} from (
+      select m.*, count(*) over ()::int4 as found,
+        sum(s.size) over (order by m.revision rows unbounded preceding) - s.size as before
+      from (
+        select * from messages m
+        where m.trace_id = t.id and m.incarnation = t.incarnation and m.revision > $3
+        order by m.revision limit ${MOST}
+      ) m cross join lateral (
+        select 500 + coalesce(pg_column_size(m.text_content), 0) + coalesce(sum(pg_column_size(p.body)), 0) as size
+        from parts p where ${includeParts}
+          and p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal
+      ) s
+    ) m where m.before < $4 order by ${listOrdered}
+  ) m on true
+  where t.id = $1 and t.incarnation = $2`
+
+const newest = (rows: readonly ChangedRow[]) =>
+  rows.reduce((most, { revision }) => (revision > most ? revision : most), 0n)
+
+/**
+ * The messages that have changed since a revision of their trace, at most `weight` characters of them, if not one alone
+ * is more. @throws BrokenOff when the trace is gone, or not in this life any more
+ */
+export const changedMessages = async (
+  reads: Pick<Reads<ReadTables>, 'rows'>,
+  trace: { readonly id: string; readonly incarnation: bigint },
+  { since, includeParts, weight = PAGE_WEIGHT }: { since: bigint; includeParts: boolean; weight?: number },
+): Promise<ChangedMessages> => {
+  const name = `messages-changed${includeParts ? '-parts' : ''}`
+  const values = [trace.id, trace.incarnation, since, weight]
+  const given = await reads.rows<ChangedRow & Row>(name, changedStatement(includeParts), values)
+  if (given.length === 0) throw new BrokenOff('its trace is gone')
+  const { rows, revision } = revised(given)
+  const { found } = given[0]!
+  const isPart = rows.length > 0 && (rows.length < found || found === MOST)
+  return { rows, revision: isPart ? newest(given) : revision, isPart }
+}

@@ -1,4 +1,4 @@
-import type { Horizon } from './horizon.ts'
+import type { Horizon } from './watermark.ts'
 
 type Place = Pick<Horizon, 'position'>
 

@@ -5,16 +5,16 @@ import { cut, hangUp, newApplyingClient, newClient } from '../postgres/connect.t
 import { type Leader, openLeader } from '../postgres/leader.ts'
 import { type Checkpoint, noteStop, prune } from './checkpoint.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
-import { isOutage, mayPass } from './faults.ts'
-import { type Follower, TooManyQuarantined, newFollower } from './follower.ts'
+import { isOutage, mayPass } from './retryable-errors.ts'
+import { type Follower, TooManyQuarantined, newFollower } from './batch-applier.ts'
 import { type Group, schemaOf } from './group.ts'
-import type { Horizon } from './horizon.ts'
+import type { Horizon } from './watermark.ts'
 import type { Outage } from './outage.ts'
 import type { Quarantine } from './quarantine.ts'
 import { rebuild } from './rebuild.ts'
 import { hasSeenMore } from './same-log.ts'
 import { ensureSchema, finishSchema, locks, noteUse } from './schema.ts'
-import { newTidy } from './tidy.ts'
+import { newTidy } from './schema-cleanup.ts'
 
 const RECONNECT_MS = 150
 const PRUNE_EVERY = 500

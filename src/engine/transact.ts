@@ -1,8 +1,8 @@
 import { type EventLog, type Expected, LogUnavailable, WrongRevision, revisionNumber } from '../log/log.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
-import { newMemory } from './memory.ts'
+import { newMemory } from './bounded-cache.ts'
 import { type Ask, type Command, type Context, type Decided, decideAll, stamp } from './decide.ts'
-import type { Horizon } from './horizon.ts'
+import type { Horizon } from './watermark.ts'
 import { InQuarantine, Unavailable } from './rejected.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamOf } from './stream.ts'
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Client } from '../engine/checkpoint.ts'
-import type { GroupNode } from '../engine/group-node.ts'
+import type { GroupNode } from '../engine/open-group.ts'
 import type { EventLog } from '../log/log.ts'
 import type { Due } from './due.ts'
 

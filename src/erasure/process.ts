@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { anchorOf } from '../engine/apply.ts'
 import type { Client } from '../engine/checkpoint.ts'
-import { isOutage } from '../engine/faults.ts'
+import { isOutage } from '../engine/retryable-errors.ts'
 import type { Outage } from '../engine/outage.ts'
 import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
 import { cut, newClient } from '../postgres/connect.ts'

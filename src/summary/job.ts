@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ReadTables } from '../../projections/index.ts'
-import type { Horizon } from '../engine/horizon.ts'
+import type { Horizon } from '../engine/watermark.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import { isDue, summarise } from '../trace/decide-summary.ts'

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Codec } from '../engine/codec.ts'
-import { isOutage } from '../engine/faults.ts'
+import { isOutage } from '../engine/retryable-errors.ts'
 import type { Outage } from '../engine/outage.ts'
 import { type EventLog, LogUnavailable } from '../log/log.ts'
 import { isTransient, newClient } from '../postgres/connect.ts'

@@ -1,4 +1,4 @@
-import { textBytes } from '../engine/memory.ts'
+import { textBytes } from '../engine/bounded-cache.ts'
 import type { KnownMessage } from './decide.ts'
 
 const MESSAGE_BYTES = 320

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { GroupNode } from '../../src/engine/group-node.ts'
+import type { GroupNode } from '../../src/engine/open-group.ts'
 import { newProjectorWatch } from '../../src/groups-health.ts'
 import { allOf } from '../embedded/support.ts'
 import { howItEnded, launch } from '../fault/support/service.ts'

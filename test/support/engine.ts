@@ -1,6 +1,6 @@
 import { type ReadTables, readModels } from '../../projections/index.ts'
 import { newCodec } from '../../src/engine/codec.ts'
-import { newHorizon } from '../../src/engine/horizon.ts'
+import { newHorizon } from '../../src/engine/watermark.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { newQuarantine } from '../../src/engine/quarantine.ts'
 import { openReads } from '../../src/engine/reads.ts'

@@ -1,8 +1,8 @@
 import type { EventLog } from '../log/log.ts'
 import type { Codec } from './codec.ts'
 import { type Group, MAIN } from './group.ts'
-import { type GroupNode, openGroup } from './group-node.ts'
-import type { Horizon } from './horizon.ts'
+import { type GroupNode, openGroup } from './open-group.ts'
+import type { Horizon } from './watermark.ts'
 import type { RunnerOptions } from './runner.ts'
 
 /** All groups of read models that a node knows. */

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newMemory } from '../../src/engine/memory.ts'
+import { newMemory } from '../../src/engine/bounded-cache.ts'
 
 const held = (memory: { get(key: string): number | undefined }) =>
   ['a', 'b', 'c'].filter((key) => memory.get(key) !== undefined)

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newHorizon } from '../../src/engine/horizon.ts'
+import { newHorizon } from '../../src/engine/watermark.ts'
 import { Unavailable } from '../../src/engine/rejected.ts'
 import { errorOf } from '../log/support/events.ts'
 

@@ -100,8 +100,8 @@ export const groupsHealth = async (options: GroupsHealthOptions): Promise<Readin
 export const measureGroups = (metrics: Metrics, { all }: Groups, heard: () => bigint): void => {
   const gauge = (name: string, help: string, value: (node: GroupNode) => number) =>
     metrics.gauges(name, help, 'group', () => all.map((node) => [node.group.name, value(node)]))
-  gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', ({ horizon }) =>
-    Math.max(0, Number(heard() - horizon.position())),
+  gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', ({ watermark }) =>
+    Math.max(0, Number(heard() - watermark.position())),
   )
   gauge('tracebook_projection_lag_seconds', 'How long the read models have been behind', ({ lag }) => lag.ms() / 1_000)
   gauge('tracebook_projection_stopped', '1 when too many events could not be applied', (node) =>

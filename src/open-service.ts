@@ -5,7 +5,7 @@ import { newCodec } from './engine/codec.ts'
 import { foldSource } from './engine/fold.ts'
 import type { Group } from './engine/group.ts'
 import { openGroups } from './engine/open-groups.ts'
-import { newHorizon } from './engine/watermark.ts'
+import { newWatermark } from './engine/watermark.ts'
 import type { Happened } from './engine/projection.ts'
 import { newOutage } from './engine/outage.ts'
 import { openReads } from './engine/reads.ts'
@@ -119,7 +119,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
-  const caches = newHorizon()
+  const caches = newWatermark()
   const outage = newOutage(logger)
   const groups = openGroups({
     url: databaseUrl,
@@ -136,7 +136,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     },
   })
   const { main } = groups
-  const { schema, horizon: models } = main
+  const { schema, watermark: models } = main
 
   const reads = openReads<ReadTables>({
     url: databaseUrl,
@@ -158,7 +158,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     namespaces: folded(namespaces, { budget: NAMESPACES_BYTES }),
     traces: newTransactor({
       kind: traces,
-      source: traceSource(reads, (position) => models.passed(position, VISIBLE_MS, false)),
+      source: traceSource(reads, (position) => models.waitFor(position, VISIBLE_MS, false)),
       trim: trimTrace,
       budget: TRACES_BYTES,
       ...common,
@@ -181,7 +181,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const feedCache = newFeedCache(() => watch.isAlive())
   const streams = newStreams({ now, isAlive: () => watch.isAlive() })
   log.onChange(streams.restart)
-  const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS), feedCache.clear)
+  const registry = newRegistry(reads, () => models.waitFor(caches.position(), VISIBLE_MS), feedCache.clear)
   const observe = (event: Happened) => {
     byCategory[event.stream.slice(0, event.stream.indexOf('-'))]?.observe(event.stream, event.revision)
     tokens.observe([event])
@@ -200,7 +200,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const watch = startWatch({
     log,
     codec,
-    horizon: caches,
+    watermark: caches,
     models,
     lags: groups.all.map(({ lag }) => lag),
     outage,
@@ -274,7 +274,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   metrics.gauge('tracebook_pool_waiting', 'Queries that wait for a connection', () => reads.pool.waitingCount)
 
   const visible = async (position: bigint) => {
-    await Promise.all([models.passed(position, VISIBLE_MS), caches.passed(position, VISIBLE_MS)])
+    await Promise.all([models.waitFor(position, VISIBLE_MS), caches.waitFor(position, VISIBLE_MS)])
   }
 
   const service: Service = {

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { happenedUnread } from './apply.ts'
 import type { Codec } from './codec.ts'
-import type { Horizon } from './watermark.ts'
+import type { Watermark } from './watermark.ts'
 import type { Lag } from './lag.ts'
 import type { Outage } from './outage.ts'
 import type { Happened } from './projection.ts'
@@ -22,8 +22,8 @@ export type WatchOptions = {
   readonly log: EventLog
   readonly codec: Codec
   /** The position that this node's caches have come to. */
-  readonly horizon: Horizon
-  readonly models: Pick<Horizon, 'position'>
+  readonly watermark: Watermark
+  readonly models: Pick<Watermark, 'position'>
   /** What is measured by what is heard here. */
   readonly lags: readonly Lag[]
   readonly outage: Outage
@@ -38,7 +38,7 @@ const HEARTBEAT_MS = 200
 const RETRY_MS = 200
 
 /** Begins at the log's end as soon as there is one to be had: a log that is away does not keep a service from starting. */
-export const startWatch = ({ log, codec, horizon, models, lags, outage, observe, forget }: WatchOptions): Watch => {
+export const startWatch = ({ log, codec, watermark, models, lags, outage, observe, forget }: WatchOptions): Watch => {
   const stop = new AbortController()
   let start: bigint | undefined // where it has begun in the present epoch of the log
   let heard = Number.NEGATIVE_INFINITY
@@ -61,7 +61,7 @@ export const startWatch = ({ log, codec, horizon, models, lags, outage, observe,
     if (since !== changes) throw new LogChanged()
     forget() // what was read meanwhile was not watched
     heard = performance.now()
-    horizon.advance(head)
+    watermark.advance(head)
     for (const lag of lags) lag.begin()
     sayBegun()
     return head
@@ -69,9 +69,9 @@ export const startWatch = ({ log, codec, horizon, models, lags, outage, observe,
 
   const follow = async () => {
     start ??= await begin()
-    for await (const { events, through } of log.follow({ after: horizon.position(), signal: stop.signal })) {
+    for await (const { events, through } of log.follow({ after: watermark.position(), signal: stop.signal })) {
       for (const event of events) see(event)
-      horizon.advance(through)
+      watermark.advance(through)
       for (const lag of lags) lag.ms()
     }
   }
@@ -89,7 +89,7 @@ export const startWatch = ({ log, codec, horizon, models, lags, outage, observe,
       if (head !== undefined) outage.over(PART)
       const seen =
         head !== undefined &&
-        (await horizon.passed(head, SILENCE_MS).then(
+        (await watermark.waitFor(head, SILENCE_MS).then(
           () => true,
           () => false,
         ))
@@ -103,7 +103,7 @@ export const startWatch = ({ log, codec, horizon, models, lags, outage, observe,
     changes += 1
     start = undefined
     heard = Number.NEGATIVE_INFINITY
-    horizon.restart()
+    watermark.restart()
     forget()
   })
 

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { EventLog } from '../log/log.ts'
 import { cut, hangUp, newClient } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
-import type { Horizon } from './watermark.ts'
+import type { Watermark } from './watermark.ts'
 import { type Quarantine, readQuarantine } from './quarantine.ts'
 import { hasSeenMore } from './same-log.ts'
 import { noteUse } from './schema.ts'
@@ -46,12 +46,12 @@ export const watchCheckpoint = (options: {
   readonly url: string
   readonly log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>
   readonly schema: string
-  readonly horizon: Horizon
+  readonly watermark: Watermark
   readonly quarantine: Quarantine
   /** False while this process runs the projections itself and knows better. */
   readonly isNeeded: () => boolean
 }): { close(): Promise<void> } => {
-  const { url, log, schema, horizon, quarantine, isNeeded } = options
+  const { url, log, schema, watermark, quarantine, isNeeded } = options
   const trust = newTrust(log)
   let closed = false
   let client: pg.Client | undefined
@@ -81,7 +81,7 @@ export const watchCheckpoint = (options: {
       if (!isNeeded()) return
       quarantine.set(list)
       const counts = await trust.holds(checkpoint)
-      if (counts && isNeeded() && trust.changes() === changes) horizon.advance(checkpoint.position)
+      if (counts && isNeeded() && trust.changes() === changes) watermark.advance(checkpoint.position)
     } catch {
       if (client) cut(client)
       client = undefined // the database is away, or this version's schema is not there yet
@@ -96,7 +96,7 @@ export const watchCheckpoint = (options: {
       wake = () => (clearTimeout(timer), resolve())
     })
 
-  const isAskedFor = () => isNeeded() && horizon.waiting()
+  const isAskedFor = () => isNeeded() && watermark.hasWaiters()
 
   const run = async () => {
     while (!closed) {
@@ -107,7 +107,7 @@ export const watchCheckpoint = (options: {
     if (client) await hangUp(client)
   }
 
-  horizon.onWait(() => wake())
+  watermark.onWait(() => wake())
   const running = run()
   return {
     close: async () => {

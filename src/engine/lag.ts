@@ -1,6 +1,6 @@
-import type { Horizon } from './watermark.ts'
+import type { Watermark } from './watermark.ts'
 
-type Place = Pick<Horizon, 'position'>
+type Place = Pick<Watermark, 'position'>
 
 /** For how long read models have been missing something that this node has heard of. */
 export type Lag = {

@@ -2,7 +2,7 @@ import type { EventLog } from '../log/log.ts'
 import { watchCheckpoint } from './checkpoint-watch.ts'
 import type { Codec } from './codec.ts'
 import { type Group, schemaOf } from './group.ts'
-import { type Horizon, newHorizon } from './watermark.ts'
+import { type Watermark, newWatermark } from './watermark.ts'
 import { type Lag, newLag } from './lag.ts'
 import { type Quarantine, newQuarantine } from './quarantine.ts'
 import { type RunnerOptions, type RunnerState, startRunner } from './runner.ts'
@@ -11,7 +11,7 @@ import { type RunnerOptions, type RunnerState, startRunner } from './runner.ts'
 export type GroupNode = {
   readonly group: Group
   readonly schema: string
-  readonly horizon: Horizon
+  readonly watermark: Watermark
   readonly quarantine: Quarantine
   readonly lag: Lag
   /** What this node's own runner does; undefined where it has none. */
@@ -27,7 +27,7 @@ export type GroupNodeOptions = {
   /** Whether this process may build the read models itself. */
   readonly runs: boolean
   /** The last position that this node has heard of. */
-  readonly heard: Pick<Horizon, 'position'>
+  readonly heard: Pick<Watermark, 'position'>
   readonly logger: RunnerOptions['logger']
   readonly outage: RunnerOptions['outage']
   readonly observe?: RunnerOptions['observe']
@@ -37,16 +37,16 @@ export type GroupNodeOptions = {
 export const openGroup = (options: GroupNodeOptions): GroupNode => {
   const { url, group, log, codec, runs, heard, logger, outage, observe } = options
   const schema = schemaOf(group)
-  const [horizon, quarantine] = [newHorizon(), newQuarantine()]
-  const common = { url, horizon, quarantine }
+  const [watermark, quarantine] = [newWatermark(), newQuarantine()]
+  const common = { url, watermark, quarantine }
   const runner = runs
     ? startRunner({ ...common, group, log, codec, logger, outage, ...(observe ? { observe } : {}) })
     : undefined
   const state = () => runner?.state()
   const checkpoints = watchCheckpoint({ ...common, log, schema, isNeeded: () => state()?.is !== 'running' })
-  log.onChange(horizon.restart) // positions mean something else from here on
+  log.onChange(watermark.restart) // positions mean something else from here on
   const close = async () => {
     await Promise.all([runner?.close(), checkpoints.close()])
   }
-  return { group, schema, horizon, quarantine, lag: newLag(heard, horizon), state, close }
+  return { group, schema, watermark, quarantine, lag: newLag(heard, watermark), state, close }
 }

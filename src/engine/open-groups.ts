@@ -2,7 +2,7 @@ import type { EventLog } from '../log/log.ts'
 import type { Codec } from './codec.ts'
 import { type Group, MAIN } from './group.ts'
 import { type GroupNode, openGroup } from './open-group.ts'
-import type { Horizon } from './watermark.ts'
+import type { Watermark } from './watermark.ts'
 import type { RunnerOptions } from './runner.ts'
 
 /** All groups of read models that a node knows. */
@@ -21,7 +21,7 @@ export type GroupsOptions = {
   /** Whether this process may build read models itself. */
   readonly runs: boolean
   /** The last position that this node has heard of. */
-  readonly heard: Pick<Horizon, 'position'>
+  readonly heard: Pick<Watermark, 'position'>
   readonly logger: RunnerOptions['logger']
   readonly outage: RunnerOptions['outage']
   /** Told of each batch: the group's name, how many events, and how long it took (ms). */

@@ -8,7 +8,7 @@ import { type Codec, UnknownEvent } from './codec.ts'
 import { isOutage, mayPass } from './retryable-errors.ts'
 import { type Follower, TooManyQuarantined, newFollower } from './batch-applier.ts'
 import { type Group, schemaOf } from './group.ts'
-import type { Horizon } from './watermark.ts'
+import type { Watermark } from './watermark.ts'
 import type { Outage } from './outage.ts'
 import type { Quarantine } from './quarantine.ts'
 import { rebuild } from './rebuild.ts'
@@ -36,7 +36,7 @@ export type RunnerOptions = {
   readonly log: EventLog
   readonly codec: Codec
   /** How far this group has come, as this node knows. */
-  readonly horizon: Horizon
+  readonly watermark: Watermark
   readonly quarantine: Quarantine
   readonly logger: Log
   readonly outage: Outage
@@ -62,7 +62,7 @@ type Progress = {
  * dies or freezes. A stream whose event cannot be applied goes into quarantine; too many of them stop it loudly.
  */
 export const startRunner = (options: RunnerOptions): Runner => {
-  const { url, group, log, codec, horizon, quarantine, logger, outage, observe } = options
+  const { url, group, log, codec, watermark, quarantine, logger, outage, observe } = options
   const schema = schemaOf(group)
   const part = `projections of ${group.name}`
   const stop = new AbortController()
@@ -92,14 +92,14 @@ export const startRunner = (options: RunnerOptions): Runner => {
 
   const newProgress = async ({ position: at, ready }: Checkpoint, since: number): Promise<Progress> => {
     if (since !== changes) throw new LogChanged()
-    horizon.reset(ready ? at : 0n)
+    watermark.reset(ready ? at : 0n)
     return { from: at, at, finished: ready, goal: await log.head(), since, batches: 0, pruned: -1n }
   }
 
   const show = (progress: Progress) => {
     const { from, at, finished, goal, since } = progress
     state = finished ? { is: 'running' } : { is: 'rebuilding', from, position: at, head: goal }
-    if (finished && since === changes) horizon.advance(at)
+    if (finished && since === changes) watermark.advance(at)
   }
 
   /** At the head of the moment when it began a new schema gets its indexes, and may serve. */

@@ -2,7 +2,7 @@ import { type EventLog, type Expected, LogUnavailable, WrongRevision, revisionNu
 import { type Codec, UnknownEvent } from './codec.ts'
 import { newMemory } from './bounded-cache.ts'
 import { type Ask, type Command, type Context, type Decided, decideAll, stamp } from './decide.ts'
-import type { Horizon } from './watermark.ts'
+import type { Watermark } from './watermark.ts'
 import { InQuarantine, Unavailable } from './rejected.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamOf } from './stream.ts'
 
@@ -29,7 +29,7 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   /** False while this node hears nothing of the log: then states in memory may be long gone. Default true. */
   readonly isCurrent?: () => boolean
   /** How far the read models have come, as far as this node knows. */
-  readonly models?: Pick<Horizon, 'position' | 'restart'>
+  readonly models?: Pick<Watermark, 'position' | 'restart'>
   readonly deadlineMs?: number
   /** How many bytes the states in memory may weigh in all. Default 2 MiB. */
   readonly budget?: number

@@ -1,7 +1,7 @@
 import { Unavailable } from './rejected.ts'
 
 /** How far the read models of this node have come: writes wait here until what they wrote can be read. */
-export type Horizon = {
+export type Watermark = {
   position(): bigint
   /** Notes that the read models, and this node's caches, have passed a position. Never moves backwards. */
   advance(position: bigint): void
@@ -10,9 +10,9 @@ export type Horizon = {
   /** The log is in another epoch: waiters learn that their writes may be lost, and positions begin anew. */
   restart(): void
   /** Resolves once a position has been passed. @throws Unavailable after `timeoutMs` */
-  passed(position: bigint, timeoutMs: number, stored?: boolean): Promise<void>
+  waitFor(position: bigint, timeoutMs: number, stored?: boolean): Promise<void>
   /** Whether anybody waits, so that a poller knows when to look often. */
-  waiting(): boolean
+  hasWaiters(): boolean
   /** Calls back whenever somebody begins to wait. */
   onWait(callback: () => void): void
 }
@@ -23,7 +23,7 @@ type Waiter = {
   readonly reject: (error: Unavailable) => void
 }
 
-export const newHorizon = (): Horizon => {
+export const newWatermark = (): Watermark => {
   let reached = 0n
   let waiters: Waiter[] = []
   let callback = () => {}
@@ -42,7 +42,7 @@ export const newHorizon = (): Horizon => {
     if (position > reached) reset(position)
   }
 
-  const passed = (position: bigint, timeoutMs: number, stored = true) => {
+  const waitFor = (position: bigint, timeoutMs: number, stored = true) => {
     if (position <= reached) return Promise.resolve()
     return new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -76,5 +76,5 @@ export const newHorizon = (): Horizon => {
     callback = listener
   }
 
-  return { position: () => reached, advance, reset, restart, passed, waiting: () => waiters.length > 0, onWait }
+  return { position: () => reached, advance, reset, restart, waitFor, hasWaiters: () => waiters.length > 0, onWait }
 }

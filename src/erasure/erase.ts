@@ -5,7 +5,7 @@ import type { EventLog } from '../log/log.ts'
 import type { Due } from './due.ts'
 
 /** What erasure needs to know of a group of read models. */
-export type ErasedGroup = Pick<GroupNode, 'group' | 'schema' | 'horizon' | 'quarantine'>
+export type ErasedGroup = Pick<GroupNode, 'group' | 'schema' | 'watermark' | 'quarantine'>
 
 export type Tools = {
   readonly client: Client
@@ -21,7 +21,7 @@ class NotYet extends Error {
 
 /** Whether all read models have seen a deletion: only then nothing of it can be read any more. Waits a while for it. */
 export const haveAllPassed = (groups: readonly ErasedGroup[], position: bigint, ms: number): Promise<boolean> =>
-  Promise.all(groups.map(({ horizon }) => horizon.passed(position, ms))).then(
+  Promise.all(groups.map(({ watermark }) => watermark.waitFor(position, ms))).then(
     () => true,
     () => false,
   )

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ReadTables } from '../../projections/index.ts'
-import type { Horizon } from '../engine/watermark.ts'
+import type { Watermark } from '../engine/watermark.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import { isDue, summarise } from '../trace/decide-summary.ts'
@@ -13,7 +13,7 @@ import { type Payload, giveUp } from './rows.ts'
 
 export type JobOptions = {
   readonly reads: Reads<ReadTables>
-  readonly models: Horizon
+  readonly models: Watermark
   readonly traces: Transactor<Trace, TraceEvent, TraceNeed>
   readonly assertWritable: () => void
   readonly pool: pg.Pool
@@ -28,7 +28,7 @@ const CAUGHT_UP_MS = 10_000
 const makeSummary = async (options: JobOptions, payload: Payload, signal: AbortSignal): Promise<void> => {
   const { reads, models, traces, provider, threshold } = options
   const { traceId } = payload
-  await models.passed(BigInt(payload.position), CAUGHT_UP_MS)
+  await models.waitFor(BigInt(payload.position), CAUGHT_UP_MS)
   const header = await summaryHeader(reads, traceId)
   if (!header || header.incarnation !== BigInt(payload.incarnation)) return
   const { messageCount, deletions } = header

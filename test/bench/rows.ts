@@ -2,7 +2,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
 import { readModels } from '../../projections/index.ts'
 import { newCodec } from '../../src/engine/codec.ts'
-import { newHorizon } from '../../src/engine/watermark.ts'
+import { newWatermark } from '../../src/engine/watermark.ts'
 import { newQuarantine } from '../../src/engine/quarantine.ts'
 import { startRunner } from '../../src/engine/runner.ts'
 import { formats } from '../../src/events.ts'
@@ -294,7 +294,7 @@ const rebuild = ({ world }: Setting) =>
     }
     const once = async () => {
       await onServer(url, 'drop schema if exists rm_4 cascade')
-      const horizon = newHorizon()
+      const watermark = newWatermark()
       const logger = { info: () => {}, error: console.error }
       const started = performance.now()
       const runner = startRunner({
@@ -302,12 +302,12 @@ const rebuild = ({ world }: Setting) =>
         group: readModels,
         log,
         codec,
-        horizon,
+        watermark,
         quarantine: newQuarantine(),
         logger,
         outage,
       })
-      await horizon.passed(await log.head(), 600_000)
+      await watermark.waitFor(await log.head(), 600_000)
       const seconds = (performance.now() - started) / 1_000
       await runner.close()
       return REBUILD_EVENTS / seconds

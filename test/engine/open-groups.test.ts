@@ -7,7 +7,7 @@ import { quarantineOf } from '../../src/commands/read-models.ts'
 import { rebuildCommand } from '../../src/commands/rebuild.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { openGroups } from '../../src/engine/open-groups.ts'
-import { newHorizon } from '../../src/engine/watermark.ts'
+import { newWatermark } from '../../src/engine/watermark.ts'
 import { locks } from '../../src/engine/schema.ts'
 import { skipEvent } from '../../src/engine/skip.ts'
 import { eventsOf, notedIn, signIn, writeTrace } from '../erasure/support.ts'
@@ -189,7 +189,16 @@ test('is known on nodes that build nothing themselves', async (scene) => {
 test('names of groups are distinct, and the main one is among them', async ({ app, database }) => {
   const { log, codec } = app.service
   const logger = pino({ level: 'silent' })
-  const common = { url: database.url, log, codec, runs: false, heard: newHorizon(), logger, outage, observe: () => {} }
+  const common = {
+    url: database.url,
+    log,
+    codec,
+    runs: false,
+    heard: newWatermark(),
+    logger,
+    outage,
+    observe: () => {},
+  }
   const open = (...names: string[]) => openGroups({ ...common, groups: names.map((name) => ({ ...shelf, name })) })
   assert.throws(() => open('main', 'shelf', 'shelf'), 'have one name')
   assert.throws(() => open('main', '2_old'), 'is no name')

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { foldSource } from '../../src/engine/fold.ts'
-import { newHorizon } from '../../src/engine/watermark.ts'
+import { newWatermark } from '../../src/engine/watermark.ts'
 import { type Rejected, Unavailable } from '../../src/engine/rejected.ts'
 import type { Source } from '../../src/engine/transact.ts'
 import { type EventLog, LogUnavailable } from '../../src/log/log.ts'
@@ -376,7 +376,7 @@ test('large commands do not share an append', async () => {
 })
 
 test('a position that was passed before belongs to a lost event: nothing is taken to be visible there', async () => {
-  const models = newHorizon()
+  const models = newWatermark()
   models.advance((await log.head()) + 1_000n) // as read models stand after the log has lost its end
   const node = newCounters(log, { models })
   const error = await errorOf(node.transact(randomUUID(), count(), {}))

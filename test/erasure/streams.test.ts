@@ -79,11 +79,11 @@ test('nothing leaves the log before all groups of read models have seen its dele
   const group = { name: 'second', version: 1, projections: [counts] }
   const behind = nodeOf(scene.database, scene.app, group)
   let asked = 0
-  const passed: GroupNode['horizon']['passed'] = (position, ms) => {
+  const passed: GroupNode['watermark']['waitFor'] = (position, ms) => {
     asked += 1
-    return behind.horizon.passed(position, ms)
+    return behind.watermark.waitFor(position, ms)
   }
-  const second: GroupNode = { ...behind, horizon: { ...behind.horizon, passed } }
+  const second: GroupNode = { ...behind, watermark: { ...behind.watermark, waitFor: passed } }
   const erasure = start(scene, { groups: [scene.main, second] })
   const id = await deleted(scene, 't')
   await until(() => asked >= 3) // twice in vain

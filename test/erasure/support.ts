@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { type GroupNode, openGroup } from '../../src/engine/open-group.ts'
 import type { Group } from '../../src/engine/group.ts'
-import { newHorizon } from '../../src/engine/watermark.ts'
+import { newWatermark } from '../../src/engine/watermark.ts'
 import { type Database, onServer } from '../support/database.ts'
 import type { App } from '../support/open-app.ts'
 import { outage, silent } from '../support/silent.ts'
@@ -41,7 +41,7 @@ export const nodeOf = ({ url }: Database, { service }: App, group: Group = readM
     log: service.log,
     codec: service.codec,
     runs,
-    heard: newHorizon(),
+    heard: newWatermark(),
     logger: silent,
     outage,
   })

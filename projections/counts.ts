@@ -22,8 +22,8 @@ export const counts = projectionOf<AnyEvent>()<Changes>({
   indexes: '',
   start: () => ({ counted: new Map(), deleted: new Set() }),
   on: {
-    MessagesCounted: ({ counted }, { of: id, data }) => void counted.set(id, data),
-    TraceDeleted: ({ counted, deleted }, { of: id }) => {
+    MessagesCounted: ({ counted }, { streamId: id, data }) => void counted.set(id, data),
+    TraceDeleted: ({ counted, deleted }, { streamId: id }) => {
       counted.delete(id)
       deleted.add(id)
     },

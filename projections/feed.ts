@@ -40,16 +40,16 @@ export const feed = projectionOf<AnyEvent>()<Changes>({
     create index feed_namespace_public on feed (namespace_id, created_at desc, id desc) where visibility = 'public';`,
   start: () => ({ added: new Map(), changed: new Map(), deleted: new Set() }),
   on: {
-    TraceCreated: ({ added }, { of: id, at, data: { namespaceId, visibility } }) =>
+    TraceCreated: ({ added }, { streamId: id, at, data: { namespaceId, visibility } }) =>
       void added.set(id, { id, namespaceId, createdAt: at, visibility }),
-    TraceUpdated: ({ added, changed }, { of: id, data: { patch } }) => {
+    TraceUpdated: ({ added, changed }, { streamId: id, data: { patch } }) => {
       const operation = patch.find(({ path }) => path === '/visibility')
       if (!operation || operation.op === 'remove') return
       const entry = added.get(id)
       if (entry) entry.visibility = operation.value as string
       else changed.set(id, operation.value as string)
     },
-    TraceDeleted: ({ added, changed, deleted }, { of: id }) => {
+    TraceDeleted: ({ added, changed, deleted }, { streamId: id }) => {
       added.delete(id)
       changed.delete(id)
       deleted.add(id)

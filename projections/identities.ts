@@ -99,13 +99,13 @@ export const identities = projectionOf<AnyEvent>()<Changes>({
     create index identities_first on identities (first_id);`,
   start: () => ({ ...changedRows(), removed: [] }),
   on: {
-    IdentityCreated: ({ created }, { of: id, at: createdAt, data }) => {
+    IdentityCreated: ({ created }, { streamId: id, at: createdAt, data }) => {
       const { userId, type, key, providerData, email, emailVerified } = data
       const firstId = identityId(type, key)
       created.set(id, { id, firstId, userId, type, providerData, email, emailVerified, createdAt })
     },
-    IdentityRemoved: ({ removed }, { of: userId, data: { identityId: id } }) => void removed.push({ id, userId }),
-    IdentityRefreshed: (rows, { of: id, data: { providerData, email, emailVerified } }) =>
+    IdentityRemoved: ({ removed }, { streamId: userId, data: { identityId: id } }) => void removed.push({ id, userId }),
+    IdentityRefreshed: (rows, { streamId: id, data: { providerData, email, emailVerified } }) =>
       change(rows, id, { id, providerData, email, emailVerified }),
     UserCreated: 'ignored',
     UserRenamed: 'ignored',

@@ -94,14 +94,14 @@ export const invites = projectionOf<AnyEvent>()<Changes>({
   indexes: 'create index invites_code on invites (code);',
   start: () => ({ created: [], happened: new Map() }),
   on: {
-    InviteCreated: ({ created }, { of: namespaceId, at: createdAt, data }) => {
+    InviteCreated: ({ created }, { streamId: namespaceId, at: createdAt, data }) => {
       const { code, role, invitedBy, email, maxUses, expiresAt } = data
       created.push({ namespaceId, code, role, invitedBy, email, maxUses, createdAt, expiresAt })
     },
-    InviteRevoked: (changes, { of: namespaceId, at, data: { code } }) => {
+    InviteRevoked: (changes, { streamId: namespaceId, at, data: { code } }) => {
       happeningOf(changes, namespaceId, code).revokedAt ??= at
     },
-    MemberJoined: (changes, { of: namespaceId, at, data: { userId, code } }) => {
+    MemberJoined: (changes, { streamId: namespaceId, at, data: { userId, code } }) => {
       if (code === undefined) return
       const happening = happeningOf(changes, namespaceId, code)
       happening.uses++

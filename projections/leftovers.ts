@@ -1,6 +1,6 @@
 import type { Client } from '../src/engine/checkpoint.ts'
 import { projectionOf } from '../src/engine/projection.ts'
-import { idOf } from '../src/engine/stream.ts'
+import { streamIdOf } from '../src/engine/stream.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { int8s, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
@@ -22,7 +22,7 @@ export const leftovers = projectionOf<AnyEvent>()<Changes>({
   indexes: '',
   start: () => new Map(),
   on: {
-    TraceDeleted: (deleted, { of: id, revision }) => void deleted.set(id, revision),
+    TraceDeleted: (deleted, { streamId: id, revision }) => void deleted.set(id, revision),
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
     MessageAdded: 'ignored',
@@ -70,7 +70,7 @@ const removeDone = (schema: string) => `
 
 /** Parts, then messages, then the note that they are due: each chunk may be repeated, by several processes, too. */
 export const sweepLeftovers = async (client: Client, schema: string, stream?: string): Promise<boolean> => {
-  const values = [stream === undefined ? null : idOf({ stream })]
+  const values = [stream === undefined ? null : streamIdOf({ stream })]
   for (const text of [removeRows(schema, 'parts'), removeRows(schema, 'messages'), removeDone(schema)]) {
     const { rowCount } = await client.query(text, values)
     if (rowCount) return true

@@ -72,19 +72,19 @@ export const members = projectionOf<AnyEvent>()<Changes>({
   indexes: 'create index members_user on members (user_id, namespace_id);',
   start: () => ({ joined: new Map(), changed: new Map(), removed: new Map() }),
   on: {
-    MemberJoined: ({ joined, changed, removed }, { of: namespaceId, at, data: { userId, role, invitedBy } }) => {
+    MemberJoined: ({ joined, changed, removed }, { streamId: namespaceId, at, data: { userId, role, invitedBy } }) => {
       const key = keyOf({ namespaceId, userId })
       changed.delete(key)
       removed.delete(key)
       joined.set(key, { namespaceId, userId, role, invitedBy, joinedAt: at })
     },
-    MemberRoleChanged: ({ joined, changed }, { of: namespaceId, data: { userId, role } }) => {
+    MemberRoleChanged: ({ joined, changed }, { streamId: namespaceId, data: { userId, role } }) => {
       const key = keyOf({ namespaceId, userId })
       const row = joined.get(key)
       if (row) joined.set(key, { ...row, role })
       else changed.set(key, { namespaceId, userId, role })
     },
-    MemberRemoved: ({ joined, changed, removed }, { of: namespaceId, data: { userId } }) => {
+    MemberRemoved: ({ joined, changed, removed }, { streamId: namespaceId, data: { userId } }) => {
       const key = keyOf({ namespaceId, userId })
       joined.delete(key)
       changed.delete(key)

@@ -1,4 +1,4 @@
-import { projectionOf, type Happened, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type DecodedEvent, type Write } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { messageId } from '../src/ids.ts'
 import { float8s, int4s, int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
@@ -56,7 +56,7 @@ const scalarsOf = ({ role, textContent, model, order, timestamp }: Added) => ({
   timestamp,
 })
 
-const update = (row: Row, { data, at }: Happened<Updated>) => {
+const update = (row: Row, { data, at }: DecodedEvent<Updated>) => {
   for (const operation of data.patch) {
     if (partIndex(operation.path) === undefined && operation.op !== 'remove')
       row.fields[operation.path.slice(1)] = operation.value
@@ -147,13 +147,13 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
     alter table messages drop constraint messages_pkey, add primary key (trace_id, incarnation, ordinal);`,
   start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map() }),
   on: {
-    MessageAdded: ({ added }, { of: traceId, at, data }) => {
+    MessageAdded: ({ added }, { streamId: traceId, at, data }) => {
       const { externalId, ordinal, class: kind, tools, digest } = data
       const counted = { class: kind, tools, digest }
       added.add({ traceId, ordinal, externalId, fields: scalarsOf(data), ...counted, createdAt: at, updatedAt: at })
     },
     MessageUpdated: ({ added, updated }, event) => {
-      const { of: traceId, data } = event
+      const { streamId: traceId, data } = event
       const key = keyOf({ traceId, ordinal: data.ordinal })
       let row: Row | undefined = added.find(key) ?? updated.get(key)
       if (!row) {
@@ -162,7 +162,7 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
       }
       update(row, event)
     },
-    TraceDeleted: ({ added, updated }, { of: id }) => {
+    TraceDeleted: ({ added, updated }, { streamId: id }) => {
       added.removeAll(({ traceId }) => traceId === id)
       forget(updated, id)
     },

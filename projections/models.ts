@@ -1,4 +1,4 @@
-import { type Happened, type Write, projectionOf } from '../src/engine/projection.ts'
+import { type DecodedEvent, type Write, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Model, ModelsEvent } from '../src/models/events.ts'
 import { normalizedId } from '../src/models/normalized-id.ts'
@@ -54,7 +54,7 @@ const clear = ({ cleared, added, set, models }: Changes, providerId: string) => 
 
 const update = (
   changes: Changes,
-  { of: providerId, data }: Happened<Extract<ModelsEvent, { type: 'ProviderUpdated' }>>,
+  { streamId: providerId, data }: DecodedEvent<Extract<ModelsEvent, { type: 'ProviderUpdated' }>>,
 ) => {
   const fields: Fields = changes.added.get(providerId) ?? changes.set.get(providerId) ?? {}
   for (const operation of data.patch) {
@@ -133,13 +133,13 @@ export const models = projectionOf<AnyEvent>()<Changes>({
   indexes: '',
   start: () => ({ cleared: new Set(), added: new Map(), set: new Map(), models: new Map() }),
   on: {
-    ProviderAdded: (changes, { of: providerId, data: { models, ...fields } }) => {
+    ProviderAdded: (changes, { streamId: providerId, data: { models, ...fields } }) => {
       clear(changes, providerId)
       changes.added.set(providerId, { ...fields })
       for (const [modelId, model] of Object.entries(models)) setModel(changes, { providerId, modelId, model })
     },
     ProviderUpdated: update,
-    ProviderRemoved: (changes, { of: providerId }) => clear(changes, providerId),
+    ProviderRemoved: (changes, { streamId: providerId }) => clear(changes, providerId),
     ...ignoredButModels,
   },
   write: ({ cleared, added, set, models }, write) => {

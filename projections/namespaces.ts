@@ -80,11 +80,11 @@ export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   indexes: '',
   start: changedRows,
   on: {
-    NamespaceCreated: ({ created }, { of: id, at: createdAt, data }) =>
+    NamespaceCreated: ({ created }, { streamId: id, at: createdAt, data }) =>
       void created.set(id, { id, createdAt, ...data }),
-    NamespaceUpdated: (rows, { of: id, data: { displayName, description } }) =>
+    NamespaceUpdated: (rows, { streamId: id, data: { displayName, description } }) =>
       change(rows, id, { id, description, ...(displayName === undefined ? {} : { displayName }) }),
-    AvatarChanged: (rows, { of: id, data: { storageId } }) => change(rows, id, { id, storageId }),
+    AvatarChanged: (rows, { streamId: id, data: { storageId } }) => change(rows, id, { id, storageId }),
     MemberJoined: 'ignored',
     MemberRoleChanged: 'ignored',
     MemberRemoved: 'ignored',

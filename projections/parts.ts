@@ -86,11 +86,11 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
   indexes: '',
   start: () => ({ inserted: newRows<Row>(keyOf), replaced: new Map() }),
   on: {
-    MessageAdded: ({ inserted }, { of: traceId, data: { ordinal, parts } }) => {
+    MessageAdded: ({ inserted }, { streamId: traceId, data: { ordinal, parts } }) => {
       for (let position = 0; position < parts.length; position++)
         inserted.add({ traceId, ordinal, position, part: parts[position]! })
     },
-    MessageUpdated: ({ inserted, replaced }, { of: traceId, data: { ordinal, patch } }) => {
+    MessageUpdated: ({ inserted, replaced }, { streamId: traceId, data: { ordinal, patch } }) => {
       for (const operation of patch) {
         const position = partIndex(operation.path)
         if (position === undefined) continue
@@ -102,7 +102,7 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
         else inserted.remove(row)
       }
     },
-    TraceDeleted: ({ inserted, replaced }, { of: id }) => {
+    TraceDeleted: ({ inserted, replaced }, { streamId: id }) => {
       inserted.removeAll(({ traceId }) => traceId === id)
       forget(replaced, id)
     },

@@ -81,9 +81,10 @@ export const sessions = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     create index sessions_user on sessions (user_id);`,
   start: changedRows,
   on: {
-    SessionCreated: ({ created }, { of: id, at: createdAt, data }) => void created.set(id, { id, createdAt, ...data }),
-    SessionSwitched: (rows, { of: id, data: { namespaceId } }) => change(rows, id, { id, namespaceId }),
-    SessionRevoked: (rows, { of: id, at: revokedAt }) => change(rows, id, { id, revokedAt }),
+    SessionCreated: ({ created }, { streamId: id, at: createdAt, data }) =>
+      void created.set(id, { id, createdAt, ...data }),
+    SessionSwitched: (rows, { streamId: id, data: { namespaceId } }) => change(rows, id, { id, namespaceId }),
+    SessionRevoked: (rows, { streamId: id, at: revokedAt }) => change(rows, id, { id, revokedAt }),
     ...ignoredUserEvents,
     ...ignoredNamespaceEvents,
     ...ignoredTraceEvents,

@@ -1,4 +1,4 @@
-import { projectionOf, type Happened, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type DecodedEvent, type Write } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { int8s, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
@@ -17,7 +17,7 @@ type Changes = {
   readonly deleted: Map<string, string>
 }
 
-const grow = ({ created, grown }: Changes, { of: id, bytes }: Happened) => {
+const grow = ({ created, grown }: Changes, { streamId: id, bytes }: DecodedEvent) => {
   const own = created.get(id)
   if (own) own.bytes += bytes
   else grown.set(id, (grown.get(id) ?? 0) + bytes)
@@ -82,10 +82,11 @@ export const sizes = projectionOf<AnyEvent>()<Changes>({
   indexes: '',
   start: () => ({ created: new Map(), grown: new Map(), deleted: new Map() }),
   on: {
-    TraceCreated: ({ created }, { of: id, data: { namespaceId } }) => void created.set(id, { namespaceId, bytes: 0 }),
+    TraceCreated: ({ created }, { streamId: id, data: { namespaceId } }) =>
+      void created.set(id, { namespaceId, bytes: 0 }),
     MessageAdded: grow,
     MessageUpdated: grow,
-    TraceDeleted: ({ created, grown, deleted }, { of: id, data: { namespaceId } }) => {
+    TraceDeleted: ({ created, grown, deleted }, { streamId: id, data: { namespaceId } }) => {
       created.delete(id)
       grown.delete(id)
       deleted.set(id, namespaceId)

@@ -1,4 +1,4 @@
-import { projectionOf, type Happened, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type DecodedEvent, type Write } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { keyHash } from '../src/ids.ts'
 import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
@@ -51,7 +51,7 @@ type Tombstone = { readonly id: string; readonly revision: bigint; readonly at: 
 
 type Changes = { readonly rows: Map<string, Row>; readonly deleted: Map<string, Tombstone> }
 
-const rowOf = ({ rows }: Changes, { of: id, revision, at }: Happened): Row => {
+const rowOf = ({ rows }: Changes, { streamId: id, revision, at }: DecodedEvent): Row => {
   let row = rows.get(id)
   if (!row) rows.set(id, (row = { id, set: new Map(), updatedAt: 0, bytes: 0, revision, at }))
   row.revision = revision
@@ -59,7 +59,7 @@ const rowOf = ({ rows }: Changes, { of: id, revision, at }: Happened): Row => {
   return row
 }
 
-const messageWritten = (changes: Changes, event: Happened) => {
+const messageWritten = (changes: Changes, event: DecodedEvent) => {
   const row = rowOf(changes, event)
   row.updatedAt = event.at
   row.bytes += event.bytes
@@ -175,7 +175,7 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
       set.set('ai_title', literal(event.data.title)).set('ai_summary', literal(event.data.summary))
       set.set('summary_message_count', event.data.messageCount)
     },
-    TraceDeleted: ({ rows, deleted }, { of: id, revision, at, data, actor }) => {
+    TraceDeleted: ({ rows, deleted }, { streamId: id, revision, at, data, actor }) => {
       rows.delete(id)
       deleted.set(id, { id, revision, at, deletions: JSON.stringify(endedBy(data, at, actor?.userId)) })
     },

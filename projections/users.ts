@@ -27,8 +27,8 @@ export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   indexes: '',
   start: changedRows,
   on: {
-    UserCreated: ({ created }, { of: id, data: { displayName } }) => void created.set(id, { id, displayName }),
-    UserRenamed: (rows, { of: id, data: { displayName } }) => change(rows, id, { id, displayName }),
+    UserCreated: ({ created }, { streamId: id, data: { displayName } }) => void created.set(id, { id, displayName }),
+    UserRenamed: (rows, { streamId: id, data: { displayName } }) => change(rows, id, { id, displayName }),
     IdentityCreated: 'ignored',
     IdentityRefreshed: 'ignored',
     IdentityRemoved: 'ignored',

@@ -6,7 +6,7 @@ import { foldSource } from './engine/fold.ts'
 import type { Group } from './engine/group.ts'
 import { openGroups } from './engine/open-groups.ts'
 import { newWatermark } from './engine/watermark.ts'
-import type { Happened } from './engine/projection.ts'
+import type { DecodedEvent } from './engine/projection.ts'
 import { newOutage } from './engine/outage.ts'
 import { openReads } from './engine/reads.ts'
 import { Unavailable } from './engine/rejected.ts'
@@ -182,7 +182,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const streams = newStreams({ now, isAlive: () => watch.isAlive() })
   log.onChange(streams.restart)
   const registry = newRegistry(reads, () => models.waitFor(caches.position(), VISIBLE_MS), feedCache.clear)
-  const observe = (event: Happened) => {
+  const observe = (event: DecodedEvent) => {
     byCategory[event.stream.slice(0, event.stream.indexOf('-'))]?.observe(event.stream, event.revision)
     tokens.observe([event])
     feedCache.observe(event)

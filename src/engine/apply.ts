@@ -8,29 +8,32 @@ import { type Anchor, type Step, advance } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { mayPass } from './retryable-errors.ts'
 import type { Group } from './group.ts'
-import { type Happened, PASSED_OVER, project } from './projection.ts'
+import { type DecodedEvent, PASSED_OVER, project } from './projection.ts'
 import { type Quarantined, isDecision, note, quarantined } from './quarantine.ts'
 import { locks } from './schema.ts'
-import { idOf } from './stream.ts'
+import { streamIdOf } from './stream.ts'
 
-/** An event as projections and caches see it. @throws UnknownEvent when this code cannot read it */
-export const happened = (codec: Codec, event: RecordedEvent): Happened => ({
-  ...factsOf(event),
+/** Decodes an event for projections. @throws UnknownEvent for a type or version that this code does not know */
+export const decodeEvent = (codec: Codec, event: RecordedEvent): DecodedEvent => ({
+  ...envelopeOf(event),
   data: codec.decode(event).data,
 })
 
-/** The same, with data that is read when it is first asked for: most of what happens is none of a cache's business. */
-export const happenedUnread = (codec: Codec, event: RecordedEvent): Happened => {
+/**
+ * The same, but the data is parsed when it is first read: caches need the data of few events.
+ * @throws UnknownEvent at once for an unknown type or version, at the first read for data that does not fit its schema
+ */
+export const decodeLazily = (codec: Codec, event: RecordedEvent): DecodedEvent => {
   codec.assertKnown(event)
   let data: object | undefined
   const get = () => (data ??= codec.decode(event).data)
-  return Object.defineProperty(factsOf(event) as Happened, 'data', { get, enumerable: true })
+  return Object.defineProperty(envelopeOf(event) as DecodedEvent, 'data', { get, enumerable: true })
 }
 
-const factsOf = (event: RecordedEvent): Omit<Happened, 'data'> => {
+const envelopeOf = (event: RecordedEvent): Omit<DecodedEvent, 'data'> => {
   const { at, actor } = metadataOf(event)
   const { type, stream, revision, position } = event
-  return { type, of: idOf(event), stream, revision, position, at, actor, bytes: event.data.length }
+  return { type, streamId: streamIdOf(event), stream, revision, position, at, actor, bytes: event.data.length }
 }
 
 export const anchorOf = (events: readonly Pick<RecordedEvent, 'position' | 'id'>[]): Anchor | undefined => {
@@ -82,8 +85,8 @@ const PIECE_BYTES = 512 * 1024
 const MANY_PIECES = 8
 
 /** Cuts a batch where its events have come to so many bytes. Most batches are one piece. */
-const piecesOf = (events: readonly Happened[]): Happened[][] => {
-  const pieces: Happened[][] = [[]]
+const piecesOf = (events: readonly DecodedEvent[]): DecodedEvent[][] => {
+  const pieces: DecodedEvent[][] = [[]]
   let bytes = 0
   for (const event of events) {
     if (bytes > PIECE_BYTES) {
@@ -101,7 +104,7 @@ const piecesOf = (events: readonly Happened[]): Happened[][] => {
  * waiting and answered in order. Between two pieces others have their turn; many pieces wait for each other, so that what
  * is on its way to the server takes no more memory than one.
  */
-export const applyBatch = async (target: Target, events: readonly Happened[], step: Step): Promise<void> => {
+export const applyBatch = async (target: Target, events: readonly DecodedEvent[], step: Step): Promise<void> => {
   const { client, group } = target
   const { send, settled } = newSender(client)
   const pieces = piecesOf(events)
@@ -136,9 +139,9 @@ export type Skipped = ReadonlySet<string>
 
 const NONE: Skipped = new Set()
 
-const passedOver = (event: RecordedEvent): Happened => {
+const passedOver = (event: RecordedEvent): DecodedEvent => {
   const { stream, revision, position } = event
-  const place = { of: idOf(event), stream, revision, position, at: metadataOf(event).at }
+  const place = { streamId: streamIdOf(event), stream, revision, position, at: metadataOf(event).at }
   return { type: PASSED_OVER, data: {}, ...place, actor: undefined, bytes: 0 }
 }
 
@@ -148,7 +151,7 @@ const attempt = async ({ client, group }: Target, codec: Codec, events: readonly
   send('savepoint append')
   let thrown: { error: unknown } | undefined
   try {
-    const facts = events.map((event) => (skipped.has(event.id) ? passedOver(event) : happened(codec, event)))
+    const facts = events.map((event) => (skipped.has(event.id) ? passedOver(event) : decodeEvent(codec, event)))
     for (const projection of group.projections)
       project(projection, facts, (name, text, values) => send({ name, text, values: [...values] }))
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { EventLog, RecordedEvent } from '../log/log.ts'
-import { type Target, anchorOf, applicable, applyBatch, applyCarefully, happenedUnread } from './apply.ts'
+import { type Target, anchorOf, applicable, applyBatch, applyCarefully, decodeLazily } from './apply.ts'
 import { type Step, advance } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { mayPass } from './retryable-errors.ts'
@@ -88,7 +88,7 @@ export const newFollower = async (options: FollowerOptions): Promise<Follower> =
   const apply = async (events: readonly RecordedEvent[], step: Step) => {
     const wanted = applicable(events, (stream) => streams.has(stream))
     try {
-      const facts = wanted.map((event) => happenedUnread(codec, event))
+      const facts = wanted.map((event) => decodeLazily(codec, event))
       await applyBatch(target, facts, step)
     } catch (error) {
       if (mayPass(error)) throw error

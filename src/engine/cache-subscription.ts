@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
-import { happenedUnread } from './apply.ts'
+import { decodeLazily } from './apply.ts'
 import type { Codec } from './codec.ts'
 import type { Watermark } from './watermark.ts'
 import type { Lag } from './lag.ts'
 import type { Outage } from './outage.ts'
-import type { Happened } from './projection.ts'
+import type { DecodedEvent } from './projection.ts'
 
 /** Follows the log for this node's caches; each event is seen here before its write is answered. */
 export type Watch = {
@@ -27,7 +27,7 @@ export type WatchOptions = {
   /** What is measured by what is heard here. */
   readonly lags: readonly Lag[]
   readonly outage: Outage
-  readonly observe: (event: Happened) => void
+  readonly observe: (event: DecodedEvent) => void
   /** Called at the beginning, and when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
   readonly forget: () => void
 }
@@ -47,7 +47,7 @@ export const startWatch = ({ log, codec, watermark, models, lags, outage, observ
 
   const see = (event: RecordedEvent) => {
     try {
-      observe(happenedUnread(codec, event))
+      observe(decodeLazily(codec, event))
     } catch {
       forget()
     }

@@ -2,7 +2,7 @@ import type { EventLog, Expected, RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
 import { skippedOf } from './skipped.ts'
-import { type DomainEvent, type Loaded, type StreamKind, streamOf } from './stream.ts'
+import { type DomainEvent, type Loaded, type StreamKind, streamName } from './stream.ts'
 import type { Source } from './transact.ts'
 
 /** Adds up a stream's events, as the log has them, but for what was passed over for good. @throws UnknownEvent */
@@ -13,7 +13,7 @@ export const foldStream = async <State, Event extends DomainEvent>(
   id: string,
 ): Promise<Loaded<State>> => {
   // Also an event that could be added up may have been passed over: no read model shows what it says.
-  const skipped = await skippedOf(log, codec, streamOf(kind, id))
+  const skipped = await skippedOf(log, codec, streamName(kind, id))
 
   const evolve = (state: State, recorded: RecordedEvent): State => {
     if (skipped.has(recorded.id)) return state
@@ -22,7 +22,7 @@ export const foldStream = async <State, Event extends DomainEvent>(
   }
 
   let loaded: Loaded<State> = { state: kind.initial(), revision: 'none' as Expected, at: 0, position: 0n }
-  for await (const recorded of log.read(streamOf(kind, id))) {
+  for await (const recorded of log.read(streamName(kind, id))) {
     const { revision, position } = recorded
     loaded = { state: evolve(loaded.state, recorded), revision, at: metadataOf(recorded).at, position }
   }

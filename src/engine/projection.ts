@@ -1,16 +1,17 @@
 import type { Actor } from '../log/metadata.ts'
 import type { DomainEvent } from './stream.ts'
 
-/** An event as a projection sees it: its data, and where and when it happened. */
-export type Happened<Event extends DomainEvent = DomainEvent> = Event & {
-  /** The id of the thing that the stream is about. */
-  readonly of: string
+/** A recorded event with its data decoded and its metadata taken apart, as projections and caches get it. */
+export type DecodedEvent<Event extends DomainEvent = DomainEvent> = Event & {
+  /** The part of the stream's name behind its category. */
+  readonly streamId: string
   readonly stream: string
   readonly revision: bigint
   readonly position: bigint
+  /** When it was recorded, in milliseconds. */
   readonly at: number
   readonly actor: Actor | undefined
-  /** Length of the data's text. */
+  /** Length of the data's JSON text, in characters. */
   readonly bytes: number
 }
 
@@ -19,7 +20,7 @@ export type Write = (name: string, text: string, values: readonly unknown[]) => 
 
 type Handlers<Event extends DomainEvent, Changes> = {
   readonly [Type in Event['type']]:
-    'ignored' | ((changes: Changes, event: Happened<Extract<Event, { type: Type }>>) => void)
+    'ignored' | ((changes: Changes, event: DecodedEvent<Extract<Event, { type: Type }>>) => void)
 }
 
 /**
@@ -40,7 +41,7 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
   readonly on: Handlers<Event, Changes>
   readonly write: (changes: Changes, write: Write) => void
   /** An event of a stream was passed over for good: nothing of it counts, but the stream's revision has moved on. */
-  readonly passOver?: (changes: Changes, event: Happened) => void
+  readonly passOver?: (changes: Changes, event: DecodedEvent) => void
 }
 
 /** The type under which projections meet an event that was passed over. */
@@ -53,9 +54,11 @@ export const projectionOf =
     projection as unknown as Projection
 
 /** Runs a batch through a read model and sends what follows from it. */
-export const project = (projection: Projection, events: readonly Happened[], write: Write): void => {
+export const project = (projection: Projection, events: readonly DecodedEvent[], write: Write): void => {
   const changes = projection.start()
-  const handlers = projection.on as Readonly<Record<string, 'ignored' | ((changes: unknown, event: Happened) => void)>>
+  const handlers = projection.on as Readonly<
+    Record<string, 'ignored' | ((changes: unknown, event: DecodedEvent) => void)>
+  >
   for (const event of events) {
     if (event.type === PASSED_OVER) {
       projection.passOver?.(changes, event)

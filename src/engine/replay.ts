@@ -4,7 +4,7 @@ import { skippedOf } from './skipped.ts'
 import type { Codec } from './codec.ts'
 import type { Write } from './projection.ts'
 import { type Quarantined, note } from './quarantine.ts'
-import { idOf } from './stream.ts'
+import { streamIdOf } from './stream.ts'
 
 const CHUNK_EVENTS = 1_000
 
@@ -13,11 +13,11 @@ const clear = async ({ client, group }: Target, stream: string) => {
   const category = stream.slice(0, stream.indexOf('-'))
   const write: Write = (name, text, values) => void sent.push(client.query({ name, text, values: [...values] }))
   const sent: Promise<unknown>[] = []
-  for (const { beforeRemoval } of group.projections) beforeRemoval?.[category]?.(idOf({ stream }), write)
+  for (const { beforeRemoval } of group.projections) beforeRemoval?.[category]?.(streamIdOf({ stream }), write)
   for (const { rows } of group.projections)
     for (const [table, owners] of Object.entries(rows)) {
       const column = owners[category]
-      if (column) write('', `delete from ${table} where ${column} = $1`, [idOf({ stream })])
+      if (column) write('', `delete from ${table} where ${column} = $1`, [streamIdOf({ stream })])
     }
   await Promise.all(sent)
   await client.query('delete from quarantine where stream = $1', [stream])

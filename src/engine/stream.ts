@@ -41,10 +41,11 @@ export type StreamKind<State, Event extends DomainEvent> = {
  */
 export type Decision<State, Event> = (state: State, now: number, at: number) => readonly Event[]
 
-export const streamOf = (kind: { readonly category: string }, id: string): string => `${kind.category}-${id}`
+export const streamName = (kind: { readonly category: string }, id: string): string => `${kind.category}-${id}`
 
 /** The id within a stream's name. */
-export const idOf = (event: Pick<RecordedEvent, 'stream'>): string => event.stream.slice(event.stream.indexOf('-') + 1)
+export const streamIdOf = (event: Pick<RecordedEvent, 'stream'>): string =>
+  event.stream.slice(event.stream.indexOf('-') + 1)
 
 /** The schema of one event type. */
 export const event = <const Type extends string, Shape extends z.ZodRawShape>(type: Type, data: Shape) =>

@@ -4,7 +4,7 @@ import { newMemory } from './bounded-cache.ts'
 import { type Ask, type Command, type Context, type Decided, decideAll, stamp } from './decide.ts'
 import type { Watermark } from './watermark.ts'
 import { InQuarantine, Unavailable } from './rejected.ts'
-import { type DomainEvent, type Loaded, type StreamKind, streamOf } from './stream.ts'
+import { type DomainEvent, type Loaded, type StreamKind, streamName } from './stream.ts'
 
 /** Where states come from when memory has none: the log, or a read model at the revision that its rows stand for. */
 export type Source<State, Need> = {
@@ -113,7 +113,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     const found = await load(id, batch)
     const { loaded } = found
     if (revisionNumber(loaded.revision) >= revisionNumber(reached)) return found
-    const stream = streamOf(kind, id)
+    const stream = streamName(kind, id)
     const last = await log.lastRevision(stream)
     const isReadable = revisionNumber(last) >= revisionNumber(reached)
     // What stands behind the state may be nothing that counts, the orphans of a crash: only a read up to there can tell.
@@ -124,7 +124,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   /** What was decided without appending anything holds if the stream has not moved. @throws WrongRevision when it has */
   const assertNewest = async (id: string, { revision }: Loaded<State>) => {
-    const stream = streamOf(kind, id)
+    const stream = streamName(kind, id)
     const last = await log.lastRevision(stream)
     if (last !== revision) throw new WrongRevision(stream, last)
   }
@@ -146,7 +146,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     try {
       const events = stamp(kind, decided.drafts)
       const passed = models?.position() ?? -1n
-      const appended = await log.append(streamOf(kind, id), loaded.revision, events)
+      const appended = await log.append(streamName(kind, id), loaded.revision, events)
       assertAhead(appended.position, passed)
       return { ...decided.after, ...appended }
     } finally {
@@ -157,9 +157,9 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   /** Decides and appends once; gives how many of the commands were answered, and the stream's revision after them. */
   const attempt = async (id: string, batch: readonly Asked[], reached: Expected) => {
     const before = era
-    assertClear(streamOf(kind, id))
+    assertClear(streamName(kind, id))
     const { loaded, isNewest } = await loadAt(id, batch, reached)
-    if (era !== before) throw new WrongRevision(streamOf(kind, id), 'none')
+    if (era !== before) throw new WrongRevision(streamName(kind, id), 'none')
     const decided = decideAll(kind, codec, loaded, batch, now)
     if (decided.isSpoilt) memory.delete(id)
     if (decided.drafts.length === 0 && !isNewest) await assertNewest(id, loaded)

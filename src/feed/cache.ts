@@ -1,4 +1,4 @@
-import type { Happened } from '../engine/projection.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
 import { type FeedPage, type Filled, newPages } from './pages.ts'
 import type { FeedRow } from './queries.ts'
 
@@ -13,7 +13,7 @@ export type FeedCache = {
   /** What is cached, or what `fill` gives; concurrent callers share one fill. */
   get(key: PageKey, fill: () => Promise<FilledPage>): Promise<FeedPage> | FeedPage
   /** Drops what an event makes stale. Called for every event before its write is answered. */
-  observe(event: Happened): void
+  observe(event: DecodedEvent): void
   clear(): void
 }
 
@@ -23,16 +23,16 @@ const PUBLIC = 'public'
 const newIn = (namespaceId: string) => `new in ${namespaceId}`
 
 /** What an event is about: whom or what it changes, and which pages a trace may enter or leave by it. */
-const topicsOfEvent = (event: Happened): string[] => {
-  const { type, of } = event
+const topicsOfEvent = (event: DecodedEvent): string[] => {
+  const { type, streamId } = event
   if (type === 'TraceCreated') {
     const { namespaceId, visibility } = event.data as { namespaceId: string; visibility: string }
-    return visibility === 'public' ? [of, newIn(namespaceId), PUBLIC] : [of, newIn(namespaceId)]
+    return visibility === 'public' ? [streamId, newIn(namespaceId), PUBLIC] : [streamId, newIn(namespaceId)]
   }
-  if (type !== 'TraceUpdated') return [of]
+  if (type !== 'TraceUpdated') return [streamId]
   return (event.data as { patch: { path: string }[] }).patch.some(({ path }) => path === '/visibility')
-    ? [of, PUBLIC]
-    : [of]
+    ? [streamId, PUBLIC]
+    : [streamId]
 }
 
 /** Everything that a page shows, and what would show more: an event about any of it makes the page stale. */
@@ -101,7 +101,7 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
     return filled ? filled.page : ask(name, key, fill)
   }
 
-  const observe = (event: Happened) => {
+  const observe = (event: DecodedEvent) => {
     const seen = { position: event.position, topics: topicsOfEvent(event) }
     recent.push(seen)
     if (recent.length > 2 * REMEMBERED) {

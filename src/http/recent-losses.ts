@@ -1,10 +1,10 @@
-import type { Happened } from '../engine/projection.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
 import { type Ends, type Sending, lossOf } from '../trace/lost-rights.ts'
 
 /** The newest events that took somebody's right to read: what a snapshot of the read models may not have shown yet. */
 export type RecentLosses = {
   /** Notes an event, and gives what it ends. */
-  note(event: Happened): Ends | undefined
+  note(event: DecodedEvent): Ends | undefined
   /** Whether an event behind `position` has ended this; `unknown` when events behind it are forgotten already. */
   since(position: bigint, sending: Sending): 'kept' | 'lost' | 'unknown'
   /** Forgets all: positions mean something else from now on. */
@@ -19,7 +19,7 @@ export const newRecentLosses = (keep = REMEMBERED): RecentLosses => {
   let losses: Loss[] = []
   let forgotten = -1n
 
-  const note = (event: Happened) => {
+  const note = (event: DecodedEvent) => {
     const ends = lossOf(event)
     if (!ends) return undefined
     losses.push({ position: event.position, ends })

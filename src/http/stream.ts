@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Happened } from '../engine/projection.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { HttpError } from './http-error.ts'
 import { openBytes } from './list-bytes.ts'
@@ -30,7 +30,7 @@ export type Streams = {
   /** Answers with a list. @throws what hinders its first page, before anything is sent; Unavailable without room */
   send<Row>(reply: FastifyReply, list: LongList<Row>): Promise<FastifyReply>
   /** Cuts off the readers that an event takes the right from. Called for each event before its write is answered. */
-  observe(event: Happened): void
+  observe(event: DecodedEvent): void
   /** Cuts off all readers: something has happened that this node does not understand. */
   clear(): void
   /** The same for a log that is another one now, or has lost its end: positions mean something else. */
@@ -138,7 +138,7 @@ export const newStreams = ({ now, isAlive, room: size = ROOM }: StreamsOptions):
     return reply.type(JSON_TYPE).send(reading.readable)
   }
 
-  const observe = (event: Happened) => {
+  const observe = (event: DecodedEvent) => {
     const ends = losses.note(event)
     if (!ends) return
     for (const reading of [...readings]) if (ends(reading)) reading.breakOff('its reader may not read it any more')

@@ -1,10 +1,10 @@
 import type { AnyEvent } from '../events.ts'
-import type { Happened } from '../engine/projection.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
 
 /** Which sessions and users have changed lately, and where in the log: what was read before is stale. */
 export type Overruled = {
   /** The id of the session or user whose callers an event changes; undefined when it changes none. */
-  note(event: Happened): string | undefined
+  note(event: DecodedEvent): string | undefined
   /** Whether a snapshot at `position` is older than the last change of one of these. */
   isOlder(position: bigint, ids: readonly string[]): boolean
 }
@@ -21,8 +21,8 @@ const OF_THEIR_STREAM: ReadonlySet<string> = new Set<EventType>([
 ])
 const OF_MEMBERS: ReadonlySet<string> = new Set<EventType>(['MemberJoined', 'MemberRoleChanged', 'MemberRemoved'])
 
-const touchedBy = (event: Happened): string | undefined => {
-  if (OF_THEIR_STREAM.has(event.type)) return event.of
+const touchedBy = (event: DecodedEvent): string | undefined => {
+  if (OF_THEIR_STREAM.has(event.type)) return event.streamId
   return OF_MEMBERS.has(event.type) ? (event.data as { userId: string }).userId : undefined
 }
 
@@ -31,7 +31,7 @@ export const newOverruled = (keep = REMEMBERED): Overruled => {
   const positions = new Map<string, bigint>()
   let forgotten = -1n
 
-  const note = (event: Happened) => {
+  const note = (event: DecodedEvent) => {
     const id = touchedBy(event)
     if (id === undefined) return undefined
     positions.delete(id)

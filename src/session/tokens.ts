@@ -1,5 +1,5 @@
 import type { ReadTables } from '../../projections/index.ts'
-import type { Happened } from '../engine/projection.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { newCallerCache } from './caller-cache.ts'
@@ -15,7 +15,7 @@ export type Tokens = {
    */
   find(token: string): Promise<Caller | undefined>
   /** Drops what events make stale. Called for every event before its write is answered. */
-  observe(events: readonly Happened[]): void
+  observe(events: readonly DecodedEvent[]): void
   clear(): void
 }
 
@@ -74,7 +74,7 @@ export const newTokens = (options: TokensOptions): Tokens => {
     return caller && isValid(caller, now()) ? caller : undefined
   }
 
-  const observe = (events: readonly Happened[]) => {
+  const observe = (events: readonly DecodedEvent[]) => {
     for (const event of events) {
       const id = overruled.note(event)
       if (id !== undefined) cache.dropAll(id)

@@ -1,4 +1,4 @@
-import type { Happened } from '../engine/projection.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
 import type { AnyEvent } from '../events.ts'
 import type { Caller } from '../http/caller.ts'
 
@@ -22,25 +22,25 @@ export type Ends = (sending: Sending) => boolean
 /** For each event type: whose right to read it takes away. A new event type has to be named here. */
 type Losses = {
   readonly [Type in AnyEvent['type']]:
-    'keeps' | ((event: Happened<Extract<AnyEvent, { type: Type }>>) => Ends | undefined)
+    'keeps' | ((event: DecodedEvent<Extract<AnyEvent, { type: Type }>>) => Ends | undefined)
 }
 
 const losses: Losses = {
   TraceDeleted:
-    ({ of: id }) =>
+    ({ streamId: id }) =>
     ({ reader, shows }) =>
       reader.traceId === id || shows(id),
-  TraceUpdated: ({ of: id, data: { patch } }) => {
+  TraceUpdated: ({ streamId: id, data: { patch } }) => {
     const change = patch.find(({ path }) => path === '/visibility')
     if (!change || (change.op !== 'remove' && change.value === 'public')) return undefined
     return ({ reader }) => reader.traceId === id && !reader.isMember
   },
   MemberRemoved:
-    ({ of: namespaceId, data: { userId } }) =>
+    ({ streamId: namespaceId, data: { userId } }) =>
     ({ reader }) =>
       reader.namespaceId === namespaceId && reader.caller?.userId === userId,
   SessionRevoked:
-    ({ of: id }) =>
+    ({ streamId: id }) =>
     ({ reader }) =>
       reader.caller?.sessionId === id,
   IdentityRemoved:
@@ -71,7 +71,7 @@ const losses: Losses = {
 }
 
 /** Which readers an event takes the right to read from; undefined when it takes it from nobody. */
-export const lossOf = (event: Happened): Ends | undefined => {
-  const loss = losses[event.type as AnyEvent['type']] as 'keeps' | ((event: Happened) => Ends | undefined)
+export const lossOf = (event: DecodedEvent): Ends | undefined => {
+  const loss = losses[event.type as AnyEvent['type']] as 'keeps' | ((event: DecodedEvent) => Ends | undefined)
   return loss === 'keeps' ? undefined : loss(event)
 }

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Happened } from '../../src/engine/projection.ts'
+import type { DecodedEvent } from '../../src/engine/projection.ts'
 import { newFeedCache } from '../../src/feed/cache.ts'
 import type { FeedRow } from '../../src/feed/queries.ts'
 
@@ -10,8 +10,8 @@ const page = (id: string, { position = 1n, length = 10 } = {}) => ({
   entries: [{ created_at: 1n, id, text: 'x'.repeat(length), bytes: length }],
 })
 
-const happened = (type: string, of: string, position: bigint, data: object = {}) =>
-  ({ type, of, position, data }) as unknown as Happened
+const decoded = (type: string, streamId: string, position: bigint, data: object = {}) =>
+  ({ type, streamId, position, data }) as unknown as DecodedEvent
 
 /** A cache that says which pages it had to ask for. */
 const watched = () => {
@@ -45,17 +45,17 @@ test('a page that is too heavy by itself is not kept and drives out no other', a
 test('an event drops the pages that it is about, and no others', async () => {
   const { cache, get } = watched()
   for (const id of ['n1', 'n2']) await get(id)
-  cache.observe(happened('TraceCreated', 't9', 2n, { namespaceId: 'n2', visibility: 'private' }))
+  cache.observe(decoded('TraceCreated', 't9', 2n, { namespaceId: 'n2', visibility: 'private' }))
   assert.equal([await get('n1'), await get('n2', page('n2', { position: 2n }))], [[], ['n2']])
   for (const [i, about] of ['n1', 'u1'].entries()) {
-    cache.observe(happened('Renamed', about, BigInt(3 + i)))
+    cache.observe(decoded('Renamed', about, BigInt(3 + i)))
     for (const id of ['n1', 'n2']) assert.equal(await get(id, page(id, { position: BigInt(3 + i) })), [id], about)
   }
 })
 
 test('a page is not kept when an event about it came while it was read', async () => {
   const { cache, get } = watched()
-  cache.observe(happened('TraceDeleted', 'n1', 7n))
+  cache.observe(decoded('TraceDeleted', 'n1', 7n))
   assert.equal(
     [await get('n1', page('n1', { position: 6n })), await get('n1', page('n1', { position: 7n }))],
     [['n1'], ['n1']],

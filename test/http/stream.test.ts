@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import Fastify from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Happened } from '../../src/engine/projection.ts'
+import type { DecodedEvent } from '../../src/engine/projection.ts'
 import { installErrors } from '../../src/http/errors.ts'
 import { notFound } from '../../src/http/http-error.ts'
 import { BrokenOff, type LongList, type Page } from '../../src/http/long-list.ts'
@@ -68,7 +68,7 @@ const serve = async (list: List | (() => List), options: Partial<StreamsOptions>
 const rest = async (opened: Awaited<ReturnType<typeof serve>>) => (await opened.open()).rest()
 
 const gone = (id: string, position: bigint) =>
-  ({ type: 'TraceDeleted', of: id, position, data: {} }) as unknown as Happened<TraceEvent>
+  ({ type: 'TraceDeleted', streamId: id, position, data: {} }) as unknown as DecodedEvent<TraceEvent>
 
 test('hold all rows in order, however many pages they come in, but for those without text', async () => {
   const toText = ({ n }: Numbered) => (n % 5 ? String(n) : undefined)

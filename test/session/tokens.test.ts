@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Happened } from '../../src/engine/projection.ts'
+import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
 import { newOverruled } from '../../src/session/overruled.ts'
 import { csrfTokenOf, isCsrfToken } from '../../src/http/csrf.ts'
@@ -31,12 +31,12 @@ const newWorld = () => {
   return { tokens, asked, clock }
 }
 
-const happened = (event: AnyEvent, position: bigint, of = 'acme') => {
-  const place = { of, stream: `namespace-${of}`, revision: 0n, position, at: 0, actor: undefined, bytes: 0 }
-  return { ...event, ...place } as Happened
+const decoded = (event: AnyEvent, position: bigint, streamId = 'acme') => {
+  const place = { streamId, stream: `namespace-${streamId}`, revision: 0n, position, at: 0, actor: undefined, bytes: 0 }
+  return { ...event, ...place } as DecodedEvent
 }
 const roleChanged = (position: bigint) =>
-  happened({ type: 'MemberRoleChanged', data: { userId: 'ada', role: 'member' } }, position)
+  decoded({ type: 'MemberRoleChanged', data: { userId: 'ada', role: 'member' } }, position)
 
 const token = newToken()
 
@@ -95,11 +95,11 @@ test('an expired session is none, also in memory', async () => {
 
 for (const [title, event] of [
   ['another role', roleChanged(2n)],
-  ['a removal', happened({ type: 'MemberRemoved', data: { userId: 'ada' } }, 2n)],
-  ['a new membership', happened({ type: 'MemberJoined', data: { userId: 'ada', role: 'member' } }, 2n)],
-  ['a switch', happened({ type: 'SessionSwitched', data: { namespaceId: 'x' } }, 2n, 'session')],
-  ['a removed identity', happened({ type: 'IdentityRemoved', data: { identityId: 'device' } }, 2n, 'ada')],
-  ['the end of the session', happened({ type: 'SessionRevoked', data: {} }, 2n, 'session')],
+  ['a removal', decoded({ type: 'MemberRemoved', data: { userId: 'ada' } }, 2n)],
+  ['a new membership', decoded({ type: 'MemberJoined', data: { userId: 'ada', role: 'member' } }, 2n)],
+  ['a switch', decoded({ type: 'SessionSwitched', data: { namespaceId: 'x' } }, 2n, 'session')],
+  ['a removed identity', decoded({ type: 'IdentityRemoved', data: { identityId: 'device' } }, 2n, 'ada')],
+  ['the end of the session', decoded({ type: 'SessionRevoked', data: {} }, 2n, 'session')],
 ] as const) {
   test(`${title} is asked for at once`, async () => {
     const world = newWorld()
@@ -113,7 +113,7 @@ for (const [title, event] of [
 test('what happens to others keeps the entry', async () => {
   const world = newWorld()
   await fill(world, 1n)
-  world.tokens.observe([happened({ type: 'MemberRemoved', data: { userId: 'bob' } }, 2n)])
+  world.tokens.observe([decoded({ type: 'MemberRemoved', data: { userId: 'bob' } }, 2n)])
   await world.tokens.find(token)
   assert.is(world.asked.length, 1)
 })
@@ -162,7 +162,7 @@ test('a failed question is asked again', async () => {
 test('of changes that are forgotten nothing older is trusted', () => {
   const overruled = newOverruled(2)
   for (const [i, userId] of ['a', 'b', 'c'].entries()) {
-    overruled.note(happened({ type: 'MemberRemoved', data: { userId } }, BigInt(i + 1)))
+    overruled.note(decoded({ type: 'MemberRemoved', data: { userId } }, BigInt(i + 1)))
   }
   assert.ok(overruled.isOlder(0n, ['z']))
   assert.not.ok(overruled.isOlder(1n, ['z']))

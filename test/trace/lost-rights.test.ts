@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Happened } from '../../src/engine/projection.ts'
+import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
 import { newRecentLosses } from '../../src/http/recent-losses.ts'
 import { type Reader, lossOf } from '../../src/trace/lost-rights.ts'
@@ -17,11 +17,13 @@ const readers = {
 
 type Name = keyof typeof readers
 
-const happened = ({ type, of, data }: { type: AnyEvent['type']; of: string; data?: object }, position = 1n) =>
-  ({ type, of, position, data: data ?? {} }) as Happened
+const decoded = (
+  { type, streamId, data }: { type: AnyEvent['type']; streamId: string; data?: object },
+  position = 1n,
+) => ({ type, streamId, position, data: data ?? {} }) as DecodedEvent
 
 /** Which of the readers an event ends; the lister is about to show the trace `shown`. */
-const ended = (event: Happened): Name[] => {
+const ended = (event: DecodedEvent): Name[] => {
   const ends = lossOf(event)
   const shows = (id: string) => id === 'shown'
   return (Object.keys(readers) as Name[]).filter((name) => ends?.({ reader: readers[name], shows }))
@@ -30,48 +32,53 @@ const ended = (event: Happened): Name[] => {
 const visibility = (value: string) => ({ patch: [{ op: 'replace', path: '/visibility', value }] })
 
 for (const [name, event, expected] of [
-  ['a deletion ends all', { type: 'TraceDeleted', of: 'trace' }, ['anybody', 'stranger', 'member']],
-  ['another one does not', { type: 'TraceDeleted', of: 'other' }, []],
+  ['a deletion ends all', { type: 'TraceDeleted', streamId: 'trace' }, ['anybody', 'stranger', 'member']],
+  ['another one does not', { type: 'TraceDeleted', streamId: 'other' }, []],
   [
     'privacy ends strangers',
-    { type: 'TraceUpdated', of: 'trace', data: visibility('private') },
+    { type: 'TraceUpdated', streamId: 'trace', data: visibility('private') },
     ['anybody', 'stranger'],
   ],
-  ['so does `direct`', { type: 'TraceUpdated', of: 'trace', data: visibility('direct') }, ['anybody', 'stranger']],
-  ['a trace made public ends nobody', { type: 'TraceUpdated', of: 'trace', data: visibility('public') }, []],
-  ['nor does a title', { type: 'TraceUpdated', of: 'trace', data: { patch: [] } }, []],
+  [
+    'so does `direct`',
+    { type: 'TraceUpdated', streamId: 'trace', data: visibility('direct') },
+    ['anybody', 'stranger'],
+  ],
+  ['a trace made public ends nobody', { type: 'TraceUpdated', streamId: 'trace', data: visibility('public') }, []],
+  ['nor does a title', { type: 'TraceUpdated', streamId: 'trace', data: { patch: [] } }, []],
   [
     'a removal ends the user there',
-    { type: 'MemberRemoved', of: 'space', data: { userId: 'user' } },
+    { type: 'MemberRemoved', streamId: 'space', data: { userId: 'user' } },
     ['stranger', 'member', 'lister'],
   ],
-  ['not another user', { type: 'MemberRemoved', of: 'space', data: { userId: 'else' } }, []],
-  ['not elsewhere', { type: 'MemberRemoved', of: 'place', data: { userId: 'user' } }, []],
-  ['a revocation ends the session', { type: 'SessionRevoked', of: 'session' }, ['stranger', 'member', 'lister']],
+  ['not another user', { type: 'MemberRemoved', streamId: 'space', data: { userId: 'else' } }, []],
+  ['not elsewhere', { type: 'MemberRemoved', streamId: 'place', data: { userId: 'user' } }, []],
+  ['a revocation ends the session', { type: 'SessionRevoked', streamId: 'session' }, ['stranger', 'member', 'lister']],
   [
     'a removed identity ends the sessions made with it',
-    { type: 'IdentityRemoved', of: 'user', data: { identityId: 'identity' } },
+    { type: 'IdentityRemoved', streamId: 'user', data: { identityId: 'identity' } },
     ['stranger', 'member', 'lister'],
   ],
-  ['not those of another one', { type: 'IdentityRemoved', of: 'user', data: { identityId: 'other' } }, []],
-  ['not another one', { type: 'SessionRevoked', of: 'other' }, []],
-  ['a role is no matter', { type: 'MemberRoleChanged', of: 'space', data: { userId: 'user' } }, []],
+  ['not those of another one', { type: 'IdentityRemoved', streamId: 'user', data: { identityId: 'other' } }, []],
+  ['not another one', { type: 'SessionRevoked', streamId: 'other' }, []],
+  ['a role is no matter', { type: 'MemberRoleChanged', streamId: 'space', data: { userId: 'user' } }, []],
 ] as const) {
-  test(name, () => assert.equal(ended(happened(event)), expected))
+  test(name, () => assert.equal(ended(decoded(event)), expected))
 }
 
 test('a list of traces ends when what it is about to show is deleted', () => {
-  assert.equal(ended(happened({ type: 'TraceDeleted', of: 'shown' })).at(-1), 'lister')
+  assert.equal(ended(decoded({ type: 'TraceDeleted', streamId: 'shown' })).at(-1), 'lister')
 })
 
 test('what happened behind a snapshot is remembered, and it is known what is forgotten', () => {
   const losses = newRecentLosses(2)
   const sending = { reader: readers.anybody, shows: () => false }
-  losses.note(happened({ type: 'TraceDeleted', of: 'trace' }, 3n))
-  losses.note(happened({ type: 'MessageAdded', of: 'trace' }, 4n))
+  losses.note(decoded({ type: 'TraceDeleted', streamId: 'trace' }, 3n))
+  losses.note(decoded({ type: 'MessageAdded', streamId: 'trace' }, 4n))
   assert.is(losses.since(2n, sending), 'lost')
   assert.is(losses.since(3n, sending), 'kept')
-  for (let position = 5n; position < 9n; position++) losses.note(happened({ type: 'TraceDeleted', of: 'x' }, position))
+  for (let position = 5n; position < 9n; position++)
+    losses.note(decoded({ type: 'TraceDeleted', streamId: 'x' }, position))
   assert.is(losses.since(2n, sending), 'unknown')
   assert.is(losses.since(6n, sending), 'kept')
 })

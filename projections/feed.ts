@@ -1,4 +1,4 @@
-import { projectionOf, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { int8s, texts, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
@@ -15,7 +15,7 @@ type Changes = {
   readonly deleted: Set<string>
 }
 
-const insert = (entries: readonly Entry[], write: Write) =>
+const insert = (entries: readonly Entry[], write: WriteStatement) =>
   write('feed-insert', 'insert into feed select * from unnest($1::uuid[], $2::uuid[], $3::int8[], $4::text[])', [
     uuids(entries.map(({ id }) => id)),
     uuids(entries.map(({ namespaceId }) => namespaceId)),

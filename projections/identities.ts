@@ -1,4 +1,4 @@
-import { type Write, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { bools, int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { identityId } from '../src/ids.ts'
@@ -50,7 +50,7 @@ const profiles = (rows: readonly Profile[]) => [
   bools(rows.map(({ emailVerified }) => emailVerified)),
 ]
 
-const insert = (rows: readonly Row[], write: Write) =>
+const insert = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'identities-insert',
     `insert into identities (id, provider_data, email, email_verified, user_id, type, created_at, first_id)
@@ -65,7 +65,7 @@ const insert = (rows: readonly Row[], write: Write) =>
     ],
   )
 
-const update = (rows: readonly Profile[], write: Write) =>
+const update = (rows: readonly Profile[], write: WriteStatement) =>
   write(
     'identities-update',
     `update identities i set provider_data = coalesce(c.provider_data, i.provider_data),
@@ -75,7 +75,7 @@ const update = (rows: readonly Profile[], write: Write) =>
     profiles(rows),
   )
 
-const remove = (rows: Changes['removed'], write: Write) =>
+const remove = (rows: Changes['removed'], write: WriteStatement) =>
   write('identities-remove', 'insert into removed_identities select * from unnest($1::uuid[], $2::uuid[])', [
     uuids(rows.map(({ id }) => id)),
     uuids(rows.map(({ userId }) => userId)),

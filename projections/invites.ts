@@ -1,4 +1,4 @@
-import { type Write, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Role } from '../src/namespace/events.ts'
 import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
@@ -47,7 +47,7 @@ const columns = (rows: readonly Key[]) => [
   texts(rows.map(({ code }) => code)),
 ]
 
-const insert = (rows: readonly Created[], write: Write) =>
+const insert = (rows: readonly Created[], write: WriteStatement) =>
   write(
     'invites-insert',
     `insert into invites (namespace_id, code, role, invited_by, email, max_uses, created_at, expires_at)
@@ -64,7 +64,7 @@ const insert = (rows: readonly Created[], write: Write) =>
   )
 
 // After the insert, in the same transaction: an invite may be made, used and revoked in one batch.
-const update = (rows: readonly Happening[], write: Write) =>
+const update = (rows: readonly Happening[], write: WriteStatement) =>
   write(
     'invites-update',
     `update invites i set use_count = i.use_count + c.uses, revoked_at = coalesce(i.revoked_at, c.revoked_at),

@@ -1,4 +1,4 @@
-import { type Write, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Role } from '../src/namespace/events.ts'
 import { int8s, texts, uuids } from '../src/postgres/arrays.ts'
@@ -30,7 +30,7 @@ const columns = (rows: readonly Key[]) => [
 ]
 
 // Who left and came back within one batch is there still.
-const writeJoined = (rows: readonly Row[], write: Write) =>
+const writeJoined = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'members-upsert',
     `insert into members select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::int8[])
@@ -44,7 +44,7 @@ const writeJoined = (rows: readonly Row[], write: Write) =>
     ],
   )
 
-const writeRoles = (rows: readonly (Key & { role: Role })[], write: Write) =>
+const writeRoles = (rows: readonly (Key & { role: Role })[], write: WriteStatement) =>
   write(
     'members-roles',
     `update members m set role = c.role from unnest($1::uuid[], $2::uuid[], $3::text[]) c (namespace_id, user_id, role)
@@ -52,7 +52,7 @@ const writeRoles = (rows: readonly (Key & { role: Role })[], write: Write) =>
     [...columns(rows), texts(rows.map(({ role }) => role))],
   )
 
-const writeRemoved = (rows: readonly Key[], write: Write) =>
+const writeRemoved = (rows: readonly Key[], write: WriteStatement) =>
   write(
     'members-delete',
     `delete from members m using unnest($1::uuid[], $2::uuid[]) c (namespace_id, user_id)

@@ -1,4 +1,4 @@
-import { projectionOf, type DecodedEvent, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { messageId } from '../src/ids.ts'
 import { float8s, int4s, int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
@@ -89,7 +89,7 @@ const common = (rows: readonly Row[]) => [
   int8s(rows.map(({ updatedAt }) => updatedAt)),
 ]
 
-const insert = (rows: readonly NewRow[], write: Write) =>
+const insert = (rows: readonly NewRow[], write: WriteStatement) =>
   write(
     'messages-insert',
     `insert into messages (incarnation, trace_id, ordinal, role, text_content, model, sequence, timestamp, class, tools,
@@ -106,7 +106,7 @@ const insert = (rows: readonly NewRow[], write: Write) =>
   )
 
 // A field that a patch leaves alone is null here: none can be taken back, so the stored one stays.
-const writeUpdates = (rows: readonly Row[], write: Write) =>
+const writeUpdates = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'messages-update',
     `update messages m set role = coalesce(u.role, m.role), text_content = coalesce(u.text_content, m.text_content),

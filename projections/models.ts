@@ -1,4 +1,4 @@
-import { type DecodedEvent, type Write, projectionOf } from '../src/engine/projection.ts'
+import { type DecodedEvent, type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Model, ModelsEvent } from '../src/models/events.ts'
 import { normalizedId } from '../src/models/normalized-id.ts'
@@ -70,7 +70,7 @@ const update = (
 /** What Postgres text cannot hold is not searched for. */
 const searchable = (text: string) => text.toLowerCase().toWellFormed().replaceAll('\0', '')
 
-const writeModels = (rows: readonly (Row & { model: Model })[], write: Write) => {
+const writeModels = (rows: readonly (Row & { model: Model })[], write: WriteStatement) => {
   const normal = rows.map(({ modelId }) => normalizedId(modelId))
   const body = ({ providerId, modelId, model }: Row, i: number) =>
     JSON.stringify({ providerId, modelId, normalizedId: normal[i], ...model })
@@ -90,7 +90,7 @@ const writeModels = (rows: readonly (Row & { model: Model })[], write: Write) =>
   )
 }
 
-const removeModels = (rows: readonly Row[], write: Write) =>
+const removeModels = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'models-remove',
     `delete from models m using unnest($1::text[], $2::text[]) g (provider_id, model_id)
@@ -98,7 +98,7 @@ const removeModels = (rows: readonly Row[], write: Write) =>
     [texts(rows.map(({ providerId }) => providerId)), texts(rows.map(({ modelId }) => modelId))],
   )
 
-const writeAdded = (added: readonly (readonly [string, Fields])[], write: Write) =>
+const writeAdded = (added: readonly (readonly [string, Fields])[], write: WriteStatement) =>
   write(
     'model-providers-insert',
     `insert into model_providers (id, ${providerFields.join(', ')})
@@ -109,7 +109,7 @@ const writeAdded = (added: readonly (readonly [string, Fields])[], write: Write)
     ],
   )
 
-const writeSet = (id: string, fields: Fields, write: Write) => {
+const writeSet = (id: string, fields: Fields, write: WriteStatement) => {
   const names = Object.keys(fields) as ProviderField[]
   const assignments = names.map((name, i) => `${name} = $${i + 2}`).join(', ')
   write('', `update model_providers set ${assignments} where id = $1`, [

@@ -1,4 +1,4 @@
-import { type Write, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { ClaimedBy, NamespaceType } from '../src/namespace/events.ts'
 import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
@@ -40,7 +40,7 @@ const changing = (rows: readonly Change[]) => [
   texts(rows.map(({ storageId }) => storageId)),
 ]
 
-const insert = (rows: readonly Row[], write: Write) =>
+const insert = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'namespaces-insert',
     `insert into namespaces (id, display_name, description, avatar_storage_id, slug, type, claimed_by, created_by, created_at)
@@ -56,7 +56,7 @@ const insert = (rows: readonly Row[], write: Write) =>
     ],
   )
 
-const update = (rows: readonly Change[], write: Write) =>
+const update = (rows: readonly Change[], write: WriteStatement) =>
   write(
     'namespaces-update',
     `update namespaces n set display_name = coalesce(c.display_name, n.display_name),

@@ -1,4 +1,4 @@
-import { projectionOf, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { int4s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { partIndex } from '../src/trace/message.ts'
@@ -48,7 +48,10 @@ const insert = `
   insert into parts (incarnation, trace_id, ordinal, position, type, body)
   select ${PRESENT_INCARNATION}, u.* from unnest($1::uuid[], $2::int4[], $3::int4[], $4::text[], $5::json[]) u (trace_id)`
 
-const writeReplaced = (changed: readonly (Place & { readonly part: StoredPart | undefined })[], write: Write) => {
+const writeReplaced = (
+  changed: readonly (Place & { readonly part: StoredPart | undefined })[],
+  write: WriteStatement,
+) => {
   const kept = changed.filter((row): row is Row => row.part !== undefined)
   const gone = changed.filter((row) => row.part === undefined)
   if (kept.length > 0) {

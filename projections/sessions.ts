@@ -1,4 +1,4 @@
-import { type Write, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import type { SessionEvent } from '../src/session/events.ts'
@@ -38,7 +38,7 @@ const changing = (rows: readonly Change[]) => [
   int8s(rows.map(({ revokedAt }) => revokedAt)),
 ]
 
-const insert = (rows: readonly Row[], write: Write) =>
+const insert = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'sessions-insert',
     `insert into sessions (id, namespace_id, revoked_at, user_id, identity_id, token_hash, parent_session_id,
@@ -57,7 +57,7 @@ const insert = (rows: readonly Row[], write: Write) =>
     ],
   )
 
-const update = (rows: readonly Change[], write: Write) =>
+const update = (rows: readonly Change[], write: WriteStatement) =>
   write(
     'sessions-update',
     `update sessions s set namespace_id = coalesce(c.namespace_id, s.namespace_id),

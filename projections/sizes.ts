@@ -1,4 +1,4 @@
-import { projectionOf, type DecodedEvent, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { int8s, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
@@ -23,7 +23,7 @@ const grow = ({ created, grown }: Changes, { streamId: id, bytes }: DecodedEvent
   else grown.set(id, (grown.get(id) ?? 0) + bytes)
 }
 
-const add = (rows: Iterable<Created>, write: Write) => {
+const add = (rows: Iterable<Created>, write: WriteStatement) => {
   const sums = new Map<string, { traces: number; bytes: number }>()
   for (const { namespaceId, bytes } of rows) {
     const sum = sums.get(namespaceId) ?? { traces: 0, bytes: 0 }
@@ -42,7 +42,7 @@ const add = (rows: Iterable<Created>, write: Write) => {
 }
 
 /** Takes away what traces count for that still have their rows: a trace that has none counts for nothing. */
-const subtract = (ids: readonly string[], write: Write) =>
+const subtract = (ids: readonly string[], write: WriteStatement) =>
   write(
     'sizes-subtract',
     `update sizes s set traces = s.traces - gone.traces, bytes = s.bytes - gone.bytes
@@ -54,7 +54,7 @@ const subtract = (ids: readonly string[], write: Write) =>
     [uuids(ids)],
   )
 
-const addBytes = (grown: ReadonlyMap<string, number>, write: Write) =>
+const addBytes = (grown: ReadonlyMap<string, number>, write: WriteStatement) =>
   write(
     'sizes-grow',
     `update sizes s set bytes = s.bytes + more.bytes
@@ -66,7 +66,7 @@ const addBytes = (grown: ReadonlyMap<string, number>, write: Write) =>
     [uuids([...grown.keys()]), int8s([...grown.values()])],
   )
 
-const removeEmpty = (namespaceIds: Iterable<string>, write: Write) =>
+const removeEmpty = (namespaceIds: Iterable<string>, write: WriteStatement) =>
   write('sizes-remove', 'delete from sizes where namespace_id = any($1::uuid[]) and traces = 0', [
     uuids([...new Set(namespaceIds)]),
   ])

@@ -1,4 +1,4 @@
-import { projectionOf, type DecodedEvent, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { keyHash } from '../src/ids.ts'
 import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
@@ -67,7 +67,7 @@ const messageWritten = (changes: Changes, event: DecodedEvent) => {
 
 const literal = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
 
-const writeDeleted = (deleted: readonly Tombstone[], write: Write) => {
+const writeDeleted = (deleted: readonly Tombstone[], write: WriteStatement) => {
   const ids = uuids(deleted.map(({ id }) => id))
   write('traces-delete', 'delete from traces where id = any($1::uuid[])', [ids])
   const values = [
@@ -90,7 +90,7 @@ const insert = `
   select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::int8[], $7::int8[], $8::text[],
     $9::int8[], $10::int8[], $11::int8[], $12::int8[], ${writtenFields.map((_, i) => `$${i + 13}::json[]`).join(', ')})`
 
-const writeCreated = (rows: readonly (Row & { created: Created })[], write: Write) =>
+const writeCreated = (rows: readonly (Row & { created: Created })[], write: WriteStatement) =>
   write('traces-insert', insert, [
     uuids(rows.map(({ id }) => id)),
     uuids(rows.map(({ created }) => created.namespaceId)),
@@ -107,7 +107,7 @@ const writeCreated = (rows: readonly (Row & { created: Created })[], write: Writ
     ...writtenFields.map((field) => jsons(rows.map(({ created }) => literal(created[field]) ?? undefined))),
   ])
 
-const writeUpdated = (rows: readonly Row[], write: Write) =>
+const writeUpdated = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'traces-touch',
     `update traces t set updated_at = greatest(t.updated_at, u.updated_at), bytes = t.bytes + u.bytes, revision = u.revision, at = u.at
@@ -123,7 +123,7 @@ const writeUpdated = (rows: readonly Row[], write: Write) =>
   )
 
 /** The few traces whose own fields changed: one unprepared statement each, for the columns that it sets. */
-const writeSet = ({ id, set }: Row, write: Write) => {
+const writeSet = ({ id, set }: Row, write: WriteStatement) => {
   const columns = [...set.keys()].sort()
   const assignments = columns.map((column, i) => `${column} = $${i + 2}`).join(', ')
   write('', `update traces set ${assignments} where id = $1`, [id, ...columns.map((column) => set.get(column))])
@@ -181,7 +181,7 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
     },
     ...ignoredButTraces,
   },
-  passOver: (changes, event) => void rowOf(changes, event),
+  onSkipped: (changes, event) => void rowOf(changes, event),
   write: ({ rows, deleted }, write) => {
     if (deleted.size > 0) writeDeleted([...deleted.values()], write)
     const all = [...rows.values()]

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { type Building, buildingOf } from './engine/build-state.ts'
-import type { GroupNode } from './engine/open-group.ts'
-import type { Groups } from './engine/open-groups.ts'
+import { type BuildState, readBuildState } from './engine/build-state.ts'
+import type { OpenGroup } from './engine/open-group.ts'
+import type { OpenGroups } from './engine/open-groups.ts'
 import { locks } from './engine/schema.ts'
 import type { Metrics } from './metrics.ts'
 import { isLed } from './postgres/leader.ts'
@@ -15,7 +15,7 @@ export const MAX_LAG_MS = 5_000
 const TAKEOVER_MS = 10_000
 
 /** Says for how long, in milliseconds, nobody has kept a group's read models, as far as has been asked; 0 for somebody does. */
-export type ProjectorWatch = (node: GroupNode) => Promise<number>
+export type ProjectorWatch = (node: OpenGroup) => Promise<number>
 
 export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => performance.now()): ProjectorWatch => {
   const since = new Map<string, number>()
@@ -30,7 +30,7 @@ export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => pe
 }
 
 export type GroupsHealthOptions = {
-  readonly groups: Groups
+  readonly groups: OpenGroups
   /** Asked what other processes build. */
   readonly pool: Pick<pg.Pool, 'query'>
   /** The last position that this node has heard of. */
@@ -38,7 +38,7 @@ export type GroupsHealthOptions = {
   readonly projectors: ProjectorWatch
 }
 
-const elsewhere = (building: Building, heard: bigint, isApi: boolean): Readiness => {
+const elsewhere = (building: BuildState, heard: bigint, isApi: boolean): Readiness => {
   switch (building.is) {
     case 'serving':
       return { missing: [], degraded: [] }
@@ -56,20 +56,20 @@ const elsewhere = (building: Building, heard: bigint, isApi: boolean): Readiness
 }
 
 /** Of a process that keeps no read models itself. */
-const projectorHealth = async (node: GroupNode, projectors: ProjectorWatch): Promise<string[]> =>
+const projectorHealth = async (node: OpenGroup, projectors: ProjectorWatch): Promise<string[]> =>
   (await projectors(node)) > TAKEOVER_MS
     ? ['no process keeps the read models up to date: start one with the role projector']
     : []
 
 /** What one group has to say, in words; what is missing comes in the way of those who need this group. */
-const healthOf = async (node: GroupNode, { pool, heard, projectors }: GroupsHealthOptions): Promise<Readiness> => {
+const healthOf = async (node: OpenGroup, { pool, heard, projectors }: GroupsHealthOptions): Promise<Readiness> => {
   const [missing, degraded]: [string[], string[]] = [[], []]
   const state = node.state()
   if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
   if (state?.is === 'rebuilding')
     missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
   else {
-    const other = await buildingOf(pool as pg.Pool, node.group)
+    const other = await readBuildState(pool as pg.Pool, node.group)
       .then((building) => elsewhere(building, heard(), state === undefined))
       .catch(() => undefined) // the database is away, and says so elsewhere
     missing.push(...(other?.missing ?? []))
@@ -97,8 +97,8 @@ export const groupsHealth = async (options: GroupsHealthOptions): Promise<Readin
 }
 
 /** Gauges with a value for each group. */
-export const measureGroups = (metrics: Metrics, { all }: Groups, heard: () => bigint): void => {
-  const gauge = (name: string, help: string, value: (node: GroupNode) => number) =>
+export const measureGroups = (metrics: Metrics, { all }: OpenGroups, heard: () => bigint): void => {
+  const gauge = (name: string, help: string, value: (node: OpenGroup) => number) =>
     metrics.gauges(name, help, 'group', () => all.map((node) => [node.group.name, value(node)]))
   gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', ({ watermark }) =>
     Math.max(0, Number(heard() - watermark.position())),

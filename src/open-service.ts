@@ -7,13 +7,13 @@ import type { Group } from './engine/group.ts'
 import { openGroups } from './engine/open-groups.ts'
 import { newWatermark } from './engine/watermark.ts'
 import type { DecodedEvent } from './engine/projection.ts'
-import { newOutage } from './engine/outage.ts'
+import { newOutageLog } from './engine/outage.ts'
 import { openReads } from './engine/reads.ts'
 import { Unavailable } from './engine/rejected.ts'
 import { type DomainEvent, type StreamKind } from './engine/stream.ts'
-import { OtherLog, assertSameLog } from './engine/same-log.ts'
+import { WrongLog, assertSameLog } from './engine/same-log.ts'
 import { type Transactor, newTransactor } from './engine/transact.ts'
-import { startWatch } from './engine/cache-subscription.ts'
+import { subscribeCaches } from './engine/cache-subscription.ts'
 import { withTimeout } from './engine/with-timeout.ts'
 import { newWrite } from './engine/write.ts'
 import { startErasure } from './erasure/process.ts'
@@ -99,7 +99,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     assertSameLog(databaseUrl, bare).then(
       () => undefined,
       (error: unknown) => {
-        if (error instanceof OtherLog) return error
+        if (error instanceof WrongLog) return error
         throw error
       },
     )
@@ -112,7 +112,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   // A log that is away is not waited for: reads need none.
   await briefly(log.tried)
   const problem = log.problem()
-  if (problem instanceof OtherLog) {
+  if (problem instanceof WrongLog) {
     await log.close()
     throw problem
   }
@@ -120,14 +120,14 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
   const caches = newWatermark()
-  const outage = newOutage(logger)
+  const outage = newOutageLog(logger)
   const groups = openGroups({
     url: databaseUrl,
     groups: known,
     log,
     codec,
     runs: has('projector'),
-    heard: caches,
+    lastSeen: caches,
     logger,
     outage,
     observe: (group, events, ms) => {
@@ -144,11 +144,18 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     size: sizes.reads,
     quarantine: main.quarantine,
     head: () => log.head(),
-    heard: caches.position,
+    lastSeen: caches.position,
   })
   const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
 
-  const common = { log, codec, now, isCurrent: () => watch.isAlive(), models, assertClear: main.quarantine.assertClear }
+  const common = {
+    log,
+    codec,
+    now,
+    isCurrent: () => watch.isCurrent(),
+    models,
+    assertClear: main.quarantine.assertNotQuarantined,
+  }
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>, own: { budget?: number } = {}) =>
     newTransactor({ kind, source: foldSource(kind, log, codec), ...common, ...own })
   const transactors = {
@@ -174,12 +181,12 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     models: providers,
   }
 
-  const tokens = newTokens({ reads, now, isAlive: () => watch.isAlive() })
+  const tokens = newTokens({ reads, now, isAlive: () => watch.isCurrent() })
   const uses = newUses({ pool: operations, now })
   const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const bodyThreads = newBodyThreads((error) => logger.warn({ reason: error.message }, 'large bodies cannot be read'))
-  const feedCache = newFeedCache(() => watch.isAlive())
-  const streams = newStreams({ now, isAlive: () => watch.isAlive() })
+  const feedCache = newFeedCache(() => watch.isCurrent())
+  const streams = newStreams({ now, isAlive: () => watch.isCurrent() })
   log.onChange(streams.restart)
   const registry = newRegistry(reads, () => models.waitFor(caches.position(), VISIBLE_MS), feedCache.clear)
   const observe = (event: DecodedEvent) => {
@@ -197,11 +204,11 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     registry.clear()
   }
   main.quarantine.onChange(forget)
-  const watch = startWatch({
+  const watch = subscribeCaches({
     log,
     codec,
     watermark: caches,
-    models,
+    readModels: models,
     lags: groups.all.map(({ lag }) => lag),
     outage,
     observe,
@@ -237,7 +244,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
         log,
         codec,
         reads,
-        models,
+        readModels: models,
         traces: transactors.traces,
         assertWritable,
         config,

@@ -6,10 +6,10 @@ import { metadataOf } from '../log/metadata.ts'
 import { newApplyingClient } from '../postgres/connect.ts'
 import { type Anchor, type Step, advance } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
-import { mayPass } from './retryable-errors.ts'
+import { isRetryable } from './retryable-errors.ts'
 import type { Group } from './group.ts'
-import { type DecodedEvent, PASSED_OVER, project } from './projection.ts'
-import { type Quarantined, isDecision, note, quarantined } from './quarantine.ts'
+import { type DecodedEvent, SKIPPED, project } from './projection.ts'
+import { type QuarantinedStream, isSkipDecision, insertQuarantined, quarantinedBy } from './quarantine.ts'
 import { locks } from './schema.ts'
 import { streamIdOf } from './stream.ts'
 
@@ -53,7 +53,7 @@ export const connectForApplying = async (url: string, schema: string): Promise<p
 }
 
 /** Lets what is written to a connection leave in one piece: a batch of statements costs one system call, not a dozen. */
-const holdBack = (client: pg.Client): (() => void) => {
+const cork = (client: pg.Client): (() => void) => {
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
   stream.cork()
   return () => stream.uncork()
@@ -74,7 +74,7 @@ const newSender = (client: pg.Client) => {
  * A swap of schemas, or a replay of one stream, waits for this lock and is waited for by it. A crash of the server may take
  * the last batches along until they are applied again; what may take rights away must not be among them.
  */
-const begin = ({ group, schema }: Target, events: readonly { readonly type: string }[]) => {
+const beginStatements = ({ group, schema }: Target, events: readonly { readonly type: string }[]) => {
   const mayWait = events.every(({ type }) => group.harmless?.has(type))
   const lock = `select pg_advisory_xact_lock_shared(hashtext('${locks.swap(schema)}'))`
   return ['begin', lock, ...(mayWait ? [] : ['set local synchronous_commit = on'])]
@@ -115,10 +115,10 @@ export const applyBatch = async (target: Target, events: readonly DecodedEvent[]
       send('rollback')
       break
     }
-    const release = holdBack(client)
+    const release = cork(client)
     try {
       for (const event of piece) assert(event.data) // what cannot be read is not passed by, whoever ignores it
-      if (i === 0) for (const statement of [...begin(target, events), advance(step)]) send(statement)
+      if (i === 0) for (const statement of [...beginStatements(target, events), advance(step)]) send(statement)
       for (const projection of group.projections)
         project(projection, piece, (name, text, values) => send({ name, text, values: [...values] }))
       if (i === pieces.length - 1) send('commit')
@@ -139,19 +139,24 @@ export type Skipped = ReadonlySet<string>
 
 const NONE: Skipped = new Set()
 
-const passedOver = (event: RecordedEvent): DecodedEvent => {
+const skippedEvent = (event: RecordedEvent): DecodedEvent => {
   const { stream, revision, position } = event
   const place = { streamId: streamIdOf(event), stream, revision, position, at: metadataOf(event).at }
-  return { type: PASSED_OVER, data: {}, ...place, actor: undefined, bytes: 0 }
+  return { type: SKIPPED, data: {}, ...place, actor: undefined, bytes: 0 }
 }
 
 /** Applies events within an open transaction; nothing of them stays when one of them cannot be applied. */
-const attempt = async ({ client, group }: Target, codec: Codec, events: readonly RecordedEvent[], skipped: Skipped) => {
+const tryApply = async (
+  { client, group }: Target,
+  codec: Codec,
+  events: readonly RecordedEvent[],
+  skipped: Skipped,
+) => {
   const { send, settled } = newSender(client)
   send('savepoint append')
   let thrown: { error: unknown } | undefined
   try {
-    const facts = events.map((event) => (skipped.has(event.id) ? passedOver(event) : decodeEvent(codec, event)))
+    const facts = events.map((event) => (skipped.has(event.id) ? skippedEvent(event) : decodeEvent(codec, event)))
     for (const projection of group.projections)
       project(projection, facts, (name, text, values) => send({ name, text, values: [...values] }))
   } catch (error) {
@@ -159,7 +164,7 @@ const attempt = async ({ client, group }: Target, codec: Codec, events: readonly
   }
   const failed = (await settled()) ?? thrown
   if (!failed) return undefined
-  if (mayPass(failed.error)) throw failed.error
+  if (isRetryable(failed.error)) throw failed.error
   await client.query('rollback to savepoint append')
   return failed
 }
@@ -175,14 +180,14 @@ const culpritOf = async (
   let [good, bad, failed] = [0, append.length, first] // how many events of the beginning pass, how many do not
   while (bad - good > 1) {
     const middle = (good + bad) >> 1
-    const outcome = await attempt(target, codec, append.slice(0, middle), skipped)
+    const outcome = await tryApply(target, codec, append.slice(0, middle), skipped)
     if (outcome) [bad, failed] = [middle, outcome]
     else {
       await target.client.query('rollback to savepoint append')
       good = middle
     }
   }
-  return quarantined(append[bad - 1]!, failed.error)
+  return quarantinedBy(append[bad - 1]!, failed.error)
 }
 
 /** Applies one append within an open transaction; gives what keeps it from being applied. @throws what may pass */
@@ -191,8 +196,8 @@ export const applyAppend = async (
   codec: Codec,
   append: readonly RecordedEvent[],
   skipped: Skipped = NONE,
-): Promise<Quarantined | undefined> => {
-  const failed = await attempt(target, codec, append, skipped)
+): Promise<QuarantinedStream | undefined> => {
+  const failed = await tryApply(target, codec, append, skipped)
   const culprit = failed && (await culpritOf(target, codec, append, skipped, failed))
   await target.client.query('release savepoint append')
   return culprit
@@ -214,17 +219,17 @@ export const appendsOf = (events: readonly RecordedEvent[]): RecordedEvent[][] =
  * Applies a batch append by append, after it has failed as a whole: in one transaction with the checkpoint, streams whose
  * events cannot be applied go into quarantine, and everything else is applied. `accept` may throw to refuse it all.
  */
-export const applyCarefully = async (
+export const applyByAppend = async (
   target: Target,
   codec: Codec,
   events: readonly RecordedEvent[],
   step: Step,
-  accept: (culprit: Quarantined) => void,
-): Promise<Quarantined[]> => {
+  accept: (culprit: QuarantinedStream) => void,
+): Promise<QuarantinedStream[]> => {
   const { client } = target
-  const added = new Map<string, Quarantined>()
+  const added = new Map<string, QuarantinedStream>()
   try {
-    for (const statement of begin(target, events)) await client.query(statement)
+    for (const statement of beginStatements(target, events)) await client.query(statement)
     await client.query(advance(step))
     for (const append of appendsOf(events)) {
       if (added.has(append[0]!.stream)) continue
@@ -232,7 +237,7 @@ export const applyCarefully = async (
       if (!culprit) continue
       accept(culprit)
       added.set(culprit.stream, culprit)
-      await client.query(note(culprit))
+      await client.query(insertQuarantined(culprit))
     }
     await client.query('commit')
   } catch (error) {
@@ -244,4 +249,4 @@ export const applyCarefully = async (
 
 /** The events of a batch that projections get: those of streams that are not in quarantine. */
 export const applicable = (events: readonly RecordedEvent[], isQuarantined: (stream: string) => boolean) =>
-  events.filter((event) => !isDecision(event) && !isQuarantined(event.stream))
+  events.filter((event) => !isSkipDecision(event) && !isQuarantined(event.stream))

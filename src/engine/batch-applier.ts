@@ -1,14 +1,14 @@
 import type { EventLog, RecordedEvent } from '../log/log.ts'
-import { type Target, anchorOf, applicable, applyBatch, applyCarefully, decodeLazily } from './apply.ts'
+import { type Target, anchorOf, applicable, applyBatch, applyByAppend, decodeLazily } from './apply.ts'
 import { type Step, advance } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
-import { mayPass } from './retryable-errors.ts'
-import { type Quarantined, isDecision, readQuarantine } from './quarantine.ts'
+import { isRetryable } from './retryable-errors.ts'
+import { type QuarantinedStream, isSkipDecision, readQuarantine } from './quarantine.ts'
 import { replayStream } from './replay.ts'
 import { locks, schemasOf } from './schema.ts'
 
-const MOST = 10
-const WITHIN_MS = 60_000
+const MAX_QUARANTINED = 10
+const PERIOD_MS = 60_000
 
 /** More streams cannot be applied than bad events explain: the code is wrong, and nothing more is applied. */
 export class TooManyQuarantined extends Error {
@@ -16,40 +16,40 @@ export class TooManyQuarantined extends Error {
 }
 
 /** Applies the log to one schema, batch by batch, and keeps account of the streams in quarantine. */
-export type Follower = {
+export type BatchApplier = {
   /** Applies what lies between two positions. @throws TooManyQuarantined, what may pass */
-  pass(events: readonly RecordedEvent[], from: bigint, through: bigint): Promise<void>
-  quarantine(): readonly Quarantined[]
+  apply(events: readonly RecordedEvent[], from: bigint, through: bigint): Promise<void>
+  quarantine(): readonly QuarantinedStream[]
 }
 
-export type FollowerOptions = {
+export type BatchApplierOptions = {
   readonly target: Target
   readonly log: EventLog
   readonly codec: Codec
   readonly epoch: string
   /** Called for each stream that goes into quarantine. */
-  readonly report: (culprit: Quarantined) => void
+  readonly report: (culprit: QuarantinedStream) => void
 }
 
 /** Streams that other schemas of the group have in quarantine, too: meeting them again says nothing about the code. */
-const knownElsewhere = async ({ client, group, schema }: Target): Promise<Set<string>> => {
-  const known = new Set<string>()
+const quarantinedInOtherSchemas = async ({ client, group, schema }: Target): Promise<Set<string>> => {
+  const streams = new Set<string>()
   for (const other of await schemasOf(client, group)) {
     const { rows } = await client.query(`select to_regclass('${other}.quarantine') is not null as there`)
     if (other === schema || !rows[0].there) continue
-    for (const { stream } of await readQuarantine(client, other).catch(ifDropped)) known.add(stream)
+    for (const { stream } of await readQuarantine(client, other).catch(emptyIfDropped)) streams.add(stream)
   }
-  return known
+  return streams
 }
 
 /** A schema of an earlier rebuild may be dropped at any time. */
-const ifDropped = (error: { code?: string }): Quarantined[] => {
+const emptyIfDropped = (error: { code?: string }): QuarantinedStream[] => {
   if (error.code === '42P01' || error.code === '3F000') return []
   throw error
 }
 
 /** What is stored, once no replay is under way: that ends the runner's session before it has committed. */
-const readStored = async ({ client, schema }: Target): Promise<Quarantined[]> => {
+const readStored = async ({ client, schema }: Target): Promise<QuarantinedStream[]> => {
   await client.query('begin')
   await client.query('select pg_advisory_xact_lock_shared(hashtext($1))', [locks.swap(schema)])
   const stored = await readQuarantine(client, schema)
@@ -62,37 +62,37 @@ const runsOf = (events: readonly RecordedEvent[]): RecordedEvent[][] => {
   const runs: RecordedEvent[][] = []
   for (const event of events) {
     const last = runs.at(-1)
-    if (last && !isDecision(event) && !isDecision(last[0]!)) last.push(event)
+    if (last && !isSkipDecision(event) && !isSkipDecision(last[0]!)) last.push(event)
     else runs.push([event])
   }
   return runs
 }
 
-export const newFollower = async (options: FollowerOptions): Promise<Follower> => {
+export const newBatchApplier = async (options: BatchApplierOptions): Promise<BatchApplier> => {
   const { target, log, codec, epoch, report } = options
   const { client, schema } = target
   const streams = new Map((await readStored(target)).map((one) => [one.stream, one]))
-  const known = await knownElsewhere(target)
+  const quarantinedElsewhere = await quarantinedInOtherSchemas(target)
   let recent: number[] = []
 
-  const accept = ({ stream, reason }: Quarantined) => {
-    if (known.has(stream)) return
+  const accept = ({ stream, reason }: QuarantinedStream) => {
+    if (quarantinedElsewhere.has(stream)) return
     const now = performance.now()
-    recent = [...recent.filter((time) => now - time < WITHIN_MS), now]
-    if (recent.length > MOST)
+    recent = [...recent.filter((time) => now - time < PERIOD_MS), now]
+    if (recent.length > MAX_QUARANTINED)
       throw new TooManyQuarantined(
-        `events of more than ${MOST} streams cannot be applied, the last one because ${reason}`,
+        `events of more than ${MAX_QUARANTINED} streams cannot be applied, the last one because ${reason}`,
       )
   }
 
-  const apply = async (events: readonly RecordedEvent[], step: Step) => {
+  const applyRun = async (events: readonly RecordedEvent[], step: Step) => {
     const wanted = applicable(events, (stream) => streams.has(stream))
     try {
       const facts = wanted.map((event) => decodeLazily(codec, event))
       await applyBatch(target, facts, step)
     } catch (error) {
-      if (mayPass(error)) throw error
-      for (const culprit of await applyCarefully(target, codec, wanted, step, accept)) {
+      if (isRetryable(error)) throw error
+      for (const culprit of await applyByAppend(target, codec, wanted, step, accept)) {
         streams.set(culprit.stream, culprit)
         report(culprit)
       }
@@ -100,7 +100,7 @@ export const newFollower = async (options: FollowerOptions): Promise<Follower> =
   }
 
   /** An event was skipped: the rows of its stream are made anew without it. */
-  const skip = async (decision: RecordedEvent, step: Step) => {
+  const replay = async (decision: RecordedEvent, step: Step) => {
     const { stream } = codec.decode(decision).data as { stream: string }
     try {
       await client.query('begin')
@@ -118,7 +118,7 @@ export const newFollower = async (options: FollowerOptions): Promise<Follower> =
     }
   }
 
-  const pass = async (events: readonly RecordedEvent[], from: bigint, through: bigint) => {
+  const apply = async (events: readonly RecordedEvent[], from: bigint, through: bigint) => {
     const runs = runsOf(events)
     let at = from
     for (const [i, run] of runs.entries()) {
@@ -128,11 +128,11 @@ export const newFollower = async (options: FollowerOptions): Promise<Follower> =
         epoch,
         anchor: anchorOf(run),
       }
-      await (isDecision(run[0]!) ? skip(run[0]!, step) : apply(run, step))
+      await (isSkipDecision(run[0]!) ? replay(run[0]!, step) : applyRun(run, step))
       at = step.through
     }
-    if (runs.length === 0) await apply([], { from, through, epoch, anchor: undefined })
+    if (runs.length === 0) await applyRun([], { from, through, epoch, anchor: undefined })
   }
 
-  return { pass, quarantine: () => [...streams.values()] }
+  return { apply, quarantine: () => [...streams.values()] }
 }

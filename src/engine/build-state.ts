@@ -3,7 +3,7 @@ import { type Group, nextSchemaOf, schemaOf } from './group.ts'
 import { locks } from './schema.ts'
 
 /** What some process does about the read models of a group, which may not be this one. */
-export type Building =
+export type BuildState =
   /** There are none yet that could serve; `position` is how far the ones have come that a projector builds. */
   | { readonly is: 'building'; readonly position: bigint }
   | { readonly is: 'nobody builds' }
@@ -11,22 +11,22 @@ export type Building =
   | { readonly is: 'rebuilding'; readonly position: bigint }
   | { readonly is: 'serving' }
 
-const held = (parameter: string) => `
+const isLockHeld = (parameter: string) => `
   exists (select from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
     and database = (select oid from pg_database where datname = current_database())
     and ((classid::int8 << 32) | objid::int8) = hashtext(${parameter})::int8)`
 
-const look = `
+const select = `
   select to_regclass($1) is not null as serves, to_regclass($2) is not null as next,
-    ${held('$3')} as runs, ${held('$4')} as rebuilds`
+    ${isLockHeld('$3')} as runs, ${isLockHeld('$4')} as rebuilds`
 
 type Row = { serves: boolean; next: boolean; runs: boolean; rebuilds: boolean }
 
 /** Asks the database what is being built, by whatever process. The locks tell it from what a killed one has left. */
-export const buildingOf = async (client: Client, group: Group): Promise<Building> => {
+export const readBuildState = async (client: Client, group: Group): Promise<BuildState> => {
   const [schema, side] = [schemaOf(group), nextSchemaOf(group)]
   const names = [`${schema}.checkpoint`, `${side}.checkpoint`, locks.runner(schema), locks.rebuild(schema)]
-  const { serves, next, runs, rebuilds } = (await client.query<Row>(look, names)).rows[0]!
+  const { serves, next, runs, rebuilds } = (await client.query<Row>(select, names)).rows[0]!
   const { position, ready } = serves ? await readCheckpoint(client, schema) : { position: 0n, ready: false }
   if (!ready) return runs ? { is: 'building', position } : { is: 'nobody builds' }
   if (!rebuilds) return { is: 'serving' }

@@ -4,13 +4,13 @@ import { decodeLazily } from './apply.ts'
 import type { Codec } from './codec.ts'
 import type { Watermark } from './watermark.ts'
 import type { Lag } from './lag.ts'
-import type { Outage } from './outage.ts'
+import type { OutageLog } from './outage.ts'
 import type { DecodedEvent } from './projection.ts'
 
 /** Follows the log for this node's caches; each event is seen here before its write is answered. */
-export type Watch = {
+export type CacheSubscription = {
   /** Whether all that the log held within the last second has been seen: caches may be trusted. */
-  isAlive(): boolean
+  isCurrent(): boolean
   /** Whether the log has said where it stands: before that nothing is written, and no cache may be trusted. */
   hasBegun(): boolean
   /** Resolves when it has begun for the first time. */
@@ -18,15 +18,15 @@ export type Watch = {
   close(): Promise<void>
 }
 
-export type WatchOptions = {
+export type CacheSubscriptionOptions = {
   readonly log: EventLog
   readonly codec: Codec
   /** The position that this node's caches have come to. */
   readonly watermark: Watermark
-  readonly models: Pick<Watermark, 'position'>
+  readonly readModels: Pick<Watermark, 'position'>
   /** What is measured by what is heard here. */
   readonly lags: readonly Lag[]
-  readonly outage: Outage
+  readonly outage: OutageLog
   readonly observe: (event: DecodedEvent) => void
   /** Called at the beginning, and when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
   readonly forget: () => void
@@ -38,7 +38,16 @@ const HEARTBEAT_MS = 200
 const RETRY_MS = 200
 
 /** Begins at the log's end as soon as there is one to be had: a log that is away does not keep a service from starting. */
-export const startWatch = ({ log, codec, watermark, models, lags, outage, observe, forget }: WatchOptions): Watch => {
+export const subscribeCaches = ({
+  log,
+  codec,
+  watermark,
+  readModels: models,
+  lags,
+  outage,
+  observe,
+  forget,
+}: CacheSubscriptionOptions): CacheSubscription => {
   const stop = new AbortController()
   let start: bigint | undefined // where it has begun in the present epoch of the log
   let heard = Number.NEGATIVE_INFINITY
@@ -62,7 +71,7 @@ export const startWatch = ({ log, codec, watermark, models, lags, outage, observ
     forget() // what was read meanwhile was not watched
     heard = performance.now()
     watermark.advance(head)
-    for (const lag of lags) lag.begin()
+    for (const lag of lags) lag.reset()
     sayBegun()
     return head
   }
@@ -85,8 +94,8 @@ export const startWatch = ({ log, codec, watermark, models, lags, outage, observ
   const listen = async () => {
     while (!stop.signal.aborted) {
       const since = performance.now()
-      const head = await log.head().catch((error: unknown) => void outage.noticed(PART, error))
-      if (head !== undefined) outage.over(PART)
+      const head = await log.head().catch((error: unknown) => void outage.failed(PART, error))
+      if (head !== undefined) outage.recovered(PART)
       const seen =
         head !== undefined &&
         (await watermark.waitFor(head, SILENCE_MS).then(
@@ -116,5 +125,5 @@ export const startWatch = ({ log, codec, watermark, models, lags, outage, observ
   /** What the read models had not shown when this began has not been seen here either. */
   const isAlive = () => start !== undefined && models.position() >= start && performance.now() - heard < SILENCE_MS
 
-  return { isAlive, hasBegun: () => start !== undefined, begun, close }
+  return { isCurrent: isAlive, hasBegun: () => start !== undefined, begun, close }
 }

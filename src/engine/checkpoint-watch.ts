@@ -5,8 +5,8 @@ import { cut, hangUp, newClient } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import type { Watermark } from './watermark.ts'
 import { type Quarantine, readQuarantine } from './quarantine.ts'
-import { hasSeenMore } from './same-log.ts'
-import { noteUse } from './schema.ts'
+import { isAheadOfLog } from './same-log.ts'
+import { holdUseLock } from './schema.ts'
 
 const BUSY_MS = 10
 const IDLE_MS = 250
@@ -16,7 +16,7 @@ const ANSWER_MS = 3_000
  * Whether a checkpoint says something of the log as it is now: where read models have seen more than the log holds, their
  * position stands for events that were lost, until they have been built anew.
  */
-const newTrust = (log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>) => {
+const newCheckpointVerifier = (log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>) => {
   let epoch: string | undefined
   let changes = 0
   let proven = ''
@@ -29,7 +29,7 @@ const newTrust = (log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'
     epoch ??= now // unless it has changed meanwhile
     if (checkpoint.epoch === epoch) return true
     const name = `${epoch} ${checkpoint.position}`
-    if (name !== proven && (await hasSeenMore(log, checkpoint))) return false
+    if (name !== proven && (await isAheadOfLog(log, checkpoint))) return false
     proven = name
     return true
   }
@@ -52,7 +52,7 @@ export const watchCheckpoint = (options: {
   readonly isNeeded: () => boolean
 }): { close(): Promise<void> } => {
   const { url, log, schema, watermark, quarantine, isNeeded } = options
-  const trust = newTrust(log)
+  const trust = newCheckpointVerifier(log)
   let closed = false
   let client: pg.Client | undefined
   let wake = () => {}
@@ -65,7 +65,7 @@ export const watchCheckpoint = (options: {
     })
     await fresh.connect()
     client = fresh // from here on it is cut when it does not answer
-    await noteUse(fresh, schema)
+    await holdUseLock(fresh, schema)
     return fresh
   }
 

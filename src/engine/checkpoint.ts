@@ -65,12 +65,12 @@ export const prune = (after: bigint, before: bigint) => ({
 })
 
 /** Whether an error says that another process has moved the checkpoint. */
-export const isMoved = (error: unknown): boolean => {
+export const isCheckpointMoved = (error: unknown): boolean => {
   const { code, constraint } = error as { code?: string; constraint?: string }
   return code === 'TB001' || (code === '23505' && constraint === 'checkpoint_pkey')
 }
 
-const stopOf = (schema: string) => `stopped ${schema}`
+const stopName = (schema: string) => `stopped ${schema}`
 
 type Row = {
   position: bigint
@@ -87,16 +87,16 @@ export const readCheckpoint = async (client: Client, schema: string): Promise<Ch
       exists (select from tracebook.processes p where p.name = $1 and p.position = c.position) as stopped
     from ${schema}.checkpoint c order by seen desc limit 1`
   const { position, ready, stopped, epoch, event_position, event_id } = (
-    await client.query<Row>(text, [stopOf(schema)])
+    await client.query<Row>(text, [stopName(schema)])
   ).rows[0]!
   const anchor = event_id === null ? undefined : { position: event_position!, id: event_id }
   return { position, ready, stopped, epoch: epoch ?? undefined, anchor }
 }
 
 /** Tells all nodes that the read models stay where they are: reads need not wait for more. */
-export const noteStop = (client: Client, schema: string): Promise<unknown> =>
+export const recordStop = (client: Client, schema: string): Promise<unknown> =>
   client.query(
     `insert into tracebook.processes select $1, max(position) from ${schema}.checkpoint
      on conflict (name) do update set position = excluded.position`,
-    [stopOf(schema)],
+    [stopName(schema)],
   )

@@ -15,15 +15,15 @@ export type Command<State, Event, Need, Answer> = {
   readonly need?: Need
 }
 
-export type Ask<State, Event, Need> = {
+export type PendingCommand<State, Event, Need> = {
   readonly command: Command<State, Event, Need, unknown>
   readonly context: Context
 }
 
-export type Verdict = { readonly answer: unknown } | { readonly error: unknown }
+export type CommandResult = { readonly answer: unknown } | { readonly error: unknown }
 
 /** An event that will be appended, with its data as the log gets it. */
-export type Draft<Event> = {
+export type EventToAppend<Event> = {
   readonly event: Event
   readonly context: Context
   readonly at: number
@@ -32,18 +32,18 @@ export type Draft<Event> = {
 }
 
 /** What a run of commands came to: their verdicts, in order, for as many as were decided. */
-export type Decided<State, Event> = {
+export type DecidedBatch<State, Event> = {
   readonly after: Loaded<State>
-  readonly drafts: readonly Draft<Event>[]
-  readonly verdicts: readonly Verdict[]
+  readonly toAppend: readonly EventToAppend<Event>[]
+  readonly results: readonly CommandResult[]
   /** The last command failed while it was changing the state, which is good for nothing now. The drafts are. */
-  readonly isSpoilt: boolean
+  readonly isStateUnusable: boolean
 }
 
 /** About how much data, in characters, one append takes before the commands that are left have to wait for the next. */
 const APPEND_LENGTH = 4 * 1024 * 1024
 
-const outcomeOf = <T>(work: () => T): { readonly value: T } | { readonly error: unknown } => {
+const settle = <T>(work: () => T): { readonly value: T } | { readonly error: unknown } => {
   try {
     return { value: work() }
   } catch (error) {
@@ -52,19 +52,20 @@ const outcomeOf = <T>(work: () => T): { readonly value: T } | { readonly error: 
 }
 
 /** The events that a command leads to, written down; `at` is when they happen. */
-const draft = <State, Event extends DomainEvent, Need>(
+const eventsOf = <State, Event extends DomainEvent, Need>(
   codec: Codec,
-  { command, context }: Ask<State, Event, Need>,
+  { command, context }: PendingCommand<State, Event, Need>,
   state: State,
   { now, at }: { readonly now: number; readonly at: number },
-): Draft<Event>[] => command.decide(state, now, at).map((event) => ({ event, context, at, ...codec.encode(event) }))
+): EventToAppend<Event>[] =>
+  command.decide(state, now, at).map((event) => ({ event, context, at, ...codec.encode(event) }))
 
 /** The state that a command's events lead to, and its answer. */
-const carryOut = <State, Event extends DomainEvent, Need>(
+const applyEvents = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
-  { command, context: { actor } }: Ask<State, Event, Need>,
+  { command, context: { actor } }: PendingCommand<State, Event, Need>,
   state: State,
-  drafts: readonly Draft<Event>[],
+  drafts: readonly EventToAppend<Event>[],
 ) => {
   const after = drafts.reduce((before, { event, at }) => kind.evolve(before, event, { at, actor }), state)
   const events = drafts.map(({ event }) => event)
@@ -79,38 +80,38 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
   codec: Codec,
   loaded: Loaded<State>,
-  asks: readonly Ask<State, Event, Need>[],
+  commands: readonly PendingCommand<State, Event, Need>[],
   now: () => number,
-): Decided<State, Event> => {
+): DecidedBatch<State, Event> => {
   let { state, at } = loaded
   let length = 0
-  let isSpoilt = false
-  const drafts: Draft<Event>[] = []
-  const verdicts: Verdict[] = []
-  for (const ask of asks) {
-    if (isSpoilt || length > APPEND_LENGTH) break
+  let isStateUnusable = false
+  const toAppend: EventToAppend<Event>[] = []
+  const results: CommandResult[] = []
+  for (const pending of commands) {
+    if (isStateUnusable || length > APPEND_LENGTH) break
     const real = now()
-    const drafted = outcomeOf(() => draft(codec, ask, state, { now: real, at: Math.max(real, at) }))
-    const own = 'value' in drafted ? drafted.value : []
-    const done = 'value' in drafted ? outcomeOf(() => carryOut(kind, ask, state, own)) : drafted
+    const drafted = settle(() => eventsOf(codec, pending, state, { now: real, at: Math.max(real, at) }))
+    const events = 'value' in drafted ? drafted.value : []
+    const done = 'value' in drafted ? settle(() => applyEvents(kind, pending, state, events)) : drafted
     if ('error' in done) {
-      verdicts.push(done)
-      isSpoilt = own.length > 0
+      results.push(done)
+      isStateUnusable = events.length > 0
     } else {
-      verdicts.push({ answer: done.value.answer })
+      results.push({ answer: done.value.answer })
       state = done.value.after
-      at = own.at(-1)?.at ?? at
-      length += own.reduce((sum, { data }) => sum + data.length, 0)
-      drafts.push(...own)
+      at = events.at(-1)?.at ?? at
+      length += events.reduce((sum, { data }) => sum + data.length, 0)
+      toAppend.push(...events)
     }
   }
-  return { after: { ...loaded, state, at }, drafts, verdicts, isSpoilt }
+  return { after: { ...loaded, state, at }, toAppend, results, isStateUnusable }
 }
 
 /** Gives drafts their ids and metadata, as the events of one append. */
-export const stamp = <State, Event extends DomainEvent>(
+export const toNewEvents = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
-  drafts: readonly Draft<Event>[],
+  drafts: readonly EventToAppend<Event>[],
 ): NewEvent[] => {
   const kept = kind.condense ? new Set(kind.condense(drafts.map(({ event }) => event))) : undefined
   const written = kept ? drafts.filter(({ event }) => kept.has(event)) : drafts

@@ -1,9 +1,9 @@
-import type { EventLog, Expected, RecordedEvent } from '../log/log.ts'
+import type { EventLog, ExpectedRevision, RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
 import { skippedOf } from './skipped.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamName } from './stream.ts'
-import type { Source } from './transact.ts'
+import type { StateSource } from './transact.ts'
 
 /** Adds up a stream's events, as the log has them, but for what was passed over for good. @throws UnknownEvent */
 export const foldStream = async <State, Event extends DomainEvent>(
@@ -21,7 +21,7 @@ export const foldStream = async <State, Event extends DomainEvent>(
     return kind.evolve(state, codec.decode(recorded) as Event, { at, actor })
   }
 
-  let loaded: Loaded<State> = { state: kind.initial(), revision: 'none' as Expected, at: 0, position: 0n }
+  let loaded: Loaded<State> = { state: kind.initial(), revision: 'none' as ExpectedRevision, at: 0, position: 0n }
   for await (const recorded of log.read(streamName(kind, id))) {
     const { revision, position } = recorded
     loaded = { state: evolve(loaded.state, recorded), revision, at: metadataOf(recorded).at, position }
@@ -34,4 +34,4 @@ export const foldSource = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
   log: EventLog,
   codec: Codec,
-): Source<State, void> => ({ load: (id) => foldStream(kind, log, codec, id), readsLog: true })
+): StateSource<State, void> => ({ load: (id) => foldStream(kind, log, codec, id), readsLog: true })

@@ -7,18 +7,18 @@ export type Lag = {
   /** In milliseconds. Has to be asked again and again: how long it has been is counted from one time to the next. */
   ms(): number
   /** Nothing is known to be missing for longer than from now on. */
-  begin(): void
+  reset(): void
 }
 
 /** Under load read models never stand where the log does: what counts is when they reach where it stood. */
-export const newLag = (heard: Place, models: Place): Lag => {
-  let goal = { position: 0n, since: performance.now() }
-  const begin = () => {
-    goal = { position: heard.position(), since: performance.now() }
+export const newLag = (lastSeen: Place, readModels: Place): Lag => {
+  let target = { position: 0n, since: performance.now() }
+  const reset = () => {
+    target = { position: lastSeen.position(), since: performance.now() }
   }
   const ms = () => {
-    if (models.position() >= goal.position) begin()
-    return models.position() >= goal.position ? 0 : performance.now() - goal.since
+    if (readModels.position() >= target.position) reset()
+    return readModels.position() >= target.position ? 0 : performance.now() - target.since
   }
-  return { ms, begin }
+  return { ms, reset }
 }

@@ -8,7 +8,7 @@ import { type Quarantine, newQuarantine } from './quarantine.ts'
 import { type RunnerOptions, type RunnerState, startRunner } from './runner.ts'
 
 /** What a node knows of a group of read models: how far it has come, and which streams it has in quarantine. */
-export type GroupNode = {
+export type OpenGroup = {
   readonly group: Group
   readonly schema: string
   readonly watermark: Watermark
@@ -19,7 +19,7 @@ export type GroupNode = {
   close(): Promise<void>
 }
 
-export type GroupNodeOptions = {
+export type OpenGroupOptions = {
   readonly url: string
   readonly group: Group
   readonly log: EventLog
@@ -27,15 +27,15 @@ export type GroupNodeOptions = {
   /** Whether this process may build the read models itself. */
   readonly runs: boolean
   /** The last position that this node has heard of. */
-  readonly heard: Pick<Watermark, 'position'>
+  readonly lastSeen: Pick<Watermark, 'position'>
   readonly logger: RunnerOptions['logger']
   readonly outage: RunnerOptions['outage']
   readonly observe?: RunnerOptions['observe']
 }
 
 /** Runs a group's projections, or stands by, and in any case knows how far they have come. */
-export const openGroup = (options: GroupNodeOptions): GroupNode => {
-  const { url, group, log, codec, runs, heard, logger, outage, observe } = options
+export const openGroup = (options: OpenGroupOptions): OpenGroup => {
+  const { url, group, log, codec, runs, lastSeen: heard, logger, outage, observe } = options
   const schema = schemaOf(group)
   const [watermark, quarantine] = [newWatermark(), newQuarantine()]
   const common = { url, watermark, quarantine }

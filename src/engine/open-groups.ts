@@ -1,19 +1,19 @@
 import type { EventLog } from '../log/log.ts'
 import type { Codec } from './codec.ts'
 import { type Group, MAIN } from './group.ts'
-import { type GroupNode, openGroup } from './open-group.ts'
+import { type OpenGroup, openGroup } from './open-group.ts'
 import type { Watermark } from './watermark.ts'
 import type { RunnerOptions } from './runner.ts'
 
 /** All groups of read models that a node knows. */
-export type Groups = {
+export type OpenGroups = {
   /** What decisions and answers rest on. */
-  readonly main: GroupNode
-  readonly all: readonly GroupNode[]
+  readonly main: OpenGroup
+  readonly all: readonly OpenGroup[]
   close(): Promise<void>
 }
 
-export type GroupsOptions = {
+export type OpenGroupsOptions = {
   readonly url: string
   readonly groups: readonly Group[]
   readonly log: EventLog
@@ -21,7 +21,7 @@ export type GroupsOptions = {
   /** Whether this process may build read models itself. */
   readonly runs: boolean
   /** The last position that this node has heard of. */
-  readonly heard: Pick<Watermark, 'position'>
+  readonly lastSeen: Pick<Watermark, 'position'>
   readonly logger: RunnerOptions['logger']
   readonly outage: RunnerOptions['outage']
   /** Told of each batch: the group's name, how many events, and how long it took (ms). */
@@ -37,7 +37,7 @@ const assertNames = (groups: readonly Group[]) => {
 }
 
 /** Opens all groups; each has its own runner, checkpoint, quarantine and lag. */
-export const openGroups = ({ groups, log, logger, observe, ...common }: GroupsOptions): Groups => {
+export const openGroups = ({ groups, log, logger, observe, ...common }: OpenGroupsOptions): OpenGroups => {
   assertNames(groups)
   log.onChange(({ epoch }) =>
     logger.error(

@@ -16,7 +16,7 @@ export type DecodedEvent<Event extends DomainEvent = DomainEvent> = Event & {
 }
 
 /** Sends one statement of the batch's transaction, in order. Under a name it is prepared once; the name is its text's. */
-export type Write = (name: string, text: string, values: readonly unknown[]) => void
+export type WriteStatement = (name: string, text: string, values: readonly unknown[]) => void
 
 type Handlers<Event extends DomainEvent, Changes> = {
   readonly [Type in Event['type']]:
@@ -34,18 +34,18 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
   /** Whose rows a table holds: by a stream's category the column that holds the id of the stream. */
   readonly rows: { readonly [table: string]: { readonly [category: string]: string } }
   /** For rows that hold sums over a stream's: what comes before the rows of a stream are taken away, to be made anew. */
-  readonly beforeRemoval?: { readonly [category: string]: (id: string, write: Write) => void }
+  readonly beforeRemoval?: { readonly [category: string]: (id: string, write: WriteStatement) => void }
   /** Secondary indexes, made once a rebuild has copied everything. */
   readonly indexes: string
   readonly start: () => Changes
   readonly on: Handlers<Event, Changes>
-  readonly write: (changes: Changes, write: Write) => void
+  readonly write: (changes: Changes, write: WriteStatement) => void
   /** An event of a stream was passed over for good: nothing of it counts, but the stream's revision has moved on. */
-  readonly passOver?: (changes: Changes, event: DecodedEvent) => void
+  readonly onSkipped?: (changes: Changes, event: DecodedEvent) => void
 }
 
 /** The type under which projections meet an event that was passed over. */
-export const PASSED_OVER = 'passed over'
+export const SKIPPED = 'skipped'
 
 /** Types a projection over a union of events, and forgets the type of its changes. */
 export const projectionOf =
@@ -54,14 +54,14 @@ export const projectionOf =
     projection as unknown as Projection
 
 /** Runs a batch through a read model and sends what follows from it. */
-export const project = (projection: Projection, events: readonly DecodedEvent[], write: Write): void => {
+export const project = (projection: Projection, events: readonly DecodedEvent[], write: WriteStatement): void => {
   const changes = projection.start()
   const handlers = projection.on as Readonly<
     Record<string, 'ignored' | ((changes: unknown, event: DecodedEvent) => void)>
   >
   for (const event of events) {
-    if (event.type === PASSED_OVER) {
-      projection.passOver?.(changes, event)
+    if (event.type === SKIPPED) {
+      projection.onSkipped?.(changes, event)
       continue
     }
     const handler = handlers[event.type]

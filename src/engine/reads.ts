@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Kysely } from 'kysely'
 import { isCutOff, isDiskFull, isTransient, kyselyOver, newPool } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
-import { incarnationOf } from './server-incarnation.ts'
+import { readServerIncarnation } from './server-incarnation.ts'
 import type { Quarantine } from './quarantine.ts'
 import { Unavailable } from './rejected.ts'
 import { withTimeout } from './with-timeout.ts'
@@ -14,11 +14,11 @@ export type Reads<Tables> = {
   /** Runs a prepared statement; `name` stands for its text and must be its own. */
   rows<T extends Row>(name: string, text: string, values?: readonly unknown[]): Promise<T[]>
   /** Runs a query made with Kysely: for what is not a hot path. */
-  ask<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  query<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T>
   /** Whether rows of these streams may be shown: none of them is in quarantine. */
-  isClear: Quarantine['isClear']
+  isNotQuarantined: Quarantine['isNotQuarantined']
   /** @throws InQuarantine when rows of one of these streams may be wrong */
-  assertClear: Quarantine['assertClear']
+  assertNotQuarantined: Quarantine['assertNotQuarantined']
   /** Whether the read models can be asked now, with what is missing when they cannot. */
   check(): Promise<string | undefined>
   readonly pool: pg.Pool
@@ -29,11 +29,11 @@ export type ReadsOptions = {
   readonly url: string
   readonly schema: string
   readonly size?: number
-  readonly quarantine: Pick<Quarantine, 'isClear' | 'assertClear'>
+  readonly quarantine: Pick<Quarantine, 'isNotQuarantined' | 'assertNotQuarantined'>
   /** The log's head, which the read models should have reached after a crash of the server. */
   readonly head: () => Promise<bigint>
   /** The last position that this node has heard of: what counts instead while the log is away. */
-  readonly heard: () => bigint
+  readonly lastSeen: () => bigint
 }
 
 const STATEMENT_MS = 4_000 // a server that does not answer at all is given up after twice that
@@ -50,13 +50,20 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
  * so in each life of the server reads wait until the checkpoint has reached the log's head of that moment. They do not
  * wait longer than 5 s: whatever became of the projections and of the log, reads go on as long as Postgres answers.
  */
-export const openReads = <Tables>({ url, schema, size = 12, quarantine, head, heard }: ReadsOptions): Reads<Tables> => {
+export const openReads = <Tables>({
+  url,
+  schema,
+  size = 12,
+  quarantine,
+  head,
+  lastSeen: heard,
+}: ReadsOptions): Reads<Tables> => {
   let settling: Promise<void> | undefined
   let incarnation: string | undefined
   let isSettled = false
   let lives = 0
   const greet = async (client: pg.ClientBase) => {
-    const present = await incarnationOf(client)
+    const present = await readServerIncarnation(client)
     if (present === incarnation) return
     incarnation = present
     isSettled = false
@@ -142,8 +149,16 @@ export const openReads = <Tables>({ url, schema, size = 12, quarantine, head, he
 
   const kysely = kyselyOver<Tables>(pool)
   const ask = <T>(query: (db: Kysely<Tables>) => Promise<T>) => guarded(() => query(kysely))
-  const { isClear, assertClear } = quarantine
-  return { rows, ask, isClear, assertClear, check, pool, close: () => pool.end() }
+  const { isNotQuarantined, assertNotQuarantined } = quarantine
+  return {
+    rows,
+    query: ask,
+    isNotQuarantined,
+    assertNotQuarantined,
+    check,
+    pool,
+    close: () => pool.end(),
+  }
 }
 
 const ifMissing = (error: unknown): Checkpoint => {

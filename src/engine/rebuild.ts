@@ -6,12 +6,12 @@ import { newApplyingClient } from '../postgres/connect.ts'
 import { type Leader, endLeader, openLeader } from '../postgres/leader.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
-import { type Follower, newFollower } from './batch-applier.ts'
+import { type BatchApplier, newBatchApplier } from './batch-applier.ts'
 import { type Group, nextSchemaOf, oldSchemaOf, parseSchema, schemaOf } from './group.ts'
-import { RebuildHeldUp } from './retryable-errors.ts'
-import { keysOf, readQuarantine } from './quarantine.ts'
+import { RebuildBlocked } from './retryable-errors.ts'
+import { quarantineKey, readQuarantine } from './quarantine.ts'
 import { assertSameLog } from './same-log.ts'
-import { dropUnlessGuarded, ensureSchema, finishSchema, locks, noteUse, schemasOf } from './schema.ts'
+import { dropUnlessLocked, ensureSchema, finishSchema, locks, holdUseLock, schemasOf } from './schema.ts'
 
 const BATCH_EVENTS = 1_000
 const BATCH_LENGTH = 8 * 1024 * 1024
@@ -40,8 +40,8 @@ const closesAppend = (event: RecordedEvent) => {
 
 type Build = RebuildOptions & {
   readonly client: pg.Client
-  readonly side: string
-  readonly follower: Follower
+  readonly nextSchema: string
+  readonly applier: BatchApplier
   readonly epoch: string
 }
 
@@ -52,14 +52,14 @@ const assertEpoch = async (log: EventLog, epoch: string) => {
 
 /** Applies the log to the new schema up to a position, batch by batch. */
 const catchUp = async (build: Build): Promise<void> => {
-  const { client, side, follower, log, epoch, progress, signal } = build
+  const { client, nextSchema: side, applier: follower, log, epoch, progress, signal } = build
   const goal = await goalOf(build)
   let { position } = await readCheckpoint(client, side)
   let batch: RecordedEvent[] = []
   const flush = async (through: bigint) => {
     signal?.throwIfAborted()
     if (through <= position) return
-    await follower.pass(batch, position, through)
+    await follower.apply(batch, position, through)
     position = through
     batch = []
     progress?.(position, goal)
@@ -81,15 +81,15 @@ const goalOf = async ({ client, group, log, upTo = 'served' }: Build): Promise<b
  * A runner keeps the streams in quarantine in memory, so as to leave their events aside: where the new read models have
  * others, its session is ended, and it begins again from what is stored. It waits for the lock that is held here.
  */
-const correctRunner = async ({ client, group, side }: Build) => {
+const correctRunner = async ({ client, group, nextSchema: side }: Build) => {
   const schema = schemaOf(group)
   const [served, fresh] = [await readQuarantine(client, schema), await readQuarantine(client, side)]
-  if (keysOf(served) !== keysOf(fresh)) await endLeader(client, locks.runner(schema))
+  if (quarantineKey(served) !== quarantineKey(fresh)) await endLeader(client, locks.runner(schema))
 }
 
 /** Puts the new schema into the old one's place. Nothing is dropped here: that would wait for the slowest reader. */
 const rename = async (build: Build): Promise<void> => {
-  const { client, group, side } = build
+  const { client, group, nextSchema: side } = build
   const schema = schemaOf(group)
   const there = await schemasOf(client, group)
   let number = 0
@@ -111,7 +111,7 @@ const rename = async (build: Build): Promise<void> => {
  * Takes away what deletions have left behind, before anything serves it. What the last events leave is swept where the
  * schema serves, as for every other deletion.
  */
-const sweep = async ({ client, group, side, signal }: Build): Promise<void> => {
+const sweep = async ({ client, group, nextSchema: side, signal }: Build): Promise<void> => {
   while (await group.sweep?.(client, side)) signal?.throwIfAborted()
 }
 
@@ -139,7 +139,7 @@ const dropLeftOvers = async ({ client }: Leader, group: Group) => {
   for (const schema of await schemasOf(client, group)) {
     const { version, serves } = parseSchema(group, schema)!
     if (version !== group.version || serves) continue
-    await dropUnlessGuarded(client, schema, lock).catch((error: { code?: string }) => {
+    await dropUnlessLocked(client, schema, lock).catch((error: { code?: string }) => {
       if (error.code !== NOT_AVAILABLE) throw error
     })
   }
@@ -162,16 +162,16 @@ export const rebuild = async (options: RebuildOptions): Promise<void> => {
     const isOurs = await leader.acquire(locks.rebuild(schema), AbortSignal.any([busy.signal, signal]), () =>
       busy.abort(),
     )
-    if (!isOurs) throw new RebuildHeldUp('another rebuild is running')
-    await noteUse(client, schema)
+    if (!isOurs) throw new RebuildBlocked('another rebuild is running')
+    await holdUseLock(client, schema)
     await dropLeftOvers(leader, group)
     if ((await schemasOf(client, group)).includes(side))
-      throw new RebuildHeldUp('what an earlier rebuild has left behind is still being read; try again later')
+      throw new RebuildBlocked('what an earlier rebuild has left behind is still being read; try again later')
     await ensureSchema(client, group, side)
     const { epoch } = await log.identity()
     const target = { client, group, schema: side }
-    const follower = await newFollower({ target, log, codec, epoch, report: () => {} })
-    const build: Build = { ...options, client, side, follower, epoch }
+    const follower = await newBatchApplier({ target, log, codec, epoch, report: () => {} })
+    const build: Build = { ...options, client, nextSchema: side, applier: follower, epoch }
     await catchUp(build)
     await sweep(build)
     await finishSchema(client, group, side)

@@ -18,12 +18,12 @@ export class Rejected extends Error {
   override readonly name = 'Rejected'
   readonly code: Rejection
   /** That the answer must not say that there is something to be refused. */
-  readonly hides: boolean
+  readonly hidesExistence: boolean
 
   constructor(code: Rejection, message: string = code, hides = false) {
     super(message)
     this.code = code
-    this.hides = hides
+    this.hidesExistence = hides
   }
 }
 
@@ -56,4 +56,4 @@ export class InQuarantine extends Unavailable {
 }
 
 /** Looks like what is not there, to somebody who may not know that it is. */
-export const hidden = (): Rejected => new Rejected('not_found', 'Not found', true)
+export const hiddenNotFound = (): Rejected => new Rejected('not_found', 'Not found', true)

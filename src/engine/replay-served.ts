@@ -4,7 +4,7 @@ import { endLeader } from '../postgres/leader.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { type Group, schemaOf } from './group.ts'
-import type { Quarantined } from './quarantine.ts'
+import type { QuarantinedStream } from './quarantine.ts'
 import { replayStream } from './replay.ts'
 import { locks } from './schema.ts'
 
@@ -17,7 +17,7 @@ export const replayServed = async (
   { client, group }: { readonly client: pg.Client; readonly group: Group },
   source: { readonly log: EventLog; readonly codec: Codec },
   stream: string,
-): Promise<Quarantined | undefined> => {
+): Promise<QuarantinedStream | undefined> => {
   const schema = schemaOf(group)
   try {
     await client.query('begin')

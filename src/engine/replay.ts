@@ -2,8 +2,8 @@ import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { type Target, appendsOf, applyAppend } from './apply.ts'
 import { skippedOf } from './skipped.ts'
 import type { Codec } from './codec.ts'
-import type { Write } from './projection.ts'
-import { type Quarantined, note } from './quarantine.ts'
+import type { WriteStatement } from './projection.ts'
+import { type QuarantinedStream, insertQuarantined } from './quarantine.ts'
 import { streamIdOf } from './stream.ts'
 
 const CHUNK_EVENTS = 1_000
@@ -11,7 +11,8 @@ const CHUNK_EVENTS = 1_000
 /** Takes away all rows that come from a stream. */
 const clear = async ({ client, group }: Target, stream: string) => {
   const category = stream.slice(0, stream.indexOf('-'))
-  const write: Write = (name, text, values) => void sent.push(client.query({ name, text, values: [...values] }))
+  const write: WriteStatement = (name, text, values) =>
+    void sent.push(client.query({ name, text, values: [...values] }))
   const sent: Promise<unknown>[] = []
   for (const { beforeRemoval } of group.projections) beforeRemoval?.[category]?.(streamIdOf({ stream }), write)
   for (const { rows } of group.projections)
@@ -47,14 +48,14 @@ export const replayStream = async (
   { log, codec }: { readonly log: EventLog; readonly codec: Codec },
   stream: string,
   through: bigint,
-): Promise<Quarantined | undefined> => {
+): Promise<QuarantinedStream | undefined> => {
   const skipped = await skippedOf(log, codec, stream, through)
   await clear(target, stream)
   for await (const chunk of chunksOf(log, stream, through)) {
     for (const part of (await applyAppend(target, codec, chunk, skipped)) ? appendsOf(chunk) : []) {
       const culprit = await applyAppend(target, codec, part, skipped)
       if (!culprit) continue
-      await target.client.query(note(culprit))
+      await target.client.query(insertQuarantined(culprit))
       return culprit
     }
   }

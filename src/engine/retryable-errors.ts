@@ -2,19 +2,19 @@ import pg from 'pg'
 import { LogUnavailable } from '../log/log.ts'
 import { isTransient } from '../postgres/connect.ts'
 import { SessionLost } from '../postgres/leader.ts'
-import { isMoved } from './checkpoint.ts'
+import { isCheckpointMoved } from './checkpoint.ts'
 import { UnknownEvent } from './codec.ts'
 
 /** A rebuild cannot begin while another one, or a reader of what one has left, is in its way. */
-export class RebuildHeldUp extends Error {
+export class RebuildBlocked extends Error {
   override readonly name = 'RebuildHeldUp'
 }
 
 /** Whether the same again may pass: the database went away, or another runner was faster. Never for a wrong event. */
-export const mayPass = (error: unknown): boolean => {
+export const isRetryable = (error: unknown): boolean => {
   if (error instanceof UnknownEvent) return false
-  if (error instanceof RebuildHeldUp) return true
-  if (isMoved(error) || error instanceof LogUnavailable || error instanceof SessionLost) return true
+  if (error instanceof RebuildBlocked) return true
+  if (isCheckpointMoved(error) || error instanceof LogUnavailable || error instanceof SessionLost) return true
   return error instanceof pg.DatabaseError ? isTransient(error) : isConnectionError(error)
 }
 

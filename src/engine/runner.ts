@@ -3,18 +3,18 @@ import type pg from 'pg'
 import { type EventLog, LogChanged } from '../log/log.ts'
 import { cut, hangUp, newApplyingClient, newClient } from '../postgres/connect.ts'
 import { type Leader, openLeader } from '../postgres/leader.ts'
-import { type Checkpoint, noteStop, prune } from './checkpoint.ts'
+import { type Checkpoint, recordStop, prune } from './checkpoint.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
-import { isOutage, mayPass } from './retryable-errors.ts'
-import { type Follower, TooManyQuarantined, newFollower } from './batch-applier.ts'
+import { isOutage, isRetryable } from './retryable-errors.ts'
+import { type BatchApplier, TooManyQuarantined, newBatchApplier } from './batch-applier.ts'
 import { type Group, schemaOf } from './group.ts'
 import type { Watermark } from './watermark.ts'
-import type { Outage } from './outage.ts'
+import type { OutageLog } from './outage.ts'
 import type { Quarantine } from './quarantine.ts'
 import { rebuild } from './rebuild.ts'
-import { hasSeenMore } from './same-log.ts'
-import { ensureSchema, finishSchema, locks, noteUse } from './schema.ts'
-import { newTidy } from './schema-cleanup.ts'
+import { isAheadOfLog } from './same-log.ts'
+import { ensureSchema, finishSchema, locks, holdUseLock } from './schema.ts'
+import { newSchemaCleanup } from './schema-cleanup.ts'
 
 const RECONNECT_MS = 150
 const PRUNE_EVERY = 500
@@ -39,7 +39,7 @@ export type RunnerOptions = {
   readonly watermark: Watermark
   readonly quarantine: Quarantine
   readonly logger: Log
-  readonly outage: Outage
+  readonly outage: OutageLog
   readonly observe?: (events: number, ms: number) => void
 }
 
@@ -66,7 +66,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const schema = schemaOf(group)
   const part = `projections of ${group.name}`
   const stop = new AbortController()
-  const tidy = newTidy({ url, group, logger })
+  const cleanup = newSchemaCleanup({ url, group, logger })
   let changes = 0 // of the log: what was applied before one says nothing of positions since
   log.onChange(() => (changes += 1))
   let state: RunnerState = { is: 'starting' }
@@ -111,10 +111,10 @@ export const startRunner = (options: RunnerOptions): Runner => {
     show(progress)
   }
 
-  const pass = async (client: pg.Client, follower: Follower, progress: Progress, batch: Batch) => {
+  const applyBatch = async (client: pg.Client, follower: BatchApplier, progress: Progress, batch: Batch) => {
     const started = performance.now()
     const from = progress.at
-    await follower.pass(batch.events, from, batch.through)
+    await follower.apply(batch.events, from, batch.through)
     progress.at = batch.through
     observe?.(batch.events.length, performance.now() - started)
     quarantine.set(follower.quarantine())
@@ -128,20 +128,20 @@ export const startRunner = (options: RunnerOptions): Runner => {
     const since = changes
     const checkpoint = await ensureSchema(client, group, schema)
     const { epoch } = await log.identity()
-    if (await hasSeenMore(log, checkpoint)) return startOver()
+    if (await isAheadOfLog(log, checkpoint)) return startOver()
     const progress = await newProgress(checkpoint, since)
-    outage.over(part)
+    outage.recovered(part)
     say('this process keeps the read models')
     const target = { client, group, schema }
     const report = (culprit: object) => logger.error(culprit, 'an event cannot be applied: its stream is in quarantine')
-    const follower = await newFollower({ target, log, codec, epoch, report })
-    quarantine.set(follower.quarantine())
+    const applier = await newBatchApplier({ target, log, codec, epoch, report })
+    quarantine.set(applier.quarantine())
     await finish(client, progress)
     const signal = AbortSignal.any([stop.signal, lost])
     for await (const batch of log.follow({ after: progress.at, signal })) {
       if (since !== changes) throw new LogChanged() // it may have begun to follow after that
-      if (batch.through !== progress.at) await pass(client, follower, progress, batch)
-      else if (progress.finished) tidy.now()
+      if (batch.through !== progress.at) await applyBatch(client, applier, progress, batch)
+      else if (progress.finished) cleanup.run()
     }
     lost.throwIfAborted()
   }
@@ -150,11 +150,11 @@ export const startRunner = (options: RunnerOptions): Runner => {
     const leader = await openLeader(url, newApplyingClient(url, schema))
     current = leader
     try {
-      await noteUse(leader.client, schema)
+      await holdUseLock(leader.client, schema)
       const waits = () => {
         say('another process keeps the read models: this one stands by')
         state = { is: 'standby' }
-        outage.over(part)
+        outage.recovered(part)
       }
       // A crash takes the last transactions along: they have to be applied again, also when nothing new comes.
       if (await leader.acquire(locks.runner(schema), stop.signal, waits)) await lead(leader)
@@ -170,15 +170,15 @@ export const startRunner = (options: RunnerOptions): Runner => {
         await once()
       } catch (error) {
         if (stop.signal.aborted) return
-        if (!mayPass(error)) {
+        if (!isRetryable(error)) {
           state = { is: 'stopped', reason: explain(error) }
           logger.error({ err: error }, 'projections stopped')
-          outage.over(part)
+          outage.recovered(part)
           return tellStop(url, schema)
         }
         state = error instanceof LogChanged ? unproven : { is: 'disconnected' }
-        tidy.later()
-        if (isOutage(error)) outage.noticed(part, error)
+        cleanup.postpone()
+        if (isOutage(error)) outage.failed(part, error)
         else say(`projections begin again: ${(error as Error).message}`)
         await pause(RECONNECT_MS)
       }
@@ -189,13 +189,13 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const close = async () => {
     stop.abort()
     const patience = setTimeout(() => current && cut(current.client), 2_000)
-    await Promise.all([running, tidy.close()])
+    await Promise.all([running, cleanup.close()])
     clearTimeout(patience)
   }
   return { state: () => state, close }
 }
 
-type Batch = { readonly events: Parameters<Follower['pass']>[0]; readonly through: bigint }
+type Batch = { readonly events: Parameters<BatchApplier['apply']>[0]; readonly through: bigint }
 
 const explain = (error: unknown): string =>
   error instanceof UnknownEvent || error instanceof TooManyQuarantined ? error.message : 'an event cannot be applied'
@@ -206,7 +206,7 @@ const tellStop = async (url: string, schema: string) => {
   client.on('error', () => {})
   await client
     .connect()
-    .then(() => noteStop(client, schema))
+    .then(() => recordStop(client, schema))
     .catch(() => {})
   await hangUp(client)
 }

@@ -9,8 +9,8 @@ const AGAIN_MS = 100
 const STATEMENT_MS = 5_000
 
 /** What is derived from a log, and kept in this database, belongs to another log than the one that was opened. */
-export class OtherLog extends Error {
-  override readonly name = 'OtherLog'
+export class WrongLog extends Error {
+  override readonly name = 'WrongLog'
 
   constructor(detail: string) {
     super(
@@ -35,12 +35,12 @@ const assertHoldsEnough = async (client: pg.Client, log: Pick<EventLog, 'head'>)
   const { position, noted } = (await client.query<{ position: bigint; noted: boolean }>(furthest)).rows[0]!
   if (noted) return
   const head = await log.head()
-  if (head < position) throw new OtherLog(`position ${position} has been seen, but the log ends at ${head}`)
+  if (head < position) throw new WrongLog(`position ${position} has been seen, but the log ends at ${head}`)
 }
 
 /**
  * Keeps a database from being filled from a log that is not its own: positions of another one mean nothing here.
- * @throws OtherLog with what to look at
+ * @throws WrongLog with what to look at
  */
 export const assertSameLog = async (url: string, log: Pick<EventLog, 'head' | 'identity'>): Promise<void> => {
   const { id } = await log.identity()
@@ -50,7 +50,7 @@ export const assertSameLog = async (url: string, log: Pick<EventLog, 'head' | 'i
     await client.connect()
     await assertHoldsEnough(client, log)
     const followed = await followedLog(client, id)
-    if (followed !== id) throw new OtherLog(`they follow ${followed}, this one is ${id}`)
+    if (followed !== id) throw new WrongLog(`they follow ${followed}, this one is ${id}`)
   } finally {
     await hangUp(client)
   }
@@ -60,7 +60,7 @@ export const assertSameLog = async (url: string, log: Pick<EventLog, 'head' | 'i
  * Whether a checkpoint stands behind events that the log no longer holds: its end was lost, in a failover to a standby
  * that lagged or with a restored backup, and positions may have been given to other events since.
  */
-export const hasSeenMore = async (
+export const isAheadOfLog = async (
   log: Pick<EventLog, 'head' | 'holds'>,
   { position, anchor }: Pick<Checkpoint, 'position' | 'anchor'>,
 ): Promise<boolean> => {

@@ -3,51 +3,55 @@ import { cut, hangUp, newClient } from '../postgres/connect.ts'
 import type { Group } from './group.ts'
 import { dropUnused } from './schema.ts'
 
-const TIDY_MS = 60_000
-const DROP_MS = 30_000
+const MIN_INTERVAL_MS = 60_000
+const STATEMENT_MS = 30_000
 
 type Log = { info(data: object, message: string): void; error(data: object, message: string): void }
 
-export type Tidy = {
+export type SchemaCleanup = {
   /** Drops what no process uses any more, unless that was done within the last minute. Returns at once. */
-  now(): void
+  run(): void
   /** Waits a minute: others may have lost their connections, too, and need time to say what they use. */
-  later(): void
+  postpone(): void
   close(): Promise<void>
 }
 
 /** Tidies up on a connection of its own: whatever holds up a drop must not hold up the projections. */
-export const newTidy = (options: { readonly url: string; readonly group: Group; readonly logger: Log }): Tidy => {
+export const newSchemaCleanup = (options: {
+  readonly url: string
+  readonly group: Group
+  readonly logger: Log
+}): SchemaCleanup => {
   const { url, group, logger } = options
-  let since = Number.NEGATIVE_INFINITY
+  let last = Number.NEGATIVE_INFINITY
   let client: pg.Client | undefined
   let running: Promise<void> | undefined
   let closed = false
 
-  const run = async () => {
-    const fresh = newClient(url, 'tidying', DROP_MS)
-    fresh.on('error', () => {})
-    client = fresh
+  const drop = async () => {
+    const connection = newClient(url, 'tidying', STATEMENT_MS)
+    connection.on('error', () => {})
+    client = connection
     try {
-      await fresh.connect()
-      const dropped = await dropUnused(fresh, group)
+      await connection.connect()
+      const dropped = await dropUnused(connection, group)
       if (dropped.length > 0) logger.info({ dropped }, 'dropped read models that no process uses any more')
     } catch (error) {
       if (!closed) logger.error({ err: error }, 'read models that no process uses any more cannot be dropped')
     } finally {
-      await hangUp(fresh)
+      await hangUp(connection)
       running = undefined
     }
   }
 
-  const later = () => {
-    since = performance.now()
+  const postpone = () => {
+    last = performance.now()
   }
 
-  const now = () => {
-    if (closed || running || performance.now() - since < TIDY_MS) return
-    later()
-    running = run()
+  const run = () => {
+    if (closed || running || performance.now() - last < MIN_INTERVAL_MS) return
+    postpone()
+    running = drop()
   }
 
   const close = async () => {
@@ -56,5 +60,5 @@ export const newTidy = (options: { readonly url: string; readonly group: Group; 
     await running
   }
 
-  return { now, later, close }
+  return { run, postpone, close }
 }

@@ -45,7 +45,7 @@ export const locks = {
 }
 
 /** Says for as long as the connection lives that a process reads or fills this schema. */
-export const noteUse = (client: Client, schema: string): Promise<unknown> =>
+export const holdUseLock = (client: Client, schema: string): Promise<unknown> =>
   client.query('select pg_advisory_lock_shared(hashtext($1))', [locks.use(schema)])
 
 /** The schemas of a group that are there, of all versions, also unfinished ones. */
@@ -57,14 +57,14 @@ export const schemasOf = async (client: Client, group: Pick<Group, 'name'>): Pro
 }
 
 /** Which lock says that a schema is still needed: nothing is dropped while another process holds it. */
-const guardOf = (group: Group, schema: string): string | undefined => {
+const lockOf = (group: Group, schema: string): string | undefined => {
   const { version, serves } = parseSchema(group, schema)!
   if (version < group.version) return locks.use(schemaOf({ ...group, version }))
   return version === group.version && !serves ? locks.rebuild(schemaOf(group)) : undefined
 }
 
 /** Drops one schema unless its guard is held. @throws when a reader holds it up for half a second */
-export const dropUnlessGuarded = async (client: Client, schema: string, guard: string): Promise<boolean> => {
+export const dropUnlessLocked = async (client: Client, schema: string, guard: string): Promise<boolean> => {
   await client.query(`
     do $$ begin
       perform set_config('lock_timeout', '${DROP_LOCK_MS}', true);
@@ -82,8 +82,8 @@ export const dropUnlessGuarded = async (client: Client, schema: string, guard: s
 export const dropUnused = async (client: Client, group: Group): Promise<string[]> => {
   const dropped: string[] = []
   for (const schema of await schemasOf(client, group)) {
-    const guard = guardOf(group, schema)
-    if (guard && (await dropUnlessGuarded(client, schema, guard))) dropped.push(schema)
+    const guard = lockOf(group, schema)
+    if (guard && (await dropUnlessLocked(client, schema, guard))) dropped.push(schema)
   }
   return dropped
 }

@@ -7,7 +7,7 @@ import type { StreamKind } from './stream.ts'
 import { newTransactor } from './transact.ts'
 
 /** What was decided about one stream: the ids of its events that are passed over. */
-const decisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
+const skipDecisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
   category: QUARANTINE,
   events: QuarantineEvent,
   initial: () => new Set(),
@@ -15,11 +15,11 @@ const decisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
   weigh: (skipped) => 100 * (1 + skipped.size),
 }
 
-type Reason = { readonly stream: string; readonly eventId: string; readonly by: string; readonly why: string }
+type SkipReason = { readonly stream: string; readonly eventId: string; readonly by: string; readonly why: string }
 
 /** Passes over an event; a second time says nothing new. */
-export const passOver =
-  (reason: Reason) =>
+export const skip =
+  (reason: SkipReason) =>
   (skipped: ReadonlySet<string>): QuarantineEvent[] =>
     skipped.has(reason.eventId) ? [] : [{ type: 'EventSkipped', data: reason }]
 
@@ -30,7 +30,7 @@ const eventAt = async (log: EventLog, position: bigint): Promise<RecordedEvent> 
 }
 
 /** Events that take something from somebody for good, and what passing over one would do. */
-const NEVER = new Map([
+const UNSKIPPABLE = new Map([
   ['TraceDeleted', 'a deletion cannot be passed over: the trace would show again'],
   ['IdentityRemoved', 'a removal cannot be passed over: what was removed would sign in again'],
 ])
@@ -48,10 +48,16 @@ export const skipEvent = async (
 ): Promise<RecordedEvent> => {
   const event = await eventAt(log, position)
   const { stream, id: eventId } = event
-  const harm = NEVER.get(event.type)
+  const harm = UNSKIPPABLE.get(event.type)
   if (harm !== undefined) throw new Error(`${harm}. Mend the cause, then replay the stream`)
-  const transactor = newTransactor({ kind: decisions, source: foldSource(decisions, log, codec), log, codec, now })
-  const decide = passOver({ stream, eventId, by, why })
+  const transactor = newTransactor({
+    kind: skipDecisions,
+    source: foldSource(skipDecisions, log, codec),
+    log,
+    codec,
+    now,
+  })
+  const decide = skip({ stream, eventId, by, why })
   await transactor.transact(skipIdOf(stream), { decide, answer: () => {} }, {})
   return event
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Expected, RecordedEvent } from '../log/log.ts'
+import type { ExpectedRevision, RecordedEvent } from '../log/log.ts'
 import type { Actor } from '../log/metadata.ts'
 
 /** Something that happened: the type in the past tense, the data as its schema says. */
@@ -14,7 +14,7 @@ export type EventContext = { readonly at: number; readonly actor?: Actor | undef
  */
 export type Loaded<State> = {
   readonly state: State
-  readonly revision: Expected
+  readonly revision: ExpectedRevision
   readonly at: number
   readonly position: bigint
 }

@@ -1,15 +1,15 @@
-import { type EventLog, type Expected, LogUnavailable, WrongRevision, revisionNumber } from '../log/log.ts'
+import { type EventLog, type ExpectedRevision, LogUnavailable, WrongRevision, revisionNumber } from '../log/log.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
-import { newMemory } from './bounded-cache.ts'
-import { type Ask, type Command, type Context, type Decided, decideAll, stamp } from './decide.ts'
+import { newBoundedCache } from './bounded-cache.ts'
+import { type PendingCommand, type Command, type Context, type DecidedBatch, decideAll, toNewEvents } from './decide.ts'
 import type { Watermark } from './watermark.ts'
 import { InQuarantine, Unavailable } from './rejected.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamName } from './stream.ts'
 
 /** Where states come from when memory has none: the log, or a read model at the revision that its rows stand for. */
-export type Source<State, Need> = {
+export type StateSource<State, Need> = {
   /** The state with at least what `needs` name. `known` is what memory holds, to be completed at its revision. */
-  load(id: string, needs: readonly Need[], known: Loaded<State> | undefined): Promise<Loaded<State>>
+  load(id: string, needs: readonly Need[], cached: Loaded<State> | undefined): Promise<Loaded<State>>
   /** Whether a state already has what a command needs. */
   covers?(state: State, need: Need): boolean
   /** Whether states come from the log itself: what such a one does not hold had not happened when it was loaded. */
@@ -17,11 +17,11 @@ export type Source<State, Need> = {
 }
 
 /** What a command led to, and the position that the read models must pass before it can be read. */
-export type Outcome<Answer> = { readonly answer: Answer; readonly position: bigint }
+export type TransactResult<Answer> = { readonly answer: Answer; readonly position: bigint }
 
 export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   readonly kind: StreamKind<State, Event>
-  readonly source: Source<State, Need>
+  readonly source: StateSource<State, Need>
   readonly log: EventLog
   readonly codec: Codec
   /** The clock, in milliseconds. */
@@ -29,12 +29,12 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   /** False while this node hears nothing of the log: then states in memory may be long gone. Default true. */
   readonly isCurrent?: () => boolean
   /** How far the read models have come, as far as this node knows. */
-  readonly models?: Pick<Watermark, 'position' | 'restart'>
+  readonly readModels?: Pick<Watermark, 'position' | 'restart'>
   readonly deadlineMs?: number
   /** How many bytes the states in memory may weigh in all. Default 2 MiB. */
   readonly budget?: number
   /** @throws InQuarantine when the stream may not be written to. Default: all may. */
-  readonly assertClear?: (stream: string) => void
+  readonly assertNotQuarantined?: (stream: string) => void
   /** Makes a state small enough to be kept. */
   readonly trim?: (state: State) => State
 }
@@ -46,7 +46,11 @@ export type Transactor<State, Event, Need = void> = {
    * @throws Rejected when the decision refuses
    * @throws Unavailable when the log is away; `stored` says what is known
    */
-  transact<Answer>(id: string, command: Command<State, Event, Need, Answer>, context: Context): Promise<Outcome<Answer>>
+  transact<Answer>(
+    id: string,
+    command: Command<State, Event, Need, Answer>,
+    context: Context,
+  ): Promise<TransactResult<Answer>>
   /** The state that memory holds of a stream. A hint: an append under way may still fail. */
   peek(id: string): State | undefined
   /** Takes note of what has been appended, by whomever, so that no decision rests on a state that is gone. */
@@ -54,14 +58,14 @@ export type Transactor<State, Event, Need = void> = {
   forget(): void
 }
 
-type Waiting<State, Event, Need> = Ask<State, Event, Need> & {
+type QueuedCommand<State, Event, Need> = PendingCommand<State, Event, Need> & {
   readonly deadline: number
-  readonly resolve: (outcome: Outcome<unknown>) => void
+  readonly resolve: (outcome: TransactResult<unknown>) => void
   readonly reject: (error: unknown) => void
 }
 
 /** A state to decide on. */
-type Found<State> = {
+type LoadedState<State> = {
   readonly loaded: Loaded<State>
   /** Whether it was the newest when it was loaded: it stands on a read of the log, not on memory or a read model. */
   readonly isNewest: boolean
@@ -80,36 +84,40 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   options: TransactorOptions<State, Event, Need>,
 ): Transactor<State, Event, Need> => {
-  const { kind, source, log, codec, now, isCurrent = () => true, models, deadlineMs = 5_000 } = options
-  const { budget = 2 * 1024 * 1024, trim, assertClear = () => {} } = options
-  type Asked = Waiting<State, Event, Need>
+  const { kind, source, log, codec, now, isCurrent = () => true, readModels: models, deadlineMs = 5_000 } = options
+  const { budget = 2 * 1024 * 1024, trim, assertNotQuarantined = () => {} } = options
+  type Asked = QueuedCommand<State, Event, Need>
   const queues = new Map<string, Asked[]>()
-  const memory = newMemory<Loaded<State>>(budget, ({ state }) => kind.weigh(state))
-  const underWay = new Map<string, State>()
-  let era = 0 // goes up when nothing that was known or loaded before counts any more
-  const heard = new Map<string, bigint>() // of streams with a queue: the newest revision that was observed meanwhile
+  const cache = newBoundedCache<Loaded<State>>(budget, ({ state }) => kind.weigh(state))
+  const inFlight = new Map<string, State>()
+  let generation = 0 // goes up when nothing that was known or loaded before counts any more
+  const observed = new Map<string, bigint>() // of streams with a queue: the newest revision that was observed meanwhile
 
   const remember = (id: string, loaded: Loaded<State>) => {
-    memory.delete(id)
-    if (revisionNumber(loaded.revision) < (heard.get(id) ?? -1n)) return
-    memory.set(id, trim ? { ...loaded, state: trim(loaded.state) } : loaded)
+    cache.delete(id)
+    if (revisionNumber(loaded.revision) < (observed.get(id) ?? -1n)) return
+    cache.set(id, trim ? { ...loaded, state: trim(loaded.state) } : loaded)
   }
 
-  const load = async (id: string, batch: readonly Asked[]): Promise<Found<State>> => {
-    const known = isCurrent() ? memory.get(id) : undefined
+  const load = async (id: string, batch: readonly Asked[]): Promise<LoadedState<State>> => {
+    const known = isCurrent() ? cache.get(id) : undefined
     const needs = batch.flatMap(({ command }) => (command.need === undefined ? [] : [command.need]))
     const missing = known ? needs.filter((need) => !source.covers?.(known.state, need)) : needs
     if (known && missing.length === 0) return { loaded: known, isNewest: false }
     return { loaded: await source.load(id, missing, known), isNewest: source.readsLog ?? false }
   }
 
-  const hasEventsAfter = async (stream: string, revision: Expected) => {
+  const hasEventsAfter = async (stream: string, revision: ExpectedRevision) => {
     for await (const _ of log.read(stream, { from: revisionNumber(revision) + 1n, limit: 1 })) return true
     return false
   }
 
   /** A state at a revision that the stream is known to have reached. @throws WrongRevision while there is none to be had */
-  const loadAt = async (id: string, batch: readonly Asked[], reached: Expected): Promise<Found<State>> => {
+  const loadAt = async (
+    id: string,
+    batch: readonly Asked[],
+    reached: ExpectedRevision,
+  ): Promise<LoadedState<State>> => {
     const found = await load(id, batch)
     const { loaded } = found
     if (revisionNumber(loaded.revision) >= revisionNumber(reached)) return found
@@ -133,43 +141,43 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
    * No event can get a position that had been passed before: a log that gives one has lost its end, and read models that
    * seem to show the event have seen another one there.
    */
-  const assertAhead = (position: bigint, passed: bigint) => {
+  const assertPositionIsNew = (position: bigint, passed: bigint) => {
     if (position > passed) return
     models?.restart()
     throw new Unavailable('the log has lost its end', true)
   }
 
-  const append = async (id: string, loaded: Loaded<State>, decided: Decided<State, Event>) => {
-    if (decided.drafts.length === 0) return decided.after
-    memory.delete(id) // `evolve` has changed the state: nobody may load it until the append is answered
-    if (!decided.isSpoilt) underWay.set(id, decided.after.state)
+  const append = async (id: string, loaded: Loaded<State>, decided: DecidedBatch<State, Event>) => {
+    if (decided.toAppend.length === 0) return decided.after
+    cache.delete(id) // `evolve` has changed the state: nobody may load it until the append is answered
+    if (!decided.isStateUnusable) inFlight.set(id, decided.after.state)
     try {
-      const events = stamp(kind, decided.drafts)
+      const events = toNewEvents(kind, decided.toAppend)
       const passed = models?.position() ?? -1n
       const appended = await log.append(streamName(kind, id), loaded.revision, events)
-      assertAhead(appended.position, passed)
+      assertPositionIsNew(appended.position, passed)
       return { ...decided.after, ...appended }
     } finally {
-      underWay.delete(id)
+      inFlight.delete(id)
     }
   }
 
   /** Decides and appends once; gives how many of the commands were answered, and the stream's revision after them. */
-  const attempt = async (id: string, batch: readonly Asked[], reached: Expected) => {
-    const before = era
-    assertClear(streamName(kind, id))
+  const attempt = async (id: string, batch: readonly Asked[], reached: ExpectedRevision) => {
+    const before = generation
+    assertNotQuarantined(streamName(kind, id))
     const { loaded, isNewest } = await loadAt(id, batch, reached)
-    if (era !== before) throw new WrongRevision(streamName(kind, id), 'none')
+    if (generation !== before) throw new WrongRevision(streamName(kind, id), 'none')
     const decided = decideAll(kind, codec, loaded, batch, now)
-    if (decided.isSpoilt) memory.delete(id)
-    if (decided.drafts.length === 0 && !isNewest) await assertNewest(id, loaded)
+    if (decided.isStateUnusable) cache.delete(id)
+    if (decided.toAppend.length === 0 && !isNewest) await assertNewest(id, loaded)
     const after = await append(id, loaded, decided)
-    if (!decided.isSpoilt) remember(id, after)
-    for (const [i, verdict] of decided.verdicts.entries()) {
+    if (!decided.isStateUnusable) remember(id, after)
+    for (const [i, verdict] of decided.results.entries()) {
       if ('error' in verdict) batch[i]!.reject(verdict.error)
       else batch[i]!.resolve({ answer: verdict.answer, position: after.position })
     }
-    return { answered: decided.verdicts.length, revision: after.revision }
+    return { answered: decided.results.length, revision: after.revision }
   }
 
   const reasonOf = (error: unknown) => {
@@ -183,15 +191,15 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   }
 
   /** After a conflict: the commands that may be decided again. */
-  const inTime = (batch: Asked[]) => {
+  const withinDeadline = (batch: Asked[]) => {
     const isLate = ({ deadline }: Asked) => deadline <= performance.now()
     refuse(batch.filter(isLate), new Unavailable('too many writers at once'))
     return batch.filter((waiting) => !isLate(waiting))
   }
 
   /** Answers a batch; gives the error when the log is away. */
-  const work = async (id: string, batch: Asked[]): Promise<LogUnavailable | undefined> => {
-    let reached: Expected = 'none'
+  const decideUntilAnswered = async (id: string, batch: Asked[]): Promise<LogUnavailable | undefined> => {
+    let reached: ExpectedRevision = 'none'
     let open = batch
     while (open.length > 0) {
       try {
@@ -199,7 +207,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
         open = open.slice(answered)
         reached = revision
       } catch (error) {
-        memory.delete(id)
+        cache.delete(id)
         if (!(error instanceof WrongRevision)) {
           refuse(open, error)
           return error instanceof LogUnavailable ? error : undefined
@@ -207,7 +215,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
         // The same again: what has moved the stream cannot be seen yet.
         if (error.actual === reached) await pause(PAUSE_MS)
         reached = error.actual
-        open = inTime(open)
+        open = withinDeadline(open)
       }
     }
     return undefined
@@ -215,18 +223,24 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   const drain = async (id: string, queue: Asked[]) => {
     while (queue.length > 0) {
-      const away = await work(id, queue.splice(0, MAX_COMMANDS))
+      const away = await decideUntilAnswered(id, queue.splice(0, MAX_COMMANDS))
       // The log has not answered for seconds: who has waited behind that does not wait as long again.
       if (away) refuse(queue.splice(0), new Unavailable(away.message, false, away))
     }
     queues.delete(id)
-    heard.delete(id)
+    observed.delete(id)
   }
 
   const transact = <Answer>(id: string, command: Command<State, Event, Need, Answer>, context: Context) =>
-    new Promise<Outcome<Answer>>((resolve, reject) => {
+    new Promise<TransactResult<Answer>>((resolve, reject) => {
       const deadline = performance.now() + deadlineMs
-      const waiting = { command, context, deadline, resolve: resolve as (outcome: Outcome<unknown>) => void, reject }
+      const waiting = {
+        command,
+        context,
+        deadline,
+        resolve: resolve as (outcome: TransactResult<unknown>) => void,
+        reject,
+      }
       const queue = queues.get(id)
       if (queue) return queue.push(waiting)
       queues.set(id, [waiting])
@@ -235,17 +249,17 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   const observe = (stream: string, revision: bigint) => {
     const id = stream.slice(kind.category.length + 1)
-    if (queues.has(id)) heard.set(id, revision)
-    const known = memory.get(id)
-    if (known && revisionNumber(known.revision) < revision) memory.delete(id)
+    if (queues.has(id)) observed.set(id, revision)
+    const known = cache.get(id)
+    if (known && revisionNumber(known.revision) < revision) cache.delete(id)
   }
 
-  const peek = (id: string) => underWay.get(id) ?? (isCurrent() ? memory.get(id)?.state : undefined)
+  const peek = (id: string) => inFlight.get(id) ?? (isCurrent() ? cache.get(id)?.state : undefined)
 
   const forget = () => {
-    era += 1
-    memory.clear()
-    for (const id of queues.keys()) heard.set(id, UNKNOWN_FUTURE)
+    generation += 1
+    cache.clear()
+    for (const id of queues.keys()) observed.set(id, UNKNOWN_FUTURE)
   }
 
   return { transact, peek, observe, forget }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { anchorOf } from '../engine/apply.ts'
 import type { Client } from '../engine/checkpoint.ts'
 import { isOutage } from '../engine/retryable-errors.ts'
-import type { Outage } from '../engine/outage.ts'
+import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
 import { cut, newClient } from '../postgres/connect.ts'
 import { type Leader, openLeader } from '../postgres/leader.ts'
@@ -18,7 +18,7 @@ import { type ErasedGroup, type Tools, erase, failureOf, haveAllPassed, sweepRes
  * checkpoint moves by compare-and-set, and a chunk or a truncation only takes what was deleted for good.
  */
 export type ErasureOptions = {
-  readonly outage: Outage
+  readonly outage: OutageLog
   readonly url: string
   readonly log: EventLog
   /** All read models that this node knows: nothing leaves the log before they all have seen its deletion. */
@@ -112,7 +112,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
 
   const once = async () => {
     const leader = await openLeader(url, newClient(url, 'erasure', STATEMENT_MS))
-    outage.over(PART)
+    outage.recovered(PART)
     current = leader
     try {
       if (await leader.acquire(LOCK, stop.signal)) await lead(leader)
@@ -125,7 +125,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
   const complain = (error: Error) => {
     if (stop.signal.aborted) return
     if (error instanceof LogUnavailable) return // the watch on the log tells of it
-    if (isOutage(error)) return outage.noticed(PART, error)
+    if (isOutage(error)) return outage.failed(PART, error)
     if (error.message === complaint) return
     complaint = error.message
     logger.info({ reason: error.message }, 'erasure begins again')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { CopyRefused, essenceOf, newComparison } from './copy-comparison.ts'
-import { type EventLog, type Expected, type NewEvent, type RecordedEvent, WrongRevision } from './log.ts'
+import { type EventLog, type ExpectedRevision, type NewEvent, type RecordedEvent, WrongRevision } from './log.ts'
 import { metadataOf } from './metadata.ts'
 import { wholeAppends } from './whole-appends.ts'
 
@@ -53,7 +53,7 @@ async function* appendsOf(events: AsyncIterable<RecordedEvent>) {
 const plain = ({ id, type, data, metadata }: NewEvent): NewEvent => ({ id, type, data, metadata })
 
 /** The revision of a stream, also of what a broken-off append has left there. */
-const endOf = async (bare: EventLog, stream: string): Promise<Expected> => {
+const endOf = async (bare: EventLog, stream: string): Promise<ExpectedRevision> => {
   for await (const { revision } of bare.read(stream, { backwards: true, limit: 1 })) return revision
   return 'none'
 }
@@ -61,7 +61,7 @@ const endOf = async (bare: EventLog, stream: string): Promise<Expected> => {
 /** Writes appends one by one, each behind the last of its stream. */
 const newTarget = (bare: EventLog) => {
   const to = wholeAppends(bare)
-  const ends = new Map<string, Expected>()
+  const ends = new Map<string, ExpectedRevision>()
   let isFirst = true
   const write = async (append: readonly RecordedEvent[]) => {
     const { stream } = append[0]!

@@ -12,7 +12,7 @@ export type Position = bigint
 export type Revision = bigint
 
 /** The revision that a stream must have for an append to pass; `'none'` for a stream without events. */
-export type Expected = Revision | 'none'
+export type ExpectedRevision = Revision | 'none'
 
 /** Bodies are JSON text. Adapters keep them to the letter and never look inside. */
 export type NewEvent = {
@@ -54,14 +54,14 @@ export type EventLog = {
    * @throws WrongRevision when the stream has another revision; reads of the stream see all up to it from then on
    * @throws LogUnavailable when the log did not answer in time; `stored` says what is known
    */
-  append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>
   /** Events of a stream from `from` on, inclusive (default: the first, or the last when backwards). */
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
   /**
    * The revision of a stream's last record, also of one that readers do not see because its append was never finished.
    * A read of the stream that starts after this has seen everything up to there.
    */
-  lastRevision(stream: string): Promise<Expected>
+  lastRevision(stream: string): Promise<ExpectedRevision>
   /** Events after a position, in log order, until the present end. */
   readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
   /**
@@ -101,9 +101,9 @@ export type ReadOptions = { readonly from?: Revision; readonly backwards?: boole
 export class WrongRevision extends Error {
   override readonly name = 'WrongRevision'
   readonly stream: string
-  readonly actual: Expected
+  readonly actual: ExpectedRevision
 
-  constructor(stream: string, actual: Expected) {
+  constructor(stream: string, actual: ExpectedRevision) {
     super(`${stream} is at ${actual}`)
     this.stream = stream
     this.actual = actual
@@ -129,5 +129,5 @@ export class LogChanged extends LogUnavailable {
 }
 
 /** The revision before the first event, as a number that counts on. */
-export const revisionNumber = (expected: Expected): bigint => (expected === 'none' ? -1n : expected)
-export const expectedOf = (revision: bigint): Expected => (revision < 0n ? 'none' : revision)
+export const revisionNumber = (expected: ExpectedRevision): bigint => (expected === 'none' ? -1n : expected)
+export const expectedOf = (revision: bigint): ExpectedRevision => (revision < 0n ? 'none' : revision)

@@ -4,7 +4,7 @@ import {
   type Appended,
   type Batch,
   type EventLog,
-  type Expected,
+  type ExpectedRevision,
   type NewEvent,
   type ReadOptions,
   type RecordedEvent,
@@ -69,7 +69,7 @@ async function* backwards(store: EventLog, stream: string, from: Revision | unde
 export const wholeAppends = (store: EventLog): EventLog => {
   const max = store.maxAppendBytes
 
-  const append = async (stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> => {
+  const append = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> => {
     const total = events.reduce((sum, event) => sum + bytesOf(event), 0)
     if (total <= max) return store.append(stream, expected, events)
     const segments = segmentsOf(

@@ -13,7 +13,7 @@ import { type Payload, giveUp } from './rows.ts'
 
 export type JobOptions = {
   readonly reads: Reads<ReadTables>
-  readonly models: Watermark
+  readonly readModels: Watermark
   readonly traces: Transactor<Trace, TraceEvent, TraceNeed>
   readonly assertWritable: () => void
   readonly pool: pg.Pool
@@ -26,7 +26,7 @@ const CAUGHT_UP_MS = 10_000
 
 /** Makes one summary: checks that it is due, reads, asks the provider, and appends the result if it still is. */
 const makeSummary = async (options: JobOptions, payload: Payload, signal: AbortSignal): Promise<void> => {
-  const { reads, models, traces, provider, threshold } = options
+  const { reads, readModels: models, traces, provider, threshold } = options
   const { traceId } = payload
   await models.waitFor(BigInt(payload.position), CAUGHT_UP_MS)
   const header = await summaryHeader(reads, traceId)

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Codec } from '../engine/codec.ts'
 import { anchorOf, decodeEvent } from '../engine/apply.ts'
-import { isLost } from '../engine/process-checkpoint.ts'
+import { hasLogLostEvents } from '../engine/process-checkpoint.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import { streamIdOf } from '../engine/stream.ts'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
@@ -64,7 +64,7 @@ export const manage = async (options: ManagerOptions): Promise<void> => {
   const { client, log, rule, attempts, now, signal } = options
   const schedule = (): Schedule => ({ attempts, now: now() })
   const { epoch } = await log.identity()
-  if (await isLost(log, await reachedBy(client), epoch)) await startOver(client)
+  if (await hasLogLostEvents(log, await reachedBy(client), epoch)) await startOver(client)
   let { position: at, fold } = await progress(client, await log.head())
 
   const reactAll = async (facts: readonly Fact[]) => {

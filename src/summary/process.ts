@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Codec } from '../engine/codec.ts'
 import { isOutage } from '../engine/retryable-errors.ts'
-import type { Outage } from '../engine/outage.ts'
+import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogUnavailable } from '../log/log.ts'
 import { isTransient, newClient } from '../postgres/connect.ts'
 import { type Leader, openLeader } from '../postgres/leader.ts'
@@ -28,7 +28,7 @@ export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logg
   readonly codec: Codec
   readonly now: () => number
   readonly config: SummarySettings
-  readonly outage: Outage
+  readonly outage: OutageLog
   readonly logger: JobOptions['logger'] & Pick<Logger, 'debug' | 'error'>
 }
 
@@ -73,7 +73,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
     try {
       await sayAlive(leader.client, jobs.id)
       jobs.open()
-      outage.over(PART)
+      outage.recovered(PART)
       await Promise.all([lead(leader, signal), sweep(signal)])
     } finally {
       end.abort()
@@ -96,7 +96,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
       await once().catch((error: unknown) => {
         if (stop.signal.aborted) return
         if (error instanceof LogUnavailable) return // the watch on the log tells of it
-        if (isOutage(error)) return outage.noticed(PART, error)
+        if (isOutage(error)) return outage.failed(PART, error)
         if (error instanceof CheckpointMoved || isTransient(error))
           return logger.info({ reason: (error as Error).message }, 'summaries begin again')
         logger.error({ err: error }, 'summaries cannot go on')

@@ -1,10 +1,10 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Loaded } from '../engine/stream.ts'
-import type { Source } from '../engine/transact.ts'
+import type { StateSource } from '../engine/transact.ts'
 import { messageId } from '../ids.ts'
 import { parseExact } from '../json/exact.ts'
-import { type Expected, expectedOf, revisionNumber } from '../log/log.ts'
+import { type ExpectedRevision, expectedOf, revisionNumber } from '../log/log.ts'
 import { uuids } from '../postgres/arrays.ts'
 import { type KnownMessage, type PresentTrace, type Trace, type TraceNeed, knownMessage, noCounts } from './decide.ts'
 import { type Earlier, NO_EARLIER } from './earlier.ts'
@@ -117,7 +117,7 @@ const toPresent = (row: HeaderRow, earlier: Earlier): PresentTrace => ({
 const toLoaded = (row: HeaderRow): Loaded<Trace> => {
   const earlier = row.deletions ? (JSON.parse(row.deletions) as Earlier) : NO_EARLIER
   if (row.id) return { state: toPresent(row, earlier), revision: row.revision, at: Number(row.at), position: 0n }
-  const revision: Expected = expectedOf(row.buried_revision ?? -1n)
+  const revision: ExpectedRevision = expectedOf(row.buried_revision ?? -1n)
   return { state: { is: 'absent', earlier }, revision, at: Number(row.buried_at ?? 0n), position: 0n }
 }
 
@@ -137,7 +137,7 @@ const covers = (state: Trace, need: TraceNeed): boolean => {
 export const traceSource = (
   reads: Reads<ReadTables>,
   caughtUp: (position: bigint) => Promise<void>,
-): Source<Trace, TraceNeed> => {
+): StateSource<Trace, TraceNeed> => {
   const header = async (id: string, need: TraceNeed): Promise<Loaded<Trace>> => {
     const ids = [...need.keys()].map((externalId) => messageId(id, externalId))
     const rows = await reads.rows<HeaderRow & MessageRow & Row>('trace-load', loadStatement, [id, uuids(ids)])

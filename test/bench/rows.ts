@@ -7,7 +7,7 @@ import { newQuarantine } from '../../src/engine/quarantine.ts'
 import { startRunner } from '../../src/engine/runner.ts'
 import { formats } from '../../src/events.ts'
 import { sessionFeedStatement } from '../../src/feed/queries.ts'
-import type { Expected } from '../../src/log/log.ts'
+import type { ExpectedRevision } from '../../src/log/log.ts'
 import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { newPool } from '../../src/postgres/connect.ts'
@@ -78,7 +78,7 @@ const newAppender = (url: string) => {
   const log = openPostgresLog({ url })
   const writers = Array.from({ length: WRITERS }, () => ({
     stream: `trace-${randomUUIDv7()}`,
-    revision: 'none' as Expected,
+    revision: 'none' as ExpectedRevision,
   }))
   const append = async (i: number): Promise<number> => {
     const writer = writers[i]!

@@ -1,12 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newMemory } from '../../src/engine/bounded-cache.ts'
+import { newBoundedCache } from '../../src/engine/bounded-cache.ts'
 
 const held = (memory: { get(key: string): number | undefined }) =>
   ['a', 'b', 'c'].filter((key) => memory.get(key) !== undefined)
 
 test('what was set longest ago goes when it grows too heavy', () => {
-  const memory = newMemory<number>(10, (weight) => weight)
+  const memory = newBoundedCache<number>(10, (weight) => weight)
   memory.set('a', 4)
   memory.set('b', 4)
   memory.set('a', 5)
@@ -16,7 +16,7 @@ test('what was set longest ago goes when it grows too heavy', () => {
 })
 
 test('what is too heavy by itself is not held, and takes nothing else with it', () => {
-  const memory = newMemory<number>(10, (weight) => weight)
+  const memory = newBoundedCache<number>(10, (weight) => weight)
   memory.set('a', 4)
   memory.set('b', 5)
   memory.set('b', 11)
@@ -26,7 +26,7 @@ test('what is too heavy by itself is not held, and takes nothing else with it', 
 })
 
 test('what has been deleted weighs nothing any more', () => {
-  const memory = newMemory<number>(10, (weight) => weight)
+  const memory = newBoundedCache<number>(10, (weight) => weight)
   memory.set('a', 8)
   memory.delete('a')
   memory.delete('a')

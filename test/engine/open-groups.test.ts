@@ -194,7 +194,7 @@ test('names of groups are distinct, and the main one is among them', async ({ ap
     log,
     codec,
     runs: false,
-    heard: newWatermark(),
+    lastSeen: newWatermark(),
     logger,
     outage,
     observe: () => {},

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { UnknownEvent } from '../../src/engine/codec.ts'
-import { RebuildHeldUp, mayPass } from '../../src/engine/retryable-errors.ts'
+import { RebuildBlocked, isRetryable } from '../../src/engine/retryable-errors.ts'
 import { SessionLost } from '../../src/postgres/leader.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { errorOf } from '../log/support/events.ts'
@@ -13,19 +13,19 @@ const refused = (code: string) => Object.assign(new pg.DatabaseError('refused', 
 
 test('what the same again may pass stops no projections', () => {
   const passing = [
-    new RebuildHeldUp('another rebuild is running'),
+    new RebuildBlocked('another rebuild is running'),
     new SessionLost('ended'),
     refused('25P03'), // frozen within a transaction, and ended for that
     refused('57P05'),
     refused('57P01'),
   ]
-  for (const error of passing) assert.ok(mayPass(error), `${error.name} ${error.message}`)
+  for (const error of passing) assert.ok(isRetryable(error), `${error.name} ${error.message}`)
 })
 
 test('an event that cannot be applied does', async () => {
   const database = await freshDatabase()
-  assert.not(mayPass(await errorOf(onServer(database.url, 'select 1 / 0'))))
-  assert.not(mayPass(new UnknownEvent('Unheard')))
+  assert.not(isRetryable(await errorOf(onServer(database.url, 'select 1 / 0'))))
+  assert.not(isRetryable(new UnknownEvent('Unheard')))
   await database.drop()
 })
 

@@ -59,7 +59,7 @@ const app = Fastify()
 installErrors(app)
 installAuth(app, {
   config: readConfig({}),
-  reads: { assertClear: () => {} },
+  reads: { assertNotQuarantined: () => {} },
   tokens: { find: async (given) => (given === token ? caller : undefined) },
   uses: { note: (id) => void used.push(id) },
 })

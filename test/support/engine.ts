@@ -29,7 +29,7 @@ export const openEngine = (
     schema: schemaOf(readModels),
     quarantine,
     head: () => log.head(),
-    heard: watermark.position,
+    lastSeen: watermark.position,
   })
   const source = traceSource(reads, (position) => watermark.waitFor(position, 5_000))
   const transactor = newTransactor({ kind: traces, source, log, codec, now, budget, trim: trimTrace })

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import {
   type Batch,
   type EventLog,
-  type Expected,
+  type ExpectedRevision,
   LogChanged,
   type LogIdentity,
   type NewEvent,
@@ -75,7 +75,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     for (const listener of listeners) listener(identity)
   })
 
-  const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
+  const append = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) => {
     // The server would take it, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs an event')
     const written = events.map(toEventData)

@@ -1,5 +1,5 @@
 import { type EventData, type EventStoreDBClient, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client'
-import { type Appended, type Expected, LogChanged, LogUnavailable, WrongRevision } from '../log.ts'
+import { type Appended, type ExpectedRevision, LogChanged, LogUnavailable, WrongRevision } from '../log.ts'
 import type { Address } from './address.ts'
 import type { Connection } from './connection.ts'
 import { hopeless, isNeverSent, isNotLeader } from './errors.ts'
@@ -15,7 +15,7 @@ export type Writer = {
   /** `stream` is the full name. `assertSame` is asked before each attempt whether the log is still the same. */
   append(
     stream: string,
-    expected: Expected,
+    expected: ExpectedRevision,
     events: readonly EventData[],
     assertSame?: () => Promise<void>,
   ): Promise<Appended>
@@ -36,7 +36,7 @@ export type WriterOptions = {
 
 type Waiting = {
   readonly stream: string
-  readonly expected: Expected
+  readonly expected: ExpectedRevision
   readonly events: readonly EventData[]
   readonly end: number
   settled: boolean
@@ -104,7 +104,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, sees, observe
 
   const append = (
     stream: string,
-    expected: Expected,
+    expected: ExpectedRevision,
     events: readonly EventData[],
     assertSame: () => Promise<void> = async () => {},
   ) =>

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { isDiskFull, isTransient } from '../../postgres/connect.ts'
 import {
   type Appended,
-  type Expected,
+  type ExpectedRevision,
   LogUnavailable,
   type NewEvent,
   type RecordedEvent,
@@ -15,7 +15,7 @@ import { type Written, prepare } from './statement.ts'
 const RECONNECT_MS = 100
 
 export type Writer = {
-  append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>
   /** Refuses all that have not been answered: they were decided on what may be lost. */
   abandon(reason: Error): void
   /** Takes no more appends, answers those that wait, then hangs up. */
@@ -122,7 +122,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
     draining = undefined
   }
 
-  const enqueue = (stream: string, expected: Expected, events: readonly NewEvent[]) =>
+  const enqueue = (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) =>
     new Promise<Appended>((resolve, reject) => {
       const settle = (outcome: Appended | Error) => {
         if (append.settled) return
@@ -141,7 +141,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
       draining ??= drain()
     })
 
-  const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
+  const append = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) => {
     if (events.length === 0) throw new RangeError('an append needs an event')
     if (closed) throw new LogUnavailable(false)
     return enqueue(stream, expected, events)

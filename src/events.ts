@@ -1,5 +1,5 @@
 import type { EventFormat } from './engine/codec.ts'
-import { quarantineFormats } from './engine/quarantine-events.ts'
+import { quarantineFormats } from './engine/skip-events.ts'
 import { type ModelsEvent, modelsFormats } from './models/events.ts'
 import { type NamespaceEvent, namespaceFormats } from './namespace/events.ts'
 import { type SessionEvent, sessionFormats } from './session/events.ts'

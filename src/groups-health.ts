@@ -49,7 +49,7 @@ const elsewhere = (building: BuildState, heard: bigint, isApi: boolean): Readine
         missing: [],
         degraded: [`read models are being rebuilt: ${percentDone(0n, building.position, heard)} %`],
       }
-    case 'nobody builds':
+    case 'missing':
       // A projector's own runner is about to.
       return { missing: isApi ? ['the read models are not there, and no projector builds them'] : [], degraded: [] }
   }

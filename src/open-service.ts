@@ -214,9 +214,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     observe,
     forget,
   })
-  if (!log.problem()) await briefly(watch.begun)
+  if (!log.problem()) await briefly(watch.started)
   /** Why the log is not used, in words. */
-  const logProblem = () => log.problem()?.message ?? (watch.hasBegun() ? undefined : UNREACHABLE)
+  const logProblem = () => log.problem()?.message ?? (watch.hasStarted() ? undefined : UNREACHABLE)
   const erasure = has('worker')
     ? startErasure({ url: databaseUrl, log, groups: groups.all, logger, outage })
     : undefined

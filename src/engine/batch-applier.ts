@@ -1,23 +1,30 @@
 import type { EventLog, RecordedEvent } from '../log/log.ts'
-import { type Target, anchorOf, applicable, applyBatch, applyByAppend, decodeLazily } from './apply.ts'
-import { type Step, advance } from './checkpoint.ts'
+import { type Target, applyBatch } from './apply.ts'
+import { applyByAppend } from './apply-by-append.ts'
+import { type Step, advance, anchorOf } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
+import { decodeLazily } from './decode-event.ts'
 import { isRetryable } from './retryable-errors.ts'
-import { type QuarantinedStream, isSkipDecision, readQuarantine } from './quarantine.ts'
+import { type QuarantinedStream, readQuarantine } from './quarantine.ts'
 import { replayStream } from './replay.ts'
 import { locks, schemasOf } from './schema.ts'
+import { isSkipDecision } from './skip-events.ts'
 
 const MAX_QUARANTINED = 10
 const PERIOD_MS = 60_000
 
-/** More streams cannot be applied than bad events explain: the code is wrong, and nothing more is applied. */
+/** So many streams cannot be applied that the code is more likely wrong than their events: nothing more is applied. */
 export class TooManyQuarantined extends Error {
   override readonly name = 'TooManyQuarantined'
 }
 
-/** Applies the log to one schema, batch by batch, and keeps account of the streams in quarantine. */
+/** Applies the log to one schema, batch by batch, and leaves out the streams that are in quarantine. */
 export type BatchApplier = {
-  /** Applies what lies between two positions. @throws TooManyQuarantined, what may pass */
+  /**
+   * Applies the events between two positions.
+   * @throws TooManyQuarantined
+   * @throws errors that may be gone at the next try (`isRetryable`)
+   */
   apply(events: readonly RecordedEvent[], from: bigint, through: bigint): Promise<void>
   quarantine(): readonly QuarantinedStream[]
 }
@@ -31,7 +38,7 @@ export type BatchApplierOptions = {
   readonly report: (culprit: QuarantinedStream) => void
 }
 
-/** Streams that other schemas of the group have in quarantine, too: meeting them again says nothing about the code. */
+/** Streams in quarantine in other schemas of the group: they do not count again towards `TooManyQuarantined`. */
 const quarantinedInOtherSchemas = async ({ client, group, schema }: Target): Promise<Set<string>> => {
   const streams = new Set<string>()
   for (const other of await schemasOf(client, group)) {
@@ -42,13 +49,13 @@ const quarantinedInOtherSchemas = async ({ client, group, schema }: Target): Pro
   return streams
 }
 
-/** A schema of an earlier rebuild may be dropped at any time. */
+/** Another process may drop a schema of an earlier rebuild at any time. */
 const emptyIfDropped = (error: { code?: string }): QuarantinedStream[] => {
   if (error.code === '42P01' || error.code === '3F000') return []
   throw error
 }
 
-/** What is stored, once no replay is under way: that ends the runner's session before it has committed. */
+/** The stored list. Waits for a replay under way, which changes the list after it has ended the runner's session. */
 const readStored = async ({ client, schema }: Target): Promise<QuarantinedStream[]> => {
   await client.query('begin')
   await client.query('select pg_advisory_xact_lock_shared(hashtext($1))', [locks.swap(schema)])
@@ -57,7 +64,7 @@ const readStored = async ({ client, schema }: Target): Promise<QuarantinedStream
   return stored
 }
 
-/** Splits a batch in front of and behind each decision of an operator about a stream. */
+/** Splits a batch so that each decision to skip an event is a run of its own. */
 const runsOf = (events: readonly RecordedEvent[]): RecordedEvent[][] => {
   const runs: RecordedEvent[][] = []
   for (const event of events) {
@@ -86,20 +93,20 @@ export const newBatchApplier = async (options: BatchApplierOptions): Promise<Bat
   }
 
   const applyRun = async (events: readonly RecordedEvent[], step: Step) => {
-    const wanted = applicable(events, (stream) => streams.has(stream))
+    const applicable = events.filter((event) => !isSkipDecision(event) && !streams.has(event.stream))
     try {
-      const facts = wanted.map((event) => decodeLazily(codec, event))
-      await applyBatch(target, facts, step)
+      const decoded = applicable.map((event) => decodeLazily(codec, event))
+      await applyBatch(target, decoded, step)
     } catch (error) {
       if (isRetryable(error)) throw error
-      for (const culprit of await applyByAppend(target, codec, wanted, step, accept)) {
+      for (const culprit of await applyByAppend(target, codec, applicable, step, accept)) {
         streams.set(culprit.stream, culprit)
         report(culprit)
       }
     }
   }
 
-  /** An event was skipped: the rows of its stream are made anew without it. */
+  /** Makes the rows of a stream anew after the decision to skip one of its events. */
   const replay = async (decision: RecordedEvent, step: Step) => {
     const { stream } = codec.decode(decision).data as { stream: string }
     try {

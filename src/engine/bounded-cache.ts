@@ -5,11 +5,13 @@ export type BoundedCache<Value> = {
   clear(): void
 }
 
-/** About how many bytes texts take: a character may need two. */
+/** About how many bytes texts take in memory: a character may need two. */
 export const textBytes = (texts: readonly (string | undefined)[]): number =>
   texts.reduce((sum, text) => sum + 2 * (text?.length ?? 0), 0)
 
-/** Holds values up to a total weight: those set longest ago go first. What is too heavy by itself is not held at all. */
+/**
+ * Holds values up to a total weight; evicts those that were set longest ago. A value heavier than `maxWeight` is not held.
+ */
 export const newBoundedCache = <Value>(maxWeight: number, weigh: (value: Value) => number): BoundedCache<Value> => {
   const entries = new Map<string, { readonly value: Value; readonly weight: number }>()
   let total = 0

@@ -2,12 +2,13 @@ import { type Client, readCheckpoint } from './checkpoint.ts'
 import { type Group, nextSchemaOf, schemaOf } from './group.ts'
 import { locks } from './schema.ts'
 
-/** What some process does about the read models of a group, which may not be this one. */
+/** What any process, which may be another one, does about the read models of a group; positions are those reached. */
 export type BuildState =
-  /** There are none yet that could serve; `position` is how far the ones have come that a projector builds. */
+  /** A projector builds them, and none can serve yet. */
   | { readonly is: 'building'; readonly position: bigint }
-  | { readonly is: 'nobody builds' }
-  /** Others are made beside those that serve. */
+  /** None can serve, and no process builds any. */
+  | { readonly is: 'missing' }
+  /** They serve, and a process builds new ones beside them. */
   | { readonly is: 'rebuilding'; readonly position: bigint }
   | { readonly is: 'serving' }
 
@@ -22,13 +23,13 @@ const select = `
 
 type Row = { serves: boolean; next: boolean; runs: boolean; rebuilds: boolean }
 
-/** Asks the database what is being built, by whatever process. The locks tell it from what a killed one has left. */
+/** Asks the database. A schema is being built only if a process holds its lock; a killed process leaves one without. */
 export const readBuildState = async (client: Client, group: Group): Promise<BuildState> => {
   const [schema, side] = [schemaOf(group), nextSchemaOf(group)]
   const names = [`${schema}.checkpoint`, `${side}.checkpoint`, locks.runner(schema), locks.rebuild(schema)]
   const { serves, next, runs, rebuilds } = (await client.query<Row>(select, names)).rows[0]!
   const { position, ready } = serves ? await readCheckpoint(client, schema) : { position: 0n, ready: false }
-  if (!ready) return runs ? { is: 'building', position } : { is: 'nobody builds' }
+  if (!ready) return runs ? { is: 'building', position } : { is: 'missing' }
   if (!rebuilds) return { is: 'serving' }
   return { is: 'rebuilding', position: next ? (await readCheckpoint(client, side)).position : 0n }
 }

@@ -1,34 +1,34 @@
 import { setTimeout } from 'node:timers/promises'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
-import { decodeLazily } from './apply.ts'
 import type { Codec } from './codec.ts'
-import type { Watermark } from './watermark.ts'
+import { decodeLazily } from './decode-event.ts'
 import type { Lag } from './lag.ts'
 import type { OutageLog } from './outage.ts'
 import type { DecodedEvent } from './projection.ts'
+import type { Watermark } from './watermark.ts'
 
-/** Follows the log for this node's caches; each event is seen here before its write is answered. */
+/** Feeds this node's caches from the log. A write is answered only after the caches have observed its events. */
 export type CacheSubscription = {
-  /** Whether all that the log held within the last second has been seen: caches may be trusted. */
+  /** Whether the caches have observed all that was in the log within the last second, and so may be trusted. */
   isCurrent(): boolean
-  /** Whether the log has said where it stands: before that nothing is written, and no cache may be trusted. */
-  hasBegun(): boolean
-  /** Resolves when it has begun for the first time. */
-  readonly begun: Promise<void>
+  /** Whether the log's head is known. Before that nothing is written, and no cache may be trusted. */
+  hasStarted(): boolean
+  /** Resolves when it has started for the first time. */
+  readonly started: Promise<void>
   close(): Promise<void>
 }
 
 export type CacheSubscriptionOptions = {
   readonly log: EventLog
   readonly codec: Codec
-  /** The position that this node's caches have come to. */
+  /** Moved here: the last position that the caches have observed. */
   readonly watermark: Watermark
   readonly readModels: Pick<Watermark, 'position'>
-  /** What is measured by what is heard here. */
+  /** The lags of all groups, which are measured with every batch. */
   readonly lags: readonly Lag[]
   readonly outage: OutageLog
   readonly observe: (event: DecodedEvent) => void
-  /** Called at the beginning, and when an event cannot be read, which a newer node may have written: nothing cached may be kept. */
+  /** Empties the caches: called at every start, and when an event cannot be read, which a newer version may have written. */
   readonly forget: () => void
 }
 
@@ -37,24 +37,17 @@ const SILENCE_MS = 1_000
 const HEARTBEAT_MS = 200
 const RETRY_MS = 200
 
-/** Begins at the log's end as soon as there is one to be had: a log that is away does not keep a service from starting. */
-export const subscribeCaches = ({
-  log,
-  codec,
-  watermark,
-  readModels: models,
-  lags,
-  outage,
-  observe,
-  forget,
-}: CacheSubscriptionOptions): CacheSubscription => {
+/** Subscribes from the log's head on, as soon as the log can be reached: a service starts without its log, too. */
+export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscription => {
+  const { log, codec, watermark, readModels, lags, outage, observe, forget } = options
   const stop = new AbortController()
-  let start: bigint | undefined // where it has begun in the present epoch of the log
-  let heard = Number.NEGATIVE_INFINITY
+  let start: bigint | undefined // the head at the start in the present epoch of the log
+  let confirmed = Number.NEGATIVE_INFINITY // the last time at which the caches were known to be at the head
+  let changes = 0 // of the log's epoch
 
   const pause = (ms: number) => setTimeout(ms, undefined, { signal: stop.signal }).catch(() => {})
 
-  const see = (event: RecordedEvent) => {
+  const pass = (event: RecordedEvent) => {
     try {
       observe(decodeLazily(codec, event))
     } catch {
@@ -62,68 +55,68 @@ export const subscribeCaches = ({
     }
   }
 
-  const { promise: begun, resolve: sayBegun } = Promise.withResolvers<void>()
-  let changes = 0
+  const { promise: started, resolve: resolveStarted } = Promise.withResolvers<void>()
   const begin = async (): Promise<bigint> => {
-    const since = changes
+    const before = changes
     const head = await log.head()
-    if (since !== changes) throw new LogChanged()
-    forget() // what was read meanwhile was not watched
-    heard = performance.now()
+    if (before !== changes) throw new LogChanged()
+    forget() // what was cached meanwhile may have missed events
+    confirmed = performance.now()
     watermark.advance(head)
     for (const lag of lags) lag.reset()
-    sayBegun()
+    resolveStarted()
     return head
   }
 
   const follow = async () => {
     start ??= await begin()
     for await (const { events, through } of log.follow({ after: watermark.position(), signal: stop.signal })) {
-      for (const event of events) see(event)
+      for (const event of events) pass(event)
       watermark.advance(through)
       for (const lag of lags) lag.ms()
     }
   }
 
-  /** The parts of a large append are looked up while following, which can fail: then it goes on from where it was. */
+  /** Putting the parts of a large append together may fail: following then resumes from the watermark. */
   const run = async () => {
     while (!stop.signal.aborted) await follow().catch(() => pause(RETRY_MS))
   }
 
-  /** A log that is silent may be idle or away: asking for its head tells. */
-  const listen = async () => {
+  /** Asks for the log's head, because a log from which nothing comes may be idle or away. */
+  const checkHead = async () => {
     while (!stop.signal.aborted) {
-      const since = performance.now()
+      const asked = performance.now()
       const head = await log.head().catch((error: unknown) => void outage.failed(PART, error))
       if (head !== undefined) outage.recovered(PART)
-      const seen =
+      const isReached =
         head !== undefined &&
         (await watermark.waitFor(head, SILENCE_MS).then(
           () => true,
           () => false,
         ))
-      if (seen) heard = since
+      if (isReached) confirmed = asked
       await pause(HEARTBEAT_MS)
     }
   }
 
-  // Positions mean something else from here on, and what was seen may never have happened.
+  // In another epoch positions belong to other events, and events that were observed may have been lost.
   log.onChange(() => {
     changes += 1
     start = undefined
-    heard = Number.NEGATIVE_INFINITY
+    confirmed = Number.NEGATIVE_INFINITY
     watermark.restart()
     forget()
   })
 
-  const running = Promise.all([run(), listen()])
+  const running = Promise.all([run(), checkHead()])
   const close = async () => {
     stop.abort()
     await running
   }
 
-  /** What the read models had not shown when this began has not been seen here either. */
-  const isAlive = () => start !== undefined && models.position() >= start && performance.now() - heard < SILENCE_MS
+  // Read models below `start` may give rows that events before the start have changed since: no cache saw those events.
+  const isCurrent = () =>
+    start !== undefined && readModels.position() >= start && performance.now() - confirmed < SILENCE_MS
 
-  return { isCurrent: isAlive, hasBegun: () => start !== undefined, begun, close }
+  return { isCurrent, hasStarted: () => start !== undefined, started, close }
 }

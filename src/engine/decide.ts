@@ -9,41 +9,46 @@ export type Context = { readonly actor?: Actor | undefined; readonly requestId?:
 
 export type Command<State, Event, Need, Answer> = {
   readonly decide: Decision<State, Event>
-  /** Made of the state right after the decision, before any later command changes it. */
+  /** Computed from the state right after the decision, before a later command of the same batch changes it. */
   readonly answer: (state: State, events: readonly Event[]) => Answer
-  /** What the state must hold besides what is always loaded. */
+  /** What has to be loaded into the state for this command, besides what is always loaded. */
   readonly need?: Need
 }
 
+/** A command that waits for its decision. */
 export type PendingCommand<State, Event, Need> = {
   readonly command: Command<State, Event, Need, unknown>
   readonly context: Context
 }
 
+/** What a command answers, or the error that refuses it. */
 export type CommandResult = { readonly answer: unknown } | { readonly error: unknown }
 
-/** An event that will be appended, with its data as the log gets it. */
+/** An event that a decision gave, with its data encoded for the log. */
 export type EventToAppend<Event> = {
   readonly event: Event
   readonly context: Context
+  /** Milliseconds. */
   readonly at: number
+  /** JSON text. */
   readonly data: string
   readonly schema: number
 }
 
-/** What a run of commands came to: their verdicts, in order, for as many as were decided. */
+/** The decisions about a batch of commands. */
 export type DecidedBatch<State, Event> = {
   readonly after: Loaded<State>
   readonly toAppend: readonly EventToAppend<Event>[]
+  /** In the order of the commands; shorter than the batch where not all of them were decided. */
   readonly results: readonly CommandResult[]
-  /** The last command failed while it was changing the state, which is good for nothing now. The drafts are. */
+  /** `evolve` failed half-way for the last command, so `after.state` must not be used. `toAppend` is whole. */
   readonly isStateUnusable: boolean
 }
 
-/** About how much data, in characters, one append takes before the commands that are left have to wait for the next. */
+/** About how many characters of data one append may hold before the remaining commands wait for the next append. */
 const APPEND_LENGTH = 4 * 1024 * 1024
 
-const settle = <T>(work: () => T): { readonly value: T } | { readonly error: unknown } => {
+const attempt = <T>(work: () => T): { readonly value: T } | { readonly error: unknown } => {
   try {
     return { value: work() }
   } catch (error) {
@@ -51,8 +56,8 @@ const settle = <T>(work: () => T): { readonly value: T } | { readonly error: unk
   }
 }
 
-/** The events that a command leads to, written down; `at` is when they happen. */
-const eventsOf = <State, Event extends DomainEvent, Need>(
+/** Decides a command and encodes its events, which are dated `at`. */
+const decideOne = <State, Event extends DomainEvent, Need>(
   codec: Codec,
   { command, context }: PendingCommand<State, Event, Need>,
   state: State,
@@ -60,21 +65,21 @@ const eventsOf = <State, Event extends DomainEvent, Need>(
 ): EventToAppend<Event>[] =>
   command.decide(state, now, at).map((event) => ({ event, context, at, ...codec.encode(event) }))
 
-/** The state that a command's events lead to, and its answer. */
-const applyEvents = <State, Event extends DomainEvent, Need>(
+/** Applies a command's events to the state, and computes the command's answer. */
+const evolveAndAnswer = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
   { command, context: { actor } }: PendingCommand<State, Event, Need>,
   state: State,
-  drafts: readonly EventToAppend<Event>[],
+  decided: readonly EventToAppend<Event>[],
 ) => {
-  const after = drafts.reduce((before, { event, at }) => kind.evolve(before, event, { at, actor }), state)
-  const events = drafts.map(({ event }) => event)
+  const after = decided.reduce((before, { event, at }) => kind.evolve(before, event, { at, actor }), state)
+  const events = decided.map(({ event }) => event)
   return { after, answer: command.answer(after, events) }
 }
 
 /**
- * Decides commands one after the other on one evolving state, as many as belong into one append. Of a command either
- * every event is kept or none: when it fails while the state changes, nothing more is decided on that state.
+ * Decides commands one after the other, each on the state that the one before has left, until they fill one append.
+ * Of each command all events are taken or none. `now` is the clock, in milliseconds.
  */
 export const decideAll = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
@@ -90,10 +95,10 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
   const results: CommandResult[] = []
   for (const pending of commands) {
     if (isStateUnusable || length > APPEND_LENGTH) break
-    const real = now()
-    const drafted = settle(() => eventsOf(codec, pending, state, { now: real, at: Math.max(real, at) }))
-    const events = 'value' in drafted ? drafted.value : []
-    const done = 'value' in drafted ? settle(() => applyEvents(kind, pending, state, events)) : drafted
+    const time = now()
+    const decided = attempt(() => decideOne(codec, pending, state, { now: time, at: Math.max(time, at) }))
+    const events = 'value' in decided ? decided.value : []
+    const done = 'value' in decided ? attempt(() => evolveAndAnswer(kind, pending, state, events)) : decided
     if ('error' in done) {
       results.push(done)
       isStateUnusable = events.length > 0
@@ -108,16 +113,16 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
   return { after: { ...loaded, state, at }, toAppend, results, isStateUnusable }
 }
 
-/** Gives drafts their ids and metadata, as the events of one append. */
+/** Gives the events of one append their ids and metadata; leaves out those that `kind.condense` finds superfluous. */
 export const toNewEvents = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
-  drafts: readonly EventToAppend<Event>[],
+  decided: readonly EventToAppend<Event>[],
 ): NewEvent[] => {
-  const kept = kind.condense ? new Set(kind.condense(drafts.map(({ event }) => event))) : undefined
-  const written = kept ? drafts.filter(({ event }) => kept.has(event)) : drafts
+  const needed = kind.condense ? new Set(kind.condense(decided.map(({ event }) => event))) : undefined
+  const appended = needed ? decided.filter(({ event }) => needed.has(event)) : decided
   const id = randomUUIDv7()
-  return written.map(({ event, context, at, data, schema }, index) => {
-    const metadata = { at, ...context, schema, append: { id, index, size: written.length } } as Metadata
+  return appended.map(({ event, context, at, data, schema }, index) => {
+    const metadata = { at, ...context, schema, append: { id, index, size: appended.length } } as Metadata
     const decoded = { data: event.data, metadata }
     return { id: randomUUIDv7(), type: event.type, data, metadata: JSON.stringify(metadata), decoded }
   })

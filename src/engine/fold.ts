@@ -1,18 +1,18 @@
 import type { EventLog, ExpectedRevision, RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
-import { skippedOf } from './skipped.ts'
+import { skippedOf } from './skip-events.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamName } from './stream.ts'
 import type { StateSource } from './transact.ts'
 
-/** Adds up a stream's events, as the log has them, but for what was passed over for good. @throws UnknownEvent */
+/** Folds a stream's events, as read from the log, into its state; skipped events are left out. @throws UnknownEvent */
 export const foldStream = async <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
   log: EventLog,
   codec: Codec,
   id: string,
 ): Promise<Loaded<State>> => {
-  // Also an event that could be added up may have been passed over: no read model shows what it says.
+  // Also a skipped event that `evolve` could read is left out: read models do not show it either.
   const skipped = await skippedOf(log, codec, streamName(kind, id))
 
   const evolve = (state: State, recorded: RecordedEvent): State => {
@@ -29,7 +29,7 @@ export const foldStream = async <State, Event extends DomainEvent>(
   return loaded
 }
 
-/** States of small streams come straight from the log. */
+/** A source that folds the whole stream: for kinds of streams that stay short. */
 export const foldSource = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
   log: EventLog,

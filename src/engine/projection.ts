@@ -15,7 +15,10 @@ export type DecodedEvent<Event extends DomainEvent = DomainEvent> = Event & {
   readonly bytes: number
 }
 
-/** Sends one statement of the batch's transaction, in order. Under a name it is prepared once; the name is its text's. */
+/**
+ * Sends one statement of the batch's transaction; statements run in the order in which they are sent. A statement with a
+ * name is prepared once for each connection, so a name must always come with the same text; `''` prepares nothing.
+ */
 export type WriteStatement = (name: string, text: string, values: readonly unknown[]) => void
 
 type Handlers<Event extends DomainEvent, Changes> = {
@@ -31,29 +34,29 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
   readonly name: string
   /** Tables with their primary keys, as SQL without a schema name. */
   readonly tables: string
-  /** Whose rows a table holds: by a stream's category the column that holds the id of the stream. */
+  /** For each table and each category of streams that its rows are made from: the column with the stream's id. */
   readonly rows: { readonly [table: string]: { readonly [category: string]: string } }
-  /** For rows that hold sums over a stream's: what comes before the rows of a stream are taken away, to be made anew. */
+  /** For tables with sums over several streams: subtracts one stream's share before its rows are deleted for a replay. */
   readonly beforeRemoval?: { readonly [category: string]: (id: string, write: WriteStatement) => void }
-  /** Secondary indexes, made once a rebuild has copied everything. */
+  /** Secondary indexes, made when all events up to the head have been applied. */
   readonly indexes: string
   readonly start: () => Changes
   readonly on: Handlers<Event, Changes>
   readonly write: (changes: Changes, write: WriteStatement) => void
-  /** An event of a stream was passed over for good: nothing of it counts, but the stream's revision has moved on. */
+  /** For tables that hold a stream's revision: an event was skipped, but the revision has moved on. */
   readonly onSkipped?: (changes: Changes, event: DecodedEvent) => void
 }
 
-/** The type under which projections meet an event that was passed over. */
+/** The type of the events that projections get in place of skipped ones. */
 export const SKIPPED = 'skipped'
 
-/** Types a projection over a union of events, and forgets the type of its changes. */
+/** Checks a projection against a union of events and against its own changes; the result has neither in its type. */
 export const projectionOf =
   <Event extends DomainEvent>() =>
   <Changes>(projection: Projection<Event, Changes>): Projection =>
     projection as unknown as Projection
 
-/** Runs a batch through a read model and sends what follows from it. */
+/** Runs a batch through a projection's handlers and sends the statements that result. */
 export const project = (projection: Projection, events: readonly DecodedEvent[], write: WriteStatement): void => {
   const changes = projection.start()
   const handlers = projection.on as Readonly<

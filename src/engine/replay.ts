@@ -1,6 +1,7 @@
 import type { EventLog, RecordedEvent } from '../log/log.ts'
-import { type Target, appendsOf, applyAppend } from './apply.ts'
-import { skippedOf } from './skipped.ts'
+import type { Target } from './apply.ts'
+import { appendsOf, applyAppend } from './apply-by-append.ts'
+import { skippedOf } from './skip-events.ts'
 import type { Codec } from './codec.ts'
 import type { WriteStatement } from './projection.ts'
 import { type QuarantinedStream, insertQuarantined } from './quarantine.ts'
@@ -8,7 +9,7 @@ import { streamIdOf } from './stream.ts'
 
 const CHUNK_EVENTS = 1_000
 
-/** Takes away all rows that come from a stream. */
+/** Deletes all rows that were made from a stream's events. */
 const clear = async ({ client, group }: Target, stream: string) => {
   const category = stream.slice(0, stream.indexOf('-'))
   const write: WriteStatement = (name, text, values) =>
@@ -29,7 +30,7 @@ async function* chunksOf(log: EventLog, stream: string, through: bigint) {
   let chunk: RecordedEvent[] = []
   for await (const event of log.read(stream)) {
     if (event.position > through) break
-    // Whole appends only: an append never goes on in the next chunk.
+    // A chunk ends with a whole append.
     if (chunk.length >= CHUNK_EVENTS && appendsOf([chunk.at(-1)!, event]).length > 1) {
       yield chunk
       chunk = []
@@ -40,8 +41,8 @@ async function* chunksOf(log: EventLog, stream: string, through: bigint) {
 }
 
 /**
- * Makes the rows of one stream anew from its events up to a position, within an open transaction, passing over the events
- * that were skipped. Gives the event that still cannot be applied: then the stream is in quarantine from there on.
+ * Replaces the rows of one stream by what its events up to a position give, within an open transaction; skipped events
+ * are left out. Gives the first event that cannot be applied, if there is one: the stream is in quarantine from there on.
  */
 export const replayStream = async (
   target: Target,

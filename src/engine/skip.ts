@@ -1,12 +1,11 @@
 import type { EventLog, RecordedEvent } from '../log/log.ts'
 import type { Codec } from './codec.ts'
 import { foldSource } from './fold.ts'
-import { QUARANTINE, QuarantineEvent } from './quarantine-events.ts'
-import { skipIdOf } from './quarantine.ts'
+import { QUARANTINE, QuarantineEvent, skipIdOf } from './skip-events.ts'
 import type { StreamKind } from './stream.ts'
 import { newTransactor } from './transact.ts'
 
-/** What was decided about one stream: the ids of its events that are passed over. */
+/** The decisions about one stream: the ids of its skipped events. */
 const skipDecisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
   category: QUARANTINE,
   events: QuarantineEvent,
@@ -17,7 +16,7 @@ const skipDecisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
 
 type SkipReason = { readonly stream: string; readonly eventId: string; readonly by: string; readonly why: string }
 
-/** Passes over an event; a second time says nothing new. */
+/** Skips an event; one that is skipped already gives no event. */
 export const skip =
   (reason: SkipReason) =>
   (skipped: ReadonlySet<string>): QuarantineEvent[] =>
@@ -29,7 +28,7 @@ const eventAt = async (log: EventLog, position: bigint): Promise<RecordedEvent> 
   throw new Error(`no event stands at position ${position}`)
 }
 
-/** Events that take something from somebody for good, and what passing over one would do. */
+/** Types of events that must never be skipped, and why. */
 const UNSKIPPABLE = new Map([
   ['TraceDeleted', 'a deletion cannot be passed over: the trace would show again'],
   ['IdentityRemoved', 'a removal cannot be passed over: what was removed would sign in again'],
@@ -38,8 +37,9 @@ const UNSKIPPABLE = new Map([
 export type Skip = { readonly position: bigint; readonly by: string; readonly why: string; readonly now: () => number }
 
 /**
- * Says in the log that the event at a position is passed over for good, by whom and why. Gives the event. Projections
- * then make the rows of its stream anew without it. @throws Error when no event stands there
+ * Records in the log that the event at a position is skipped, by whom and why; gives the event. Runners then replay its
+ * stream without it.
+ * @throws Error when there is no event at the position, or it must not be skipped
  */
 export const skipEvent = async (
   log: EventLog,

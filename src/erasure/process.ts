@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { anchorOf } from '../engine/apply.ts'
-import type { Client } from '../engine/checkpoint.ts'
+import { type Client, anchorOf } from '../engine/checkpoint.ts'
 import { isOutage } from '../engine/retryable-errors.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'

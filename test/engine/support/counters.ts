@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { newCodec } from '../../../src/engine/codec.ts'
-import { formatsOf } from '../../../src/engine/formats.ts'
+import { formatsOf, newCodec } from '../../../src/engine/codec.ts'
 import { foldSource } from '../../../src/engine/fold.ts'
 import { Rejected } from '../../../src/engine/rejected.ts'
 import { type StreamKind, event } from '../../../src/engine/stream.ts'

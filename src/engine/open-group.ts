@@ -7,14 +7,14 @@ import { type Lag, newLag } from './lag.ts'
 import { type Quarantine, newQuarantine } from './quarantine.ts'
 import { type RunnerOptions, type RunnerState, startRunner } from './runner.ts'
 
-/** What a node knows of a group of read models: how far it has come, and which streams it has in quarantine. */
+/** A group of read models as this node sees it: its watermark, its quarantine, its lag, and its runner if there is one. */
 export type OpenGroup = {
   readonly group: Group
   readonly schema: string
   readonly watermark: Watermark
   readonly quarantine: Quarantine
   readonly lag: Lag
-  /** What this node's own runner does; undefined where it has none. */
+  /** The state of this node's runner; undefined when this node runs none. */
   state(): RunnerState | undefined
   close(): Promise<void>
 }
@@ -24,18 +24,18 @@ export type OpenGroupOptions = {
   readonly group: Group
   readonly log: EventLog
   readonly codec: Codec
-  /** Whether this process may build the read models itself. */
+  /** Whether this process runs the projections, as leader or as standby. */
   readonly runs: boolean
-  /** The last position that this node has heard of. */
+  /** The last position that this node's caches have observed. */
   readonly lastSeen: Pick<Watermark, 'position'>
   readonly logger: RunnerOptions['logger']
   readonly outage: RunnerOptions['outage']
   readonly observe?: RunnerOptions['observe']
 }
 
-/** Runs a group's projections, or stands by, and in any case knows how far they have come. */
+/** Starts the group's runner, if this process runs one, and follows the group's checkpoint in any case. */
 export const openGroup = (options: OpenGroupOptions): OpenGroup => {
-  const { url, group, log, codec, runs, lastSeen: heard, logger, outage, observe } = options
+  const { url, group, log, codec, runs, lastSeen, logger, outage, observe } = options
   const schema = schemaOf(group)
   const [watermark, quarantine] = [newWatermark(), newQuarantine()]
   const common = { url, watermark, quarantine }
@@ -44,9 +44,9 @@ export const openGroup = (options: OpenGroupOptions): OpenGroup => {
     : undefined
   const state = () => runner?.state()
   const checkpoints = watchCheckpoint({ ...common, log, schema, isNeeded: () => state()?.is !== 'running' })
-  log.onChange(watermark.restart) // positions mean something else from here on
+  log.onChange(watermark.restart) // positions belong to other events from now on
   const close = async () => {
     await Promise.all([runner?.close(), checkpoints.close()])
   }
-  return { group, schema, watermark, quarantine, lag: newLag(heard, watermark), state, close }
+  return { group, schema, watermark, quarantine, lag: newLag(lastSeen, watermark), state, close }
 }

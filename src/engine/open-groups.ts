@@ -5,9 +5,9 @@ import { type OpenGroup, openGroup } from './open-group.ts'
 import type { Watermark } from './watermark.ts'
 import type { RunnerOptions } from './runner.ts'
 
-/** All groups of read models that a node knows. */
+/** All groups of read models, as this node sees them. */
 export type OpenGroups = {
-  /** What decisions and answers rest on. */
+  /** The group that commands and queries read from. */
   readonly main: OpenGroup
   readonly all: readonly OpenGroup[]
   close(): Promise<void>
@@ -18,17 +18,17 @@ export type OpenGroupsOptions = {
   readonly groups: readonly Group[]
   readonly log: EventLog
   readonly codec: Codec
-  /** Whether this process may build read models itself. */
+  /** Whether this process runs projections. */
   readonly runs: boolean
-  /** The last position that this node has heard of. */
+  /** The last position that this node's caches have observed. */
   readonly lastSeen: Pick<Watermark, 'position'>
   readonly logger: RunnerOptions['logger']
   readonly outage: RunnerOptions['outage']
-  /** Told of each batch: the group's name, how many events, and how long it took (ms). */
+  /** Called after each batch, for the metrics; `ms` is how long it took. */
   readonly observe: (group: string, events: number, ms: number) => void
 }
 
-/** A name is part of the names of schemas, and must not look like that of another group's. */
+/** Names of groups are parts of schemas' names: letters only, so that no schema belongs to two groups. */
 const assertNames = (groups: readonly Group[]) => {
   const names = groups.map(({ name }) => name)
   if (new Set(names).size < names.length) throw new Error(`two groups of read models have one name: ${names.join()}`)

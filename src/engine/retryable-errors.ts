@@ -5,12 +5,12 @@ import { SessionLost } from '../postgres/leader.ts'
 import { isCheckpointMoved } from './checkpoint.ts'
 import { UnknownEvent } from './codec.ts'
 
-/** A rebuild cannot begin while another one, or a reader of what one has left, is in its way. */
+/** A rebuild cannot start: another one is running, or a query still reads a schema that an earlier one has left. */
 export class RebuildBlocked extends Error {
   override readonly name = 'RebuildHeldUp'
 }
 
-/** Whether the same again may pass: the database went away, or another runner was faster. Never for a wrong event. */
+/** Whether the same batch may succeed at the next try: not the event is at fault, but the connection or another runner. */
 export const isRetryable = (error: unknown): boolean => {
   if (error instanceof UnknownEvent) return false
   if (error instanceof RebuildBlocked) return true
@@ -18,7 +18,7 @@ export const isRetryable = (error: unknown): boolean => {
   return error instanceof pg.DatabaseError ? isTransient(error) : isConnectionError(error)
 }
 
-/** Whether what the process stands on is away, or has hung up: nothing that this process could do better. */
+/** Whether the database or the log is away, or has ended the connection: an outage, not a fault of this process. */
 export const isOutage = (error: unknown): boolean => {
   if (error instanceof LogUnavailable || error instanceof SessionLost) return true
   return error instanceof pg.DatabaseError ? /^(08|57P|58|53300)/.test(error.code ?? '08') : isConnectionError(error)

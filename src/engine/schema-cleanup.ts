@@ -1,26 +1,25 @@
 import type pg from 'pg'
 import { cut, hangUp, newClient } from '../postgres/connect.ts'
+import type { MinimalLogger } from '../logger.ts'
 import type { Group } from './group.ts'
 import { dropUnused } from './schema.ts'
 
 const MIN_INTERVAL_MS = 60_000
 const STATEMENT_MS = 30_000
 
-type Log = { info(data: object, message: string): void; error(data: object, message: string): void }
-
 export type SchemaCleanup = {
-  /** Drops what no process uses any more, unless that was done within the last minute. Returns at once. */
+  /** Starts to drop the group's unused schemas, unless that was done within the last minute. Returns at once. */
   run(): void
-  /** Waits a minute: others may have lost their connections, too, and need time to say what they use. */
+  /** For a minute nothing is dropped: after an outage other processes need time to lock the schemas that they use. */
   postpone(): void
   close(): Promise<void>
 }
 
-/** Tidies up on a connection of its own: whatever holds up a drop must not hold up the projections. */
+/** Drops on a connection of its own, so that a drop that waits for a reader does not hold up the projections. */
 export const newSchemaCleanup = (options: {
   readonly url: string
   readonly group: Group
-  readonly logger: Log
+  readonly logger: Pick<MinimalLogger, 'info' | 'error'>
 }): SchemaCleanup => {
   const { url, group, logger } = options
   let last = Number.NEGATIVE_INFINITY
@@ -29,7 +28,7 @@ export const newSchemaCleanup = (options: {
   let closed = false
 
   const drop = async () => {
-    const connection = newClient(url, 'tidying', STATEMENT_MS)
+    const connection = newClient(url, 'schema cleanup', STATEMENT_MS)
     connection.on('error', () => {})
     client = connection
     try {

@@ -4,8 +4,8 @@ const select = 'select id from tracebook.incarnation'
 const insert = 'insert into tracebook.incarnation (id) values (gen_random_uuid()) on conflict do nothing'
 
 /**
- * Which life of the server this is: another one after a crash or a failover, which may have taken the last transactions of
- * the read models along, not after a restart that lost nothing. The mark lies in an unlogged table, which recovery empties.
+ * A UUID that changes when the PostgreSQL server recovers from a crash or fails over, which may undo the last transactions
+ * of the read models; a clean restart keeps it. It is stored in an unlogged table, which crash recovery empties.
  */
 export const readServerIncarnation = async (client: Pick<pg.ClientBase, 'query'>): Promise<string> => {
   for (;;) {

@@ -1,19 +1,22 @@
 import { Unavailable } from './rejected.ts'
 
-/** How far the read models of this node have come: writes wait here until what they wrote can be read. */
+/** A position of the log that something has reached, the read models or the caches of this node, and that one can wait for. */
 export type Watermark = {
   position(): bigint
-  /** Notes that the read models, and this node's caches, have passed a position. Never moves backwards. */
+  /** Moves the watermark forward; a smaller position changes nothing. */
   advance(position: bigint): void
-  /** Sets how far they are: after a crash of Postgres the last transactions may be gone. May go back, or forward. */
+  /** Sets the watermark, also backwards: a crash of PostgreSQL may undo the last transactions of the read models. */
   reset(position: bigint): void
-  /** The log is in another epoch: waiters learn that their writes may be lost, and positions begin anew. */
+  /** Begins again at 0 in another epoch of the log, and rejects all waiters: their events may be lost. */
   restart(): void
-  /** Resolves once a position has been passed. @throws Unavailable after `timeoutMs` */
+  /**
+   * Resolves once the watermark has reached a position.
+   * @throws Unavailable after `timeoutMs`, with this `stored` (default true), or at a restart with `stored: 'unknown'`
+   */
   waitFor(position: bigint, timeoutMs: number, stored?: boolean): Promise<void>
-  /** Whether anybody waits, so that a poller knows when to look often. */
+  /** Whether `waitFor` is pending, so that a poller knows when to poll often. */
   hasWaiters(): boolean
-  /** Calls back whenever somebody begins to wait. */
+  /** Sets the one function that is called whenever `waitFor` begins to wait. */
   onWait(callback: () => void): void
 }
 
@@ -30,12 +33,12 @@ export const newWatermark = (): Watermark => {
 
   const reset = (position: bigint) => {
     reached = position
-    const later: Waiter[] = []
+    const remaining: Waiter[] = []
     for (const waiter of waiters) {
       if (waiter.position <= position) waiter.resolve()
-      else later.push(waiter)
+      else remaining.push(waiter)
     }
-    waiters = later
+    waiters = remaining
   }
 
   const advance = (position: bigint) => {
@@ -66,10 +69,10 @@ export const newWatermark = (): Watermark => {
   }
 
   const restart = () => {
-    const lost = waiters
+    const rejected = waiters
     waiters = []
     reached = 0n
-    for (const waiter of lost) waiter.reject(new Unavailable('the log has lost its end', 'unknown'))
+    for (const waiter of rejected) waiter.reject(new Unavailable('the log has lost its end', 'unknown'))
   }
 
   const onWait = (listener: () => void) => {

@@ -10,7 +10,7 @@ export type PoolSizes = {
 /** Connections that come one by one. */
 const OF_THE_PROCESS = ['log writer', 'log listener', 'summaries', 'erasure'] as const
 /** Those of each group of read models; the last two come now and then only. */
-const OF_A_GROUP = ['checkpoint watch', 'projections', 'lost answers', 'tidying'] as const
+const OF_A_GROUP = ['checkpoint watch', 'projections', 'lost answers', 'schema cleanup'] as const
 
 export const singleConnections = (groups: number): number => OF_THE_PROCESS.length + groups * OF_A_GROUP.length
 

@@ -26,9 +26,9 @@ const CAUGHT_UP_MS = 10_000
 
 /** Makes one summary: checks that it is due, reads, asks the provider, and appends the result if it still is. */
 const makeSummary = async (options: JobOptions, payload: Payload, signal: AbortSignal): Promise<void> => {
-  const { reads, readModels: models, traces, provider, threshold } = options
+  const { reads, readModels, traces, provider, threshold } = options
   const { traceId } = payload
-  await models.waitFor(BigInt(payload.position), CAUGHT_UP_MS)
+  await readModels.waitFor(BigInt(payload.position), CAUGHT_UP_MS)
   const header = await summaryHeader(reads, traceId)
   if (!header || header.incarnation !== BigInt(payload.incarnation)) return
   const { messageCount, deletions } = header

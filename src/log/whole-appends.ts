@@ -1,5 +1,5 @@
 import { bytesOf, chunksBefore, endsEvent, fromRecords, opens, toRecords } from './chunks.ts'
-import { isWhole, newCollector } from './groups.ts'
+import { isWhole, newCollector } from './append-collector.ts'
 import {
   type Appended,
   type Batch,

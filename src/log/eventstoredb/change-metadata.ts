@@ -1,6 +1,6 @@
 import { jsonEvent } from '@eventstore/db-client'
 import { WrongRevision } from '../log.ts'
-import type { Questions } from './questions.ts'
+import type { Questions } from './server-reads.ts'
 import { METADATA, type Metadata, metadataStream, parseMetadata } from './truncation-point.ts'
 import type { Writer } from './writer.ts'
 

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { type Address, BadAddress } from './address.ts'
-import { parseSent } from './sent.ts'
+import { parseSent } from './read-response.ts'
 
 const CLOSE_TIMEOUT_MS = 1_000
 

@@ -1,5 +1,5 @@
 import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client'
-import type { Sent, SentEvent, Stored } from './sent.ts'
+import type { Sent, SentEvent, Stored } from './read-response.ts'
 
 export type Page = {
   readonly events: readonly Stored[]

@@ -1,11 +1,11 @@
 import type { Position, ReadOptions, RecordedEvent } from '../log.ts'
 import type { Address } from './address.ts'
 import type { Ask } from './retrying-client.ts'
-import { newMask } from './mask.ts'
+import { newMask } from './truncation-filter.ts'
 import type { OwnEvents } from './own-events.ts'
-import type { Stored } from './sent.ts'
-import type { Questions } from './questions.ts'
-import { newSweep } from './sweep.ts'
+import type { Stored } from './read-response.ts'
+import type { Questions } from './server-reads.ts'
+import { newSweep } from './filtered-read.ts'
 import { metadataStream } from './truncation-point.ts'
 
 const FIRST_PAGE = 64

@@ -1,6 +1,6 @@
 import type { Revision } from '../log.ts'
 import { changeMetadata } from './change-metadata.ts'
-import type { Questions } from './questions.ts'
+import type { Questions } from './server-reads.ts'
 import { truncationPoint, withTruncationPoint } from './truncation-point.ts'
 import type { Writer } from './writer.ts'
 

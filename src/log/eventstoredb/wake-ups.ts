@@ -1,8 +1,8 @@
 import { type AllStreamSubscription, END, streamNameFilter } from '@eventstore/db-client'
 import type { Address } from './address.ts'
-import { newVersion } from '../version.ts'
+import { newVersion } from '../change-counter.ts'
 import type { Connection } from './connection.ts'
-import type { Sent } from './sent.ts'
+import type { Sent } from './read-response.ts'
 
 const PAUSE_MS = 200
 /** So many events with nobody waiting: followers are busy, and the server would send all of it twice. */

@@ -1,5 +1,5 @@
 import type { Position, RecordedEvent, Revision } from '../log.ts'
-import { newVersion } from '../version.ts'
+import { newVersion } from '../change-counter.ts'
 
 /** A follower's place in the log. */
 export type Reader = {

@@ -9,8 +9,8 @@ import {
   revisionNumber,
 } from '../log.ts'
 import { NotDurable, newConnection } from './connection.ts'
-import { type Waiting, newQueue } from './queue.ts'
-import { type Written, prepare } from './statement.ts'
+import { type Waiting, newQueue } from './append-queue.ts'
+import { type Written, prepare } from './append-statement.ts'
 
 const RECONNECT_MS = 100
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import { type EventStoreLogOptions, openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
-import type { Identified } from '../../../src/log/eventstoredb/identity.ts'
+import type { Identified } from '../../../src/log/eventstoredb/identity-store.ts'
 import type { EventLog } from '../../../src/log/log.ts'
 import { type Double, type DoubleOptions, startDouble } from '../../support/eventstoredb/server.ts'
 import { type Proxy, newProxy } from './proxy.ts'

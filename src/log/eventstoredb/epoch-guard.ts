@@ -1,7 +1,7 @@
-import { newWatchman } from '../identity.ts'
+import { newWatchman } from '../identity-check.ts'
 import { LogChanged, type LogIdentity, type Position } from '../log.ts'
 import type { Connection } from './connection.ts'
-import type { Identified } from './identity.ts'
+import type { Identified } from './identity-store.ts'
 
 /** How long an event that was read may be missing on a node that has just begun to lead. */
 const PATIENCE_MS = 2_000

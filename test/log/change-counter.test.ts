@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newVersion } from '../../src/log/version.ts'
+import { newVersion } from '../../src/log/change-counter.ts'
 
 const LONG_MS = 60_000
 

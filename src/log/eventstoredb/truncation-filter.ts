@@ -1,5 +1,5 @@
-import type { Stored } from './sent.ts'
-import type { Questions } from './questions.ts'
+import type { Stored } from './read-response.ts'
+import type { Questions } from './server-reads.ts'
 import { METADATA, metadataStream, parseMetadata, truncationPoint } from './truncation-point.ts'
 
 /** Takes out what lies below its stream's truncation point, of events as they stand in the log one after the other. */

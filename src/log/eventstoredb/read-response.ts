@@ -1,5 +1,5 @@
 import type { NewEvent } from '../log.ts'
-import { type Fields, fieldsOf } from './wire.ts'
+import { type Fields, fieldsOf } from './protobuf.ts'
 
 /** An event as the server has it; `stream` is the full name. */
 export type Stored = NewEvent & { readonly stream: string; readonly revision: bigint; readonly position: bigint }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { LogIdentity, Position } from '../log.ts'
 import { changeMetadata } from './change-metadata.ts'
-import type { Questions } from './questions.ts'
+import type { Questions } from './server-reads.ts'
 import { type Metadata, metadataStream, parseMetadata } from './truncation-point.ts'
 import type { Writer } from './writer.ts'
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Look } from '../identity.ts'
+import type { Look } from '../identity-check.ts'
 import type { LogIdentity, Position } from '../log.ts'
 
 /** A connection or a pool. */

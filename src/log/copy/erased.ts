@@ -1,4 +1,4 @@
-import type { EventLog, RecordedEvent } from './log.ts'
+import type { EventLog, RecordedEvent } from '../log.ts'
 
 const first = async (log: EventLog, stream: string): Promise<RecordedEvent | undefined> => {
   for await (const event of log.read(stream, { limit: 1 })) return event

@@ -2,7 +2,7 @@ import { type AllStreamSubscription, START, streamNameFilter } from '@eventstore
 import type { Position } from '../log.ts'
 import type { Ask } from './retrying-client.ts'
 import { asSent, consume, newTaker } from './page.ts'
-import type { Stored } from './sent.ts'
+import type { Stored } from './read-response.ts'
 
 export type Swept = {
   readonly events: readonly Stored[]

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { int4s, int8s, jsons, texts, uuids } from '../../postgres/arrays.ts'
 import { type Appended, type RecordedEvent, WrongRevision, expectedOf } from '../log.ts'
-import type { Waiting } from './queue.ts'
+import type { Waiting } from './append-queue.ts'
 
 type Row = { stored: boolean; fresh: boolean; revision: bigint; at: bigint | null }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { CopyRefused, essenceOf, newComparison } from './copy-comparison.ts'
-import { type EventLog, type ExpectedRevision, type NewEvent, type RecordedEvent, WrongRevision } from './log.ts'
-import { metadataOf } from './metadata.ts'
-import { wholeAppends } from './whole-appends.ts'
+import { CopyRefused, essenceOf, newComparison } from './comparison.ts'
+import { type EventLog, type ExpectedRevision, type NewEvent, type RecordedEvent, WrongRevision } from '../log.ts'
+import { metadataOf } from '../metadata.ts'
+import { wholeAppends } from '../whole-appends.ts'
 
 export type CopyProgress = { readonly events: number; readonly position: bigint; readonly head: bigint }
 

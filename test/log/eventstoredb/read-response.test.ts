@@ -4,7 +4,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseSent } from '../../../src/log/eventstoredb/sent.ts'
+import { parseSent } from '../../../src/log/eventstoredb/read-response.ts'
 import { newId } from '../../../src/ids.ts'
 import {
   caughtUp,

@@ -4,7 +4,7 @@ import type { Address } from './address.ts'
 import type { Ask } from './retrying-client.ts'
 import { isNoRecord } from './errors.ts'
 import { type Page, type PageOptions, asSent, readPage } from './page.ts'
-import type { Stored } from './sent.ts'
+import type { Stored } from './read-response.ts'
 import { metadataStream, parseMetadata, truncationPoint } from './truncation-point.ts'
 
 export type AllOptions = Omit<PageOptions, 'patienceMs'> & { readonly backwards?: boolean }

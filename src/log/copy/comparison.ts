@@ -1,5 +1,5 @@
-import { erasedSince } from './copy-erased.ts'
-import type { EventLog, RecordedEvent } from './log.ts'
+import { erasedSince } from './erased.ts'
+import type { EventLog, RecordedEvent } from '../log.ts'
 
 /** What a copy cannot go on from. Nothing is overwritten: the message says what was found. */
 export class CopyRefused extends Error {

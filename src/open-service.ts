@@ -25,7 +25,7 @@ import { openLimits } from './http/limits.ts'
 import { newStreams } from './http/stream.ts'
 import { newLogId } from './log/log-id.ts'
 import { openLog } from './log/open-log.ts'
-import { provenLog } from './log/verified-log.ts'
+import { verifiedLog } from './log/verified-log.ts'
 import { newMetrics } from './metrics.ts'
 import { registry as registryKind } from './models/decide.ts'
 import { startCatalogue } from './models/process.ts'
@@ -103,14 +103,14 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
         throw error
       },
     )
-  const log = provenLog({
+  const log = verifiedLog({
     log: bare,
-    prove,
+    verify: prove,
     refused: (reason) =>
       logger.fatal({ reason: reason.message }, 'the log is refused: nothing is written or projected'),
   })
   // A log that is away is not waited for: reads need none.
-  await briefly(log.tried)
+  await briefly(log.firstAttempt)
   const problem = log.problem()
   if (problem instanceof WrongLog) {
     await log.close()

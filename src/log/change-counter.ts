@@ -1,18 +1,22 @@
-/** Counts what may have changed, so that what has been seen before a look cannot be missed after it. */
-export type Version = {
-  now(): number
-  /** Something may have changed: whoever waits goes on. */
-  move(): void
+/**
+ * Counts changes that one can wait for. A follower takes the count before it reads, and then waits for a change since that
+ * count: so it misses no change that happens during the read.
+ */
+export type ChangeCounter = {
+  count(): number
+  /** Counts a possible change, and wakes all that wait. */
+  increment(): void
+  /** Whether anything waits for a change. */
   isAwaited(): boolean
-  /** Waits until the version has moved on, for `timeoutMs`, or until abort. Says whether it has. */
+  /** Waits until the count is not `since` any more, for `timeoutMs`, or until abort; gives whether it has changed. */
   changed(since: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>
 }
 
-export const newVersion = (): Version => {
+export const newChangeCounter = (): ChangeCounter => {
   const waiting = new Set<() => void>()
   let count = 0
 
-  const move = () => {
+  const increment = () => {
     count += 1
     for (const resolve of [...waiting]) resolve()
   }
@@ -31,5 +35,5 @@ export const newVersion = (): Version => {
       waiting.add(done)
     })
 
-  return { now: () => count, move, isAwaited: () => waiting.size > 0, changed }
+  return { count: () => count, increment, isAwaited: () => waiting.size > 0, changed }
 }

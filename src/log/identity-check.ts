@@ -1,68 +1,68 @@
 import { setTimeout } from 'node:timers/promises'
 import type { LogIdentity, Position } from './log.ts'
 
-const AGAIN_MS = 50
+const RETRY_MS = 50
 
-/** What an adapter can say of the log that it has just connected to. */
-export type Look = {
-  /** Undefined while the log has been given none. */
+/** What an adapter can read from a log to which it has just connected. */
+export type LogProbe = {
+  /** The log's identity; undefined where none has been created. */
   readonly known: () => Promise<LogIdentity | undefined>
   readonly holds: (position: Position, id: string) => Promise<boolean | undefined>
   readonly renewEpoch: (seen: string) => Promise<LogIdentity>
 }
 
-/** Notices that the log behind a new connection is not the one that was read before, or has lost its end. */
-export type Watchman = {
-  /** Notes an event that was read: it has to be found again after a reconnect. */
-  saw(event: { readonly position: Position; readonly id: string } | undefined): void
-  /** Notes what the log has said of itself, unless that is known. */
-  knows(identity: LogIdentity): void
+/** Finds out whether the log behind a new connection is still the one that was read before, with all that was read. */
+export type IdentityCheck = {
+  /** Notes an event that was read: after a reconnect the log must still hold it. */
+  noteRead(event: { readonly position: Position; readonly id: string } | undefined): void
+  /** Notes the log's identity, unless one has been noted before. */
+  noteIdentity(identity: LogIdentity): void
   /**
-   * Compares the log with what is known of it. Calls `changed`, at once and before anything is read from it, when its
-   * epoch is another one; where an event is missing that was read before, the log's epoch is renewed first.
-   * @throws LogUnavailable, and what looking throws
+   * Compares the log with what was noted. Calls `changed` synchronously, before anything is read from the log, when its
+   * epoch is another one; where an event is missing that was read before, it first begins a new epoch.
+   * @throws what the probe throws
    */
-  verify(look: Look): Promise<void>
-  /** Goes up with each change. */
+  verify(probe: LogProbe): Promise<void>
+  /** How often `changed` was called. */
   generation(): number
 }
 
-/** `patienceMs` is how long an event may be missing because a node of a cluster is behind the one that was read before. */
-export const newWatchman = (patienceMs: number, changed: (identity: LogIdentity) => void): Watchman => {
-  let known: LogIdentity | undefined
+/** `timeoutMs` is how long an event may be missing, because a node of a cluster lags behind the one that was read before. */
+export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdentity) => void): IdentityCheck => {
+  let noted: LogIdentity | undefined
   let anchor: { readonly position: Position; readonly id: string } | undefined
   let generation = 0
 
-  const isMissing = async ({ holds }: Look, { position, id }: NonNullable<typeof anchor>) => {
-    const until = performance.now() + patienceMs
+  const isMissing = async ({ holds }: LogProbe, { position, id }: NonNullable<typeof anchor>) => {
+    const until = performance.now() + timeoutMs
     for (;;) {
       if ((await holds(position, id)) !== false) return false
       if (performance.now() > until) return true
-      await setTimeout(AGAIN_MS)
+      await setTimeout(RETRY_MS)
     }
   }
 
-  const verify = async (look: Look) => {
+  const verify = async (probe: LogProbe) => {
     const last = anchor
-    let now = await look.known()
-    const isOther = known !== undefined && (known.epoch !== now?.epoch || known.id !== now.id)
-    const isCut = !isOther && last !== undefined && (await isMissing(look, last))
-    if (isCut || (isOther && !now)) now = await look.renewEpoch(now?.epoch ?? '')
-    if (!now) return
-    const isNews = known?.epoch !== now.epoch // otherwise another connection has noticed it meanwhile
-    known = now
+    let present = await probe.known()
+    const isOther = noted !== undefined && (noted.epoch !== present?.epoch || noted.id !== present.id)
+    const isCut = !isOther && last !== undefined && (await isMissing(probe, last))
+    if (isCut || (isOther && !present)) present = await probe.renewEpoch(present?.epoch ?? '')
+    if (!present) return
+    const isNews = noted?.epoch !== present.epoch // false where another connection has noticed the change meanwhile
+    noted = present
     if (!isNews || !(isOther || isCut)) return
     anchor = undefined
     generation += 1
-    changed(now)
+    changed(present)
   }
 
   return {
-    saw: (event) => {
+    noteRead: (event) => {
       if (event && (!anchor || event.position > anchor.position)) anchor = { position: event.position, id: event.id }
     },
-    knows: (identity) => {
-      known ??= identity
+    noteIdentity: (identity) => {
+      noted ??= identity
     },
     verify,
     generation: () => generation,

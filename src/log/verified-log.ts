@@ -2,32 +2,32 @@ import { setTimeout } from 'node:timers/promises'
 import { type EventLog, LogUnavailable } from './log.ts'
 
 /**
- * A log that nobody uses before it is known to be the right one: until then it behaves as one that is away. Where another
- * one serves behind the same address all of a sudden, it has to be proven again.
+ * A log that can be used only after it was verified to be the right one; until then it behaves like a log that cannot be
+ * reached. When its epoch changes, another log may answer at the same address, so it is verified again.
  */
-export type ProvenLog = EventLog & {
-  /** Resolves when the first attempt to prove it has ended, however it did. */
-  readonly tried: Promise<void>
-  /** Why it is not used, or undefined when it is. */
+export type VerifiedLog = EventLog & {
+  /** Resolves when the first verification has ended, with whatever result. */
+  readonly firstAttempt: Promise<void>
+  /** Why it cannot be used, or undefined when it can. */
   problem(): Error | undefined
 }
 
-export type ProvenLogOptions = {
+export type VerifiedLogOptions = {
   readonly log: EventLog
-  /** Gives the reason when it is the wrong log; rejects while that cannot be told. */
-  readonly prove: () => Promise<Error | undefined>
-  /** Told once of a log that is the wrong one. */
+  /** Resolves to undefined for the right log, to the reason for a wrong one; rejects when the log cannot be reached. */
+  readonly verify: () => Promise<Error | undefined>
+  /** Called once when the log turns out to be the wrong one. */
   readonly refused: (reason: Error) => void
 }
 
 const RETRY_MS = 200
-/** A wrong log may be put right behind the same address. */
+/** Also a refused log is tried again: an operator may put the right one behind the same address. */
 const REFUSED_RETRY_MS = 5_000
-const PATIENCE_MS = 2_000
-const LOOK_MS = 20
+const TIMEOUT_MS = 2_000
+const POLL_MS = 20
 
-/** Proves a log as soon as it can be asked, and again and again until then. */
-export const provenLog = ({ log, prove, refused }: ProvenLogOptions): ProvenLog => {
+/** Verifies the log as soon as it can be reached. */
+export const verifiedLog = ({ log, verify: prove, refused }: VerifiedLogOptions): VerifiedLog => {
   const closing = new AbortController()
   let problem: Error | undefined = new LogUnavailable(false)
   let isRefused = false
@@ -37,59 +37,59 @@ export const provenLog = ({ log, prove, refused }: ProvenLogOptions): ProvenLog 
   let changes = 0
 
   const attempt = async () => {
-    const since = changes
+    const before = changes
     const reason = await prove()
-    if (since !== changes) return // it may have been another log that was proven
+    if (before !== changes) return // the log that was verified may not be the one that answers now
     problem = reason
     if (reason && !isRefused) refused(reason)
     isRefused = reason !== undefined
   }
-  const tried = attempt().catch(() => {})
-  let isProving = false
-  const proving = async () => {
-    if (isProving) return
-    isProving = true
-    for (await tried; problem && !closing.signal.aborted;) {
+  const firstAttempt = attempt().catch(() => {})
+  let isRetrying = false
+  const retryUntilVerified = async () => {
+    if (isRetrying) return
+    isRetrying = true
+    for (await firstAttempt; problem && !closing.signal.aborted;) {
       await pause(isRefused ? REFUSED_RETRY_MS : RETRY_MS)
       if (!closing.signal.aborted) await attempt().catch(() => {})
     }
-    isProving = false
+    isRetrying = false
   }
-  void proving()
+  void retryUntilVerified()
   log.onChange(() => {
     changes += 1
     problem ??= new LogUnavailable(false)
-    void proving()
+    void retryUntilVerified()
   })
 
-  const assertProven = () => {
+  const assertVerified = () => {
     if (problem) throw new LogUnavailable(false, problem, problem.message)
   }
-  /** Those that would only try again are answered as late as by a log that is away. */
-  const proven = async () => {
-    const end = performance.now() + PATIENCE_MS
-    while (problem && !closing.signal.aborted && performance.now() < end) await pause(LOOK_MS)
-    assertProven()
+  /** Waits before it throws, as an unreachable log does, so that callers do not retry without a pause. */
+  const untilVerified = async () => {
+    const end = performance.now() + TIMEOUT_MS
+    while (problem && !closing.signal.aborted && performance.now() < end) await pause(POLL_MS)
+    assertVerified()
   }
 
   const { append, read, readAll, truncate, head, identity, holds } = log
   async function* follow(options: Parameters<EventLog['follow']>[0]) {
     const end = AbortSignal.any([options.signal, closing.signal])
-    while (problem && !end.aborted) await pause(LOOK_MS, end)
+    while (problem && !end.aborted) await pause(POLL_MS, end)
     if (!end.aborted) yield* log.follow(options)
   }
   return {
     ...log,
-    append: async (...given) => (assertProven(), append(...given)),
-    read: (...given) => (assertProven(), read(...given)),
-    readAll: (...given) => (assertProven(), readAll(...given)),
-    truncate: async (...given) => (await proven(), truncate(...given)),
-    head: async () => (await proven(), head()),
-    identity: async () => (await proven(), identity()),
-    holds: async (...given) => (await proven(), holds(...given)),
+    append: async (...parameters) => (assertVerified(), append(...parameters)),
+    read: (...parameters) => (assertVerified(), read(...parameters)),
+    readAll: (...parameters) => (assertVerified(), readAll(...parameters)),
+    truncate: async (...parameters) => (await untilVerified(), truncate(...parameters)),
+    head: async () => (await untilVerified(), head()),
+    identity: async () => (await untilVerified(), identity()),
+    holds: async (...parameters) => (await untilVerified(), holds(...parameters)),
     follow,
     close: () => (closing.abort(), log.close()),
-    tried,
+    firstAttempt,
     problem: () => problem,
   }
 }

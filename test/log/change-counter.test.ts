@@ -1,28 +1,28 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newVersion } from '../../src/log/change-counter.ts'
+import { newChangeCounter } from '../../src/log/change-counter.ts'
 
 const LONG_MS = 60_000
 
 test('whoever waits goes on when it moves, and at once when it has moved already', async () => {
-  const version = newVersion()
-  const since = version.now()
+  const version = newChangeCounter()
+  const since = version.count()
   const changes = [1, 2].map(() => version.changed(since, LONG_MS, new AbortController().signal))
   assert.ok(version.isAwaited())
-  version.move()
+  version.increment()
   assert.equal(await Promise.all(changes), [true, true])
   assert.ok(await version.changed(since, LONG_MS, new AbortController().signal))
   assert.not(version.isAwaited())
 })
 
 test('a wait ends unchanged with its time or its signal, and leaves nobody waiting', async () => {
-  const version = newVersion()
+  const version = newChangeCounter()
   const stop = new AbortController()
-  const aborted = version.changed(version.now(), LONG_MS, stop.signal)
+  const aborted = version.changed(version.count(), LONG_MS, stop.signal)
   stop.abort()
   assert.not(await aborted)
-  assert.not(await version.changed(version.now(), LONG_MS, stop.signal), 'aborted before')
-  assert.not(await version.changed(version.now(), 1, new AbortController().signal))
+  assert.not(await version.changed(version.count(), LONG_MS, stop.signal), 'aborted before')
+  assert.not(await version.changed(version.count(), 1, new AbortController().signal))
   assert.not(version.isAwaited())
 })
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { CopyRefused, essenceOf, newComparison } from './comparison.ts'
+import { CopyRefused, comparableText, newComparison } from './comparison.ts'
 import { type EventLog, type ExpectedRevision, type NewEvent, type RecordedEvent, WrongRevision } from '../log.ts'
 import { metadataOf } from '../metadata.ts'
 import { wholeAppends } from '../whole-appends.ts'
@@ -7,21 +7,21 @@ import { wholeAppends } from '../whole-appends.ts'
 export type CopyProgress = { readonly events: number; readonly position: bigint; readonly head: bigint }
 
 export type CopyOptions = {
-  /** The adapters alone; what one append may weigh in each may differ. */
+  /** The adapters, without `wholeAppends`; their limits may differ. */
   readonly from: EventLog
   readonly to: EventLog
-  /** Ends the copy after the append under way; run again, it goes on from there. */
+  /** Ends the copy after the current append; another run continues from there. */
   readonly signal?: AbortSignal
   readonly progress?: (progress: CopyProgress) => void
 }
 
 export type Copied = {
   readonly events: number
-  /** Events that an earlier run had copied. */
+  /** How many of the events an earlier run had copied. */
   readonly before: number
   /** SHA-256 over the id, stream, type, metadata and data of each event, in the order of the log. */
   readonly digest: string
-  /** False when it was stopped before the end; nothing is verified then. */
+  /** False when it was stopped before the end; the copy was not verified then. */
   readonly isComplete: boolean
 }
 
@@ -31,14 +31,14 @@ const newDigest = () => {
   return {
     add: (event: RecordedEvent) => {
       count += 1
-      hash.update(essenceOf(event)).update('\n')
+      hash.update(comparableText(event)).update('\n')
     },
     count: () => count,
     value: () => hash.digest('hex'),
   }
 }
 
-/** The events of an append, as far as they have not been erased: they come one after the other. */
+/** Groups events by append: they come one after the other; erased ones are missing. */
 async function* appendsOf(events: AsyncIterable<RecordedEvent>) {
   let append: RecordedEvent[] = []
   for await (const event of events) {
@@ -50,26 +50,26 @@ async function* appendsOf(events: AsyncIterable<RecordedEvent>) {
   }
 }
 
-const plain = ({ id, type, data, metadata }: NewEvent): NewEvent => ({ id, type, data, metadata })
+const toNewEvent = ({ id, type, data, metadata }: NewEvent): NewEvent => ({ id, type, data, metadata })
 
-/** The revision of a stream, also of what a broken-off append has left there. */
-const endOf = async (bare: EventLog, stream: string): Promise<ExpectedRevision> => {
-  for await (const { revision } of bare.read(stream, { backwards: true, limit: 1 })) return revision
+/** The revision of a stream, including the records of an unfinished append. */
+const endOf = async (adapter: EventLog, stream: string): Promise<ExpectedRevision> => {
+  for await (const { revision } of adapter.read(stream, { backwards: true, limit: 1 })) return revision
   return 'none'
 }
 
-/** Writes appends one by one, each behind the last of its stream. */
-const newTarget = (bare: EventLog) => {
-  const to = wholeAppends(bare)
+/** Appends to the target, each time at the end of the stream. */
+const newTarget = (adapter: EventLog) => {
+  const to = wholeAppends(adapter)
   const ends = new Map<string, ExpectedRevision>()
   let isFirst = true
   const write = async (append: readonly RecordedEvent[]) => {
     const { stream } = append[0]!
-    // A run that was broken off may have left segments of this very append. It is not continued: under another limit
-    // other slices have the same ids.
-    const expected = isFirst ? await endOf(bare, stream) : (ends.get(stream) ?? 'none')
+    // An interrupted run may have left segments of this append. They are not continued: with another limit other slices
+    // would have the same ids.
+    const expected = isFirst ? await endOf(adapter, stream) : (ends.get(stream) ?? 'none')
     isFirst = false
-    const answer = await to.append(stream, expected, append.map(plain)).catch((error) => {
+    const answer = await to.append(stream, expected, append.map(toNewEvent)).catch((error) => {
       throw error instanceof WrongRevision ? new CopyRefused(`somebody else writes to ${stream}`) : error
     })
     ends.set(stream, answer.revision)
@@ -86,10 +86,10 @@ const verify = async (to: EventLog, count: number, expected: string) => {
 }
 
 /**
- * Copies a log to another one, of either kind: whole appends in the order of the log, ids, data and metadata to the
- * letter. Revisions stay, where a stream was not truncated, no limit splits what the other did not, and no run was broken
- * off between two segments. The next run goes on there, and at the end all of the target is read again and compared.
- * @throws CopyRefused when the target holds anything but a part of this source
+ * Copies a log to another one, of either kind: whole appends in log order, with the same ids, data and metadata. Revisions
+ * are the same unless the stream was truncated, the two logs' limits split an append differently, or a run was interrupted
+ * between two segments. Another run continues an interrupted one. At the end the whole target is read and compared.
+ * @throws CopyRefused when the target holds anything but the beginning of this source
  * @throws LogUnavailable
  */
 export const copyLog = async (options: CopyOptions): Promise<Copied> => {
@@ -110,7 +110,7 @@ export const copyLog = async (options: CopyOptions): Promise<Copied> => {
     for (const event of append) digest.add(event)
     progress?.({ events: digest.count(), position: append.at(-1)!.position, head })
   }
-  await comparison.rest()
+  await comparison.finish()
   await comparison.erase()
   const [events, expected] = [digest.count(), digest.value()]
   await verify(to, events, expected)

@@ -6,11 +6,11 @@ const first = async (log: EventLog, stream: string): Promise<RecordedEvent | und
 }
 
 /**
- * Between two runs of a copy the source may have erased what the first had copied: such events are known by their
- * stream, which still exists there and now begins behind them.
+ * Finds events that the source has erased since an earlier run copied them: their streams still exist in the source, but
+ * begin behind them.
  */
 export const erasedSince = (from: EventLog, to: EventLog) => {
-  /** By stream: the first event that the source has, and those of the target that come before it. */
+  /** By stream: the first event that the source holds. */
   const streams = new Map<string, RecordedEvent | undefined>()
 
   const isErased = async ({ stream, id }: RecordedEvent): Promise<boolean> => {
@@ -24,9 +24,9 @@ export const erasedSince = (from: EventLog, to: EventLog) => {
   }
 
   return {
-    /** Notes an event of the target that the source does not have here. False when it was not erased there. */
+    /** Notes the stream of an event that only the target holds; false when the source has not erased the event. */
     note: isErased,
-    /** Erases in the target what the source has erased. */
+    /** Erases in the target what the source has erased in the noted streams. */
     erase: async () => {
       for (const [stream, begins] of streams)
         for await (const event of to.read(stream))

@@ -1,36 +1,36 @@
-import { newWatchman } from '../identity-check.ts'
+import { newIdentityCheck } from '../identity-check.ts'
 import { LogChanged, type LogIdentity, type Position } from '../log.ts'
 import type { Connection } from './connection.ts'
-import type { Identified } from './identity-store.ts'
+import type { IdentityStore } from './identity-store.ts'
 
-/** How long an event that was read may be missing on a node that has just begun to lead. */
-const PATIENCE_MS = 2_000
+/** How long a newly elected leader may lack an event that was read before. */
+const TIMEOUT_MS = 2_000
 
-/** Looks at the log again after each fault of a connection: what answers from then on may be another server, or an older copy. */
-export type Guard = {
-  /** What the log says of itself. @throws LogUnavailable */
+/** Checks the log's identity after each fault of a connection: another server may answer then, or an older copy. */
+export type EpochGuard = {
+  /** The log's identity. @throws LogUnavailable */
   identity(): Promise<LogIdentity>
-  /** Notes the last event of a page. What was only appended does not count: reads may not show it yet. */
-  saw(event: { readonly position: Position; readonly id: string } | undefined): void
-  /** Which history of the log this is, as far as is known here. */
+  /** Notes the last event of a page. Events that were only appended do not count: reads may not show them yet. */
+  noteRead(event: { readonly position: Position; readonly id: string } | undefined): void
+  /** How often the log was found in another epoch. */
   generation(): number
-  /** @throws LogChanged when the log is no longer the one of this generation, LogUnavailable when it cannot be asked */
+  /** @throws LogChanged when this is no longer the generation, LogUnavailable when the log cannot be reached */
   assertSame(generation: number): Promise<void>
 }
 
-export const newGuard = (
+export const newEpochGuard = (
   connections: readonly Pick<Connection, 'faults'>[],
-  identified: Identified,
+  identityStore: IdentityStore,
   changed: (identity: LogIdentity) => void,
-): Guard => {
-  const watchman = newWatchman(PATIENCE_MS, changed)
+): EpochGuard => {
+  const check = newIdentityCheck(TIMEOUT_MS, changed)
   const faults = () => connections.reduce((sum, connection) => sum + connection.faults(), 0)
-  let verified = faults()
+  let verified = faults() // the count of faults at the last verification
   let verifying: Promise<void> | undefined
 
   const verify = async () => {
     const before = faults()
-    await watchman.verify(identified)
+    await check.verify(identityStore)
     verified = before
   }
 
@@ -41,14 +41,14 @@ export const newGuard = (
       })
       await verifying
     }
-    if (watchman.generation() !== generation) throw new LogChanged()
+    if (check.generation() !== generation) throw new LogChanged()
   }
 
   const identity = async () => {
-    const now = await identified.identity()
-    watchman.knows(now)
-    return now
+    const present = await identityStore.identity()
+    check.noteIdentity(present)
+    return present
   }
 
-  return { identity, saw: watchman.saw, generation: watchman.generation, assertSame }
+  return { identity, noteRead: check.noteRead, generation: check.generation, assertSame }
 }

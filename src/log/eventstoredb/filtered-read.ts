@@ -1,104 +1,109 @@
 import { type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
 import type { Position } from '../log.ts'
-import type { Ask } from './retrying-client.ts'
-import { asSent, consume, newTaker } from './page.ts'
-import type { Stored } from './read-response.ts'
+import { consume, newPageCollector, passThrough } from './page.ts'
+import type { StoredEvent } from './read-response.ts'
+import type { RetryingRead } from './retrying-client.ts'
+import type { ServerReads } from './server-reads.ts'
 
-export type Swept = {
-  readonly events: readonly Stored[]
-  /** All of ours up to here is among the events. */
+export type FilteredPage = {
+  readonly events: readonly StoredEvent[]
+  /** The events hold all of ours up to this position. */
   readonly through: Position
-  /** Whether it has come to where the log ended when it began. */
+  /** Whether the read has reached the position that was the log's end when it began. */
   readonly isComplete: boolean
 }
 
-export type SweepOptions = {
+export type FilteredReadOptions = {
   readonly credentials: { readonly username: string; readonly password: string }
-  /** What the names of the streams begin with. */
+  /** What the names of our streams begin with. */
   readonly prefixes: readonly string[]
-  /** How long it goes on before it stops at the next checkpoint, so that its follower hears of it. */
-  readonly longestMs?: number
+  /** After so many milliseconds it ends at the next checkpoint, so that its follower gets what there is. */
+  readonly maxMs?: number
 }
 
-/** What a sweep has to know of the log besides. */
-export type Ground = {
-  /** The position of the last record. */
-  head(): Promise<Position>
-  /** The record at a position, or else the next behind it; nothing beyond the end. */
-  at(position: Position): Promise<Stored | 'not a record' | undefined>
-  /** The position of the last record before one. */
-  before(position: Position): Promise<Position | undefined>
-}
+export type FilteredReadSource = Pick<ServerReads, 'head' | 'recordAt' | 'positionBefore'>
 
 const MAX_EVENTS = 1_000
-const LONGEST_MS = 1_000
-/** The server says how far it has come after so many events, ours or not. */
+const MAX_MS = 1_000
+/** The server sends a checkpoint after so many events, ours or not. */
 const CHECKPOINT_EVENTS = 1_000
-/** A server that says nothing for so long has come to the end, and does not say so: versions differ. */
-const QUIET_MS = 1_000
+/** Some server versions do not say that a subscription has caught up: a silence of this length means the same. */
+const SILENCE_MS = 1_000
 
 type Range = readonly [start: Position, end: Position]
 
-/** How far a filtered subscription has come. */
-type Seen = { readonly events: readonly Stored[]; readonly checkpoint: Position; readonly isComplete: boolean }
+/** What a filtered subscription has sent so far. */
+type Received = { readonly events: readonly StoredEvent[]; readonly checkpoint: Position; readonly isComplete: boolean }
 
-export type Sweep = (after: Position, signal?: AbortSignal) => Promise<Swept | undefined>
+export type FilteredRead = (after: Position, signal?: AbortSignal) => Promise<FilteredPage | undefined>
 
 /**
- * Passes over what is not ours: the server itself looks through the log, by a filtered subscription, of which only the
- * catching-up is used: it is not dropped when the reader is slow. Nothing when only a page can go on from there.
+ * Reads our events behind a position where most events are not ours: the server filters them, in a subscription that is
+ * ended once it has caught up (a live subscription would be dropped whenever its reader is slow). Undefined where
+ * only an ordinary page can go on.
  *
- * - A subscription that begins at a scavenged event loses the next one that is left. So this one begins at a record,
- *   which must still stand when it is over; a record behind `after` is itself among what has been asked for.
- * - A checkpoint says that what stands before it has been looked at, but not whether it has been itself. So `through` is
- *   a record before it; and it is the end only on word from beyond the end.
+ * - A subscription that begins at a scavenged event loses the next event that is left. So this one begins at a record,
+ *   which must still be there at the end; a record behind `after` is itself one of the events that were wanted.
+ * - A checkpoint says that the server has examined everything before it, not whether the event at it was examined. So
+ *   `through` is a record before the checkpoint; it is the end only once something from beyond the end has come.
  */
-export const newSweep = (ask: Ask, ground: Ground, options: SweepOptions): Sweep => {
-  const { prefixes, credentials, longestMs = LONGEST_MS } = options
+export const newFilteredRead = (
+  retryingRead: RetryingRead,
+  server: FilteredReadSource,
+  options: FilteredReadOptions,
+): FilteredRead => {
+  const { prefixes, credentials, maxMs = MAX_MS } = options
   const isOurs = ({ stream }: { readonly stream: string }) => prefixes.some((prefix) => stream.startsWith(prefix))
   const filter = streamNameFilter({ prefixes: [...prefixes], maxSearchWindow: CHECKPOINT_EVENTS })
 
-  /** Takes ours from one record to another, until it is enough, has taken long, or the server is quiet or away. */
-  const collect = async (source: AllStreamSubscription, [start, end]: Range, signal?: AbortSignal): Promise<Seen> => {
-    const { events, take } = newTaker(MAX_EVENTS)
-    const stopAt = performance.now() + longestMs
+  /** Collects our events of a range, until a page is full, the time is over, or the server is silent or fails. */
+  const collect = async (
+    source: AllStreamSubscription,
+    [start, end]: Range,
+    signal?: AbortSignal,
+  ): Promise<Received> => {
+    const { events, take } = newPageCollector(MAX_EVENTS)
+    const stopAt = performance.now() + maxMs
     let [checkpoint, isComplete] = [0n, false]
-    const goesOn = consume(source, { patienceMs: QUIET_MS, signal }, ({ event, isCaughtUp, ...sent }) => {
-      checkpoint = sent.checkpoint ?? checkpoint
+    const consumed = consume(source, { timeoutMs: SILENCE_MS, signal }, ({ event, isCaughtUp, ...response }) => {
+      checkpoint = response.checkpoint ?? checkpoint
       isComplete = isCaughtUp === true || checkpoint > end || (event !== undefined && event.position > end)
       if (isComplete) return false
       if (event && isOurs(event)) return take(event)
       return checkpoint <= start || performance.now() < stopAt
     })
-    await goesOn.catch((error) => {
+    await consumed.catch((error) => {
       if (signal?.aborted) throw error
     })
     return { events, checkpoint, isComplete }
   }
 
-  /** How far all of ours has been seen by then, when that is not the end. */
-  const throughOf = async ({ events, checkpoint }: Seen, start: Position) => {
-    const looked = checkpoint > start ? await ground.before(checkpoint).catch(() => undefined) : undefined
+  /** The position up to which an incomplete read has given all of our events. */
+  const throughOf = async ({ events, checkpoint }: Received, start: Position) => {
+    const examined = checkpoint > start ? await server.positionBefore(checkpoint).catch(() => undefined) : undefined
     const last = events.at(-1)?.position ?? start
-    return looked !== undefined && looked > last ? looked : last
+    return examined !== undefined && examined > last ? examined : last
   }
 
   return async (after, signal) => {
-    const end = await ground.head()
-    const first = after > 0n ? await ground.at(after) : undefined
+    const end = await server.head()
+    const first = after > 0n ? await server.recordAt(after) : undefined
     if (first === 'not a record' || (after > 0n && !first)) return undefined
     const start = first?.position ?? 0n
     if (start >= end) return undefined
     const fromPosition = first ? { commit: start, prepare: start } : START
-    // Another node than the leader may be caught up before the end.
-    const question = { fromPosition, filter, credentials, requiresLeader: true } as const
-    const seen = await ask((client) => collect(client.subscribeToAll(question, asSent), [start, end], signal), signal)
+    // From the leader: another node may say that it has caught up before it has reached the end.
+    const subscription = { fromPosition, filter, credentials, requiresLeader: true } as const
+    const received = await retryingRead(
+      (client) => collect(client.subscribeToAll(subscription, passThrough), [start, end], signal),
+      signal,
+    )
 
-    const again = first && (await ground.at(start))
+    const again = first && (await server.recordAt(start))
     if (first && (again === 'not a record' || again?.position !== start)) return undefined
-    const through = seen.isComplete ? end : await throughOf(seen, start)
+    const through = received.isComplete ? end : await throughOf(received, start)
     if (through <= after) return undefined
-    const missed = first && start > after && isOurs(first) ? [first] : []
-    return { events: [...missed, ...seen.events], through, isComplete: seen.isComplete }
+    const beforeSubscription = first && start > after && isOurs(first) ? [first] : []
+    return { events: [...beforeSubscription, ...received.events], through, isComplete: received.isComplete }
   }
 }

@@ -1,65 +1,64 @@
 import { randomUUID } from 'node:crypto'
 import type { LogIdentity, Position } from '../log.ts'
-import { changeMetadata } from './change-metadata.ts'
-import type { Questions } from './server-reads.ts'
-import { type Metadata, metadataStream, parseMetadata } from './truncation-point.ts'
+import type { ServerReads } from './server-reads.ts'
+import { type StreamMetadata, changeMetadata, metadataStream, parseMetadata } from './stream-metadata.ts'
 import type { Writer } from './writer.ts'
 
-export type Identified = {
-  /** Who the log is; made at the first call. @throws LogUnavailable */
+/** The log's identity as stored in EventStoreDB. Every call may throw `LogUnavailable`. */
+export type IdentityStore = {
+  /** The identity; the first call creates it. */
   identity(): Promise<LogIdentity>
-  /** The same, but undefined where it has not been made. @throws LogUnavailable */
+  /** The identity, or undefined where none has been created. */
   known(): Promise<LogIdentity | undefined>
-  /** Gives the log a new epoch, unless it has another one than `seen` already; who the log is then. @throws LogUnavailable */
+  /** Begins another epoch if the present one is still `seen`; gives the identity after that. */
   renewEpoch(seen: string): Promise<LogIdentity>
   /**
-   * Whether this very event stands at a position. `undefined` when nothing stands there any more, because it was erased
-   * and scavenged: that proves nothing. `false` beyond the end of the log, too, which a node that has just begun to lead
-   * may not have reached. @throws LogUnavailable
+   * Whether the event at a position is the one with this id. `undefined` where the event was erased and scavenged, which
+   * proves nothing. `false` also beyond the log's end, which a newly elected leader may not have reached yet.
    */
   holds(position: Position, id: string): Promise<boolean | undefined>
 }
 
-/** Beside the streams of events; it never gets one itself, its metadata says who the log is. */
+/** This stream never gets events of its own: its metadata holds the identity. */
 const STREAM = 'identity'
 const KEY = 'tracebookLog'
 
-const identityOf = ({ [KEY]: value }: Metadata): LogIdentity | undefined => {
+const identityOf = ({ [KEY]: value }: StreamMetadata): LogIdentity | undefined => {
   const { id, epoch } = (value ?? {}) as Partial<LogIdentity>
   return typeof id === 'string' && typeof epoch === 'string' ? { id, epoch } : undefined
 }
 
 /**
- * The identity of a log is metadata of a stream with its prefix: one event, whose newest revision outlives each
- * scavenge, changed only from the revision that was read.
+ * Stores the identity as metadata of a stream: scavenging keeps the newest revision of metadata, and changes check the
+ * revision that was read.
  */
-export const newIdentified = (
-  questions: Pick<Questions, 'last' | 'at'>,
+export const newIdentityStore = (
+  serverReads: Pick<ServerReads, 'lastEvent' | 'recordAt'>,
   writer: Pick<Writer, 'append'>,
   prefix: string,
-): Identified => {
+): IdentityStore => {
   const change = async (next: (known: LogIdentity | undefined) => LogIdentity | undefined) => {
-    const metadata = await changeMetadata(questions, writer, prefix + STREAM, (metadata) => {
+    const metadata = await changeMetadata(serverReads, writer, prefix + STREAM, (metadata) => {
       const identity = next(identityOf(metadata))
       return identity && { ...metadata, [KEY]: identity }
     })
     return identityOf(metadata)!
   }
-  const created = () => ({ id: randomUUID(), epoch: randomUUID() })
+  const newIdentity = () => ({ id: randomUUID(), epoch: randomUUID() })
 
-  const identity = () => change((known) => (known ? undefined : created()))
+  const identity = () => change((known) => (known ? undefined : newIdentity()))
 
   const known = async () =>
-    identityOf(parseMetadata((await questions.last(metadataStream(prefix + STREAM)))?.data ?? ''))
+    identityOf(parseMetadata((await serverReads.lastEvent(metadataStream(prefix + STREAM)))?.data ?? ''))
 
   const renewEpoch = (seen: string) =>
     change((known) => {
-      if (!known) return created()
+      if (!known) return newIdentity()
       return known.epoch === seen ? { ...known, epoch: randomUUID() } : undefined
     })
 
   const holds = async (position: Position, id: string) => {
-    const found = await questions.at(position)
+    const found = await serverReads.recordAt(position)
     if (found === undefined || found === 'not a record') return false
     return found.position === position ? found.id === id : undefined
   }

@@ -1,10 +1,10 @@
-/** A message in the wire format of protocol buffers, read field by field; what nobody asks for costs nothing. */
+/** Reads a message in the wire format of protocol buffers, field by field. Values that are not taken are not parsed. */
 export type Fields = {
   /** The number of the next field, 0 at the end. */
   next(): number
-  /** The value of the present field: a number that fits into 64 bits, without a sign. */
+  /** The value of the current field: an unsigned number of at most 64 bits. */
   uint64(): bigint
-  /** The value of the present field: bytes, a text or a message. Not a copy. */
+  /** The value of the current field: bytes, a text or a message. A view of the buffer, not a copy. */
   bytes(): Buffer
 }
 
@@ -17,9 +17,9 @@ const broken = () => new Error('the server sent what is no message')
 
 export const fieldsOf = (buffer: Buffer): Fields => {
   let at = 0
-  let kind = -1 // of a value that has not been taken
+  let kind = -1 // the wire type of the current field's value, -1 once it has been taken
 
-  /** Exact up to 49 bits; a longer one is added up as a BigInt. */
+  /** A number where it fits into 49 bits, otherwise a BigInt. */
   const varint = (): number | bigint => {
     let [value, factor] = [0, 1]
     for (let i = 0; i < 7; i++) {

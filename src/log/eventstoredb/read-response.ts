@@ -1,21 +1,21 @@
 import type { NewEvent } from '../log.ts'
 import { type Fields, fieldsOf } from './protobuf.ts'
 
-/** An event as the server has it; `stream` is the full name. */
-export type Stored = NewEvent & { readonly stream: string; readonly revision: bigint; readonly position: bigint }
+/** An event as the server stores it; `stream` is the full name. */
+export type StoredEvent = NewEvent & { readonly stream: string; readonly revision: bigint; readonly position: bigint }
 
-/** An event on its way: its place is known at once, the rest is read when it is wanted. */
-export type SentEvent = {
+/** An event in a response: its stream and position are parsed at once, the rest by `stored`. */
+export type LazyEvent = {
   readonly stream: string
   readonly position: bigint
-  /** Of data and metadata. */
+  /** The length of data and metadata. */
   readonly bytes: number
-  stored(): Stored
+  stored(): StoredEvent
 }
 
-/** What the server sends to a read or a subscription, as far as it matters here. */
-export type Sent = {
-  readonly event?: SentEvent
+/** One message of the server to a read or a subscription, with the fields that are used here. */
+export type ReadResponse = {
+  readonly event?: LazyEvent
   /** The commit position of a checkpoint. */
   readonly checkpoint?: bigint
   readonly isConfirmation?: boolean
@@ -24,7 +24,7 @@ export type Sent = {
 
 const NOTHING: Buffer = Buffer.alloc(0)
 
-/** The value of one field of a message: the last one, as the format has it. */
+/** The value of one field of a message: of several the last one counts, as protocol buffers define it. */
 const only = <T>(message: Buffer, number: number, value: (fields: Fields) => T, otherwise: T): T => {
   const fields = fieldsOf(message)
   let found = otherwise
@@ -35,14 +35,14 @@ const only = <T>(message: Buffer, number: number, value: (fields: Fields) => T, 
 const bytesIn = (message: Buffer, number: number) => only(message, number, (fields) => fields.bytes(), NOTHING)
 const textIn = (message: Buffer, number: number) => bytesIn(message, number).toString()
 
-/** Of the metadata of the server's own: the type, and others. */
+/** The event's type, which is an entry of the server's own metadata. */
 const typeOf = (entries: readonly Buffer[]) => {
   const entry = entries.find((each) => textIn(each, 1) === 'type')
   return entry ? textIn(entry, 2) : ''
 }
 
 /** `ReadResp.ReadEvent.RecordedEvent` */
-const eventOf = (message: Buffer): SentEvent => {
+const eventOf = (message: Buffer): LazyEvent => {
   let [id, data, metadata]: [Buffer, Buffer, Buffer] = [NOTHING, NOTHING, NOTHING]
   let [stream, revision, position] = ['', 0n, 0n]
   const entries: Buffer[] = []
@@ -55,7 +55,7 @@ const eventOf = (message: Buffer): SentEvent => {
     else if (field === 6) entries.push(fields.bytes())
     else if (field === 7) metadata = fields.bytes()
     else if (field === 8) data = fields.bytes()
-  const stored = (): Stored => ({
+  const stored = (): StoredEvent => ({
     ...{ stream, revision, position },
     id: textIn(id, 2), // the client asks for ids as texts
     type: typeOf(entries),
@@ -66,18 +66,18 @@ const eventOf = (message: Buffer): SentEvent => {
 }
 
 /**
- * `ReadResp`, as the server sent it. The client's own parsing costs more than all else on the way of an event, and it
- * parses metadata, which loses their very text. Linked events do not come: links are not resolved.
+ * Parses a `ReadResp` message. The client's own parser takes more time than everything else that happens to an event, and
+ * parses metadata as JSON, so that its exact text is lost. There are no linked events: reads do not resolve links.
  */
-export const parseSent = (message: Buffer): Sent => {
+export const parseReadResponse = (message: Buffer): ReadResponse => {
   const fields = fieldsOf(message)
-  let sent: Sent = {}
+  let response: ReadResponse = {}
   for (let field = fields.next(); field > 0; field = fields.next())
     if (field === 1) {
       const event = bytesIn(fields.bytes(), 1)
-      if (event.length > 0) sent = { event: eventOf(event) }
-    } else if (field === 2) sent = { isConfirmation: true }
-    else if (field === 3) sent = { checkpoint: only(fields.bytes(), 1, (inner) => inner.uint64(), 0n) }
-    else if (field === 8) sent = { isCaughtUp: true }
-  return sent
+      if (event.length > 0) response = { event: eventOf(event) }
+    } else if (field === 2) response = { isConfirmation: true }
+    else if (field === 3) response = { checkpoint: only(fields.bytes(), 1, (inner) => inner.uint64(), 0n) }
+    else if (field === 8) response = { isCaughtUp: true }
+  return response
 }

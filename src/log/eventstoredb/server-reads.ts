@@ -1,70 +1,75 @@
 import { BACKWARDS, END, type EventStoreDBClient, FORWARDS, START } from '@eventstore/db-client'
 import type { Position } from '../log.ts'
 import type { Address } from './address.ts'
-import type { Ask } from './retrying-client.ts'
+import type { RetryingRead } from './retrying-client.ts'
 import { isNoRecord } from './errors.ts'
-import { type Page, type PageOptions, asSent, readPage } from './page.ts'
-import type { Stored } from './read-response.ts'
-import { metadataStream, parseMetadata, truncationPoint } from './truncation-point.ts'
+import { type Page, type PageOptions, passThrough, readPage } from './page.ts'
+import type { StoredEvent } from './read-response.ts'
+import { metadataStream, parseMetadata, truncationPoint } from './stream-metadata.ts'
 
-export type AllOptions = Omit<PageOptions, 'patienceMs'> & { readonly backwards?: boolean }
+export type AllOptions = Omit<PageOptions, 'timeoutMs'> & { readonly backwards?: boolean }
 
-/** What the server is asked; streams by their full names. Each throws LogUnavailable at the deadline. */
-export type Questions = {
-  /** A page of everything, from a position on (inclusive; backwards: exclusive), or backwards from the end. */
-  ofAll(from: Position | 'end', options: AllOptions): Promise<Page>
-  /** A page of a stream, from a revision on, inclusive. */
-  ofStream(stream: string, from: bigint | 'end', options: { backwards: boolean; count: number }): Promise<Page>
+/** Reads from the server; streams go by their full names. Each call is tried again, and throws LogUnavailable at the deadline. */
+export type ServerReads = {
+  /** A page of the whole log, from a position on (inclusive; backwards: exclusive), or backwards from the end. */
+  pageOfAll(from: Position | 'end', options: AllOptions): Promise<Page>
+  /** A page of a stream, from a revision on (inclusive). */
+  pageOfStream(stream: string, from: bigint | 'end', options: { backwards: boolean; count: number }): Promise<Page>
   /** The last event of a stream. */
-  last(stream: string): Promise<Stored | undefined>
-  /** Whether all of a stream up to a revision can be read, or is gone for good. */
-  sees(stream: string, revision: bigint): Promise<boolean>
-  /** What stands at a position, or else the next behind it; nothing beyond the end. */
-  at(position: Position): Promise<Stored | 'not a record' | undefined>
-  /** The position of the last record before one; nothing when there is none, or no record at `position`. */
-  before(position: Position): Promise<Position | undefined>
+  lastEvent(stream: string): Promise<StoredEvent | undefined>
+  /** Whether a stream can be read up to a revision, or has been deleted beyond it. */
+  canReadUpTo(stream: string, revision: bigint): Promise<boolean>
+  /** The record at a position, or the next one behind it; undefined beyond the end. */
+  recordAt(position: Position): Promise<StoredEvent | 'not a record' | undefined>
+  /** The position of the last record before another one; undefined when there is none, or no record at `position`. */
+  positionBefore(position: Position): Promise<Position | undefined>
   head(): Promise<Position>
 }
 
-/** Each goes to the leader: another node may not have what has just been written. */
-export const newQuestions = (ask: Ask, { credentials }: Address, patienceMs: number): Questions => {
+/** All reads go to the leader: another node may not have the newest events yet. */
+export const newServerReads = (
+  retryingRead: RetryingRead,
+  { credentials }: Address,
+  timeoutMs: number,
+): ServerReads => {
   const common = { credentials, requiresLeader: true }
 
   const onePage = (client: EventStoreDBClient, options: AllOptions, from: Position | 'end') => {
     const fromPosition = from === 'end' ? END : from > 0n ? { commit: from, prepare: from } : START
     const direction = from === 'end' || options.backwards ? BACKWARDS : FORWARDS
-    const source = client.readAll({ ...common, fromPosition, direction, maxCount: options.count }, asSent)
-    return readPage(source, { ...options, patienceMs })
+    const source = client.readAll({ ...common, fromPosition, direction, maxCount: options.count }, passThrough)
+    return readPage(source, { ...options, timeoutMs })
   }
 
-  const ofAll = (from: Position | 'end', options: AllOptions) =>
-    ask((client) => onePage(client, options, from), options.signal)
+  const pageOfAll = (from: Position | 'end', options: AllOptions) =>
+    retryingRead((client) => onePage(client, options, from), options.signal)
 
-  const ofStream: Questions['ofStream'] = (stream, from, { backwards, count }) =>
-    ask((client) => {
+  const pageOfStream: ServerReads['pageOfStream'] = (stream, from, { backwards, count }) =>
+    retryingRead((client) => {
       const fromRevision = from === 'end' ? END : from
       const direction = backwards ? BACKWARDS : FORWARDS
-      const source = client.readStream(stream, { ...common, fromRevision, direction, maxCount: count }, asSent)
-      return readPage(source, { count, patienceMs })
+      const source = client.readStream(stream, { ...common, fromRevision, direction, maxCount: count }, passThrough)
+      return readPage(source, { count, timeoutMs })
     })
 
-  const last = async (stream: string) => (await ofStream(stream, 'end', { backwards: true, count: 1 })).events[0]
+  const lastEvent = async (stream: string) =>
+    (await pageOfStream(stream, 'end', { backwards: true, count: 1 })).events[0]
 
-  const at = (position: Position) => {
+  const recordAt = (position: Position) => {
     let refusals = 0
-    return ask(async (client) => {
+    return retryingRead(async (client) => {
       try {
         return (await onePage(client, { count: 1 }, position)).events[0]
       } catch (error) {
-        // A read that failed for another reason is refused in the same words: only twice is an answer.
+        // The server may give the same error for another reason: it counts only when it comes twice.
         if (!isNoRecord(error) || ++refusals === 1) throw error
         return 'not a record' as const
       }
     })
   }
 
-  const before = (position: Position) =>
-    ask((client) =>
+  const positionBefore = (position: Position) =>
+    retryingRead((client) =>
       onePage(client, { count: 1, backwards: true }, position).then(
         ({ through }) => through,
         (error) => {
@@ -74,15 +79,15 @@ export const newQuestions = (ask: Ask, { credentials }: Address, patienceMs: num
       ),
     )
 
-  const head = async () => (await ofAll('end', { count: 1 })).through ?? 0n
+  const head = async () => (await pageOfAll('end', { count: 1 })).through ?? 0n
 
-  const sees = async (stream: string, revision: bigint) => {
-    const end = await last(stream)
+  const canReadUpTo = async (stream: string, revision: bigint) => {
+    const end = await lastEvent(stream)
     if (end) return end.revision >= revision
-    // The last event stays in a stream, unless the stream was deleted by hand: that is written as a truncation.
-    const metadata = await last(metadataStream(stream))
+    // Truncation leaves the last event in a stream. Only a deletion by an operator leaves none, and is stored as a truncation.
+    const metadata = await lastEvent(metadataStream(stream))
     return metadata !== undefined && truncationPoint(parseMetadata(metadata.data)) > revision
   }
 
-  return { ofAll, ofStream, last, sees, at, before, head }
+  return { pageOfAll, pageOfStream, lastEvent, canReadUpTo, recordAt, positionBefore, head }
 }

@@ -1,16 +1,16 @@
 import type pg from 'pg'
 import { int4s, int8s, jsons, texts, uuids } from '../../postgres/arrays.ts'
 import { type Appended, type RecordedEvent, WrongRevision, expectedOf } from '../log.ts'
-import type { Waiting } from './append-queue.ts'
+import type { PendingAppend } from './append-queue.ts'
 
 type Row = { stored: boolean; fresh: boolean; revision: bigint; at: bigint | null }
 
-/** What a statement did: an answer for each append, and the events that are new in the log, contiguous, in order. */
-export type Written = { readonly answers: (Appended | WrongRevision)[]; readonly fresh: RecordedEvent[] }
+/** The result of a statement: an answer to each append, and the new events of the log, in order and without gaps. */
+export type BatchResult = { readonly answers: (Appended | WrongRevision)[]; readonly newEvents: RecordedEvent[] }
 
 const statement = 'select stored, fresh, revision, at from log.append($1, $2, $3, $4, $5, $6, $7, $8, $9)'
 
-const parameters = (batch: readonly Waiting[]) => {
+const parameters = (batch: readonly PendingAppend[]) => {
   const events = batch.flatMap((append) => append.events)
   return [
     texts(batch.map((append) => append.stream)),
@@ -25,26 +25,27 @@ const parameters = (batch: readonly Waiting[]) => {
   ]
 }
 
-const recorded = ({ stream, events }: Waiting, { revision, at }: Row): RecordedEvent[] =>
+const recorded = ({ stream, events }: PendingAppend, { revision, at }: Row): RecordedEvent[] =>
   events.map((event, i) => {
     const back = BigInt(events.length - 1 - i)
     return { ...event, stream, revision: revision - back, position: at! - back }
   })
 
-const answer = ({ stream }: Waiting, { stored, revision, at }: Row) =>
+const answer = ({ stream }: PendingAppend, { stored, revision, at }: Row) =>
   stored ? { revision, position: at! } : new WrongRevision(stream, expectedOf(revision))
 
 /**
- * Makes a batch ready to be sent; throws when one of its appends cannot be written down. A retry that is answered from
- * the log counts as stored, not as fresh: what was stored then may differ from what came now.
+ * Prepares the statement that appends a batch; the returned function sends it. An append that an earlier attempt has stored
+ * is answered, but not among the new events: what was stored then may differ from what the batch holds.
+ * @throws when the batch cannot be encoded
  */
-export const prepare = (batch: readonly Waiting[]) => {
+export const prepareAppend = (batch: readonly PendingAppend[]) => {
   const values = parameters(batch)
-  return async (client: pg.Client): Promise<Written> => {
+  return async (client: pg.Client): Promise<BatchResult> => {
     const { rows } = await client.query<Row>({ name: 'append', text: statement, values })
     return {
       answers: batch.map((append, i) => answer(append, rows[i]!)),
-      fresh: batch.flatMap((append, i) => (rows[i]!.fresh ? recorded(append, rows[i]!) : [])),
+      newEvents: batch.flatMap((append, i) => (rows[i]!.fresh ? recorded(append, rows[i]!) : [])),
     }
   }
 }

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import * as assert from 'uvu/assert'
 import { parseAddress } from '../../../src/log/eventstoredb/address.ts'
-import { newAsk } from '../../../src/log/eventstoredb/retrying-client.ts'
+import { newRetryingRead } from '../../../src/log/eventstoredb/retrying-client.ts'
 import { newConnection } from '../../../src/log/eventstoredb/connection.ts'
-import { newQuestions } from '../../../src/log/eventstoredb/server-reads.ts'
-import { type Ground, newSweep } from '../../../src/log/eventstoredb/filtered-read.ts'
+import { newServerReads } from '../../../src/log/eventstoredb/server-reads.ts'
+import { type FilteredReadSource, newFilteredRead } from '../../../src/log/eventstoredb/filtered-read.ts'
 import type { Batch, EventLog } from '../../../src/log/log.ts'
 import { type Double, startDouble } from '../../support/eventstoredb/server.ts'
 import { failure } from '../../support/eventstoredb/faults.ts'
@@ -18,13 +18,17 @@ const test = eventStoreSuite('what is not ours in EventStoreDB')
 const credentials = { username: 'admin', password: 'changeit' }
 
 /** A sweep alone; `change` may have a hand in what it learns besides. */
-const newScene = (double: Double, longestMs = 60_000, change = (ground: Ground): Ground => ground) => {
+const newScene = (
+  double: Double,
+  maxMs = 60_000,
+  change = (source: FilteredReadSource): FilteredReadSource => source,
+) => {
   const address = parseAddress(double.url)
   const connection = newConnection(address)
-  const ask = newAsk(connection, 5_000)
-  const questions = newQuestions(ask, address, 5_000)
-  const options = { credentials, prefixes: ['tracebook.', '$$tracebook.'], longestMs }
-  return { sweep: newSweep(ask, change(questions), options), close: connection.close }
+  const retryingRead = newRetryingRead(connection, 5_000)
+  const serverReads = newServerReads(retryingRead, address, 5_000)
+  const options = { credentials, prefixes: ['tracebook.', '$$tracebook.'], maxMs }
+  return { sweep: newFilteredRead(retryingRead, change(serverReads), options), close: connection.close }
 }
 
 /** Follows until it has come to the end that the log has now. */
@@ -133,10 +137,10 @@ test('a scavenge under a sweep is noticed: the sweep proves nothing then', async
   double.store.scavenge()
   let asked = 0
   /** What was found at the beginning is gone before the subscription begins there. */
-  const change = (ground: Ground): Ground => ({
-    ...ground,
-    at: async (position) => {
-      const found = await ground.at(position)
+  const change = (source: FilteredReadSource): FilteredReadSource => ({
+    ...source,
+    recordAt: async (position) => {
+      const found = await source.recordAt(position)
       if (asked++ > 0) return found
       await log.truncate('a', 2n)
       double.store.scavenge()
@@ -194,10 +198,10 @@ test('what other applications write while a sweep is under way is passed over la
   const log = open()
   double.store.writeForeign(5_000)
   const client = EventStoreDBClient.connectionString(double.url)
-  const { sweep, close } = newScene(double, 60_000, (ground) => ({
-    ...ground,
+  const { sweep, close } = newScene(double, 60_000, (source) => ({
+    ...source,
     head: async () => {
-      const end = await ground.head()
+      const end = await source.head()
       await log.append('late', 'none', numbered(3))
       return end
     },

@@ -4,7 +4,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseSent } from '../../../src/log/eventstoredb/read-response.ts'
+import { parseReadResponse } from '../../../src/log/eventstoredb/read-response.ts'
 import { newId } from '../../../src/ids.ts'
 import {
   caughtUp,
@@ -14,7 +14,7 @@ import {
   missingResponse,
 } from '../../support/eventstoredb/messages.ts'
 
-const sent = (response: { serializeBinary(): Uint8Array }) => parseSent(Buffer.from(response.serializeBinary()))
+const sent = (response: { serializeBinary(): Uint8Array }) => parseReadResponse(Buffer.from(response.serializeBinary()))
 
 const record = {
   position: 268_436_389n,
@@ -65,15 +65,16 @@ test('fields that newer servers may add are passed over', () => {
     ...[0xf9, 0x07, 1, 2, 3, 4, 5, 6, 7, 8],
   ])
   const more = Buffer.concat([unknown, known, Buffer.from([0xfd, 0x07, 1, 2, 3, 4])])
-  assert.equal(parseSent(more).event!.stored(), parseSent(known).event!.stored())
+  assert.equal(parseReadResponse(more).event!.stored(), parseReadResponse(known).event!.stored())
 })
 
 test('what is cut off or no message at all is an error, and never an event', () => {
   const whole = Buffer.from(eventResponse(record).serializeBinary())
-  for (let length = 1; length < whole.length; length++) assert.throws(() => parseSent(whole.subarray(0, length)))
+  for (let length = 1; length < whole.length; length++)
+    assert.throws(() => parseReadResponse(whole.subarray(0, length)))
   for (let i = 0; i < 2_000; i++) {
     try {
-      parseSent(randomBytes(40)).event?.stored()
+      parseReadResponse(randomBytes(40)).event?.stored()
     } catch (error) {
       assert.instance(error, Error)
     }

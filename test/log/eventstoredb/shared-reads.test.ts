@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newSharedReads } from '../../../src/log/eventstoredb/shared-reads.ts'
 import { alive } from '../../support/garbage.ts'
-import type { Batch } from '../../../src/log/eventstoredb/reader.ts'
+import type { ReadPage } from '../../../src/log/eventstoredb/reader.ts'
 import { until } from '../../support/until.ts'
 
 /** SharedReads whose reads are answered by hand. */
@@ -11,11 +11,11 @@ const newScene = () => {
   let version = 0
   let clock = 0
   const read = (after: bigint, { signal }: { signal: AbortSignal }) =>
-    new Promise<Batch>((resolve, reject) => {
+    new Promise<ReadPage>((resolve, reject) => {
       const answer = (through: bigint) => resolve({ events: [], through, isLast: true, isSparse: false })
       reads.push({ after, signal, answer, fail: () => reject(new Error('away')) })
     })
-  const sharedReads = newSharedReads({ version: () => version, read, now: () => clock })
+  const sharedReads = newSharedReads({ count: () => version, read, now: () => clock })
   /** Looks at so many positions, each of which has a page; gives at how many of them a page is kept. */
   const lookAt = async (count: number) => {
     for (let i = 0; i < count; i++) {
@@ -73,7 +73,7 @@ test('pages that hold nothing of ours are not kept for ever: they weigh, too', a
 
 test('a page is kept for a second, whatever it weighs', async () => {
   const { reads, sharedReads, pass } = newScene()
-  const held = new Set<WeakRef<Batch>>()
+  const held = new Set<WeakRef<ReadPage>>()
   const look = async (position: bigint) => {
     const { page } = sharedReads.at(position)
     reads.pop()!.answer(position + 1n)

@@ -4,14 +4,14 @@ import { int8s, jsons, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { rewritten } from './support/vacuum.ts'
 
-/** Both maps are JSON objects as text. */
+/** `message_types` and `tool_types` are JSON objects as text: a count for each key. */
 export type CountsTable = { trace_id: string; message_count: bigint; message_types: string; tool_types: string }
 
 type Counted = Extract<AnyEvent, { type: 'MessagesCounted' }>['data']
 
 type Changes = { readonly counted: Map<string, Counted>; readonly deleted: Set<string> }
 
-/** How many messages a trace has, of which classes, with which tool calls: the totals of the newest counts event. */
+/** How many messages a trace has, by class, and how many tool calls, by tool: the totals of its last `MessagesCounted`. */
 export const counts = projectionOf<AnyEvent>()<Changes>({
   name: 'counts',
   tables: `

@@ -24,8 +24,8 @@ const insert = (entries: readonly Entry[], write: WriteStatement) =>
   ])
 
 /**
- * The order of all lists of traces: what is immutable, and the visibility. What a batch of messages moves stands in
- * `traces` and `counts`, so that no write of messages touches an index of this table.
+ * The order of all lists of traces. Holds only columns that never change, and the visibility: columns that messages change
+ * are in `traces` and `counts`, so that messages never touch the indexes of this table.
  */
 export const feed = projectionOf<AnyEvent>()<Changes>({
   name: 'feed',

@@ -12,7 +12,7 @@ import {
 } from './support/ignored.ts'
 
 /**
- * `first_id` is the id that the first identity of the same key had: those that follow each other share it.
+ * `first_id` is the id of the first identity with the same key; later ones, after a removal, have the same `first_id`.
  * `provider_data` is a JSON object, `email` a JSON string literal.
  */
 export type IdentitiesTable = {
@@ -26,7 +26,7 @@ export type IdentitiesTable = {
   created_at: bigint
 }
 
-/** Identities that are the user's no more; their rows above say what they were. */
+/** Identities that were removed from their users; their rows in `identities` stay. */
 export type RemovedIdentitiesTable = { id: string; user_id: string }
 
 type Profile = {
@@ -82,8 +82,8 @@ const remove = (rows: Changes['removed'], write: WriteStatement) =>
   ])
 
 /**
- * How users sign in. The key, a hash of a credential, is in the identity's ids only. Removals are events of the user's
- * stream, and have rows of their own: those of a stream must come from it alone.
+ * How users sign in. The key, a hash of a credential, is stored only in the ids derived from it. Removals are events of the
+ * user's stream, so they have a table of their own: a replay of one stream must be able to replace all of its rows.
  */
 export const identities = projectionOf<AnyEvent>()<Changes>({
   name: 'identities',

@@ -5,7 +5,7 @@ import { int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
 import { literal } from './support/changed-rows.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
 
-/** `email` is a JSON string literal; who accepted, and when, is said of the first use. */
+/** `email` is a JSON string literal; `accepted_at` and `accepted_by` are those of the first use. */
 export type InvitesTable = {
   namespace_id: string
   code: string
@@ -30,16 +30,16 @@ type Created = Key & {
   readonly createdAt: number
   readonly expiresAt: number
 }
-/** What happens to an invite within a batch, be it new or not. */
-type Happening = Key & { uses: number; first?: { readonly by: string; readonly at: number }; revokedAt?: number }
+/** The changes of one invite in a batch, also of one that the batch creates. */
+type InviteChange = Key & { uses: number; first?: { readonly by: string; readonly at: number }; revokedAt?: number }
 
-type Changes = { readonly created: Created[]; readonly happened: Map<string, Happening> }
+type Changes = { readonly created: Created[]; readonly changed: Map<string, InviteChange> }
 
-const happeningOf = ({ happened }: Changes, namespaceId: string, code: string): Happening => {
+const changeOf = ({ changed }: Changes, namespaceId: string, code: string): InviteChange => {
   const key = `${namespaceId}/${code}`
-  let happening = happened.get(key)
-  if (!happening) happened.set(key, (happening = { namespaceId, code, uses: 0 }))
-  return happening
+  let change = changed.get(key)
+  if (!change) changed.set(key, (change = { namespaceId, code, uses: 0 }))
+  return change
 }
 
 const columns = (rows: readonly Key[]) => [
@@ -63,8 +63,8 @@ const insert = (rows: readonly Created[], write: WriteStatement) =>
     ],
   )
 
-// After the insert, in the same transaction: an invite may be made, used and revoked in one batch.
-const update = (rows: readonly Happening[], write: WriteStatement) =>
+// Runs after the insert: a batch may create, use and revoke the same invite.
+const update = (rows: readonly InviteChange[], write: WriteStatement) =>
   write(
     'invites-update',
     `update invites i set use_count = i.use_count + c.uses, revoked_at = coalesce(i.revoked_at, c.revoked_at),
@@ -81,7 +81,7 @@ const update = (rows: readonly Happening[], write: WriteStatement) =>
     ],
   )
 
-/** Invites with what became of them; their state depends on the time and is derived where it is shown. */
+/** Invites and their use. Whether one is still valid depends on the time, and is computed by the queries. */
 export const invites = projectionOf<AnyEvent>()<Changes>({
   name: 'invites',
   tables: `
@@ -92,20 +92,20 @@ export const invites = projectionOf<AnyEvent>()<Changes>({
     );`,
   rows: { invites: { namespace: 'namespace_id' } },
   indexes: 'create index invites_code on invites (code);',
-  start: () => ({ created: [], happened: new Map() }),
+  start: () => ({ created: [], changed: new Map() }),
   on: {
     InviteCreated: ({ created }, { streamId: namespaceId, at: createdAt, data }) => {
       const { code, role, invitedBy, email, maxUses, expiresAt } = data
       created.push({ namespaceId, code, role, invitedBy, email, maxUses, createdAt, expiresAt })
     },
     InviteRevoked: (changes, { streamId: namespaceId, at, data: { code } }) => {
-      happeningOf(changes, namespaceId, code).revokedAt ??= at
+      changeOf(changes, namespaceId, code).revokedAt ??= at
     },
     MemberJoined: (changes, { streamId: namespaceId, at, data: { userId, code } }) => {
       if (code === undefined) return
-      const happening = happeningOf(changes, namespaceId, code)
-      happening.uses++
-      happening.first ??= { by: userId, at }
+      const change = changeOf(changes, namespaceId, code)
+      change.uses++
+      change.first ??= { by: userId, at }
     },
     NamespaceCreated: 'ignored',
     NamespaceUpdated: 'ignored',
@@ -117,8 +117,8 @@ export const invites = projectionOf<AnyEvent>()<Changes>({
     ...ignoredTraceEvents,
     ...ignoredModelsEvents,
   },
-  write: ({ created, happened }, write) => {
+  write: ({ created, changed }, write) => {
     if (created.length > 0) insert(created, write)
-    if (happened.size > 0) update([...happened.values()], write)
+    if (changed.size > 0) update([...changed.values()], write)
   },
 })

@@ -15,7 +15,7 @@ export type MembersTable = {
 type Key = { readonly namespaceId: string; readonly userId: string }
 type Row = Key & { readonly role: Role; readonly invitedBy: string | undefined; readonly joinedAt: number }
 
-/** What a batch leaves of each membership that it touches; a key stands in one of the three only. */
+/** The result of a batch for each membership that it changes: a key is in one of the three maps only. */
 type Changes = {
   readonly joined: Map<string, Row>
   readonly changed: Map<string, Key & { role: Role }>
@@ -29,7 +29,7 @@ const columns = (rows: readonly Key[]) => [
   uuids(rows.map(({ userId }) => userId)),
 ]
 
-// Who left and came back within one batch is there still.
+// On conflict: a member who leaves and joins again in one batch still has a row.
 const writeJoined = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'members-upsert',
@@ -60,7 +60,7 @@ const writeRemoved = (rows: readonly Key[], write: WriteStatement) =>
     columns(rows),
   )
 
-/** Who belongs to which namespace, in which role. */
+/** The members of namespaces, and their roles. */
 export const members = projectionOf<AnyEvent>()<Changes>({
   name: 'members',
   tables: `

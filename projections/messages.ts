@@ -11,8 +11,8 @@ import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
 import { erasedFrom } from './support/vacuum.ts'
 
 /**
- * `text_content`, `model` and `tools` are JSON text; `ordinal` is the message's place by arrival. `incarnation` is the one
- * of the trace that it belongs to: rows of an earlier life stay until they are swept, and must not be shown.
+ * `text_content`, `model` and `tools` are JSON text; `ordinal` counts a trace's messages as they arrived. `incarnation` is
+ * that of the trace: rows of an earlier incarnation stay until they are swept, and must not be shown.
  */
 export type MessagesTable = {
   trace_id: string
@@ -105,7 +105,7 @@ const insert = (rows: readonly NewRow[], write: WriteStatement) =>
     ],
   )
 
-// A field that a patch leaves alone is null here: none can be taken back, so the stored one stays.
+// Null stands for a field that the patch does not change: a field that is set can never be removed again.
 const writeUpdates = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'messages-update',
@@ -121,11 +121,11 @@ const writeUpdates = (rows: readonly Row[], write: WriteStatement) =>
     common(rows),
   )
 
-/** Absent keys come last: no message can have an infinite one. Lists have to be ordered by the very same expressions. */
+/** Messages without a key come last: no message can have an infinite one. Queries must order by exactly these expressions. */
 export const listOrder = (sequence: string, timestamp: string): string =>
   `coalesce(${sequence}, 'infinity'::float8), coalesce(${timestamp}, 'infinity'::float8)`
 
-/** One row for each message: all but its parts. What a deletion leaves behind is swept later (`leftovers`). */
+/** One row for each message, without its parts. The rows of deleted traces are swept later (`leftovers.ts`). */
 export const messages = projectionOf<AnyEvent>()<Changes>({
   name: 'messages',
   tables: `
@@ -138,9 +138,8 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
     ) with (fillfactor = 90, ${erasedFrom});
     alter table messages alter text_content set storage external;`,
   rows: { messages: { trace: 'trace_id' } },
-  // The second is the order of lists: an update that moves nothing leaves its keys as they are, and touches no index. Of
-  // indexes that seem equally good, as all do before there are rows, the planner takes the newest: to find a message by its
-  // ordinal it must not be one of these two.
+  // The second index is the order of lists: an update that does not move a message changes none of its keys. The primary key
+  // is made last: on an empty table all indexes seem equally good, the planner then takes the newest, and keeps the plan.
   indexes: `
     create unique index messages_id on messages (trace_id, incarnation, id);
     create index messages_listed on messages (trace_id, incarnation, ${listOrder('sequence', 'timestamp')}, ordinal);

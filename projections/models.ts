@@ -5,7 +5,7 @@ import { normalizedId } from '../src/models/normalized-id.ts'
 import { jsons, texts } from '../src/postgres/arrays.ts'
 import { ignoredButModels } from './support/ignored.ts'
 
-/** All but `id` are JSON text. */
+/** All columns but `id` are JSON text. */
 export type ModelProvidersTable = {
   id: string
   name: string
@@ -15,7 +15,7 @@ export type ModelProvidersTable = {
   doc: string
 }
 
-/** `body` is the model as answers show it, `search` what a search looks through, in lower case. */
+/** `body` is the model as answers show it; `search` is the text that searches compare with, in lower case. */
 export type ModelsTable = {
   provider_id: string
   model_id: string
@@ -31,7 +31,10 @@ const providerFields: readonly ProviderField[] = ['name', 'env', 'npm', 'api', '
 type Fields = { [Field in ProviderField]?: unknown }
 type Row = { readonly providerId: string; readonly modelId: string; readonly model: Model | undefined }
 
-/** Providers that begin anew in this batch, fields set in others, and models by provider and id; none for a removed one. */
+/**
+ * The providers that this batch removes or replaces, those that it adds, changed fields of others, and models by provider
+ * and id; `model` is undefined for a removed one.
+ */
 type Changes = {
   readonly cleared: Set<string>
   readonly added: Map<string, Fields>
@@ -67,7 +70,7 @@ const update = (
   if (!changes.added.has(providerId) && Object.keys(fields).length > 0) changes.set.set(providerId, fields)
 }
 
-/** What Postgres text cannot hold is not searched for. */
+/** Without the characters that PostgreSQL text cannot hold. */
 const searchable = (text: string) => text.toLowerCase().toWellFormed().replaceAll('\0', '')
 
 const writeModels = (rows: readonly (Row & { model: Model })[], write: WriteStatement) => {
@@ -148,11 +151,11 @@ export const models = projectionOf<AnyEvent>()<Changes>({
       write('model-providers-clear', 'delete from model_providers where id = any($1::text[])', [texts([...cleared])])
     }
     const rows = [...models.values()]
-    const kept = rows.filter((row): row is Row & { model: Model } => row.model !== undefined)
-    const gone = rows.filter(({ model }) => model === undefined)
+    const present = rows.filter((row): row is Row & { model: Model } => row.model !== undefined)
+    const removed = rows.filter(({ model }) => model === undefined)
     if (added.size > 0) writeAdded([...added], write)
     for (const [id, fields] of set) writeSet(id, fields, write)
-    if (kept.length > 0) writeModels(kept, write)
-    if (gone.length > 0) removeModels(gone, write)
+    if (present.length > 0) writeModels(present, write)
+    if (removed.length > 0) removeModels(removed, write)
   },
 })

@@ -67,7 +67,7 @@ const update = (rows: readonly Change[], write: WriteStatement) =>
     changing(rows),
   )
 
-/** Namespaces, looked up by id: that of a slug is derived from it. */
+/** Namespaces. There is no index for slugs: the id is derived from the slug (`src/ids.ts`). */
 export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'namespaces',
   tables: `

@@ -13,7 +13,7 @@ import { erasedFrom } from './support/vacuum.ts'
 /** `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text. */
 export type PartsTable = {
   trace_id: string
-  /** The message's: rows of an earlier life of the trace must not be shown. */
+  /** The trace's: rows of an earlier incarnation must not be shown. */
   incarnation: bigint
   ordinal: number
   position: number
@@ -24,7 +24,7 @@ export type PartsTable = {
 type Place = { readonly traceId: string; readonly ordinal: number; readonly position: number }
 type Row = Place & { part: StoredPart }
 
-/** Parts by message and position; of stored ones also where one is taken away. */
+/** Parts by message and position; `part` is undefined where a stored part is removed. */
 type Changes = {
   readonly inserted: NewRows<Row>
   readonly replaced: Map<string, Place & { readonly part: StoredPart | undefined }>
@@ -52,31 +52,31 @@ const writeReplaced = (
   changed: readonly (Place & { readonly part: StoredPart | undefined })[],
   write: WriteStatement,
 ) => {
-  const kept = changed.filter((row): row is Row => row.part !== undefined)
-  const gone = changed.filter((row) => row.part === undefined)
-  if (kept.length > 0) {
+  const present = changed.filter((row): row is Row => row.part !== undefined)
+  const removed = changed.filter((row) => row.part === undefined)
+  if (present.length > 0) {
     write(
       'parts-upsert',
       `${insert} on conflict (trace_id, incarnation, ordinal, position)
        do update set type = excluded.type, body = excluded.body`,
-      columns(kept),
+      columns(present),
     )
   }
-  if (gone.length === 0) return
+  if (removed.length === 0) return
   write(
     'parts-remove',
     `delete from parts p using unnest($1::uuid[], $2::int4[], $3::int4[]) u (trace_id, ordinal, position)
        ${byKey('parts', `r.trace_id = u.trace_id and r.incarnation = ${PRESENT_INCARNATION} and r.ordinal = u.ordinal and r.position = u.position`)}
      where p.ctid = found.ctid`,
     [
-      uuids(gone.map((row) => row.traceId)),
-      int4s(gone.map((row) => row.ordinal)),
-      int4s(gone.map((row) => row.position)),
+      uuids(removed.map((row) => row.traceId)),
+      int4s(removed.map((row) => row.ordinal)),
+      int4s(removed.map((row) => row.position)),
     ],
   )
 }
 
-/** The parts of all messages, each whole, with the text that it came in with. */
+/** The parts of all messages, each with the exact JSON text that the client sent. */
 export const parts = projectionOf<AnyEvent>()<Changes>({
   name: 'parts',
   tables: `

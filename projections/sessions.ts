@@ -10,7 +10,7 @@ import {
   ignoredUserEvents,
 } from './support/ignored.ts'
 
-/** `device_name` is a JSON string literal, `namespace_id` the namespace that the session was told to be active in. */
+/** `device_name` is a JSON string literal; `namespace_id` is the namespace that the session was switched to. */
 export type SessionsTable = {
   id: string
   user_id: string
@@ -66,7 +66,7 @@ const update = (rows: readonly Change[], write: WriteStatement) =>
     changing(rows),
   )
 
-/** Sessions, also those that have ended. When they were last used is operational and stands in `session_uses`. */
+/** Sessions, also those that have ended. When they were last used is in the operational table `session_uses`. */
 export const sessions = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'sessions',
   tables: `

@@ -4,16 +4,16 @@ import { int8s, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { rewritten } from './support/vacuum.ts'
 
-/** How many traces a namespace has, and the sum of their `bytes`; one without traces has no row. */
+/** How many traces a namespace has, and the sum of their `bytes`. A namespace without traces has no row. */
 export type SizesTable = { namespace_id: string; traces: bigint; bytes: bigint }
 
 type Created = { readonly namespaceId: string; bytes: number }
 
 type Changes = {
   readonly created: Map<string, Created>
-  /** Bytes that came to traces of earlier batches. */
+  /** Bytes added to traces of earlier batches, by trace id. */
   readonly grown: Map<string, number>
-  /** The namespaces of deleted traces. */
+  /** The namespaces of deleted traces, by trace id. */
   readonly deleted: Map<string, string>
 }
 
@@ -41,7 +41,7 @@ const add = (rows: Iterable<Created>, write: WriteStatement) => {
   )
 }
 
-/** Takes away what traces count for that still have their rows: a trace that has none counts for nothing. */
+/** Subtracts the traces with these ids, by their rows in `traces`; a trace without a row was subtracted before. */
 const subtract = (ids: readonly string[], write: WriteStatement) =>
   write(
     'sizes-subtract',
@@ -71,7 +71,7 @@ const removeEmpty = (namespaceIds: Iterable<string>, write: WriteStatement) =>
     uuids([...new Set(namespaceIds)]),
   ])
 
-/** What each namespace takes up, for its quotas. Stands before `traces`, whose rows it reads as they were before a batch. */
+/** The size of each namespace, for its quotas. Must come before `traces` in the list: it reads that table as it was before the batch. */
 export const sizes = projectionOf<AnyEvent>()<Changes>({
   name: 'sizes',
   tables: `

@@ -8,7 +8,7 @@ import { byKey } from './support/by-key.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { rewritten } from './support/vacuum.ts'
 
-/** Columns of what clients wrote: JSON string literals, for it may hold what Postgres text cannot. */
+/** The columns of texts from clients. They hold JSON string literals: PostgreSQL text cannot hold NUL or lone surrogates. */
 const columnOf = columnsOfFields
 type WrittenField = keyof typeof columnOf
 type WrittenColumn = (typeof columnOf)[WrittenField]
@@ -36,7 +36,7 @@ export type TombstonesTable = { id: string; revision: bigint; at: bigint; deleti
 
 type Created = Extract<AnyEvent, { type: 'TraceCreated' }>['data'] & { at: number; incarnation: bigint }
 
-/** What a batch does to one trace. */
+/** The changes of one trace in a batch. */
 type Row = {
   readonly id: string
   created?: Created
@@ -122,14 +122,14 @@ const writeUpdated = (rows: readonly Row[], write: WriteStatement) =>
     ],
   )
 
-/** The few traces whose own fields changed: one unprepared statement each, for the columns that it sets. */
+/** Updates a trace whose own fields changed: these are few, so each gets a statement of its own, which is not prepared. */
 const writeSet = ({ id, set }: Row, write: WriteStatement) => {
   const columns = [...set.keys()].sort()
   const assignments = columns.map((column, i) => `${column} = $${i + 2}`).join(', ')
   write('', `update traces set ${assignments} where id = $1`, [id, ...columns.map((column) => set.get(column))])
 }
 
-/** The header of each trace, and a tombstone for one that is gone. */
+/** One row for each trace, without its messages, and a tombstone for each deleted one. */
 export const traces = projectionOf<AnyEvent>()<Changes>({
   name: 'traces',
   tables: `
@@ -144,7 +144,7 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
     comment on column traces.incarnation is 'revision of its first event: tells one life of an externalId from the next';
     create table trace_tombstones (id uuid primary key, revision int8 not null, at int8 not null, deletions json not null);`,
   rows: { traces: { trace: 'id' }, trace_tombstones: { trace: 'id' } },
-  // Any number of namespaces may have a trace of one name: to be found by namespace, or the oldest first.
+  // Many namespaces may have a trace with the same external id: looked up by namespace, or the oldest first.
   indexes: `
     create index traces_key on traces (key, namespace_id);
     create index traces_public on traces (key, created_at, id) where visibility = 'public';

@@ -19,7 +19,7 @@ const columns = (rows: readonly Row[]) => [
   jsons(rows.map(({ displayName }) => literal(displayName))),
 ]
 
-/** Who uses the service. */
+/** Users. */
 export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'users',
   tables: 'create table users (id uuid primary key, display_name json);',

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { groups } from '../projections/index.ts'
-import { defaultDataFolder } from './embedded/data-folder.ts'
+import { defaultDataFolder } from './embedded/default-data-dir.ts'
 import { httpSettings } from './http/settings.ts'
 import { modelsSettings } from './models/settings.ts'
 import { quotaSettings } from './namespace/quota-settings.ts'

@@ -6,7 +6,7 @@ import { lockDataDir } from './embedded/lock.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import { buildApp } from './app.ts'
 import { type OpenService, openService } from './open-service.ts'
-import { untilAccepting } from './postgres/accepting.ts'
+import { untilAccepting } from './postgres/wait-until-ready.ts'
 
 export type Running = {
   readonly url: string

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { Log } from './log.ts'
-import { type Account, run } from './run.ts'
+import { type Account, run } from './run-program.ts'
 
 const ownerOf = async (folder: string): Promise<Account | undefined> => {
   const found = await stat(folder).catch(() => undefined)

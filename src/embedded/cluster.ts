@@ -1,9 +1,9 @@
 import { chmod, lchown, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Account } from './run.ts'
+import type { Account } from './run-program.ts'
 import type { Binaries } from './binaries.ts'
-import type { Place } from './place.ts'
-import { run, type RunOptions } from './run.ts'
+import type { Place } from './paths.ts'
+import { run, type RunOptions } from './run-program.ts'
 
 const UNFINISHED = 'postgres.new-'
 

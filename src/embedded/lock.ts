@@ -2,7 +2,7 @@ import { chmod, mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { type Address, readOwner, type Running, runningFile, writeRunning } from './running.ts'
+import { type Address, readOwner, type Running, runningFile, writeRunning } from './owner-file.ts'
 
 export type DataDirLock = {
   /** Tells other commands of this user how to reach this process (`readRunning`). */

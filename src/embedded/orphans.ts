@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from './log.ts'
-import { type Place, socketName } from './place.ts'
+import { type Place, socketName } from './paths.ts'
 import { insist, isPostmaster, mayServe, processes, processesOf, send, type Step } from './processes.ts'
 
 /** Fast, then immediate shutdown, then by force. */

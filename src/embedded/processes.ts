@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { run } from './run.ts'
+import { run } from './run-program.ts'
 
 export type Process = { readonly pid: number; readonly command: readonly string[] }
 

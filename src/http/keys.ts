@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isUnstorable } from '../json/exact.ts'
-import { LONG_TEXT, SHORT_TEXT, isOver } from '../text-caps.ts'
+import { LONG_TEXT, SHORT_TEXT, isOver } from '../text-limits.ts'
 
 const MAX_KEY = 1_024
 

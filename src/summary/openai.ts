@@ -5,7 +5,7 @@ import { instructions } from './prompt.ts'
 import type { Provider, Summary } from './provider.ts'
 import type { SummarySettings } from './settings.ts'
 import { oneLine, shorten } from './shorten.ts'
-import { withoutEnd } from '../text-ends.ts'
+import { withoutEnd } from '../trim-end.ts'
 import type { Thread } from './thread.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 

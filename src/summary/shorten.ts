@@ -1,4 +1,4 @@
-import { withoutEnd } from '../text-ends.ts'
+import { withoutEnd } from '../trim-end.ts'
 
 const words = new Intl.Segmenter('und', { granularity: 'word' })
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })

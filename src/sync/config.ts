@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import envPaths from 'env-paths'
 import type { Environment } from './agents/agent.ts'
 import { UsageError } from './errors.ts'
-import { withoutEnd } from '../text-ends.ts'
+import { withoutEnd } from '../trim-end.ts'
 
 const localServer = 'http://127.0.0.1:3000'
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/

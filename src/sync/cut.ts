@@ -1,4 +1,4 @@
-import { LONG_TEXT, SHORT_TEXT, cutTo, isOver } from '../text-caps.ts'
+import { LONG_TEXT, SHORT_TEXT, cutTo, isOver } from '../text-limits.ts'
 import type { Part, SessionMessage, TraceFields } from './agents/agent.ts'
 import { digest } from './agents/keys.ts'
 

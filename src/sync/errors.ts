@@ -1,5 +1,5 @@
 import { plain } from '../plain.ts'
-import { cutTo, LONG_TEXT } from '../text-caps.ts'
+import { cutTo, LONG_TEXT } from '../text-limits.ts'
 
 /** The command was used wrongly, or nobody is logged in: nothing was tried. Exit code 2. */
 export class UsageError extends Error {

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import type { Log } from '../../src/embedded/log.ts'
-import { placeIn } from '../../src/embedded/place.ts'
+import { placeIn } from '../../src/embedded/paths.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { isPostmaster, processes, processesOf } from '../../src/embedded/processes.ts'
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newClockCheck } from '../../src/postgres/clock.ts'
+import { newClockCheck } from '../../src/postgres/clock-check.ts'
 import { newPool } from '../../src/postgres/connect.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'

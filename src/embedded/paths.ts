@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { chown, lstat, mkdir, realpath, rmdir, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Account } from './run.ts'
+import type { Account } from './run-program.ts'
 
 /** Where the embedded PostgreSQL of one DATA_DIR lives; all paths absolute. */
 export type Place = {

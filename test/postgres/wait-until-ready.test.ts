@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect as connectTo, createServer } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { untilAccepting } from '../../src/postgres/accepting.ts'
+import { untilAccepting } from '../../src/postgres/wait-until-ready.ts'
 import { freshDatabase } from '../support/database.ts'
 import { newProxy } from '../log/support/proxy.ts'
 

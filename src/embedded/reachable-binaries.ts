@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { cp, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Binaries } from './binaries.ts'
-import { mayEnter } from './entry.ts'
-import { type Account, run } from './run.ts'
+import { mayEnter } from './folder-access.ts'
+import { type Account, run } from './run-program.ts'
 
 const PREFIX = 'postgres.programs-'
 

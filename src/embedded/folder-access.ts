@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
-import type { Account } from './run.ts'
-import { run } from './run.ts'
+import type { Account } from './run-program.ts'
+import { run } from './run-program.ts'
 
 const ancestors = (folder: string): string[] =>
   dirname(folder) === folder ? [folder] : [...ancestors(dirname(folder)), folder]

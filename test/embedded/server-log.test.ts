@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { boundLog, openLog, tailOf } from '../../src/embedded/serverlog.ts'
+import { boundLog, openLog, tailOf } from '../../src/embedded/server-log.ts'
 import { inFolder } from './support.ts'
 
 const test = suite('server log')

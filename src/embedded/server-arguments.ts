@@ -1,4 +1,4 @@
-import type { Place } from './place.ts'
+import type { Place } from './paths.ts'
 
 /** Meant for two cores and a small share of memory. */
 const TUNING: Readonly<Record<string, string>> = {
@@ -53,7 +53,7 @@ export const serverArguments = ({ cluster, socketDir, marker, hbaFile }: Place):
     port: '5432',
     listen_addresses: '',
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
-    // For its owner, who could read the files anyway, and root; whom it lets in: password.ts.
+    // For its owner, who could read the files anyway, and root; whom it lets in: authentication.ts.
     unix_socket_permissions: '0700',
     ...TUNING,
   }

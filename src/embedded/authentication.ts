@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Binaries } from './binaries.ts'
-import type { Place } from './place.ts'
-import { run, type RunOptions } from './run.ts'
+import type { Place } from './paths.ts'
+import { run, type RunOptions } from './run-program.ts'
 
 /** The superuser stays out: no line lets it in. */
 const hba = (method: 'trust' | 'scram-sha-256') => `local all tracebook ${method}\n`

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { groups } from '../projections/index.ts'
-import { defaultDataFolder } from './embedded/default-data-dir.ts'
+import { defaultDataDir } from './embedded/default-data-dir.ts'
 import { httpSettings } from './http/settings.ts'
 import { modelsSettings } from './models/settings.ts'
 import { quotaSettings } from './namespace/quota-settings.ts'
-import { leastConnections } from './postgres/pool-sizes.ts'
+import { minConnections } from './postgres/pool-sizes.ts'
 import { checkSignin, signinSettings } from './signin/settings.ts'
 import { checkSummaries, summarySettings } from './summary/settings.ts'
 
@@ -32,9 +32,9 @@ export const Environment = z.object({
     .string()
     .min(1)
     .transform((path) => resolve(path))
-    .default(() => defaultDataFolder()),
+    .default(() => defaultDataDir()),
   DATABASE_URL: url('postgres:', 'postgresql:').optional(),
-  DATABASE_CONNECTIONS: number(28, leastConnections(groups.length), 10_000),
+  DATABASE_CONNECTIONS: number(28, minConnections(groups.length), 10_000),
   // Hosts may come as a list, which no URL parser takes: the adapter looks closer.
   EVENTSTORE_URL: z
     .string()

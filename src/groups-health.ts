@@ -4,7 +4,7 @@ import type { OpenGroup } from './engine/open-group.ts'
 import type { OpenGroups } from './engine/open-groups.ts'
 import { locks } from './engine/schema.ts'
 import type { Metrics } from './metrics.ts'
-import { isLed } from './postgres/leader.ts'
+import { hasLeader } from './postgres/leader.ts'
 import { percentDone } from './percent.ts'
 import type { Readiness } from './http/health.ts'
 
@@ -20,7 +20,7 @@ export type ProjectorWatch = (node: OpenGroup) => Promise<number>
 export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => performance.now()): ProjectorWatch => {
   const since = new Map<string, number>()
   return async ({ schema }) => {
-    if (await isLed(pool as pg.Pool, locks.runner(schema))) {
+    if (await hasLeader(pool as pg.Pool, locks.runner(schema))) {
       since.delete(schema)
       return 0
     }

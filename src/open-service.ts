@@ -260,7 +260,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const readiness = async (): Promise<Readiness> => {
     const [health, complaint, readable, writable] = await Promise.all([
       groupsHealth({ groups, pool: operations, heard: caches.position, projectors }),
-      clock.complaint(),
+      clock.problem(),
       reads.check(),
       logProblem() ??
         withTimeout(VISIBLE_MS, UNREACHABLE, log.head()).then(

@@ -6,7 +6,7 @@ import { lockDataDir } from './embedded/lock.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import { buildApp } from './app.ts'
 import { type OpenService, openService } from './open-service.ts'
-import { untilAccepting } from './postgres/wait-until-ready.ts'
+import { waitUntilReady } from './postgres/wait-until-ready.ts'
 
 export type Running = {
   readonly url: string
@@ -28,7 +28,7 @@ type Database = {
 /** Fails at once, and says which setting is to blame; only a database that is starting is waited for. */
 const assertReachable = async (url: string, signal: AbortSignal) => {
   try {
-    await untilAccepting(url, signal)
+    await waitUntilReady(url, signal)
   } catch (error) {
     signal.throwIfAborted()
     const { message, code } = error as { message?: string; code?: string }

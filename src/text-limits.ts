@@ -8,12 +8,12 @@ export const SHORT_TEXT = 256
 /** Titles, descriptions, paths and addresses. */
 export const LONG_TEXT = 4_096
 
-export const isOver = (text: string, most: number): boolean =>
+export const isLongerThan = (text: string, most: number): boolean =>
   text.length > most && (text.length > 2 * most || [...text].length > most)
 
 /** The beginning of a text that is too long, with an ellipsis; any other text as it is. */
-export const cutTo = (text: string, most: number): string =>
-  isOver(text, most)
+export const truncateText = (text: string, most: number): string =>
+  isLongerThan(text, most)
     ? `${[...text.slice(0, 2 * most)]
         .slice(0, most - 1)
         .join('')

@@ -2,7 +2,7 @@ import { type Group, schemaOf } from '../engine/group.ts'
 import { connectForApplying } from '../engine/apply.ts'
 import { type QuarantinedStream, readQuarantine } from '../engine/quarantine.ts'
 import { schemasOf } from '../engine/schema.ts'
-import { hangUp } from '../postgres/connect.ts'
+import { closeConnection } from '../postgres/connect.ts'
 
 /** An event that keeps a stream in quarantine, and the read models that cannot apply it. */
 export type Found = { readonly group: Group; readonly culprit: QuarantinedStream }
@@ -25,7 +25,7 @@ export const inSchema = async <T>(
       throw new Error(`the database has no read models ${schema}: no service of this version has run on it`)
     return await work(client, schema)
   } finally {
-    await hangUp(client)
+    await closeConnection(client)
   }
 }
 

@@ -4,31 +4,31 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Account } from './run-program.ts'
 
-/** Where the embedded PostgreSQL of one DATA_DIR lives; all paths absolute. */
-export type Place = {
+/** The files and folders of the embedded PostgreSQL of one DATA_DIR, as absolute paths, and how to reach it. */
+export type Paths = {
   readonly dataDir: string
   readonly cluster: string
   readonly logFile: string
-  /** Who may connect: beside the cluster, whose account shall not decide it. */
+  /** Says who may connect. Outside of the cluster, because the cluster's account must not be able to change it. */
   readonly hbaFile: string
   readonly socketDir: string
-  /** Stands in the command line of each of its processes, which tells them from all others. */
+  /** A text in the command line of each of its processes, by which they are found. */
   readonly marker: string
-  /** As `pg` takes it. */
+  /** The connection string. */
   readonly url: string
 }
 
-/** The port only names the socket: nothing listens on TCP. Unix limits a socket's path to about 100 bytes. */
+/** The port is only part of the socket's name: the server does not listen on TCP. Unix limits a socket's path to about 100 bytes. */
 const PORT = 5432
 const SOCKET_PATH_BYTES = 100
 
 export const socketName = `.s.PGSQL.${PORT}`
 
-/** What is where below a DATA_DIR, which must exist. */
-export const placeIn = async (folder: string): Promise<Place> => {
+/** The paths of a DATA_DIR, which must exist. */
+export const pathsIn = async (folder: string): Promise<Paths> => {
   const dataDir = await realpath(folder)
   const cluster = join(dataDir, 'postgres')
-  // The folder itself and not its path, which is the same in every container, and all are seen from the host.
+  // Made of device and inode: the path may be the same in several containers, whose processes the host sees all.
   const { dev, ino } = await stat(dataDir)
   const marker = `tracebook-${createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 16)}`
   const fits = Buffer.byteLength(join(cluster, socketName)) <= SOCKET_PATH_BYTES
@@ -46,10 +46,10 @@ export const placeIn = async (folder: string): Promise<Place> => {
 }
 
 /**
- * Makes the folder for the socket when it is not the cluster itself, for the owner only.
- * @throws Error when somebody else has taken its name: the temp folder is everybody's
+ * Makes the private folder for the socket, unless the socket is in the cluster.
+ * @throws Error when another user has made a folder of this name: all users can write to the temporary folder
  */
-export const makeSocketDir = async ({ socketDir, cluster }: Place, account: Account | undefined): Promise<void> => {
+export const makeSocketDir = async ({ socketDir, cluster }: Paths, account: Account | undefined): Promise<void> => {
   if (socketDir === cluster) return
   await mkdir(socketDir, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
@@ -62,7 +62,7 @@ export const makeSocketDir = async ({ socketDir, cluster }: Place, account: Acco
   if (account) await chown(socketDir, account.uid, account.gid)
 }
 
-/** Undoes `makeSocketDir` after the server has gone. */
-export const removeSocketDir = async ({ socketDir, cluster }: Place): Promise<void> => {
+/** Removes what `makeSocketDir` made, after the server has ended. */
+export const removeSocketDir = async ({ socketDir, cluster }: Paths): Promise<void> => {
   if (socketDir !== cluster) await rmdir(socketDir).catch(() => {})
 }

@@ -2,33 +2,33 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { once } from 'node:events'
 
-/** A user of this machine by its numbers, as `spawn` and `chown` take them. */
+/** The ids of a user and its group, as `spawn` and `chown` take them. */
 export type Account = { readonly uid: number; readonly gid: number }
 
 export type RunOptions = {
-  /** Another user to run it as; only root can. */
+  /** The user to run the program as; only root can choose another one. */
   readonly account?: Account | undefined
-  /** What it reads from its standard input. */
+  /** The program's standard input. */
   readonly input?: string
-  /** Ends it; the promise then rejects, after the program has gone. */
+  /** Ends the program; the promise rejects after it has ended. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** What our programs see of the environment: no PG* variable of the caller's may bend them. */
-export const environment = () => ({ PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' })
+/** The environment of programs: without the caller's `PG*` variables, which would change what they do. */
+export const programEnvironment = () => ({ PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' })
 
 /**
- * Runs a program to its end, in a session of its own: a Ctrl-C meant for us does not reach it.
- * @returns its exit code (null after a signal) and its output
- * @throws Error when it cannot be started or was aborted
+ * Runs a program to its end, in a session of its own, so that a Ctrl-C for this process does not reach it.
+ * @returns the exit code (null after a signal) and the output
+ * @throws Error when the program cannot be started or was aborted
  */
-export const run = async (
+export const runProgram = async (
   program: string,
   args: readonly string[],
   { account, input = '', signal }: RunOptions = {},
 ) => {
   signal?.throwIfAborted()
-  const child = spawn(program, args, { ...account, cwd: '/', env: environment(), detached: true, stdio: 'pipe' })
+  const child = spawn(program, args, { ...account, cwd: '/', env: programEnvironment(), detached: true, stdio: 'pipe' })
   const end = () => child.kill('SIGTERM')
   signal?.addEventListener('abort', end, { once: true })
   try {

@@ -1,6 +1,6 @@
-import type { Place } from './paths.ts'
+import type { Paths } from './paths.ts'
 
-/** Meant for two cores and a small share of memory. */
+/** Chosen for two cores and little memory. */
 const TUNING: Readonly<Record<string, string>> = {
   max_connections: '100',
 
@@ -16,22 +16,22 @@ const TUNING: Readonly<Record<string, string>> = {
   jit: 'off',
   random_page_cost: '1.1',
   autovacuum: 'on',
-  // Lists go past what was deleted until it is cleared away.
+  // Often: lists step over index entries of deleted rows until they are vacuumed.
   autovacuum_naptime: '15s',
 
-  // Nobody replicates an embedded server; with `minimal` a rebuild copies its tables past the WAL.
+  // An embedded server has no standbys. With `minimal` a rebuild makes its indexes without writing them to the WAL.
   wal_level: 'minimal',
   max_wal_senders: '0',
   wal_buffers: '16MB',
-  // Measured: a commit costs half of what it does with fdatasync where the kernel writes through.
+  // Measured: half the time of fdatasync for a commit.
   ...(process.platform === 'linux' ? { wal_sync_method: 'open_datasync' } : {}),
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',
   checkpoint_completion_target: '0.9',
-  // The shipped builds have no lz4, and pglz costs more than the bytes it saves.
+  // The installed builds have no lz4, and pglz takes more time than it saves.
   wal_compression: 'off',
 
-  // No user content in the log: no statements, no details; the role's own errors are silenced at its creation.
+  // No user content in the log: no statements and no details. Errors of the role `tracebook` are not logged (`cluster.ts`).
   log_min_messages: 'warning',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
@@ -44,16 +44,17 @@ const TUNING: Readonly<Record<string, string>> = {
 }
 
 /**
- * The server's command line. Settings stand here, not in the cluster's file, so that a newer version brings its own.
+ * The server's command line. Settings are here and not in the cluster's configuration file, so that they change with the
+ * version of this code.
  */
-export const serverArguments = ({ cluster, socketDir, marker, hbaFile }: Place): string[] => {
+export const serverArguments = ({ cluster, socketDir, marker, hbaFile }: Paths): string[] => {
   const settings = {
     cluster_name: marker,
     hba_file: hbaFile,
     port: '5432',
     listen_addresses: '',
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
-    // For its owner, who could read the files anyway, and root; whom it lets in: authentication.ts.
+    // Only its owner, who can read the data files anyway, and root can open the socket (see authentication.ts).
     unix_socket_permissions: '0700',
     ...TUNING,
   }

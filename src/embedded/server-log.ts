@@ -3,25 +3,28 @@ import { copyFile, open, stat, truncate } from 'node:fs/promises'
 const LIMIT_BYTES = 8 * 1024 * 1024
 
 /**
- * Opens the server's own output for appending, readable by us only. A file and no pipe: it outlives us.
- * The server keeps the file open, so an overlong one is copied to `<file>.1` and emptied, at any time.
+ * Opens the file for the server's output, readable by this user only. A file, not a pipe, because the server may outlive
+ * this process.
  */
-export const openLog = async (file: string) => {
+export const openServerLog = async (file: string) => {
   const handle = await open(file, 'a', 0o600)
-  await boundLog(file)
+  await limitServerLog(file)
   return handle
 }
 
-/** Keeps the log below about 8 MiB, and one older one beside it. */
-export const boundLog = async (file: string, limitBytes: number = LIMIT_BYTES): Promise<void> => {
+/**
+ * Keeps the log below about 8 MiB, with one older file `<file>.1`. The server keeps the file open, so it is copied and
+ * truncated, not renamed.
+ */
+export const limitServerLog = async (file: string, limitBytes: number = LIMIT_BYTES): Promise<void> => {
   if ((await stat(file)).size <= limitBytes) return
-  // Without room for the copy the older lines are lost, which a full disk needs most.
+  // Where there is no space for the copy the older lines are lost: a full disk needs the space.
   await copyFile(file, `${file}.1`).catch(() => {})
   await truncate(file)
 }
 
-/** The last lines of the log, at most `bytes` of them; empty when it cannot be read. */
-export const tailOf = async (file: string, bytes = 2_000): Promise<string> => {
+/** The end of the log, at most `bytes` bytes; empty when it cannot be read. */
+export const lastLines = async (file: string, bytes = 2_000): Promise<string> => {
   const handle = await open(file).catch(() => undefined)
   if (!handle) return ''
   try {

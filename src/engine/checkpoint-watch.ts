@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { EventLog } from '../log/log.ts'
-import { cut, hangUp, newClient } from '../postgres/connect.ts'
+import { destroyConnection, closeConnection, newClient } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { type Quarantine, readQuarantine } from './quarantine.ts'
 import { isAheadOfLog } from './same-log.ts'
@@ -72,7 +72,7 @@ export const watchCheckpoint = (options: {
   }
 
   const poll = async () => {
-    const timeout = setTimeout(() => client && cut(client), TIMEOUT_MS)
+    const timeout = setTimeout(() => client && destroyConnection(client), TIMEOUT_MS)
     try {
       const connection = await connected()
       if (!isNeeded()) return
@@ -85,7 +85,7 @@ export const watchCheckpoint = (options: {
       const isValid = await verifier.isValid(checkpoint)
       if (isValid && isNeeded() && verifier.changes() === changes) watermark.advance(checkpoint.position)
     } catch {
-      if (client) cut(client)
+      if (client) destroyConnection(client)
       client = undefined // the database is away, or no process has made this version's schema yet
     } finally {
       clearTimeout(timeout)
@@ -104,7 +104,7 @@ export const watchCheckpoint = (options: {
       if (isNeeded() && watermark.hasWaiters()) await sleep(BUSY_MS)
       else await waitOrWake(IDLE_MS)
     }
-    if (client) await hangUp(client)
+    if (client) await closeConnection(client)
   }
 
   watermark.onWait(() => wake())

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Kysely } from 'kysely'
-import { isCutOff, isDiskFull, isTransient, kyselyOver, newPool } from '../postgres/connect.ts'
+import { isConnectionLost, isDiskFull, isTransient, kyselyOver, newPool } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { readServerIncarnation } from './server-incarnation.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -129,7 +129,7 @@ export const openReads = <Tables>({
     try {
       return await readCaughtUp(work)
     } catch (error) {
-      if (isCutOff(error) && tries > 1 && performance.now() < until) return guarded(work, tries - 1, until)
+      if (isConnectionLost(error) && tries > 1 && performance.now() < until) return guarded(work, tries - 1, until)
       if (error instanceof Unavailable) throw error
       if (isMissing(error)) isCaughtUp = false
       if (isTransient(error) || isDiskFull(error) || isMissing(error))

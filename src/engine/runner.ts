@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { type EventLog, LogChanged } from '../log/log.ts'
 import type { MinimalLogger } from '../logger.ts'
-import { cut, hangUp, newApplyingClient, newClient } from '../postgres/connect.ts'
+import { destroyConnection, closeConnection, newApplyingClient, newClient } from '../postgres/connect.ts'
 import { type Leader, openLeader } from '../postgres/leader.ts'
 import { type Checkpoint, recordStop, prune } from './checkpoint.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
@@ -194,7 +194,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const running = run()
   const close = async () => {
     stop.abort()
-    const timeout = setTimeout(() => current && cut(current.client), CLOSE_MS)
+    const timeout = setTimeout(() => current && destroyConnection(current.client), CLOSE_MS)
     await Promise.all([running, cleanup.close()])
     clearTimeout(timeout)
   }
@@ -214,5 +214,5 @@ const publishStop = async (url: string, schema: string) => {
     .connect()
     .then(() => recordStop(client, schema))
     .catch(() => {})
-  await hangUp(client)
+  await closeConnection(client)
 }

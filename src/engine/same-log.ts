@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { EventLog } from '../log/log.ts'
-import { hangUp, newClient } from '../postgres/connect.ts'
+import { closeConnection, newClient } from '../postgres/connect.ts'
 import type { Checkpoint } from './checkpoint.ts'
 
 const TIMEOUT_MS = 2_000 // how long a node of a cluster may lag behind the node that was followed before
@@ -52,7 +52,7 @@ export const assertSameLog = async (url: string, log: Pick<EventLog, 'head' | 'i
     const followed = await followedLog(client, id)
     if (followed !== id) throw new WrongLog(`they follow ${followed}, this one is ${id}`)
   } finally {
-    await hangUp(client)
+    await closeConnection(client)
   }
 }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { cut, hangUp, newClient } from '../postgres/connect.ts'
+import { destroyConnection, closeConnection, newClient } from '../postgres/connect.ts'
 import type { MinimalLogger } from '../logger.ts'
 import type { Group } from './group.ts'
 import { dropUnused } from './schema.ts'
@@ -38,7 +38,7 @@ export const newSchemaCleanup = (options: {
     } catch (error) {
       if (!closed) logger.error({ err: error }, 'read models that no process uses any more cannot be dropped')
     } finally {
-      await hangUp(connection)
+      await closeConnection(connection)
       running = undefined
     }
   }
@@ -55,7 +55,7 @@ export const newSchemaCleanup = (options: {
 
   const close = async () => {
     closed = true
-    if (running && client) cut(client)
+    if (running && client) destroyConnection(client)
     await running
   }
 

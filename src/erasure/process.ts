@@ -3,7 +3,7 @@ import { type Client, anchorOf } from '../engine/checkpoint.ts'
 import { isOutage } from '../engine/retryable-errors.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
-import { cut, newClient } from '../postgres/connect.ts'
+import { destroyConnection, newClient } from '../postgres/connect.ts'
 import { type Leader, openLeader } from '../postgres/leader.ts'
 import { type Bell, newBell } from './bell.ts'
 import { whereToGoOn } from './checkpoint.ts'
@@ -140,7 +140,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
   const running = run()
   const close = async () => {
     stop.abort()
-    const patience = setTimeout(() => current && cut(current.client), 2_000)
+    const patience = setTimeout(() => current && destroyConnection(current.client), 2_000)
     await running
     clearTimeout(patience)
   }

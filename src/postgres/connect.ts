@@ -14,15 +14,15 @@ const types: pg.CustomTypesConfig = {
  * Every query here goes by key. Plans are kept for as long as a connection lives, and one that was made while a table
  * was empty would scan it whole until somebody analyses it: so such plans are not made at all.
  */
-const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
+const INDEX_PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
 
 /** A machine that vanishes leaves sessions behind: within half a minute the server ends them, with their locks. */
-const SHORT_LIVED = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
+const KEEPALIVES = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 
 /** A process that is frozen in the middle of a transaction must not hold its locks. */
-const NO_REST = '-c idle_in_transaction_session_timeout=10000'
+const IDLE_TRANSACTIONS = '-c idle_in_transaction_session_timeout=10000'
 
-const COMMON = `${BY_KEY} ${SHORT_LIVED} ${NO_REST}`
+const COMMON = `${INDEX_PLANS} ${KEEPALIVES} ${IDLE_TRANSACTIONS}`
 
 /** How much longer than a statement may take its answer is waited for: by then the network has lost it. */
 const GRACE_MS = 1_000
@@ -30,13 +30,13 @@ const GRACE_MS = 1_000
 const timeouts = (ms: number) => (ms === 0 ? {} : { statement_timeout: ms, query_timeout: ms + GRACE_MS })
 
 /** The connection broke off, so that nothing was answered: over another one the same may pass at once. */
-export const isCutOff = (error: unknown): boolean => {
+export const isConnectionLost = (error: unknown): boolean => {
   const { code = '', message = '' } = error as { code?: string; message?: string }
   const isEnded = /^(?:Connection terminated(?! due to)|Client has)/.test(message)
   return isEnded || ['57P01', '57P02', '57P05', '25P03', 'ECONNRESET', 'EPIPE'].includes(code)
 }
 
-const isLost = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
+const isUnanswered = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
 
 const settings = (url: string, name: string): pg.ClientConfig => ({
   connectionString: url,
@@ -59,14 +59,14 @@ export const newApplyingClient = (url: string, schema: string): pg.Client => {
 }
 
 /** Cuts a connection off at once, also when the server no longer answers: its queries fail. */
-export const cut = (client: pg.Client): void => {
+export const destroyConnection = (client: pg.Client): void => {
   const { connection } = client as pg.Client & { connection: { stream: { destroy(): void } } }
   connection.stream.destroy()
 }
 
 /** Ends a connection politely; a server that does not answer is not waited for. */
-export const hangUp = async (client: pg.Client): Promise<void> => {
-  const impatient = setTimeout(cut, 1_000, client)
+export const closeConnection = async (client: pg.Client): Promise<void> => {
+  const impatient = setTimeout(destroyConnection, 1_000, client)
   await client.end().catch(() => {})
   clearTimeout(impatient)
 }
@@ -77,7 +77,7 @@ const idleMs = (statementTimeoutMs: number) => (statementTimeoutMs === 0 ? 1_000
 /** The pool drops an idle connection that has an error at once; of its end it would learn too late. */
 const discard = (client: pg.PoolClient) => {
   client.emit('error', new Error('the connection is lost'))
-  cut(client as unknown as pg.Client)
+  destroyConnection(client as unknown as pg.Client)
 }
 
 /** A pool of `max` connections that survives the loss of the server, also one that vanishes without a word. */
@@ -97,10 +97,10 @@ export const newPool = (
   pool.on('acquire', (client) => idle.delete(client))
   pool.on('remove', (client) => idle.delete(client))
   pool.on('release', (error, client) => {
-    if (!isLost(error)) return idle.add(client)
+    if (!isUnanswered(error)) return idle.add(client)
     // Where one connection has been lost without a word, those that are as old are too: each would cost a request.
     for (const one of [...idle]) discard(one)
-    return cut(client as unknown as pg.Client)
+    return destroyConnection(client as unknown as pg.Client)
   })
   pool.on('error', () => {})
   // While a client is lent out, its errors are not the pool's; without a listener they would end the process.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { cut, hangUp, newClient } from './connect.ts'
+import { destroyConnection, closeConnection, newClient } from './connect.ts'
 
 /** A session that says nothing for this long is ended by the server, with its transaction and its locks. */
 const SILENCE_MS = 5_000
@@ -32,7 +32,7 @@ export class SessionLost extends Error {
 /** A server process, also told from a later one that has got the same id. */
 type Backend = { readonly pid: number; readonly started: string }
 
-const introduce = `
+const prepareSession = `
   select set_config('idle_session_timeout', '${SILENCE_MS}', false),
     set_config('idle_in_transaction_session_timeout', '${SILENCE_MS}', false),
     pid, backend_start::text as started from pg_stat_activity where pid = pg_backend_pid()`
@@ -53,7 +53,7 @@ const isWorking = async (url: string, { pid, started }: Backend): Promise<boolea
   } catch {
     return false
   } finally {
-    await hangUp(client)
+    await closeConnection(client)
   }
 }
 
@@ -66,7 +66,10 @@ const keepAlive = (url: string, client: pg.Client, backend: Backend): (() => voi
   const touch = async () => {
     if (touching) return
     touching = true
-    const look = setInterval(() => void isWorking(url, backend).then((works) => works || cut(client)), PATIENCE_MS)
+    const look = setInterval(
+      () => void isWorking(url, backend).then((works) => works || destroyConnection(client)),
+      PATIENCE_MS,
+    )
     await client.query('select 1').catch(() => {})
     clearInterval(look)
     touching = false
@@ -89,7 +92,7 @@ export const endLeader = (client: Client, lock: string): Promise<unknown> =>
   client.query(`select pg_terminate_backend(pid) from (${holder}) h`, [lock])
 
 /** Whether somebody leads under this name. */
-export const isLed = async (client: Client, lock: string): Promise<boolean> =>
+export const hasLeader = async (client: Client, lock: string): Promise<boolean> =>
   (await client.query(holder, [lock])).rows.length > 0
 
 /** Only while the server waits for its client in the middle of a statement, which it does not take for silence. */
@@ -97,13 +100,13 @@ const stalled = `
   select pid, backend_start::text || state_change::text as since from pg_stat_activity
   where pid = (${holder} limit 1) and state = 'active' and wait_event_type = 'Client'`
 
-type Stalled = { readonly pid: number; readonly since: string }
+type StalledSession = { readonly pid: number; readonly since: string }
 
 /** Watches who leads, and ends a session whose process was frozen before it had sent the whole of a statement. */
-const newLookout = (client: Client, lock: string): (() => Promise<void>) => {
-  let seen: (Stalled & { readonly from: number }) | undefined
+const newStalledLeaderCheck = (client: Client, lock: string): (() => Promise<void>) => {
+  let seen: (StalledSession & { readonly from: number }) | undefined
   return async () => {
-    const now = (await client.query<Stalled>(stalled, [lock])).rows[0]
+    const now = (await client.query<StalledSession>(stalled, [lock])).rows[0]
     if (now?.since !== seen?.since) seen = now && { ...now, from: performance.now() }
     if (!seen || performance.now() - seen.from < SILENCE_MS) return
     await client.query('select pg_terminate_backend($1)', [seen.pid])
@@ -119,13 +122,13 @@ export const openLeader = async (url: string, client: pg.Client): Promise<Leader
   let rest = () => {}
   const close = async () => {
     rest()
-    await hangUp(client)
+    await closeConnection(client)
     end.abort(new SessionLost('the session is closed'))
   }
-  const patience = setTimeout(cut, INTRODUCTION_MS, client) // nobody touches the session yet
+  const patience = setTimeout(destroyConnection, INTRODUCTION_MS, client) // nobody touches the session yet
   try {
     await client.connect()
-    const { rows } = await client.query<Backend>(introduce)
+    const { rows } = await client.query<Backend>(prepareSession)
     rest = keepAlive(url, client, rows[0]!)
   } catch (error) {
     await close()
@@ -136,7 +139,7 @@ export const openLeader = async (url: string, client: pg.Client): Promise<Leader
 
   const acquire = async (lock: string, signal: AbortSignal, waits = () => {}): Promise<boolean> => {
     const ended = AbortSignal.any([signal, end.signal])
-    const lookAtLeader = newLookout(client, lock)
+    const lookAtLeader = newStalledLeaderCheck(client, lock)
     while (!ended.aborted) {
       const { rows } = await client.query('select pg_try_advisory_lock(hashtext($1)) as mine', [lock])
       if (rows[0].mine) return true

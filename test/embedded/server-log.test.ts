@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { boundLog, openLog, tailOf } from '../../src/embedded/server-log.ts'
+import { limitServerLog, openServerLog, lastLines } from '../../src/embedded/server-log.ts'
 import { inFolder } from './support.ts'
 
 const test = suite('server log')
@@ -11,11 +11,11 @@ test('is emptied when it has grown too long, under the feet of whoever writes, a
   inFolder(async (folder) => {
     const file = join(folder, 'postgres.log')
     await writeFile(file, 'old')
-    const writer = await openLog(file)
+    const writer = await openServerLog(file)
     await writer.write('er')
-    await boundLog(file, 5)
+    await limitServerLog(file, 5)
     assert.is(await readFile(file, 'utf8'), 'older')
-    await boundLog(file, 4)
+    await limitServerLog(file, 4)
     await writer.write('new')
     await writer.close()
     assert.equal(await Promise.all([file, `${file}.1`].map((each) => readFile(each, 'utf8'))), ['new', 'older'])
@@ -24,10 +24,10 @@ test('is emptied when it has grown too long, under the feet of whoever writes, a
 test('shows its end', () =>
   inFolder(async (folder) => {
     const file = join(folder, 'postgres.log')
-    assert.is(await tailOf(file), '')
+    assert.is(await lastLines(file), '')
     await writeFile(file, 'first\nlast\n')
-    assert.is(await tailOf(file, 5), 'last')
-    assert.is(await tailOf(file), 'first\nlast')
+    assert.is(await lastLines(file, 5), 'last')
+    assert.is(await lastLines(file), 'first\nlast')
   }))
 
 test.run()

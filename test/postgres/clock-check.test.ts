@@ -14,7 +14,7 @@ test.after(async () => {
   await database.drop()
 })
 
-const complaintOf = (ms: number) => newClockCheck({ pool, now: () => Date.now() + ms }).complaint()
+const complaintOf = (ms: number) => newClockCheck({ pool, now: () => Date.now() + ms }).problem()
 
 test('a clock that is a few seconds off is good enough', async () => {
   for (const ms of [-4_000, 0, 4_000]) assert.is(await complaintOf(ms), undefined)
@@ -34,7 +34,7 @@ test('the way to the database and back is no difference', async () => {
       return answer
     },
   } as unknown as typeof pool
-  assert.is(await newClockCheck({ pool: slow, now: () => Date.now() + late }).complaint(), undefined)
+  assert.is(await newClockCheck({ pool: slow, now: () => Date.now() + late }).problem(), undefined)
 })
 
 test('it is measured now and then, not each time that it is asked for', async () => {
@@ -45,7 +45,7 @@ test('it is measured now and then, not each time that it is asked for', async ()
       return pool.query(...asked)
     },
   } as unknown as typeof pool
-  const { complaint } = newClockCheck({ pool: counted, now: () => 0, keepMs: 60_000 })
+  const { problem: complaint } = newClockCheck({ pool: counted, now: () => 0, keepMs: 60_000 })
   await Promise.all(Array.from({ length: 5 }, complaint))
   assert.ok(await complaint())
   assert.is(times, 1)

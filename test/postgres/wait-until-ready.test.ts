@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect as connectTo, createServer } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { untilAccepting } from '../../src/postgres/wait-until-ready.ts'
+import { waitUntilReady } from '../../src/postgres/wait-until-ready.ts'
 import { freshDatabase } from '../support/database.ts'
 import { newProxy } from '../log/support/proxy.ts'
 
@@ -46,18 +46,18 @@ const starting = async (code: string, times: number) => {
 
 test('is waited for', async () => {
   const { url, refused, close } = await starting('57P03', 3)
-  await untilAccepting(url, signal)
+  await waitUntilReady(url, signal)
   assert.is(refused(), 4)
   await close()
 })
 
 test('is not waited for when it refuses for another reason, or after a stop', async () => {
   const wrong = await starting('28P01', 1)
-  assert.match(String(await untilAccepting(wrong.url, signal).catch((error: Error) => error)), 'not now')
+  assert.match(String(await waitUntilReady(wrong.url, signal).catch((error: Error) => error)), 'not now')
   await wrong.close()
   const forever = await starting('57P03', Infinity)
   const stop = new AbortController()
-  const waiting = untilAccepting(forever.url, stop.signal).catch((error: Error) => error.name)
+  const waiting = waitUntilReady(forever.url, stop.signal).catch((error: Error) => error.name)
   stop.abort()
   assert.is(await waiting, 'AbortError')
   await forever.close()

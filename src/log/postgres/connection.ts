@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { cut, hangUp, newClient } from '../../postgres/connect.ts'
+import { destroyConnection, closeConnection, newClient } from '../../postgres/connect.ts'
 
 /** The database is configured to acknowledge commits before they are on its disk. */
 export class NotDurable extends Error {
@@ -52,7 +52,7 @@ export const newConnection = (
       await verify(opened)
     } catch (error) {
       lost()
-      cut(opened)
+      destroyConnection(opened)
       throw error
     }
     ready = client === opened
@@ -62,13 +62,13 @@ export const newConnection = (
   const drop = () => {
     const lost = client
     client = undefined
-    if (lost) cut(lost)
+    if (lost) destroyConnection(lost)
   }
 
   const end = async () => {
     const last = client
     client = undefined
-    if (last) await hangUp(last)
+    if (last) await closeConnection(last)
   }
 
   return { get, drop, end }

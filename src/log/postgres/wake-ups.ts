@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { hangUp, newClient } from '../../postgres/connect.ts'
+import { closeConnection, newClient } from '../../postgres/connect.ts'
 
 const CHANNEL = 'tracebook_log'
 const RETRY_MS = 200
@@ -39,7 +39,7 @@ const newListener = (url: string, onNotification: (payload: string) => void) => 
       onNotification('') // for events of the time without a connection
     } catch {
       reconnect()
-      await hangUp(opened)
+      await closeConnection(opened)
     }
   }
 
@@ -47,7 +47,7 @@ const newListener = (url: string, onNotification: (payload: string) => void) => 
   return async () => {
     closed = true
     clearTimeout(retry)
-    if (client) await hangUp(client)
+    if (client) await closeConnection(client)
   }
 }
 

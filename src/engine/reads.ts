@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Kysely } from 'kysely'
-import { isConnectionLost, isDiskFull, isTransient, kyselyOver, newPool } from '../postgres/connect.ts'
+import { kyselyOver, newPool } from '../postgres/connect.ts'
+import { isConnectionLost, isDiskFull, isTransient } from '../postgres/errors.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { readServerIncarnation } from './server-incarnation.ts'
 import type { Quarantine } from './quarantine.ts'

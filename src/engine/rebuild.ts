@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import { newApplyingClient } from '../postgres/connect.ts'
-import { type Leader, endLeader, openLeader } from '../postgres/leader.ts'
+import { type LeaderSession, endLeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { type BatchApplier, newBatchApplier } from './batch-applier.ts'
@@ -84,7 +84,7 @@ const goalOf = async ({ client, group, log, upTo = 'served' }: Build): Promise<b
 const restartRunnerIfQuarantineDiffers = async ({ client, group, nextSchema }: Build) => {
   const schema = schemaOf(group)
   const [serving, next] = [await readQuarantine(client, schema), await readQuarantine(client, nextSchema)]
-  if (quarantineKey(serving) !== quarantineKey(next)) await endLeader(client, locks.runner(schema))
+  if (quarantineKey(serving) !== quarantineKey(next)) await endLeaderSession(client, locks.runner(schema))
 }
 
 /** Renames the new schema to the serving one. The old one is not dropped here: that would wait for its slowest reader. */
@@ -134,7 +134,7 @@ const swap = async (build: Build): Promise<void> => {
 }
 
 /** Drops the schemas that earlier rebuilds have left or replaced. One that is still being read stays until the next time. */
-const dropLeftOvers = async ({ client }: Leader, group: Group) => {
+const dropLeftOvers = async ({ client }: LeaderSession, group: Group) => {
   const lock = locks.rebuild(schemaOf(group)) // held by this very session, so it keeps nothing from being dropped
   for (const schema of await schemasOf(client, group)) {
     const { version, serves } = parseSchema(group, schema)!
@@ -155,7 +155,7 @@ export const rebuild = async (options: RebuildOptions): Promise<void> => {
   const schema = schemaOf(group)
   const nextSchema = nextSchemaOf(group)
   await assertSameLog(url, log)
-  const leader = await openLeader(url, newApplyingClient(url, nextSchema))
+  const leader = await openLeaderSession(url, newApplyingClient(url, nextSchema))
   const { client } = leader
   try {
     const busy = new AbortController()

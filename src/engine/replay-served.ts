@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { EventLog } from '../log/log.ts'
-import { endLeader } from '../postgres/leader.ts'
+import { endLeaderSession } from '../postgres/leader.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { type Group, schemaOf } from './group.ts'
@@ -27,7 +27,7 @@ export const replayServed = async (
     await client.query('select pg_advisory_xact_lock(hashtext($1))', [locks.swap(schema)])
     const { position } = await readCheckpoint(client, schema)
     const culprit = await replayStream({ client, group, schema }, source, stream, position)
-    await endLeader(client, locks.runner(schema))
+    await endLeaderSession(client, locks.runner(schema))
     await client.query('commit')
     return culprit
   } catch (error) {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { LogUnavailable } from '../log/log.ts'
-import { isTransient } from '../postgres/connect.ts'
+import { isTransient } from '../postgres/errors.ts'
 import { SessionLost } from '../postgres/leader.ts'
 import { isCheckpointMoved } from './checkpoint.ts'
 import { UnknownEvent } from './codec.ts'

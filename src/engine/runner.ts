@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { type EventLog, LogChanged } from '../log/log.ts'
 import type { MinimalLogger } from '../logger.ts'
 import { destroyConnection, closeConnection, newApplyingClient, newClient } from '../postgres/connect.ts'
-import { type Leader, openLeader } from '../postgres/leader.ts'
+import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { type Checkpoint, recordStop, prune } from './checkpoint.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
 import { isOutage, isRetryable } from './retryable-errors.ts'
@@ -76,7 +76,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
   let changes = 0 // of the log's epoch: positions of an earlier epoch may belong to other events
   log.onChange(() => (changes += 1))
   let state: RunnerState = { is: 'starting' }
-  let current: Leader | undefined
+  let current: LeaderSession | undefined
 
   let lastMessage = ''
   const logOnce = (message: string) => {
@@ -130,7 +130,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     progress.pruned = from - 1n
   }
 
-  const lead = async ({ client, lost }: Leader): Promise<void> => {
+  const lead = async ({ client, lost }: LeaderSession): Promise<void> => {
     const before = changes
     const checkpoint = await ensureSchema(client, group, schema)
     const { epoch } = await log.identity()
@@ -153,7 +153,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
   }
 
   const once = async () => {
-    const leader = await openLeader(url, newApplyingClient(url, schema))
+    const leader = await openLeaderSession(url, newApplyingClient(url, schema))
     current = leader
     try {
       await holdUseLock(leader.client, schema)

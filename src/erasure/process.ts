@@ -4,7 +4,7 @@ import { isOutage } from '../engine/retryable-errors.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
 import { destroyConnection, newClient } from '../postgres/connect.ts'
-import { type Leader, openLeader } from '../postgres/leader.ts'
+import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { type Bell, newBell } from './bell.ts'
 import { whereToGoOn } from './checkpoint.ts'
 import { type Due, deletionsOf, dueNow, noteDone, noteDue, noteFailure } from './due.ts'
@@ -40,7 +40,7 @@ const NOTE_EVERY = 5_000n
 
 export const startErasure = ({ url, log, groups, logger, outage }: ErasureOptions): Erasure => {
   const stop = new AbortController()
-  let current: Leader | undefined
+  let current: LeaderSession | undefined
   let complaint = ''
 
   const lost = () => logger.error({}, 'the log has lost its end: deletions are looked for from its beginning')
@@ -99,7 +99,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
     }
   }
 
-  const lead = async ({ client, lost: ended }: Leader) => {
+  const lead = async ({ client, lost: ended }: LeaderSession) => {
     await client.query(`set lock_timeout = ${ROW_LOCK_MS}`)
     const over = new AbortController()
     const signal = AbortSignal.any([stop.signal, ended, over.signal])
@@ -110,7 +110,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
   }
 
   const once = async () => {
-    const leader = await openLeader(url, newClient(url, 'erasure', STATEMENT_MS))
+    const leader = await openLeaderSession(url, newClient(url, 'erasure', STATEMENT_MS))
     outage.recovered(PART)
     current = leader
     try {

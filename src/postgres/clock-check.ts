@@ -1,8 +1,11 @@
 import type pg from 'pg'
 
-/** How this node's clock stands to the database's. */
+/** Compares this node's clock with the database's. */
 export type ClockCheck = {
-  /** What is wrong, in words; undefined when nothing is, or nothing is known. Measures every few seconds at most. */
+  /**
+   * A sentence when the clocks differ by more than 5 s; undefined when they do not, or the database is away. Measures again
+   * after `keepMs`.
+   */
   problem(): Promise<string | undefined>
 }
 
@@ -10,7 +13,7 @@ export type ClockCheckOptions = {
   readonly pool: Pick<pg.Pool, 'query'>
   /** This node's clock, in milliseconds. */
   readonly now: () => number
-  /** How long a measurement is believed. */
+  /** For how many milliseconds a measurement is used again. Default 5,000. */
   readonly keepMs?: number
 }
 
@@ -21,7 +24,7 @@ const statement = 'select (extract(epoch from clock_timestamp()) * 1000)::float8
 const describe = (ms: number, side: 'ahead of' | 'behind') =>
   ms > TOLERATED_MS ? `this node's clock is ${Math.round(ms / 1_000)} s ${side} the database's` : undefined
 
-/** Expiry goes by the node's clock, the times of events too: one that is off by more than 5 s shows. */
+/** Events get their times from this node's clock, and expiry times are compared with it, so a wrong clock must be noticed. */
 export const newClockCheck = ({ pool, now, keepMs = 5_000 }: ClockCheckOptions): ClockCheck => {
   let measuredAt = Number.NEGATIVE_INFINITY
   let last: string | undefined
@@ -31,14 +34,14 @@ export const newClockCheck = ({ pool, now, keepMs = 5_000 }: ClockCheckOptions):
     const before = now()
     const { rows } = await pool.query<{ now: number }>({ name: 'clock', text: statement })
     const [theirs, after] = [rows[0]!.now, now()]
-    // The database looked at its clock at some time in between: what the way there and back takes is no difference.
+    // The database read its clock at some time between the two, so the time of the round trip is no difference.
     last = describe(before - theirs, 'ahead of') ?? describe(theirs - after, 'behind')
   }
 
   const problem = async () => {
     if (performance.now() - measuredAt < keepMs) return last
     running ??= measure()
-      .catch(() => {}) // that the database is away is said elsewhere
+      .catch(() => {}) // the readiness check reports that the database is away
       .finally(() => {
         measuredAt = performance.now()
         running = undefined

@@ -1,13 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 import { closeConnection, newClient } from './connect.ts'
 
-const AGAIN_MS = 250
+const RETRY_MS = 250
 const STATEMENT_MS = 5_000
 const CANNOT_CONNECT_NOW = '57P03'
 
 /**
- * Waits for a server that says it is starting or recovering, which it may be for as long as it has to.
- * @throws any other error of connecting, at once; `AbortError` when aborted
+ * Waits, without a limit, for a server that is starting or recovering.
+ * @throws any other error of connecting, at once
+ * @throws AbortError when aborted
  */
 export const waitUntilReady = async (url: string, signal: AbortSignal): Promise<void> => {
   for (;;) {
@@ -22,6 +23,6 @@ export const waitUntilReady = async (url: string, signal: AbortSignal): Promise<
     } finally {
       await closeConnection(client)
     }
-    await setTimeout(AGAIN_MS, undefined, { signal })
+    await setTimeout(RETRY_MS, undefined, { signal })
   }
 }

@@ -4,8 +4,9 @@ import type { Codec } from '../engine/codec.ts'
 import { isOutage } from '../engine/retryable-errors.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogUnavailable } from '../log/log.ts'
-import { isTransient, newClient } from '../postgres/connect.ts'
-import { type Leader, openLeader } from '../postgres/leader.ts'
+import { newClient } from '../postgres/connect.ts'
+import { isTransient } from '../postgres/errors.ts'
+import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { type Jobs, startJobs } from './jobs.ts'
 import { type JobOptions, newJob } from './job.ts'
 import { manage } from './manager.ts'
@@ -53,7 +54,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
 
   const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
-  const lead = async ({ client, acquire }: Leader, signal: AbortSignal) => {
+  const lead = async ({ client, acquire }: LeaderSession, signal: AbortSignal) => {
     if (!(await acquire(LEAD, signal))) return
     await manage({ client, log, codec, rule, attempts: config.SUMMARY_ATTEMPTS, now, unreadable, signal })
   }
@@ -66,7 +67,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   }
 
   /** Until the session, the job runner or the service ends. */
-  const work = async (leader: Leader, jobs: Jobs) => {
+  const work = async (leader: LeaderSession, jobs: Jobs) => {
     const end = new AbortController()
     const signal = AbortSignal.any([stop.signal, leader.lost, end.signal])
     void jobs.ended.then(() => end.abort())
@@ -81,7 +82,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   }
 
   const once = async () => {
-    const leader = await openLeader(url, newClient(url, 'summaries', STATEMENT_MS))
+    const leader = await openLeaderSession(url, newClient(url, 'summaries', STATEMENT_MS))
     try {
       await leader.client.query('set synchronous_commit = off') // rows, timers and checkpoint are lost together and come again
       const jobs = await startJobs({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })

@@ -9,7 +9,7 @@ import { rebuild } from '../../src/engine/rebuild.ts'
 import { locks } from '../../src/engine/schema.ts'
 import { skipEvent } from '../../src/engine/skip.ts'
 import { newId, traceId } from '../../src/ids.ts'
-import { endLeader } from '../../src/postgres/leader.ts'
+import { endLeaderSession } from '../../src/postgres/leader.ts'
 import { dumpSchema } from '../support/compare.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
@@ -172,7 +172,7 @@ test('a runner that begins in the middle of a replay takes over what that leads 
   await replay.query('begin')
   await replay.query('select pg_advisory_xact_lock(hashtext($1))', [locks.swap(schema)])
   await replay.query(`delete from ${schema}.quarantine where stream = $1`, [stream])
-  await endLeader(replay, locks.runner(schema))
+  await endLeaderSession(replay, locks.runner(schema))
   const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and application_name = $1`
   await until(
     async () => (await onServer(database.url, waiting, [`tracebook projections ${schema}`])).rows.length === 1,

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isDiskFull, isTransient } from '../../src/postgres/connect.ts'
+import { isDiskFull, isTransient } from '../../src/postgres/errors.ts'
 
-const test = suite('faults of Postgres')
+const test = suite('postgres/errors')
 
 const fromServer = (code: string) => Object.assign(new pg.DatabaseError('', 0, 'error'), { code })
 const fromSystem = (code: string) => Object.assign(new Error(code), { code })

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
-import { isTransient } from '../../postgres/connect.ts'
+import { isTransient } from '../../postgres/errors.ts'
 import { LogUnavailable, type Position, type ReadOptions, type RecordedEvent } from '../log.ts'
 
 const PAGE_EVENTS = 1_000

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { isDiskFull, isTransient } from '../../postgres/connect.ts'
+import { isDiskFull, isTransient } from '../../postgres/errors.ts'
 import {
   type Appended,
   type ExpectedRevision,

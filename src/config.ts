@@ -25,7 +25,7 @@ const roles = z
   .transform((text) => text.split(',').map((role) => role.trim()))
   .pipe(z.array(Role).min(1))
 
-/** All configuration: environment variables, read once. The README lists them with their defaults. */
+/** The whole configuration: environment variables, read at the start. The README lists them with their defaults. */
 export const Environment = z.object({
   ...httpSettings,
   DATA_DIR: z
@@ -35,7 +35,7 @@ export const Environment = z.object({
     .default(() => defaultDataDir()),
   DATABASE_URL: url('postgres:', 'postgresql:').optional(),
   DATABASE_CONNECTIONS: number(28, minConnections(groups.length), 10_000),
-  // Hosts may come as a list, which no URL parser takes: the adapter looks closer.
+  // Only its beginning is checked here: a list of hosts is no valid URL. The adapter parses the rest.
   EVENTSTORE_URL: z
     .string()
     .regex(/^(esdb|kurrentdb)(\+discover)?:\/\//i, {
@@ -48,7 +48,7 @@ export const Environment = z.object({
   ...modelsSettings,
   ...summarySettings,
   ...quotaSettings,
-  /** Who may become a user: anybody, only people with an invite, or nobody. Users sign in as ever. */
+  /** Who may sign up: all people, only those with an invite, or none. Does not concern users who sign in. */
   SIGN_UP: z.enum(['open', 'invited', 'off']).default('open'),
   SESSION_TTL_DAYS: z.coerce.number().positive().max(36_500).default(90),
   DISK_RESERVE_MB: number(256),
@@ -56,7 +56,7 @@ export const Environment = z.object({
 
 export type Config = z.infer<typeof Environment>
 
-/** A variable that cannot be used. The message names each one and what is wrong with it. */
+/** The configuration cannot be used. The message names each wrong variable, and what is wrong with it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }

@@ -259,7 +259,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const projectors = newProjectorWatch(operations)
   const readiness = async (): Promise<Readiness> => {
     const [health, complaint, readable, writable] = await Promise.all([
-      groupsHealth({ groups, pool: operations, heard: caches.position, projectors }),
+      groupsHealth({ groups, pool: operations, lastSeen: caches.position, projectors }),
       clock.problem(),
       reads.check(),
       logProblem() ??

@@ -11,9 +11,9 @@ import { waitUntilReady } from './postgres/wait-until-ready.ts'
 export type Running = {
   readonly url: string
   readonly roles: Config['ROLES']
-  /** Which database, in words. */
+  /** A description of the database, for messages. */
   readonly database: string
-  /** `fast` answers requests in flight first; `immediate` does not wait. */
+  /** `fast` answers pending requests first; `immediate` does not. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
@@ -25,7 +25,7 @@ type Database = {
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
-/** Fails at once, and says which setting is to blame; only a database that is starting is waited for. */
+/** Waits for a database that is starting. @throws Error at once for any other reason, with the name of the setting */
 const assertReachable = async (url: string, signal: AbortSignal) => {
   try {
     await waitUntilReady(url, signal)
@@ -36,7 +36,7 @@ const assertReachable = async (url: string, signal: AbortSignal) => {
   }
 }
 
-/** The PostgreSQL of `DATABASE_URL`, or one of our own under `DATA_DIR`, which only one process may own. */
+/** The PostgreSQL of `DATABASE_URL`, or the embedded one in `DATA_DIR`, which only one process may own. */
 const openDatabase = async (config: Config, logger: Logger, signal: AbortSignal): Promise<Database> => {
   if (config.DATABASE_URL) {
     await assertReachable(config.DATABASE_URL, signal)
@@ -70,11 +70,11 @@ const openDatabase = async (config: Config, logger: Logger, signal: AbortSignal)
 
 const MAX_DRAIN_MS = 4_000
 
-/** Lets requests in flight end, but not for ever: a reader of a long list may never. */
+/** Waits for pending requests, but at most 4 s: a client may read a long list very slowly. */
 const closeApp = async (app: FastifyInstance, mode: 'fast' | 'immediate') => {
-  const patience = setTimeout(() => app.server.closeAllConnections(), mode === 'fast' ? MAX_DRAIN_MS : 0)
+  const timeout = setTimeout(() => app.server.closeAllConnections(), mode === 'fast' ? MAX_DRAIN_MS : 0)
   await app.close()
-  clearTimeout(patience)
+  clearTimeout(timeout)
 }
 
 const addressOf = (app: FastifyInstance, { HOST, PORT }: Config): string => {
@@ -94,7 +94,7 @@ const listen = async (app: FastifyInstance, { HOST, PORT }: Config) => {
   }
 }
 
-/** Starts the whole service: database, log, read models, HTTP. Rejects with a reason and leaves nothing running. */
+/** Starts the whole service: database, log, read models, HTTP. When it rejects, nothing is left running. */
 export const serve = async (config: Config, logger: Logger, signal: AbortSignal): Promise<Running> => {
   const database = await openDatabase(config, logger, signal)
   let open: OpenService | undefined

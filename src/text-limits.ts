@@ -1,6 +1,6 @@
 /**
- * How long short text may be, in characters (code points, as JSON Schema counts them). The service refuses what is longer:
- * it is shown in lists, again and again. The command line cuts it before it sends.
+ * Limits for texts that lists show, in characters (code points, as JSON Schema counts them). The service refuses longer ones;
+ * the command line truncates them before it sends.
  */
 
 /** Names, models, branches, names and ids of tool calls. */
@@ -11,7 +11,7 @@ export const LONG_TEXT = 4_096
 export const isLongerThan = (text: string, most: number): boolean =>
   text.length > most && (text.length > 2 * most || [...text].length > most)
 
-/** The beginning of a text that is too long, with an ellipsis; any other text as it is. */
+/** Truncates a text to `most` characters, with an ellipsis as the last one; a text that is not longer stays as it is. */
 export const truncateText = (text: string, most: number): string =>
   isLongerThan(text, most)
     ? `${[...text.slice(0, 2 * most)]

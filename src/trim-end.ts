@@ -1,6 +1,6 @@
 /**
- * A text without the characters at its end that a pattern of one character fits. As a single pattern, `/[…]+$/`, the search
- * would begin anew at each of them.
+ * Removes the characters at the end of a text that match a pattern of one character. A pattern like `/[…]+$/` would take
+ * quadratic time, because its search starts again at each such character.
  */
 export const trimEndMatching = (text: string, character: RegExp): string => {
   let end = text.length

@@ -14,12 +14,12 @@ const hashFile = ({ cluster }: Paths) => join(cluster, 'tracebook.password.sha25
 
 /** Replaces a file atomically, also when the power fails; a symbolic link at its place is replaced, not followed. */
 const replaceFile = async (file: string, content: string, mode: number) => {
-  const fresh = `${file}.new`
-  const handle = await open(fresh, 'w', mode)
+  const temporary = `${file}.new`
+  const handle = await open(temporary, 'w', mode)
   await handle.chmod(mode)
   await handle.writeFile(content)
   await handle.sync().finally(() => handle.close())
-  await rename(fresh, file)
+  await rename(temporary, file)
 }
 
 const read = (file: string) =>

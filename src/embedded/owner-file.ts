@@ -14,9 +14,9 @@ export const ownerFile = (dataDir: string) => join(dataDir, 'tracebook.json')
 /** Replaces the file atomically, readable by its owner only: the database URL may hold a password. */
 export const writeOwner = async (dataDir: string, owner: { readonly pid: number } | RunningService): Promise<void> => {
   const file = ownerFile(dataDir)
-  const fresh = `${file}.new`
-  await writeFile(fresh, `${JSON.stringify(owner)}\n`, { mode: 0o600 })
-  await rename(fresh, file)
+  const temporary = `${file}.new`
+  await writeFile(temporary, `${JSON.stringify(owner)}\n`, { mode: 0o600 })
+  await rename(temporary, file)
 }
 
 /**

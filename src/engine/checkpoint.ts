@@ -14,7 +14,7 @@ export const anchorOf = (events: readonly Pick<RecordedEvent, 'position' | 'id'>
 /** Up to which event a schema of read models is built. */
 export type Checkpoint = {
   readonly position: bigint
-  /** Whether they have caught up once, have their indexes, and may serve. */
+  /** Whether the read models have caught up once and have their indexes, so that queries may use them. */
   readonly ready: boolean
   /** Whether the runner has stopped, because too many events could not be applied. */
   readonly stopped: boolean

@@ -10,7 +10,7 @@ export type Upcaster = (data: object) => object
 /** How the data of one event type is written to the log and read back. */
 export type EventFormat = {
   readonly schema: z.ZodType
-  /** The version that is written today, from 1. */
+  /** The version in which events are written now, from 1. */
   readonly version: number
   /** From version n to n + 1, under the key n. */
   readonly upcasters?: { readonly [version: number]: Upcaster }
@@ -31,7 +31,7 @@ export type Codec = {
   /** The JSON text of an event's data and the schema version it has. */
   encode(event: DomainEvent): { data: string; schema: number }
   /**
-   * The data of a recorded event in today's version, checked against its schema but never replaced by it.
+   * The data of a recorded event, upcast to the present version. The schema only checks it: unknown members stay.
    * @throws UnknownEvent for a type or version that this code does not know
    */
   decode(event: RecordedEvent): DomainEvent

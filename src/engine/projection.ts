@@ -27,8 +27,8 @@ type Handlers<Event extends DomainEvent, Changes> = {
 }
 
 /**
- * One read model: its tables, what each event type does to it, and how the changes of a batch are written as sets.
- * Handlers collect into `changes`, in the order of the log; every event type is handled or named as ignored.
+ * One read model: its tables, a handler for each event type, and the set-based statements that write a batch's changes.
+ * Handlers collect into `changes`, in the order of the log; each event type has a handler or is named as ignored.
  */
 export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknown> = {
   readonly name: string

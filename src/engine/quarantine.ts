@@ -7,18 +7,18 @@ import { InQuarantine } from './rejected.ts'
 
 /**
  * A stream with an event that a projection cannot apply. The transaction of the batch lists it here; its later events are
- * not applied, its rows stay as they were before, and all other streams go on.
+ * not applied, its rows stay as they were before, and all other streams go on. All fields but `stream` are about the first
+ * event that could not be applied.
  */
 export type QuarantinedStream = {
   readonly stream: string
-  /** Of the first event that could not be applied. */
   readonly position: bigint
   readonly revision: bigint
   readonly eventId: string
   readonly type: string
-  /** Why, without any content of the event. */
+  /** Why it could not be applied, without any content of the event. */
   readonly reason: string
-  /** When the event happened (ms). */
+  /** When the event was recorded, in milliseconds. */
   readonly at: number
 }
 

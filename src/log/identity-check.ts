@@ -6,7 +6,7 @@ const RETRY_MS = 50
 /** What an adapter can read from a log to which it has just connected. */
 export type LogProbe = {
   /** The log's identity; undefined where none has been created. */
-  readonly known: () => Promise<LogIdentity | undefined>
+  readonly storedIdentity: () => Promise<LogIdentity | undefined>
   readonly holds: (position: Position, id: string) => Promise<boolean | undefined>
   readonly renewEpoch: (seen: string) => Promise<LogIdentity>
 }
@@ -44,7 +44,7 @@ export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdent
 
   const verify = async (probe: LogProbe) => {
     const last = anchor
-    let present = await probe.known()
+    let present = await probe.storedIdentity()
     const isOther = noted !== undefined && (noted.epoch !== present?.epoch || noted.id !== present.id)
     const isCut = !isOther && last !== undefined && (await isMissing(probe, last))
     if (isCut || (isOther && !present)) present = await probe.renewEpoch(present?.epoch ?? '')

@@ -9,7 +9,7 @@ export type IdentityStore = {
   /** The identity; the first call creates it. */
   identity(): Promise<LogIdentity>
   /** The identity, or undefined where none has been created. */
-  known(): Promise<LogIdentity | undefined>
+  storedIdentity(): Promise<LogIdentity | undefined>
   /** Begins another epoch if the present one is still `seen`; gives the identity after that. */
   renewEpoch(seen: string): Promise<LogIdentity>
   /**
@@ -48,7 +48,7 @@ export const newIdentityStore = (
 
   const identity = () => change((known) => (known ? undefined : newIdentity()))
 
-  const known = async () =>
+  const storedIdentity = async () =>
     identityOf(parseMetadata((await serverReads.lastEvent(metadataStream(prefix + STREAM)))?.data ?? ''))
 
   const renewEpoch = (seen: string) =>
@@ -63,5 +63,5 @@ export const newIdentityStore = (
     return found.position === position ? found.id === id : undefined
   }
 
-  return { identity, known, renewEpoch, holds }
+  return { identity, storedIdentity, renewEpoch, holds }
 }

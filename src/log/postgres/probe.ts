@@ -48,5 +48,5 @@ export const newProbe = (queryable: Queryable): LogProbe & { readonly identity: 
     return identity()
   }
 
-  return { identity, known: identity, holds, renewEpoch }
+  return { identity, storedIdentity: identity, holds, renewEpoch }
 }

@@ -5,7 +5,7 @@ import { newBoundedCache } from '../../src/engine/bounded-cache.ts'
 const held = (memory: { get(key: string): number | undefined }) =>
   ['a', 'b', 'c'].filter((key) => memory.get(key) !== undefined)
 
-test('what was set longest ago goes when it grows too heavy', () => {
+test('the values that were set longest ago are evicted when all together are too heavy', () => {
   const memory = newBoundedCache<number>(10, (weight) => weight)
   memory.set('a', 4)
   memory.set('b', 4)
@@ -15,7 +15,7 @@ test('what was set longest ago goes when it grows too heavy', () => {
   assert.equal(held(memory), ['a', 'c'], 'a was set again after b')
 })
 
-test('what is too heavy by itself is not held, and takes nothing else with it', () => {
+test('a value that is too heavy by itself is not held, and evicts no other', () => {
   const memory = newBoundedCache<number>(10, (weight) => weight)
   memory.set('a', 4)
   memory.set('b', 5)
@@ -25,7 +25,7 @@ test('what is too heavy by itself is not held, and takes nothing else with it', 
   assert.equal(held(memory), ['a', 'c'])
 })
 
-test('what has been deleted weighs nothing any more', () => {
+test('deleted values no longer count', () => {
   const memory = newBoundedCache<number>(10, (weight) => weight)
   memory.set('a', 8)
   memory.delete('a')

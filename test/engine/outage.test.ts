@@ -17,7 +17,7 @@ const newWorld = () => {
   return { said, outage: newOutageLog({ info: note, warn: note }, () => now), pass: (ms: number) => (now += ms) }
 }
 
-test('one line says that it begins, one that it is over', () => {
+test('one line when an outage begins, one when it is over', () => {
   const { said, outage, pass } = newWorld()
   const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })
   for (let i = 0; i < 10; i++) for (const part of ['a', 'b']) outage.failed(part, refused)
@@ -31,7 +31,7 @@ test('one line says that it begins, one that it is over', () => {
   ])
 })
 
-test('an error without words gives its code', () => {
+test('of an error without a message its code is logged', () => {
   const { said, outage } = newWorld()
   outage.failed('a', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }))
   assert.match(said[0]!, '"reason":"ECONNREFUSED"')

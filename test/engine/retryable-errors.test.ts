@@ -7,11 +7,11 @@ import { SessionLost } from '../../src/postgres/leader.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { errorOf } from '../log/support/events.ts'
 
-const test = suite('engine/faults')
+const test = suite('engine/retryable-errors')
 
 const refused = (code: string) => Object.assign(new pg.DatabaseError('refused', 1, 'error'), { code })
 
-test('what the same again may pass stops no projections', () => {
+test('errors that a retry may get past do not stop projections', () => {
   const passing = [
     new RebuildBlocked('another rebuild is running'),
     new SessionLost('ended'),

@@ -8,7 +8,7 @@ const test = suite('engine/watermark')
 
 const LONG_MS = 60_000
 
-test('whoever waits for a position goes on when it has been passed', async () => {
+test('a wait for a position ends when the watermark reaches it', async () => {
   const watermark = newWatermark()
   const waiting = [3n, 5n, 4n].map((position) => watermark.waitFor(position, LONG_MS))
   watermark.advance(4n)
@@ -21,7 +21,7 @@ test('whoever waits for a position goes on when it has been passed', async () =>
   assert.not.ok(watermark.hasWaiters())
 })
 
-test('a reset lets go who waits for no more than that', async () => {
+test('a reset ends the waits for positions up to it', async () => {
   const watermark = newWatermark()
   watermark.advance(8n)
   const waiting = [10n, 12n, 13n].map((position) => watermark.waitFor(position, LONG_MS))
@@ -42,7 +42,7 @@ test('a reset may go back', async () => {
   await waiting
 })
 
-test('nobody waits for ever', async () => {
+test('a wait ends with its timeout', async () => {
   const error = (await errorOf(newWatermark().waitFor(1n, 1))) as Unavailable
   assert.instance(error, Unavailable)
   assert.is(error.stored, true)

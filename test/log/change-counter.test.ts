@@ -4,7 +4,7 @@ import { newChangeCounter } from '../../src/log/change-counter.ts'
 
 const LONG_MS = 60_000
 
-test('whoever waits goes on when it moves, and at once when it has moved already', async () => {
+test('a wait ends with the next change, and at once when the count has changed already', async () => {
   const version = newChangeCounter()
   const since = version.count()
   const changes = [1, 2].map(() => version.changed(since, LONG_MS, new AbortController().signal))
@@ -15,7 +15,7 @@ test('whoever waits goes on when it moves, and at once when it has moved already
   assert.not(version.isAwaited())
 })
 
-test('a wait ends unchanged with its time or its signal, and leaves nobody waiting', async () => {
+test('a wait ends without a change at its timeout or with its signal, and leaves no listener', async () => {
   const version = newChangeCounter()
   const stop = new AbortController()
   const aborted = version.changed(version.count(), LONG_MS, stop.signal)

@@ -5,7 +5,7 @@ import { newPool } from '../../src/postgres/connect.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 
-const test = suite('postgres/clock')
+const test = suite('postgres/clock-check')
 
 const database = await freshDatabase()
 const pool = newPool(database.url, 'clock', 1, 5_000)

@@ -17,7 +17,7 @@ const test = eventStoreSuite('what is not ours in EventStoreDB')
 
 const credentials = { username: 'admin', password: 'changeit' }
 
-/** A sweep alone; `change` may have a hand in what it learns besides. */
+/** A filtered read alone; `change` may replace the reads that it makes besides. */
 const newScene = (
   double: Double,
   maxMs = 60_000,
@@ -28,7 +28,7 @@ const newScene = (
   const retryingRead = newRetryingRead(connection, 5_000)
   const serverReads = newServerReads(retryingRead, address, 5_000)
   const options = { credentials, prefixes: ['tracebook.', '$$tracebook.'], maxMs }
-  return { sweep: newFilteredRead(retryingRead, change(serverReads), options), close: connection.close }
+  return { readFiltered: newFilteredRead(retryingRead, change(serverReads), options), close: connection.close }
 }
 
 /** Follows until it has come to the end that the log has now. */
@@ -105,7 +105,7 @@ test('subscriptions that fail or end in the middle leave nothing out', async ({ 
   assert.equal((await following).map(essence), (await readPrefix(other, 'a')).map(essence))
 })
 
-test('a sweep may begin anywhere: at what was scavenged, too', async ({ open, double }) => {
+test('a filtered read may begin anywhere, also at a scavenged event', async ({ open, double }) => {
   const log = open()
   await log.append('a', 'none', numbered(6))
   double.store.writeForeign(50)
@@ -116,20 +116,20 @@ test('a sweep may begin anywhere: at what was scavenged, too', async ({ open, do
   await log.truncate('b', 2n)
   double.store.scavenge()
   const left = events.filter(({ stream, revision }) => revision >= (stream === 'a' ? 5n : 2n))
-  const { sweep, close } = newScene(double)
+  const { readFiltered, close } = newScene(double)
   for (const after of [0n, ...places]) {
-    const swept = (await sweep(after))!
-    const seen = swept.events.filter(({ stream }) => stream.startsWith('tracebook.'))
+    const page = (await readFiltered(after))!
+    const seen = page.events.filter(({ stream }) => stream.startsWith('tracebook.'))
     assert.equal(
       seen.map(({ id }) => id),
       left.filter(({ position }) => position > after).map(({ id }) => id),
     )
-    assert.equal([swept.through, swept.isComplete], [await log.head(), true])
+    assert.equal([page.through, page.isComplete], [await log.head(), true])
   }
   await close()
 })
 
-test('a scavenge under a sweep is noticed: the sweep proves nothing then', async ({ open, double }) => {
+test('a scavenge during a filtered read is noticed, and its result is not used', async ({ open, double }) => {
   const log = open()
   await log.append('a', 'none', numbered(3))
   const [first, second] = await all(log.readAll({ after: 0n }))
@@ -147,9 +147,9 @@ test('a scavenge under a sweep is noticed: the sweep proves nothing then', async
       return found
     },
   })
-  const { sweep, close } = newScene(double, 60_000, change)
-  assert.is(await sweep(first!.position), undefined)
-  const { events } = (await sweep(second!.position))!
+  const { readFiltered, close } = newScene(double, 60_000, change)
+  assert.is(await readFiltered(first!.position), undefined)
+  const { events } = (await readFiltered(second!.position))!
   assert.equal(
     events.filter(({ stream }) => stream === 'tracebook.a').map(({ revision }) => revision),
     [2n],
@@ -157,48 +157,51 @@ test('a scavenge under a sweep is noticed: the sweep proves nothing then', async
   await close()
 })
 
-test('a sweep that takes long stops where all has been looked at, and goes on from there', async ({ open, double }) => {
+test('a filtered read that takes long stops at an examined position, and the next one goes on from there', async ({
+  open,
+  double,
+}) => {
   const log = open()
   for (let i = 0; i < 5; i++) {
     // So that a checkpoint names each of our events, which has not been looked at then.
     double.store.writeForeign(1_000 * (i + 1) - double.store.all().length)
     await log.append('a', i === 0 ? 'none' : BigInt(i - 1), numbered(1, i))
   }
-  const { sweep, close } = newScene(double, 0)
+  const { readFiltered, close } = newScene(double, 0)
   const seen: string[] = []
   let [after, steps] = [0n, 0]
   for (;;) {
-    const swept = (await sweep(after))!
-    seen.push(...swept.events.map(({ data }) => data))
+    const page = (await readFiltered(after))!
+    seen.push(...page.events.map(({ data }) => data))
     assert.ok(
-      double.store.all().some(({ position }) => position === swept.through),
+      double.store.all().some(({ position }) => position === page.through),
       'a place to read from',
     )
-    after = swept.through
+    after = page.through
     steps += 1
-    if (swept.isComplete) break
+    if (page.isComplete) break
   }
   assert.ok(steps >= 5)
   assert.equal(seen, ['{"n":0}', '{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}'])
-  assert.is(await sweep(after), undefined, 'there is nothing more')
+  assert.is(await readFiltered(after), undefined, 'there is nothing more')
   await close()
 })
 
-test('a sweep asks the leader only: another node may not have come as far', async ({ open, double, another }) => {
+test('a filtered read goes to the leader only: another node may lag behind', async ({ open, double, another }) => {
   await open().append('a', 'none', numbered(1))
-  const { sweep, close } = newScene(double)
+  const { readFiltered, close } = newScene(double)
   const leader = await another()
   leader.store.writeForeign(10)
   double.faults.setLeader('127.0.0.1', leader.port)
-  assert.equal((await sweep(0n))?.events ?? [], [])
+  assert.equal((await readFiltered(0n))?.events ?? [], [])
   await close()
 })
 
-test('what other applications write while a sweep is under way is passed over later', async ({ open, double }) => {
+test('what other applications write during a filtered read is left to the next one', async ({ open, double }) => {
   const log = open()
   double.store.writeForeign(5_000)
   const client = EventStoreDBClient.connectionString(double.url)
-  const { sweep, close } = newScene(double, 60_000, (source) => ({
+  const { readFiltered, close } = newScene(double, 60_000, (source) => ({
     ...source,
     head: async () => {
       const end = await source.head()
@@ -207,8 +210,8 @@ test('what other applications write while a sweep is under way is passed over la
     },
   }))
   const end = double.store.all().at(-1)!.position
-  const swept = (await sweep(0n))!
-  assert.equal([swept.events.length, swept.through, swept.isComplete], [0, end, true])
+  const page = (await readFiltered(0n))!
+  assert.equal([page.events.length, page.through, page.isComplete], [0, end, true])
   await Promise.all([client.dispose(), close()])
 })
 

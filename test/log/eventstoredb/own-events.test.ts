@@ -34,7 +34,7 @@ test('another text under the same id is another event', () => {
   }
 })
 
-test('what nobody reads is let go of', () => {
+test('events that are not read are dropped', () => {
   const own = newOwnEvents(5_000)
   const events = Array.from({ length: 100 }, () => decodedAppend(JSON.stringify('x'.repeat(400)))).flat()
   own.remember(events)

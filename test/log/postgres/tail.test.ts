@@ -13,7 +13,7 @@ const events = (...positions: number[]): RecordedEvent[] =>
 
 const positions = (found: readonly RecordedEvent[] | undefined) => found?.map(({ position }) => Number(position))
 
-test('a reader gets what follows its position, nothing when memory does not reach back', () => {
+test('a reader gets the events behind its position, undefined when the tail does not reach back so far', () => {
   const tail = newTail(1_000_000)
   const reader = tail.read()
   tail.publish(events(5, 6))
@@ -23,7 +23,7 @@ test('a reader gets what follows its position, nothing when memory does not reac
   assert.equal(positions(reader.eventsAfter(5n)), [6, 7])
 })
 
-test('a batch goes once the slowest reader has passed it', () => {
+test('a batch is dropped once the slowest reader has passed it', () => {
   const tail = newTail(1_000_000)
   const [fast, slow] = [tail.read(), tail.read()]
   tail.publish(events(1, 2))
@@ -36,7 +36,7 @@ test('a batch goes once the slowest reader has passed it', () => {
   assert.equal(positions(slow.eventsAfter(2n)), [3, 4])
 })
 
-test('what is erased is not given out, and the rest still is', () => {
+test('erased events are not given, all others are', () => {
   const tail = newTail(1_000_000)
   const reader = tail.read()
   const others = events(8, 9).map((event) => ({ ...event, stream: 'trace-2' }))
@@ -61,7 +61,7 @@ test('the end of the log is known until another process may have written', () =>
   assert.equal(positions(reader.eventsAfter(2n)), undefined)
 })
 
-test('the end is not known when another process’ word overtakes the answer to an append of ours', () => {
+test('the end is not known when the notice of another process overtakes the answer to an append', () => {
   const tail = newTail(1_000_000)
   const reader = tail.read()
   reader.reachedEnd(tail.count())
@@ -85,7 +85,7 @@ test('a reader that has left holds nothing', () => {
   assert.equal(positions(one.eventsAfter(0n)), undefined)
 })
 
-test('what weighs too much goes, passed or not', () => {
+test('the oldest batches are dropped when all together are too large, passed or not', () => {
   const tail = newTail(2_500)
   const reader = tail.read()
   reader.eventsAfter(0n)
@@ -94,7 +94,7 @@ test('what weighs too much goes, passed or not', () => {
   assert.equal(positions(reader.eventsAfter(1n)), [2, 3])
 })
 
-test('a gap by another writer makes what came before it worthless', () => {
+test('a gap by another writer drops the batches before it', () => {
   const tail = newTail(1_000_000)
   const reader = tail.read()
   tail.publish(events(1))

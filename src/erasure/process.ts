@@ -5,7 +5,7 @@ import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
 import { destroyConnection, newClient } from '../postgres/connect.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
-import { type WakeUp, newWakeUp } from './wake-up.ts'
+import { type Bell, newBell } from './bell.ts'
 import { whereToGoOn } from './checkpoint.ts'
 import { type Due, deletionsOf, dueNow, noteDone, noteDue, noteFailure } from './due.ts'
 import { type ErasedGroup, type Tools, erase, failureOf, haveAllPassed, sweepRest } from './erase.ts'
@@ -45,7 +45,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
 
   const lost = () => logger.error({}, 'the log has lost its end: deletions are looked for from its beginning')
 
-  const follow = async (client: Client, wakeUp: WakeUp, signal: AbortSignal) => {
+  const follow = async (client: Client, bell: Bell, signal: AbortSignal) => {
     const { epoch } = await log.identity()
     let from = await whereToGoOn(client, log, epoch, lost)
     let anchor: ReturnType<typeof anchorOf>
@@ -57,7 +57,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
       const isOurs = await noteDue(client, { from, through, epoch, anchor }, deletions)
       if (!isOurs) throw new Error('another process has moved the checkpoint of erasure')
       from = through
-      if (deletions.length > 0) wakeUp.wake()
+      if (deletions.length > 0) bell.ring()
     }
   }
 
@@ -86,7 +86,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
     }
   }
 
-  const work = async (tools: Tools, wakeUp: WakeUp) => {
+  const work = async (tools: Tools, bell: Bell) => {
     let swept = Number.NEGATIVE_INFINITY
     while (!tools.signal.aborted) {
       await eraseDue(tools)
@@ -95,7 +95,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
         swept = performance.now()
       }
       complaint = ''
-      await wakeUp.wait(LOOK_AGAIN_MS, tools.signal)
+      await bell.wait(LOOK_AGAIN_MS, tools.signal)
     }
   }
 
@@ -103,8 +103,8 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
     await client.query(`set lock_timeout = ${ROW_LOCK_MS}`)
     const over = new AbortController()
     const signal = AbortSignal.any([stop.signal, ended, over.signal])
-    const wakeUp = newWakeUp()
-    const both = [follow(client, wakeUp, signal), work({ client, log, groups, signal }, wakeUp)]
+    const bell = newBell()
+    const both = [follow(client, bell, signal), work({ client, log, groups, signal }, bell)]
     const outcomes = await Promise.allSettled(both.map((one) => one.finally(() => over.abort())))
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }

@@ -12,7 +12,7 @@ import { openReads } from './engine/reads.ts'
 import { Unavailable } from './engine/rejected.ts'
 import { type DomainEvent, type StreamKind } from './engine/stream.ts'
 import { WrongLog, assertSameLog } from './engine/same-log.ts'
-import { type Transactor, newTransactor } from './engine/transact.ts'
+import { type Transactor, type TransactorOptions, newTransactor } from './engine/transact.ts'
 import { subscribeCaches } from './engine/cache-subscription.ts'
 import { withTimeout } from './engine/with-timeout.ts'
 import { newWrite } from './engine/write.ts'
@@ -153,9 +153,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     codec,
     now,
     isCurrent: () => watch.isCurrent(),
-    models,
-    assertClear: main.quarantine.assertNotQuarantined,
-  }
+    readModels: models,
+    assertNotQuarantined: main.quarantine.assertNotQuarantined,
+  } satisfies Partial<TransactorOptions<unknown, DomainEvent, unknown>>
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>, own: { budget?: number } = {}) =>
     newTransactor({ kind, source: foldSource(kind, log, codec), ...common, ...own })
   const transactors = {

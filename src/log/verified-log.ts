@@ -27,7 +27,7 @@ const TIMEOUT_MS = 2_000
 const POLL_MS = 20
 
 /** Verifies the log as soon as it can be reached. */
-export const verifiedLog = ({ log, verify: prove, refused }: VerifiedLogOptions): VerifiedLog => {
+export const verifiedLog = ({ log, verify, refused }: VerifiedLogOptions): VerifiedLog => {
   const closing = new AbortController()
   let problem: Error | undefined = new LogUnavailable(false)
   let isRefused = false
@@ -38,7 +38,7 @@ export const verifiedLog = ({ log, verify: prove, refused }: VerifiedLogOptions)
 
   const attempt = async () => {
     const before = changes
-    const reason = await prove()
+    const reason = await verify()
     if (before !== changes) return // the log that was verified may not be the one that answers now
     problem = reason
     if (reason && !isRefused) refused(reason)

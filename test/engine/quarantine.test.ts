@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
+import { InQuarantine } from '../../src/engine/rejected.ts'
 import { locks } from '../../src/engine/schema.ts'
 import { skipEvent } from '../../src/engine/skip.ts'
 import { newId, traceId } from '../../src/ids.ts'
@@ -111,6 +112,14 @@ for (const [what, event] of Object.entries(bad)) {
     assert.match(await app.service.metrics.registry.metrics(), /tracebook_quarantined_streams\{group="main"\} 1/)
   })
 }
+
+test('no command on a stream in quarantine is decided, by whichever route it comes', async (scene) => {
+  const { traces } = scene.app.service
+  const { stream } = await poison(scene, bad['that violates a constraint'])
+  const command = { decide: () => assert.unreachable() as never, answer: () => {} }
+  const error = await traces.transact(stream.slice('trace-'.length), command, {}).catch((error: unknown) => error)
+  assert.instance(error, InQuarantine)
+})
 
 test('an event of a namespace that cannot be applied costs its members that namespace, and nobody else', async (scene) => {
   const { app, ada, bob } = scene

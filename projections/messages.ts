@@ -1,4 +1,4 @@
-import { projectionOf, type Happened, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { messageId } from '../src/ids.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
@@ -11,8 +11,8 @@ import { erasedFrom } from './support/vacuum.ts'
 import { type RowOf, tableOf } from './table.ts'
 
 /**
- * `text_content`, `model` and `tools` are JSON text; `ordinal` is the message's place by arrival. `incarnation` is the one
- * of the trace that it belongs to: rows of an earlier life stay until they are swept, and must not be shown.
+ * `text_content`, `model` and `tools` are JSON text; `ordinal` counts a trace's messages as they arrived. `incarnation` is
+ * that of the trace: rows of an earlier incarnation stay until they are swept, and must not be shown.
  */
 const table = tableOf(
   'messages',
@@ -61,7 +61,7 @@ const scalarsOf = ({ role, textContent, model, order, timestamp }: Added) => ({
   timestamp,
 })
 
-const update = (row: Row, { data, at }: Happened<Updated>) => {
+const update = (row: Row, { data, at }: DecodedEvent<Updated>) => {
   for (const operation of data.patch) {
     if (partIndex(operation.path) === undefined && operation.op !== 'remove')
       row.fields[operation.path.slice(1)] = operation.value
@@ -103,7 +103,7 @@ const inserted = table.unnest<NewRow>({
 
 const updated = table.unnest<Row>(cells)
 
-const insert = (rows: readonly NewRow[], write: Write) =>
+const insert = (rows: readonly NewRow[], write: WriteStatement) =>
   write(
     'messages-insert',
     `insert into messages (incarnation, ${inserted.columns})
@@ -111,8 +111,8 @@ const insert = (rows: readonly NewRow[], write: Write) =>
     inserted.values(rows),
   )
 
-// A field that a patch leaves alone is null here: none can be taken back, so the stored one stays.
-const writeUpdates = (rows: readonly Row[], write: Write) =>
+// Null stands for a field that the patch does not change: a field that is set can never be removed again.
+const writeUpdates = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'messages-update',
     `update messages m set role = coalesce(u.role, m.role), text_content = coalesce(u.text_content, m.text_content),
@@ -125,32 +125,31 @@ const writeUpdates = (rows: readonly Row[], write: Write) =>
     updated.values(rows),
   )
 
-/** Absent keys come last: no message can have an infinite one. Lists have to be ordered by the very same expressions. */
+/** Messages without a key come last: no message can have an infinite one. Queries must order by exactly these expressions. */
 export const listOrder = (sequence: string, timestamp: string): string =>
   `coalesce(${sequence}, 'infinity'::float8), coalesce(${timestamp}, 'infinity'::float8)`
 
-/** One row for each message: all but its parts. What a deletion leaves behind is swept later (`leftovers`). */
+/** One row for each message, without its parts. The rows of deleted traces are swept later (`leftovers.ts`). */
 export const messages = projectionOf<AnyEvent>()<Changes>({
   name: 'messages',
   tables: `${table.create}
     alter table messages alter text_content set storage external;`,
   rows: { messages: { trace: 'trace_id' } },
-  // The second is the order of lists: an update that moves nothing leaves its keys as they are, and touches no index. Of
-  // indexes that seem equally good, as all do before there are rows, the planner takes the newest: to find a message by its
-  // ordinal it must not be one of these two.
+  // The second index is the order of lists: an update that does not move a message changes none of its keys. The primary key
+  // is made last: on an empty table all indexes seem equally good, the planner then takes the newest, and keeps the plan.
   indexes: `
     create unique index messages_id on messages (trace_id, incarnation, id);
     create index messages_listed on messages (trace_id, incarnation, ${listOrder('sequence', 'timestamp')}, ordinal);
     alter table messages drop constraint messages_pkey, add primary key (trace_id, incarnation, ordinal);`,
   start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map() }),
   on: {
-    MessageAdded: ({ added }, { of: traceId, at, data }) => {
+    MessageAdded: ({ added }, { streamId: traceId, at, data }) => {
       const { externalId, ordinal, class: kind, tools, digest } = data
       const counted = { class: kind, tools, digest }
       added.add({ traceId, ordinal, externalId, fields: scalarsOf(data), ...counted, createdAt: at, updatedAt: at })
     },
     MessageUpdated: ({ added, updated }, event) => {
-      const { of: traceId, data } = event
+      const { streamId: traceId, data } = event
       const key = keyOf({ traceId, ordinal: data.ordinal })
       let row: Row | undefined = added.find(key) ?? updated.get(key)
       if (!row) {
@@ -159,7 +158,7 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
       }
       update(row, event)
     },
-    TraceDeleted: ({ added, updated }, { of: id }) => {
+    TraceDeleted: ({ added, updated }, { streamId: id }) => {
       added.removeAll(({ traceId }) => traceId === id)
       forget(updated, id)
     },

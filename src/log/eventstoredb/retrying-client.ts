@@ -2,45 +2,49 @@ import { setTimeout } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { LogUnavailable } from '../log.ts'
 import type { Connection } from './connection.ts'
-import { hopeless, isNotLeader } from './errors.ts'
+import { permanentError, isNotLeader } from './errors.ts'
 
-// One of the connection's 100 streams is the subscription's.
-const AT_ONCE = 64
+// A connection has 100 streams, of which the subscription takes one.
+const MAX_CONCURRENT = 64
 const RETRY_MS = 50
 
-/** Lets so many in at once; the others wait in their order. */
-const newGate = (width: number) => {
-  let inside = 0
+/** Runs at most so many jobs at a time; the others wait in their order. */
+const newLimiter = (maxConcurrent: number) => {
+  let running = 0
   const waiting: (() => void)[] = []
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (inside >= width) await new Promise<void>((resolve) => waiting.push(resolve))
-    else inside += 1
+  return async <T>(job: () => Promise<T>): Promise<T> => {
+    if (running >= maxConcurrent) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running += 1
     try {
-      return await work()
+      return await job()
     } finally {
       const next = waiting.shift()
       if (next) next()
-      else inside -= 1
+      else running -= 1
     }
   }
 }
 
-export type Ask = <T>(work: (client: EventStoreDBClient) => Promise<T>, signal?: AbortSignal) => Promise<T>
+export type RetryingRead = <T>(work: (client: EventStoreDBClient) => Promise<T>, signal?: AbortSignal) => Promise<T>
 
-/** Asks, and again until the deadline: what only reads may be repeated. @throws LogUnavailable */
-export const newAsk = (connection: Connection, deadlineMs: number): Ask => {
-  const gate = newGate(AT_ONCE)
+/**
+ * Runs a read, and tries again over a new connection until the deadline. For reads only: an append must not be repeated
+ * like this.
+ * @throws LogUnavailable at the deadline, or when the server refuses for good
+ */
+export const newRetryingRead = (connection: Connection, deadlineMs: number): RetryingRead => {
+  const limited = newLimiter(MAX_CONCURRENT)
   return async (work, signal) => {
     const end = performance.now() + deadlineMs
     for (;;) {
       const client = connection.client()
       try {
-        return await gate(() => work(client))
+        return await limited(() => work(client))
       } catch (error) {
-        const final = hopeless(error)
+        const final = permanentError(error)
         if (final) throw final
         if (signal?.aborted) throw new LogUnavailable(false, error)
-        if (isNotLeader(error)) connection.fault()
+        if (isNotLeader(error)) connection.noteFault()
         else connection.renew(client)
         if (performance.now() + RETRY_MS > end) throw new LogUnavailable(false, error)
         await setTimeout(RETRY_MS)

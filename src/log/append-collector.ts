@@ -12,7 +12,10 @@ export const continuesAppend = (record: RecordedEvent, next: RecordedEvent): boo
 /** Holds the records of the append that is being read. */
 const newOpenAppend = () => {
   let records: RecordedEvent[] = []
-  /** Adds a record; gives the records of its append once the last one has come, those that came before reading began excepted. */
+  /**
+   * Adds a record. The last one of an append gives all its records; where reading began in the middle of the append, only
+   * those from there on.
+   */
   return (record: RecordedEvent): RecordedEvent[] | undefined => {
     const last = records.at(-1)
     if (last && !continuesAppend(last, record)) records = []
@@ -38,12 +41,15 @@ const readAppendEndingAt = async (store: EventLog, last: RecordedEvent): Promise
 
 const NOTHING: readonly RecordedEvent[] = []
 
-/** Takes records in the order of the log or of a stream; gives the events of an append when its last record comes. */
+/**
+ * Takes the records of an adapter in the order of the log or of a stream; gives the events of an append when its last record
+ * comes, none before.
+ */
 export const newAppendCollector = (store: EventLog) => {
-  const group = newOpenAppend()
+  const add = newOpenAppend()
   /** Gives a promise only where the beginning of the append has to be read from the log. */
   return (record: RecordedEvent): readonly RecordedEvent[] | Promise<readonly RecordedEvent[]> => {
-    const taken = group(record)
+    const taken = add(record)
     if (!taken) return NOTHING
     return opensAppend(taken[0]!) ? fromRecords(taken) : readAppendEndingAt(store, record).then(fromRecords)
   }

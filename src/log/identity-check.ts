@@ -30,6 +30,7 @@ export type IdentityCheck = {
 /** `timeoutMs` is how long an event may be missing, because a node of a cluster lags behind the one that was read before. */
 export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdentity) => void): IdentityCheck => {
   let noted: LogIdentity | undefined
+  /** The last event that was read. */
   let anchor: { readonly position: Position; readonly id: string } | undefined
   let generation = 0
 
@@ -46,12 +47,12 @@ export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdent
     const last = anchor
     let present = await probe.storedIdentity()
     const isOther = noted !== undefined && (noted.epoch !== present?.epoch || noted.id !== present.id)
-    const isCut = !isOther && last !== undefined && (await isMissing(probe, last))
-    if (isCut || (isOther && !present)) present = await probe.renewEpoch(present?.epoch ?? '')
+    const hasLostEnd = !isOther && last !== undefined && (await isMissing(probe, last))
+    if (hasLostEnd || (isOther && !present)) present = await probe.renewEpoch(present?.epoch ?? '')
     if (!present) return
-    const isNews = noted?.epoch !== present.epoch // false where another connection has noticed the change meanwhile
+    const isNewEpoch = noted?.epoch !== present.epoch // false where another connection has noticed the change meanwhile
     noted = present
-    if (!isNews || !(isOther || isCut)) return
+    if (!isNewEpoch || !(isOther || hasLostEnd)) return
     anchor = undefined
     generation += 1
     changed(present)

@@ -1,6 +1,7 @@
 import { v5 } from 'uuid'
 import type { EventLog, LogIdentity } from './log.ts'
 
+// The same on all nodes, so that all show the same id.
 const ROOT = 'a4b3a8c2-95d5-5d0f-8a3b-0f0f0f6f7c11'
 
 const publicId = ({ id, epoch }: LogIdentity): string => v5(epoch, v5(id, ROOT))

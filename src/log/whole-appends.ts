@@ -29,7 +29,7 @@ const segmentsOf = (records: readonly NewEvent[], maxBytes: number): NewEvent[][
   return segments
 }
 
-async function* first<T>(source: AsyncIterable<T>, limit = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
+async function* limited<T>(source: AsyncIterable<T>, limit = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
   let left = limit
   if (left <= 0) return
   for await (const item of source) {
@@ -50,14 +50,14 @@ async function* forwards(store: EventLog, stream: string, from: Revision) {
 }
 
 async function* backwards(store: EventLog, stream: string, from: Revision | undefined) {
-  let whole: boolean | undefined
-  let parts: RecordedEvent[] = []
+  let isWhole: boolean | undefined // the append of the present record; undefined until that is checked
+  let chunks: RecordedEvent[] = [] // of the present event, last one first
   for await (const record of store.read(stream, { backwards: true, ...(from === undefined ? {} : { from }) })) {
-    whole ??= await isComplete(store, record)
-    if (endsEvent(record)) parts = []
-    parts.push(record)
-    if (whole && chunksBefore(record) === 0) yield* fromRecords(parts.toReversed())
-    if (opensAppend(record)) whole = undefined
+    isWhole ??= await isComplete(store, record)
+    if (endsEvent(record)) chunks = []
+    chunks.push(record)
+    if (isWhole && chunksBefore(record) === 0) yield* fromRecords(chunks.toReversed())
+    if (opensAppend(record)) isWhole = undefined
   }
 }
 
@@ -86,10 +86,10 @@ export const wholeAppends = (store: EventLog): EventLog => {
   }
 
   const read = (stream: string, { from, backwards: back, limit }: ReadOptions = {}) =>
-    first(back ? backwards(store, stream, from) : forwards(store, stream, from ?? 0n), limit)
+    limited(back ? backwards(store, stream, from) : forwards(store, stream, from ?? 0n), limit)
 
   const readAll = ({ after, limit }: { readonly after: bigint; readonly limit?: number }) =>
-    first(collected(store, store.readAll({ after })), limit)
+    limited(collected(store, store.readAll({ after })), limit)
 
   async function* follow(options: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const collect = newAppendCollector(store)

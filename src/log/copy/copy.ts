@@ -58,7 +58,7 @@ const endOf = async (adapter: EventLog, stream: string): Promise<ExpectedRevisio
   return 'none'
 }
 
-/** Appends to the target, each time at the end of the stream. */
+/** Writes appends to the target, each at the end of its stream. */
 const newTarget = (adapter: EventLog) => {
   const to = wholeAppends(adapter)
   const ends = new Map<string, ExpectedRevision>()
@@ -70,7 +70,7 @@ const newTarget = (adapter: EventLog) => {
     const expected = isFirst ? await endOf(adapter, stream) : (ends.get(stream) ?? 'none')
     isFirst = false
     const answer = await to.append(stream, expected, append.map(toNewEvent)).catch((error) => {
-      throw error instanceof WrongRevision ? new CopyRefused(`somebody else writes to ${stream}`) : error
+      throw error instanceof WrongRevision ? new CopyRefused(`another process writes to ${stream}`) : error
     })
     ends.set(stream, answer.revision)
   }

@@ -1,13 +1,15 @@
 import type { Appended, NewEvent } from '../log.ts'
 
 const BATCH_APPENDS = 512
-const BATCH_BYTES = 8 * 1024 * 1024
+const BATCH_BYTES = 8 * 1024 * 1024 // of which a character counts as one
 
 /** An append in the queue; one that has been answered meanwhile is removed by the next `take`. */
 export type PendingAppend = {
   readonly stream: string
+  /** The revision that the stream must have, -1n for none. */
   readonly expected: bigint
   readonly events: readonly NewEvent[]
+  /** The length of all data and metadata, a character counted as one byte. */
   readonly bytes: number
   /** Answers the append; only the first call counts. */
   readonly settle: (outcome: Appended | Error) => void

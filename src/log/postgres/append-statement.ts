@@ -3,12 +3,21 @@ import { int4s, int8s, jsons, texts, uuids } from '../../postgres/arrays.ts'
 import { type Appended, type RecordedEvent, WrongRevision, expectedOf } from '../log.ts'
 import type { PendingAppend } from './append-queue.ts'
 
-type Row = { stored: boolean; fresh: boolean; revision: bigint; at: bigint | null }
+/** The answer to one append. */
+type Row = {
+  stored: boolean
+  /** Stored by this statement, not by an earlier one whose answer was lost. */
+  fresh: boolean
+  /** Of the last event when it was stored, otherwise the one that the stream has. */
+  revision: bigint
+  /** Of the last event; null when it was not stored. */
+  position: bigint | null
+}
 
 /** The result of a statement: an answer to each append, and the new events of the log, in order and without gaps. */
 export type BatchResult = { readonly answers: (Appended | WrongRevision)[]; readonly newEvents: RecordedEvent[] }
 
-const statement = 'select stored, fresh, revision, at from log.append($1, $2, $3, $4, $5, $6, $7, $8, $9)'
+const statement = 'select stored, fresh, revision, at as position from log.append($1, $2, $3, $4, $5, $6, $7, $8, $9)'
 
 const parameters = (batch: readonly PendingAppend[]) => {
   const events = batch.flatMap((append) => append.events)
@@ -25,14 +34,14 @@ const parameters = (batch: readonly PendingAppend[]) => {
   ]
 }
 
-const recorded = ({ stream, events }: PendingAppend, { revision, at }: Row): RecordedEvent[] =>
+const toRecorded = ({ stream, events }: PendingAppend, { revision, position }: Row): RecordedEvent[] =>
   events.map((event, i) => {
-    const back = BigInt(events.length - 1 - i)
-    return { ...event, stream, revision: revision - back, position: at! - back }
+    const fromLast = BigInt(events.length - 1 - i)
+    return { ...event, stream, revision: revision - fromLast, position: position! - fromLast }
   })
 
-const answer = ({ stream }: PendingAppend, { stored, revision, at }: Row) =>
-  stored ? { revision, position: at! } : new WrongRevision(stream, expectedOf(revision))
+const toAnswer = ({ stream }: PendingAppend, { stored, revision, position }: Row) =>
+  stored ? { revision, position: position! } : new WrongRevision(stream, expectedOf(revision))
 
 /**
  * Prepares the statement that appends a batch; the returned function sends it. An append that an earlier attempt has stored
@@ -44,8 +53,8 @@ export const prepareAppend = (batch: readonly PendingAppend[]) => {
   return async (client: pg.Client): Promise<BatchResult> => {
     const { rows } = await client.query<Row>({ name: 'append', text: statement, values })
     return {
-      answers: batch.map((append, i) => answer(append, rows[i]!)),
-      newEvents: batch.flatMap((append, i) => (rows[i]!.fresh ? recorded(append, rows[i]!) : [])),
+      answers: batch.map((append, i) => toAnswer(append, rows[i]!)),
+      newEvents: batch.flatMap((append, i) => (rows[i]!.fresh ? toRecorded(append, rows[i]!) : [])),
     }
   }
 }

@@ -25,11 +25,13 @@ const lastStatement = 'select revision from log.events where stream = $1 order b
 
 export type PostgresLogOptions = {
   readonly url: string
+  /** How long an append may take before it is answered with LogUnavailable. Default 5,000. */
   readonly deadlineMs?: number
   /** How many connections the pool for reads may have; appends and wake-ups take one more each. */
   readonly connections?: number
   /** Default 32 MiB. */
   readonly maxAppendBytes?: number
+  /** Called after each batch of appends, for the metrics. */
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
 
@@ -59,25 +61,26 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   const writer = newWriter({ url, deadlineMs, verify, committed, ...(observe ? { observe } : {}) })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
-    const end = AbortSignal.any([signal, closing.signal])
+    const stopped = AbortSignal.any([signal, closing.signal])
     const reader = tail.read()
     const generation = identityCheck.generation()
     let at = after
-    let isWoken = false // without a wake-up the log itself is read
+    // At the start, and when nothing woke the follower for a while, the log itself is read: a notification may have been lost.
+    let mayUseTail = false
     try {
-      while (!end.aborted) {
+      while (!stopped.aborted) {
         const seen = tail.count()
-        const events = (isWoken ? reader.eventsAfter(at) : undefined) ?? (await page(at).catch(() => undefined))
-        if (end.aborted) return
+        const events = (mayUseTail ? reader.eventsAfter(at) : undefined) ?? (await page(at).catch(() => undefined))
+        if (stopped.aborted) return
         if (identityCheck.generation() !== generation) throw new LogChanged()
         identityCheck.noteRead(events?.at(-1))
-        if (events === undefined) await pause(RETRY_MS, end)
+        if (events === undefined) await pause(RETRY_MS, stopped)
         else if (events.length === 0) {
           reader.reachedEnd(seen)
           yield { events, through: at } // an empty batch tells the follower that the log answers
-          isWoken = await tail.changed(seen, POLL_MS, end)
+          mayUseTail = await tail.changed(seen, POLL_MS, stopped)
         } else {
-          isWoken = true
+          mayUseTail = true
           at = events.at(-1)!.position
           yield { events, through: at }
         }
@@ -110,13 +113,14 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
     return (await queryWithRetry<{ position: bigint }>(pool, query)).rows[0]!.position
   }
 
+  // The pool, with the retries of all reads. The probe calls `query` in this way only.
   const probe = newProbe({
     query: (text: string, values: unknown[]) => queryWithRetry(pool, { text, values }),
   } as never)
 
   let closed: Promise<void> | undefined
-  const close = () => (closed ??= shut())
-  const shut = async () => {
+  const close = () => (closed ??= closeAll())
+  const closeAll = async () => {
     await writer.close()
     closing.abort()
     await wakeUps.close()

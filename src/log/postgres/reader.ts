@@ -5,6 +5,7 @@ import { LogUnavailable, type Position, type ReadOptions, type RecordedEvent } f
 
 const PAGE_EVENTS = 1_000
 const PAGE_BYTES = 8 * 1024 * 1024
+const MAX_REVISION = 2n ** 62n
 
 type Row = {
   position: bigint
@@ -85,7 +86,7 @@ export const newReader = (pool: pg.Pool): Reader => {
   }
 
   async function* read(stream: string, options: ReadOptions = {}) {
-    const { backwards = false, from = backwards ? 2n ** 62n : 0n, limit = Number.POSITIVE_INFINITY } = options
+    const { backwards = false, from = backwards ? MAX_REVISION : 0n, limit = Number.POSITIVE_INFINITY } = options
     let [at, left] = [from, limit]
     while (left > 0) {
       const events = await rows(

@@ -35,8 +35,11 @@ export type Tail = {
 const PAGE_EVENTS = 1_000
 const PAGE_BYTES = 8 * 1024 * 1024
 
-const weight = (event: RecordedEvent) => event.data.length + event.metadata.length + 200
-const weigh = (events: readonly RecordedEvent[]) => events.reduce((sum, event) => sum + weight(event), 0)
+const EVENT_BYTES = 200 // about what an event takes in memory besides its texts
+
+/** About how many bytes of memory events take. */
+const sizeOf = (events: readonly RecordedEvent[]) =>
+  events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length + EVENT_BYTES, 0)
 
 /**
  * The newest batches that this process has committed, without gaps and up to `maxBytes`, as far as a follower has not
@@ -64,7 +67,7 @@ export const newTail = (maxBytes: number): Tail => {
     const stays = (event: RecordedEvent) => event.stream !== stream || event.revision >= before
     batches = batches.flatMap((batch) => {
       const events = batch.events.filter(stays)
-      return events.length > 0 ? [{ events, bytes: weigh(events) }] : []
+      return events.length > 0 ? [{ events, bytes: sizeOf(events) }] : []
     })
     bytes = batches.reduce((sum, batch) => sum + batch.bytes, 0)
   }
@@ -79,7 +82,7 @@ export const newTail = (maxBytes: number): Tail => {
     const last = batches.at(-1)?.events.at(-1)
     // Another process has appended in between: the batches up to there would leave a gap.
     if (last && events[0]!.position !== last.position + 1n) clear()
-    const size = weigh(events)
+    const size = sizeOf(events)
     batches.push({ events, bytes: size })
     bytes += size
     while (bytes > maxBytes && batches.length > 1) bytes -= batches.shift()!.bytes

@@ -48,16 +48,18 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
   const queue = newAppendQueue()
   const connection = newConnection(url, deadlineMs, verify)
   let draining: Promise<void> | undefined
-  const open = new Set<PendingAppend>()
+  const unanswered = new Set<PendingAppend>()
   let lastError: unknown
   let closed = false
 
+  /** Answers an append that was not written, or may not have been. */
   const refuse = (append: PendingAppend, cause: unknown) => {
     const stored = append.maybeStored || append.inFlight ? 'unknown' : false
     append.settle(new LogUnavailable(stored, cause, cause instanceof NotDurable ? cause.message : undefined))
   }
 
-  const connected = () =>
+  /** @throws PermanentError when connecting again would fail, too */
+  const connect = () =>
     connection.get().catch((error) => {
       throw error instanceof NotDurable || !isTransient(error) ? new PermanentError('', { cause: error }) : error
     })
@@ -76,7 +78,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
   }
 
   const write = async (appends: readonly PendingAppend[]) => {
-    const client = await connected()
+    const client = await connect()
     const batch = appends.filter((append) => !append.settled) // those answered as not stored must not be stored any more
     if (batch.length === 0) return
     const started = performance.now()
@@ -127,7 +129,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
       const settle = (outcome: Appended | Error) => {
         if (append.settled) return
         append.settled = true
-        open.delete(append)
+        unanswered.delete(append)
         clearTimeout(deadline)
         if (outcome instanceof Error) reject(outcome)
         else resolve(outcome)
@@ -136,7 +138,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
       const state = { settled: false, inFlight: false, maybeStored: false }
       const append: PendingAppend = { stream, expected: revisionNumber(expected), events, bytes, settle, ...state }
       const deadline = setTimeout(() => refuse(append, lastError), deadlineMs)
-      open.add(append)
+      unanswered.add(append)
       queue.push(append)
       draining ??= drain()
     })
@@ -148,7 +150,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
   }
 
   const abandon = (reason: Error) => {
-    for (const append of [...open]) refuse(append, reason)
+    for (const append of [...unanswered]) refuse(append, reason)
   }
 
   const close = async () => {

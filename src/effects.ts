@@ -15,15 +15,15 @@ export const tracesIn = (namespaceId: string): string => `traces in ${namespaceI
 export const tracesNamed = (externalId: string): string => `traces named ${keyHash(externalId)}`
 
 /**
- * What an event means to those who have read something before it. Each member has to be stated, so that a new type of
- * event cannot be forgotten by anything that keeps answers, callers or open connections.
+ * What an event changes for answers that were read before it. Each member has to be stated: so a new type of event is never
+ * forgotten where answers, callers or open connections are kept.
  */
 type EffectOf<Event extends DomainEvent> = {
-  /** What answers show otherwise from now on: ids of traces, namespaces, users and sessions, and lists of traces. */
+  /** What has changed for answers: ids of traces, namespaces, users and sessions, and topics of lists. */
   readonly topics: (event: DecodedEvent<Event>) => readonly string[]
-  /** The session, or the user, whose callers have other rights, another identity or another active namespace now. */
+  /** The id of the session or user whose callers have other rights, another identity or another active namespace now. */
   readonly callers: 'same' | ((event: DecodedEvent<Event>) => string)
-  /** Which reading has to end, because its reader may not read that any more. */
+  /** Which long lists being sent have to end, because their readers may not read them any more. */
   readonly ends: 'none' | ((event: DecodedEvent<Event>) => EndsReading | undefined)
 }
 
@@ -31,7 +31,7 @@ type Effects = { readonly [Type in AnyEvent['type']]: EffectOf<Extract<AnyEvent,
 
 const ofItself = ({ streamId }: DecodedEvent) => [streamId]
 
-/** An event that changes what is shown of the thing whose stream it is in, and nobody's rights. */
+/** An event that changes what answers show of its own stream, and no rights. */
 const harmless = { topics: ofItself, callers: 'same', ends: 'none' } as const
 
 type Membership = DomainEvent & { readonly data: { readonly userId: string } }
@@ -126,7 +126,7 @@ export type Effect = {
   readonly topics: readonly string[]
   /** Undefined when it changes no caller. */
   readonly callers: string | undefined
-  /** Undefined when it takes nobody's right to read. */
+  /** Undefined when it takes no right to read. */
   readonly ends: EndsReading | undefined
 }
 

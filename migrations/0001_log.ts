@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The log: a head row that counts positions, the events, and the one function that writes them. */
+/** The log: a head row with the last position, the events, and the one function that appends events. */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql`create schema log`.execute(db)
 
@@ -8,7 +8,7 @@ export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql`alter table log.head set (fillfactor = 10)`.execute(db)
   await sql`insert into log.head (position) values (0)`.execute(db)
 
-  // Bodies are json, not jsonb: it keeps their text. External storage: compressing them costs more than writing them.
+  // json, not jsonb: it keeps the exact text. External storage: compression would cost more time than the writing.
   await sql`
     create table log.events (
       position int8 primary key,
@@ -23,8 +23,8 @@ export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql`alter table log.events alter data set storage external, alter metadata set storage external`.execute(db)
   await sql`create unique index events_of_stream on log.events (stream, revision)`.execute(db)
 
-  // Lock, compare, insert. A function, because each of its statements sees what was committed before the lock was had.
-  // Appends come as arrays; events name their append by its number, from 1. A revision of -1 stands for no stream.
+  // Lock, compare, insert. A function, because each of its statements then sees what was committed before it got the lock.
+  // Appends come as arrays; events name their append by its number, from 1. A revision of -1 means a stream without events.
   await sql`
     create function log.append(
       streams text[], expecteds int8[], sizes int4[],

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** When a session was last used (ms): operational data, written behind, no event. */
+/** When a session was last used (milliseconds): operational data that is written with a delay, not made from events. */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql`create schema if not exists tracebook`.execute(db)
   await sql`

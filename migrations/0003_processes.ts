@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Checkpoints of the processes that follow the log, and what is still to be erased: never rebuilt. */
+/** Checkpoints of process managers, and the list of erasures. A rebuild of the read models does not touch them. */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql`create schema if not exists tracebook`.execute(db)
   await sql`create table tracebook.processes (name text primary key, position int8 not null)`.execute(db)

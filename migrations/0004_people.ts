@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Operational data of people's sides: counts of limits, handshakes of sign-ins, bytes of avatars. No events. */
+/** Operational data, not made from events: counters of rate limits, handshakes of sign-ins, bytes of avatars. */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql`create schema if not exists tracebook`.execute(db)
-  // What the limiter calculates with must come back as a number: an int8 would be a bigint. Unlogged: a crash forgives.
+  // Not int8: the limiter needs numbers, and the driver returns int8 as bigint. Unlogged: a crash may lose the counts.
   await sql`
     create unlogged table tracebook.rate_limits (key text primary key, points int4 not null, expire float8)
     with (fillfactor = 50)`.execute(db)

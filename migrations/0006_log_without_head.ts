@@ -1,19 +1,19 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Appends no longer rewrite a head row: while a backup holds a snapshot its dead versions cannot be removed, and each
- * append would read all of them. Writers take turns by an advisory lock, and the primary key knows the last position:
- * it never goes back, for the last event of a stream always stays. The log also gets an identity.
+ * Appends no longer update a head row: while a backup holds a snapshot, dead versions of the row cannot be removed, and each
+ * append would read all of them. Writers take turns by an advisory lock, and the last position is that of the last
+ * event: it never decreases, because erasure keeps the last event of each stream. The log also gets an identity.
  */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
-  // Nobody appends while the function and what it stands on change; processes of an older version read the view.
+  // The lock keeps processes from appending while the function changes. Processes of an older version read the view.
   await sql`lock table log.head in access exclusive mode`.execute(db)
   await sql`drop table log.head`.execute(db)
   await sql`
     create view log.head as select true as one, coalesce(max(position), 0) as position from log.events`.execute(db)
 
-  // Lock, compare, insert. A function, because each of its statements sees what was committed before the lock was had.
-  // Appends come as arrays; events name their append by its number, from 1. A revision of -1 stands for no stream.
+  // Lock, compare, insert. A function, because each of its statements then sees what was committed before it got the lock.
+  // Appends come as arrays; events name their append by its number, from 1. A revision of -1 means a stream without events.
   await sql`
     create or replace function log.append(
       streams text[], expecteds int8[], sizes int4[],
@@ -71,20 +71,20 @@ export const up = async (db: Kysely<unknown>): Promise<void> => {
       end loop;
     end $$`.execute(db)
 
-  // Which log this is, which history of it (a new epoch whenever its end may have been lost), and on which server and
-  // timeline the epoch began: null until a process has looked.
+  // The id of the log, the epoch, which changes whenever the log may have lost its end, and the server and timeline on which
+  // the epoch began: null until a process has first connected.
   await sql`
     create table log.identity (
       one bool primary key default true check (one), id uuid not null, epoch uuid not null, server text
     )`.execute(db)
   await sql`insert into log.identity (id, epoch) values (gen_random_uuid(), gen_random_uuid())`.execute(db)
 
-  // The log that read models and processes of this database follow.
+  // The id of the log that the read models and processes in this database follow.
   await sql`create table tracebook.followed_log (one bool primary key default true check (one), id uuid not null)`.execute(
     db,
   )
 
-  // Emptied when PostgreSQL recovers from a crash, which may take the last transactions of the read models along.
+  // Unlogged, so it is empty after a crash of PostgreSQL, which may have undone the last transactions of the read models.
   await sql`create unlogged table tracebook.incarnation (one bool primary key default true check (one), id uuid not null)`.execute(
     db,
   )

@@ -5,7 +5,7 @@ import { ignoredButTraces } from './support/ignored.ts'
 import { rewritten } from './support/vacuum.ts'
 import { type RowOf, tableOf } from './table.ts'
 
-/** Both maps are JSON objects as text. */
+/** `message_types` and `tool_types` are JSON objects as text: a count for each key. */
 const table = tableOf(
   'counts',
   {
@@ -29,7 +29,7 @@ const totals = table.unnest<readonly [traceId: string, Counted]>({
   tool_types: ([, { toolTypeCounts }]) => JSON.stringify(toolTypeCounts),
 })
 
-/** How many messages a trace has, of which classes, with which tool calls: the totals of the newest counts event. */
+/** How many messages a trace has, by class, and how many tool calls, by tool: the totals of its last `MessagesCounted`. */
 export const counts = projectionOf<AnyEvent>()<Changes>({
   name: 'counts',
   tables: table.create,
@@ -37,8 +37,8 @@ export const counts = projectionOf<AnyEvent>()<Changes>({
   indexes: '',
   start: () => ({ counted: new Map(), deleted: new Set() }),
   on: {
-    MessagesCounted: ({ counted }, { of: id, data }) => void counted.set(id, data),
-    TraceDeleted: ({ counted, deleted }, { of: id }) => {
+    MessagesCounted: ({ counted }, { streamId: id, data }) => void counted.set(id, data),
+    TraceDeleted: ({ counted, deleted }, { streamId: id }) => {
       counted.delete(id)
       deleted.add(id)
     },

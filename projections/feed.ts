@@ -39,8 +39,8 @@ const updated = table.unnest<readonly [id: string, visibility: string]>({
 })
 
 /**
- * The order of all lists of traces: what is immutable, and the visibility. What a batch of messages moves stands in
- * `traces` and `counts`, so that no write of messages touches an index of this table.
+ * The order of all lists of traces. Holds only columns that never change, and the visibility: columns that messages change
+ * are in `traces` and `counts`, so that messages never touch the indexes of this table.
  */
 export const feed = projectionOf<AnyEvent>()<Changes>({
   name: 'feed',
@@ -52,16 +52,16 @@ export const feed = projectionOf<AnyEvent>()<Changes>({
     create index feed_namespace_public on feed (namespace_id, created_at desc, id desc) where visibility = 'public';`,
   start: () => ({ added: new Map(), changed: new Map(), deleted: new Set() }),
   on: {
-    TraceCreated: ({ added }, { of: id, at, data: { namespaceId, visibility } }) =>
+    TraceCreated: ({ added }, { streamId: id, at, data: { namespaceId, visibility } }) =>
       void added.set(id, { id, namespaceId, createdAt: at, visibility }),
-    TraceUpdated: ({ added, changed }, { of: id, data: { patch } }) => {
+    TraceUpdated: ({ added, changed }, { streamId: id, data: { patch } }) => {
       const operation = patch.find(({ path }) => path === '/visibility')
       if (!operation || operation.op === 'remove') return
       const entry = added.get(id)
       if (entry) entry.visibility = operation.value as string
       else changed.set(id, operation.value as string)
     },
-    TraceDeleted: ({ added, changed, deleted }, { of: id }) => {
+    TraceDeleted: ({ added, changed, deleted }, { streamId: id }) => {
       added.delete(id)
       changed.delete(id)
       deleted.add(id)

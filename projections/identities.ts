@@ -1,4 +1,4 @@
-import { type Write, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { identityId } from '../src/ids.ts'
 import type { IdentityType, ProviderData } from '../src/user/events.ts'
@@ -12,7 +12,7 @@ import {
 import { type RowOf, tableOf } from './table.ts'
 
 /**
- * `first_id` is the id that the first identity of the same key had: those that follow each other share it.
+ * `first_id` is the id of the first identity with the same key; later ones, after a removal, have the same `first_id`.
  * `provider_data` is a JSON object, `email` a JSON string literal.
  */
 const table = tableOf('identities', {
@@ -27,7 +27,7 @@ const table = tableOf('identities', {
 })
 export type IdentitiesTable = RowOf<typeof table> & { type: IdentityType }
 
-/** Identities that are the user's no more; their rows above say what they were. */
+/** Identities that were removed from their users; their rows in `identities` stay. */
 const removedTable = tableOf('removed_identities', { id: 'uuid primary key', user_id: 'uuid not null' })
 export type RemovedIdentitiesTable = RowOf<typeof removedTable>
 
@@ -67,7 +67,7 @@ const removals = removedTable.unnest<Changes['removed'][number]>({
   user_id: ({ userId }) => userId,
 })
 
-const update = (rows: readonly Profile[], write: Write) =>
+const update = (rows: readonly Profile[], write: WriteStatement) =>
   write(
     'identities-update',
     `update identities i set provider_data = coalesce(c.provider_data, i.provider_data),
@@ -77,8 +77,8 @@ const update = (rows: readonly Profile[], write: Write) =>
   )
 
 /**
- * How users sign in. The key, a hash of a credential, is in the identity's ids only. Removals are events of the user's
- * stream, and have rows of their own: those of a stream must come from it alone.
+ * How users sign in. The key, a hash of a credential, is stored only in the ids derived from it. Removals are events of the
+ * user's stream, so they have a table of their own: a replay of one stream must be able to replace all of its rows.
  */
 export const identities = projectionOf<AnyEvent>()<Changes>({
   name: 'identities',
@@ -90,13 +90,13 @@ export const identities = projectionOf<AnyEvent>()<Changes>({
     create index identities_first on identities (first_id);`,
   start: () => ({ ...changedRows(), removed: [] }),
   on: {
-    IdentityCreated: ({ created }, { of: id, at: createdAt, data }) => {
+    IdentityCreated: ({ created }, { streamId: id, at: createdAt, data }) => {
       const { userId, type, key, providerData, email, emailVerified } = data
       const firstId = identityId(type, key)
       created.set(id, { id, firstId, userId, type, providerData, email, emailVerified, createdAt })
     },
-    IdentityRemoved: ({ removed }, { of: userId, data: { identityId: id } }) => void removed.push({ id, userId }),
-    IdentityRefreshed: (rows, { of: id, data: { providerData, email, emailVerified } }) =>
+    IdentityRemoved: ({ removed }, { streamId: userId, data: { identityId: id } }) => void removed.push({ id, userId }),
+    IdentityRefreshed: (rows, { streamId: id, data: { providerData, email, emailVerified } }) =>
       change(rows, id, { id, providerData, email, emailVerified }),
     UserCreated: 'ignored',
     UserRenamed: 'ignored',

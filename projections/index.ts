@@ -15,7 +15,7 @@ import { type SizesTable, sizes } from './sizes.ts'
 import { type TombstonesTable, type TracesTable, traces } from './traces.ts'
 import { type UsersTable, users } from './users.ts'
 
-/** All others may take rights away: a batch that holds one of them must survive a crash of PostgreSQL at once. */
+/** Events that take no rights away. A batch with any other event is committed durably (`src/engine/apply.ts`). */
 const harmless: ReadonlySet<AnyEvent['type']> = new Set([
   'UserCreated',
   'IdentityCreated',
@@ -29,8 +29,8 @@ const harmless: ReadonlySet<AnyEvent['type']> = new Set([
 ])
 
 /**
- * All read models that decisions and answers combine. Another version means another schema, built from the log: it
- * goes up whenever a table or a handler changes.
+ * The read models that commands and queries read from. Raise the version whenever a table or a handler changes: the schema
+ * of another version is built from the log.
  */
 export const readModels: Group = {
   name: MAIN,
@@ -55,10 +55,10 @@ export const readModels: Group = {
   sweep: sweepLeftovers,
 }
 
-/** All groups of read models that the service keeps: a new one is an entry here. */
+/** All groups of read models. A new group is another entry here. */
 export const groups: readonly Group[] = [readModels]
 
-/** The tables of the group, and what stands beside it. */
+/** The tables that queries use: those of the group, and operational ones. */
 export type ReadTables = {
   users: UsersTable
   identities: IdentitiesTable
@@ -77,6 +77,6 @@ export type ReadTables = {
   leftovers: LeftoversTable
   model_providers: ModelProvidersTable
   models: ModelsTable
-  /** Operational, never rebuilt: when a session was last used, in ms. */
+  /** When a session was last used, in milliseconds; not made from events. */
   'tracebook.session_uses': { session_id: string; last_used_at: bigint }
 }

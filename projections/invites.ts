@@ -1,11 +1,11 @@
-import { type Write, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Role } from '../src/namespace/events.ts'
 import { literal } from './support/changed-rows.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
 import { type RowOf, tableOf } from './table.ts'
 
-/** `email` is a JSON string literal; who accepted, and when, is said of the first use. */
+/** `email` is a JSON string literal; `accepted_at` and `accepted_by` are those of the first use. */
 const table = tableOf(
   'invites',
   {
@@ -35,16 +35,16 @@ type Created = Key & {
   readonly createdAt: number
   readonly expiresAt: number
 }
-/** What happens to an invite within a batch, be it new or not. */
-type Happening = Key & { uses: number; first?: { readonly by: string; readonly at: number }; revokedAt?: number }
+/** The changes of one invite in a batch, also of one that the batch creates. */
+type InviteChange = Key & { uses: number; first?: { readonly by: string; readonly at: number }; revokedAt?: number }
 
-type Changes = { readonly created: Created[]; readonly happened: Map<string, Happening> }
+type Changes = { readonly created: Created[]; readonly changed: Map<string, InviteChange> }
 
-const happeningOf = ({ happened }: Changes, namespaceId: string, code: string): Happening => {
+const changeOf = ({ changed }: Changes, namespaceId: string, code: string): InviteChange => {
   const key = `${namespaceId}/${code}`
-  let happening = happened.get(key)
-  if (!happening) happened.set(key, (happening = { namespaceId, code, uses: 0 }))
-  return happening
+  let change = changed.get(key)
+  if (!change) changed.set(key, (change = { namespaceId, code, uses: 0 }))
+  return change
 }
 
 const key = { namespace_id: ({ namespaceId }: Key) => namespaceId, code: ({ code }: Key) => code }
@@ -59,7 +59,7 @@ const inserted = table.unnest<Created>({
   expires_at: ({ expiresAt }) => expiresAt,
 })
 
-const updated = table.unnest<Happening>({
+const updated = table.unnest<InviteChange>({
   ...key,
   use_count: ({ uses }) => uses,
   revoked_at: ({ revokedAt }) => revokedAt,
@@ -67,8 +67,8 @@ const updated = table.unnest<Happening>({
   accepted_by: ({ first }) => first?.by,
 })
 
-// After the insert, in the same transaction: an invite may be made, used and revoked in one batch.
-const update = (rows: readonly Happening[], write: Write) =>
+// Runs after the insert: a batch may create, use and revoke the same invite.
+const update = (rows: readonly InviteChange[], write: WriteStatement) =>
   write(
     'invites-update',
     `update invites i set use_count = i.use_count + c.use_count, revoked_at = coalesce(i.revoked_at, c.revoked_at),
@@ -77,26 +77,26 @@ const update = (rows: readonly Happening[], write: Write) =>
     updated.values(rows),
   )
 
-/** Invites with what became of them; their state depends on the time and is derived where it is shown. */
+/** Invites and their use. Whether one is still valid depends on the time, and is computed by the queries. */
 export const invites = projectionOf<AnyEvent>()<Changes>({
   name: 'invites',
   tables: table.create,
   rows: { invites: { namespace: 'namespace_id' } },
   indexes: 'create index invites_code on invites (code);',
-  start: () => ({ created: [], happened: new Map() }),
+  start: () => ({ created: [], changed: new Map() }),
   on: {
-    InviteCreated: ({ created }, { of: namespaceId, at: createdAt, data }) => {
+    InviteCreated: ({ created }, { streamId: namespaceId, at: createdAt, data }) => {
       const { code, role, invitedBy, email, maxUses, expiresAt } = data
       created.push({ namespaceId, code, role, invitedBy, email, maxUses, createdAt, expiresAt })
     },
-    InviteRevoked: (changes, { of: namespaceId, at, data: { code } }) => {
-      happeningOf(changes, namespaceId, code).revokedAt ??= at
+    InviteRevoked: (changes, { streamId: namespaceId, at, data: { code } }) => {
+      changeOf(changes, namespaceId, code).revokedAt ??= at
     },
-    MemberJoined: (changes, { of: namespaceId, at, data: { userId, code } }) => {
+    MemberJoined: (changes, { streamId: namespaceId, at, data: { userId, code } }) => {
       if (code === undefined) return
-      const happening = happeningOf(changes, namespaceId, code)
-      happening.uses++
-      happening.first ??= { by: userId, at }
+      const change = changeOf(changes, namespaceId, code)
+      change.uses++
+      change.first ??= { by: userId, at }
     },
     NamespaceCreated: 'ignored',
     NamespaceUpdated: 'ignored',
@@ -108,8 +108,8 @@ export const invites = projectionOf<AnyEvent>()<Changes>({
     ...ignoredTraceEvents,
     ...ignoredModelsEvents,
   },
-  write: ({ created, happened }, write) => {
+  write: ({ created, changed }, write) => {
     if (created.length > 0) write('invites-insert', inserted.insert, inserted.values(created))
-    if (happened.size > 0) update([...happened.values()], write)
+    if (changed.size > 0) update([...changed.values()], write)
   },
 })

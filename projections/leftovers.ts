@@ -1,15 +1,15 @@
 import type { Client } from '../src/engine/checkpoint.ts'
 import { projectionOf } from '../src/engine/projection.ts'
-import { idOf } from '../src/engine/stream.ts'
+import { streamIdOf } from '../src/engine/stream.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type RowOf, tableOf } from './table.ts'
 
-/** Messages and parts of this trace whose incarnation is below `before` are of an earlier life, and have to go. */
+/** Messages and parts of this trace with an incarnation below `before` belong to a deleted trace and have to be deleted. */
 const table = tableOf('leftovers', { trace_id: 'uuid primary key', before: 'int8 not null' })
 export type LeftoversTable = RowOf<typeof table>
 
-/** Newest deletions, by trace. */
+/** The revision of the newest deletion, by trace id. */
 type Changes = Map<string, bigint>
 
 const noted = table.unnest<readonly [traceId: string, before: bigint]>({
@@ -18,8 +18,8 @@ const noted = table.unnest<readonly [traceId: string, before: bigint]>({
 })
 
 /**
- * What deletions leave behind until it is swept: thousands of rows would hold up the batch that the deletion is in, and
- * with it the writes of all others. Empty at rest.
+ * The deleted traces whose messages and parts are still to be swept. A deletion may concern thousands of rows: to delete
+ * them in its own batch would hold up all other writes. Empty when everything has been swept.
  */
 export const leftovers = projectionOf<AnyEvent>()<Changes>({
   name: 'leftovers',
@@ -28,7 +28,7 @@ export const leftovers = projectionOf<AnyEvent>()<Changes>({
   indexes: '',
   start: () => new Map(),
   on: {
-    TraceDeleted: (deleted, { of: id, revision }) => void deleted.set(id, revision),
+    TraceDeleted: (deleted, { streamId: id, revision }) => void deleted.set(id, revision),
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
     MessageAdded: 'ignored',
@@ -56,7 +56,7 @@ const dueOf = (schema: string) => `
     order by trace_id limit ${CHUNK_TRACES}
   )`
 
-/** Rows of a life that has ended: no projection touches them any more, and a later life has a higher incarnation. */
+/** Deletes rows of deleted traces. No projection touches them: a trace of the same id that is created later has a higher incarnation. */
 const removeRows = (schema: string, table: 'messages' | 'parts') => `
   with ${dueOf(schema)}
   delete from ${schema}.${table} where ctid = any(array(
@@ -66,16 +66,16 @@ const removeRows = (schema: string, table: 'messages' | 'parts') => `
     ) old limit ${CHUNK_ROWS}
   ))`
 
-// A trace that was deleted again meanwhile has another `before`, and stays.
+// A trace that was deleted again meanwhile has another `before`, so its row stays.
 const removeDone = (schema: string) => `
   with ${dueOf(schema)}
   delete from ${schema}.leftovers l using due where l.trace_id = due.trace_id and l.before = due.before
     and not exists (select from ${schema}.messages m where m.trace_id = due.trace_id and m.incarnation < due.before)
     and not exists (select from ${schema}.parts p where p.trace_id = due.trace_id and p.incarnation < due.before)`
 
-/** Parts, then messages, then the note that they are due: each chunk may be repeated, by several processes, too. */
+/** Deletes parts first, then messages, then the row that asks for it. Each chunk may be repeated, also by several processes. */
 export const sweepLeftovers = async (client: Client, schema: string, stream?: string): Promise<boolean> => {
-  const values = [stream === undefined ? null : idOf({ stream })]
+  const values = [stream === undefined ? null : streamIdOf({ stream })]
   for (const text of [removeRows(schema, 'parts'), removeRows(schema, 'messages'), removeDone(schema)]) {
     const { rowCount } = await client.query(text, values)
     if (rowCount) return true

@@ -1,4 +1,4 @@
-import { type Write, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Role } from '../src/namespace/events.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
@@ -22,7 +22,7 @@ type Row = Key & { readonly role: Role; readonly invitedBy: string | undefined; 
 
 type Changed = Key & { role: Role }
 
-/** What a batch leaves of each membership that it touches; a key stands in one of the three only. */
+/** The result of a batch for each membership that it changes: a key is in one of the three maps only. */
 type Changes = {
   readonly joined: Map<string, Row>
   readonly changed: Map<string, Changed>
@@ -42,8 +42,8 @@ const joinedRows = table.unnest<Row>({
 const changedRows = table.unnest<Changed>({ ...key, role: ({ role }) => role })
 const removedRows = table.unnest<Key>(key)
 
-// Who left and came back within one batch is there still.
-const writeJoined = (rows: readonly Row[], write: Write) =>
+// On conflict: a member who leaves and joins again in one batch still has a row.
+const writeJoined = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'members-upsert',
     `${joinedRows.insert} on conflict (namespace_id, user_id) do update
@@ -51,7 +51,7 @@ const writeJoined = (rows: readonly Row[], write: Write) =>
     joinedRows.values(rows),
   )
 
-const writeRoles = (rows: readonly Changed[], write: Write) =>
+const writeRoles = (rows: readonly Changed[], write: WriteStatement) =>
   write(
     'members-roles',
     `update members m set role = c.role from ${changedRows.as('c')}
@@ -59,14 +59,14 @@ const writeRoles = (rows: readonly Changed[], write: Write) =>
     changedRows.values(rows),
   )
 
-const writeRemoved = (rows: readonly Key[], write: Write) =>
+const writeRemoved = (rows: readonly Key[], write: WriteStatement) =>
   write(
     'members-delete',
     `delete from members m using ${removedRows.as('c')} where m.namespace_id = c.namespace_id and m.user_id = c.user_id`,
     removedRows.values(rows),
   )
 
-/** Who belongs to which namespace, in which role. */
+/** The members of namespaces, and their roles. */
 export const members = projectionOf<AnyEvent>()<Changes>({
   name: 'members',
   tables: table.create,
@@ -74,19 +74,19 @@ export const members = projectionOf<AnyEvent>()<Changes>({
   indexes: 'create index members_user on members (user_id, namespace_id);',
   start: () => ({ joined: new Map(), changed: new Map(), removed: new Map() }),
   on: {
-    MemberJoined: ({ joined, changed, removed }, { of: namespaceId, at, data: { userId, role, invitedBy } }) => {
+    MemberJoined: ({ joined, changed, removed }, { streamId: namespaceId, at, data: { userId, role, invitedBy } }) => {
       const key = keyOf({ namespaceId, userId })
       changed.delete(key)
       removed.delete(key)
       joined.set(key, { namespaceId, userId, role, invitedBy, joinedAt: at })
     },
-    MemberRoleChanged: ({ joined, changed }, { of: namespaceId, data: { userId, role } }) => {
+    MemberRoleChanged: ({ joined, changed }, { streamId: namespaceId, data: { userId, role } }) => {
       const key = keyOf({ namespaceId, userId })
       const row = joined.get(key)
       if (row) joined.set(key, { ...row, role })
       else changed.set(key, { namespaceId, userId, role })
     },
-    MemberRemoved: ({ joined, changed, removed }, { of: namespaceId, data: { userId } }) => {
+    MemberRemoved: ({ joined, changed, removed }, { streamId: namespaceId, data: { userId } }) => {
       const key = keyOf({ namespaceId, userId })
       joined.delete(key)
       changed.delete(key)

@@ -1,4 +1,4 @@
-import { projectionOf, type Happened, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { messageId } from '../src/ids.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
@@ -11,9 +11,9 @@ import { erasedFrom } from './support/vacuum.ts'
 import { type RowOf, tableOf } from './table.ts'
 
 /**
- * `text_content`, `model` and `tools` are JSON text; `ordinal` is the message's place by arrival. `incarnation` is the one
- * of the trace that it belongs to: rows of an earlier life stay until they are swept, and must not be shown. `revision` is
- * the trace's after the last event of the message.
+ * `text_content`, `model` and `tools` are JSON text; `ordinal` counts a trace's messages as they arrived. `incarnation` is
+ * that of the trace: rows of an earlier incarnation stay until they are swept, and must not be shown. `revision`
+ * is the trace's after the last event of the message.
  */
 const table = tableOf(
   'messages',
@@ -64,7 +64,7 @@ const scalarsOf = ({ role, textContent, model, order, timestamp }: Added) => ({
   timestamp,
 })
 
-const update = (row: Row, { data, at, revision }: Happened<Updated>) => {
+const update = (row: Row, { data, at, revision }: DecodedEvent<Updated>) => {
   for (const operation of data.patch) {
     if (partIndex(operation.path) === undefined && operation.op !== 'remove')
       row.fields[operation.path.slice(1)] = operation.value
@@ -108,7 +108,7 @@ const inserted = table.unnest<NewRow>({
 
 const updated = table.unnest<Row>(cells)
 
-const insert = (rows: readonly NewRow[], write: Write) =>
+const insert = (rows: readonly NewRow[], write: WriteStatement) =>
   write(
     'messages-insert',
     `insert into messages (incarnation, ${inserted.columns})
@@ -116,8 +116,8 @@ const insert = (rows: readonly NewRow[], write: Write) =>
     inserted.values(rows),
   )
 
-// A field that a patch leaves alone is null here: none can be taken back, so the stored one stays.
-const writeUpdates = (rows: readonly Row[], write: Write) =>
+// Null stands for a field that the patch does not change: a field that is set can never be removed again.
+const writeUpdates = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'messages-update',
     `update messages m set role = coalesce(u.role, m.role), text_content = coalesce(u.text_content, m.text_content),
@@ -130,18 +130,17 @@ const writeUpdates = (rows: readonly Row[], write: Write) =>
     updated.values(rows),
   )
 
-/** Absent keys come last: no message can have an infinite one. Lists have to be ordered by the very same expressions. */
+/** Messages without a key come last: no message can have an infinite one. Queries must order by exactly these expressions. */
 export const listOrder = (sequence: string, timestamp: string): string =>
   `coalesce(${sequence}, 'infinity'::float8), coalesce(${timestamp}, 'infinity'::float8)`
 
-/** One row for each message: all but its parts. What a deletion leaves behind is swept later (`leftovers`). */
+/** One row for each message, without its parts. The rows of deleted traces are swept later (`leftovers.ts`). */
 export const messages = projectionOf<AnyEvent>()<Changes>({
   name: 'messages',
   tables: `${table.create}
     alter table messages alter text_content set storage external;`,
   rows: { messages: { trace: 'trace_id' } },
-  // The second is the order of lists, the third finds what has changed since a revision. Of indexes that seem equally good,
-  // as all do before there are rows, the planner takes the newest: to find a message by its ordinal it must be none of these.
+  // The second index is the order of lists, the third finds what has changed since a revision. The primary key is made last: on an empty table all indexes seem equally good, the planner then takes the newest, and keeps the plan.
   indexes: `
     create unique index messages_id on messages (trace_id, incarnation, id);
     create index messages_listed on messages (trace_id, incarnation, ${listOrder('sequence', 'timestamp')}, ordinal);
@@ -149,14 +148,14 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
     alter table messages drop constraint messages_pkey, add primary key (trace_id, incarnation, ordinal);`,
   start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map() }),
   on: {
-    MessageAdded: ({ added }, { of: traceId, at, revision, data }) => {
+    MessageAdded: ({ added }, { streamId: traceId, at, revision, data }) => {
       const { externalId, ordinal, class: kind, tools, digest } = data
       const counted = { class: kind, tools, digest }
       const times = { createdAt: at, updatedAt: at, revision }
       added.add({ traceId, ordinal, externalId, fields: scalarsOf(data), ...counted, ...times })
     },
     MessageUpdated: ({ added, updated }, event) => {
-      const { of: traceId, revision, data } = event
+      const { streamId: traceId, revision, data } = event
       const key = keyOf({ traceId, ordinal: data.ordinal })
       let row: Row | undefined = added.find(key) ?? updated.get(key)
       if (!row) {
@@ -165,7 +164,7 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
       }
       update(row, event)
     },
-    TraceDeleted: ({ added, updated }, { of: id }) => {
+    TraceDeleted: ({ added, updated }, { streamId: id }) => {
       added.removeAll(({ traceId }) => traceId === id)
       forget(updated, id)
     },

@@ -1,4 +1,4 @@
-import { type Happened, type Write, projectionOf } from '../src/engine/projection.ts'
+import { type DecodedEvent, type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Model, ModelsEvent } from '../src/models/events.ts'
 import { normalizedId } from '../src/models/normalized-id.ts'
@@ -6,7 +6,7 @@ import { texts } from '../src/postgres/arrays.ts'
 import { ignoredButModels } from './support/ignored.ts'
 import { type RowOf, tableOf } from './table.ts'
 
-/** All but `id` are JSON text. */
+/** All columns but `id` are JSON text. */
 const providersTable = tableOf('model_providers', {
   id: 'text collate "C" primary key',
   name: 'json not null',
@@ -17,7 +17,7 @@ const providersTable = tableOf('model_providers', {
 })
 export type ModelProvidersTable = RowOf<typeof providersTable>
 
-/** `body` is the model as answers show it, `search` what a search looks through, in lower case. */
+/** `body` is the model as answers show it; `search` is the text that searches compare with, in lower case. */
 const modelsTable = tableOf(
   'models',
   {
@@ -37,7 +37,10 @@ type ProviderField = Exclude<keyof ModelProvidersTable, 'id'>
 type Fields = { [Field in ProviderField]?: unknown }
 type Row = { readonly providerId: string; readonly modelId: string; readonly model: Model | undefined }
 
-/** Providers that begin anew in this batch, fields set in others, and models by provider and id; none for a removed one. */
+/**
+ * The providers that this batch removes or replaces, those that it adds, changed fields of others, and models by provider
+ * and id; `model` is undefined for a removed one.
+ */
 type Changes = {
   readonly cleared: Set<string>
   readonly added: Map<string, Fields>
@@ -60,7 +63,7 @@ const clear = ({ cleared, added, set, models }: Changes, providerId: string) => 
 
 const update = (
   changes: Changes,
-  { of: providerId, data }: Happened<Extract<ModelsEvent, { type: 'ProviderUpdated' }>>,
+  { streamId: providerId, data }: DecodedEvent<Extract<ModelsEvent, { type: 'ProviderUpdated' }>>,
 ) => {
   const fields: Fields = changes.added.get(providerId) ?? changes.set.get(providerId) ?? {}
   for (const operation of data.patch) {
@@ -73,7 +76,7 @@ const update = (
   if (!changes.added.has(providerId) && Object.keys(fields).length > 0) changes.set.set(providerId, fields)
 }
 
-/** What Postgres text cannot hold is not searched for. */
+/** Without the characters that PostgreSQL text cannot hold. */
 const searchable = (text: string) => text.toLowerCase().toWellFormed().replaceAll('\0', '')
 
 type Offered = Row & { readonly model: Model }
@@ -89,7 +92,7 @@ const written = modelsTable.unnest<Offered & { readonly normal: string }>({
     JSON.stringify({ providerId, modelId, normalizedId: normal, ...model }),
 })
 
-const writeModels = (rows: readonly Offered[], write: Write) =>
+const writeModels = (rows: readonly Offered[], write: WriteStatement) =>
   write(
     'models-upsert',
     `${written.insert} on conflict (provider_id, model_id) do update set normalized_id = excluded.normalized_id,
@@ -97,7 +100,7 @@ const writeModels = (rows: readonly Offered[], write: Write) =>
     written.values(rows.map((row) => ({ ...row, normal: normalizedId(row.modelId) }))),
   )
 
-const removeModels = (rows: readonly Row[], write: Write) =>
+const removeModels = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'models-remove',
     `delete from models m using ${removed.as('g')} where m.provider_id = g.provider_id and m.model_id = g.model_id`,
@@ -113,7 +116,7 @@ const newProviders = providersTable.unnest<readonly [id: string, Fields]>({
   doc: ([, { doc }]) => literal(doc),
 })
 
-const writeSet = (id: string, fields: Fields, write: Write) => {
+const writeSet = (id: string, fields: Fields, write: WriteStatement) => {
   const names = Object.keys(fields) as ProviderField[]
   const assignments = names.map((name, i) => `${name} = $${i + 2}`).join(', ')
   write('', `update model_providers set ${assignments} where id = $1`, [
@@ -131,13 +134,13 @@ export const models = projectionOf<AnyEvent>()<Changes>({
   indexes: '',
   start: () => ({ cleared: new Set(), added: new Map(), set: new Map(), models: new Map() }),
   on: {
-    ProviderAdded: (changes, { of: providerId, data: { models, ...fields } }) => {
+    ProviderAdded: (changes, { streamId: providerId, data: { models, ...fields } }) => {
       clear(changes, providerId)
       changes.added.set(providerId, { ...fields })
       for (const [modelId, model] of Object.entries(models)) setModel(changes, { providerId, modelId, model })
     },
     ProviderUpdated: update,
-    ProviderRemoved: (changes, { of: providerId }) => clear(changes, providerId),
+    ProviderRemoved: (changes, { streamId: providerId }) => clear(changes, providerId),
     ...ignoredButModels,
   },
   write: ({ cleared, added, set, models }, write) => {
@@ -146,11 +149,11 @@ export const models = projectionOf<AnyEvent>()<Changes>({
       write('model-providers-clear', 'delete from model_providers where id = any($1::text[])', [texts([...cleared])])
     }
     const rows = [...models.values()]
-    const kept = rows.filter((row): row is Offered => row.model !== undefined)
-    const gone = rows.filter(({ model }) => model === undefined)
+    const present = rows.filter((row): row is Offered => row.model !== undefined)
+    const removed = rows.filter(({ model }) => model === undefined)
     if (added.size > 0) write('model-providers-insert', newProviders.insert, newProviders.values([...added]))
     for (const [id, fields] of set) writeSet(id, fields, write)
-    if (kept.length > 0) writeModels(kept, write)
-    if (gone.length > 0) removeModels(gone, write)
+    if (present.length > 0) writeModels(present, write)
+    if (removed.length > 0) removeModels(removed, write)
   },
 })

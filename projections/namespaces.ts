@@ -1,4 +1,4 @@
-import { type Write, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { ClaimedBy, NamespaceType } from '../src/namespace/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
@@ -52,7 +52,7 @@ const inserted = table.unnest<Row>({
 
 const updated = table.unnest<Change>(changing)
 
-const update = (rows: readonly Change[], write: Write) =>
+const update = (rows: readonly Change[], write: WriteStatement) =>
   write(
     'namespaces-update',
     `update namespaces n set display_name = coalesce(c.display_name, n.display_name),
@@ -62,7 +62,7 @@ const update = (rows: readonly Change[], write: Write) =>
     updated.values(rows),
   )
 
-/** Namespaces, looked up by id: that of a slug is derived from it. */
+/** Namespaces. There is no index for slugs: the id is derived from the slug (`src/ids.ts`). */
 export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'namespaces',
   tables: table.create,
@@ -70,11 +70,11 @@ export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   indexes: '',
   start: changedRows,
   on: {
-    NamespaceCreated: ({ created }, { of: id, at: createdAt, data }) =>
+    NamespaceCreated: ({ created }, { streamId: id, at: createdAt, data }) =>
       void created.set(id, { id, createdAt, ...data }),
-    NamespaceUpdated: (rows, { of: id, data: { displayName, description } }) =>
+    NamespaceUpdated: (rows, { streamId: id, data: { displayName, description } }) =>
       change(rows, id, { id, description, ...(displayName === undefined ? {} : { displayName }) }),
-    AvatarChanged: (rows, { of: id, data: { storageId } }) => change(rows, id, { id, storageId }),
+    AvatarChanged: (rows, { streamId: id, data: { storageId } }) => change(rows, id, { id, storageId }),
     MemberJoined: 'ignored',
     MemberRoleChanged: 'ignored',
     MemberRemoved: 'ignored',

@@ -1,4 +1,4 @@
-import { projectionOf, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { partIndex } from '../src/trace/message.ts'
 import { partText } from '../src/trace/part-text.ts'
@@ -11,8 +11,8 @@ import { erasedFrom } from './support/vacuum.ts'
 import { type RowOf, tableOf } from './table.ts'
 
 /**
- * `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text. `incarnation` is the message's: rows
- * of an earlier life of the trace must not be shown.
+ * `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text. `incarnation` is the trace's: rows
+ * of an earlier one must not be shown.
  */
 const table = tableOf(
   'parts',
@@ -31,7 +31,7 @@ export type PartsTable = RowOf<typeof table>
 type Place = { readonly traceId: string; readonly ordinal: number; readonly position: number }
 type Row = Place & { part: StoredPart }
 
-/** Parts by message and position; of stored ones also where one is taken away. */
+/** Parts by message and position; `part` is undefined where a stored part is removed. */
 type Changes = {
   readonly inserted: NewRows<Row>
   readonly replaced: Map<string, Place & { readonly part: StoredPart | undefined }>
@@ -58,28 +58,31 @@ const whole = table.unnest<Row>({
 const insert = `
   insert into parts (incarnation, ${whole.columns}) select ${PRESENT_INCARNATION}, u.* from ${whole.as('u')}`
 
-const writeReplaced = (changed: readonly (Place & { readonly part: StoredPart | undefined })[], write: Write) => {
-  const kept = changed.filter((row): row is Row => row.part !== undefined)
-  const gone = changed.filter((row) => row.part === undefined)
-  if (kept.length > 0) {
+const writeReplaced = (
+  changed: readonly (Place & { readonly part: StoredPart | undefined })[],
+  write: WriteStatement,
+) => {
+  const present = changed.filter((row): row is Row => row.part !== undefined)
+  const removed = changed.filter((row) => row.part === undefined)
+  if (present.length > 0) {
     write(
       'parts-upsert',
       `${insert} on conflict (trace_id, incarnation, ordinal, position)
        do update set type = excluded.type, body = excluded.body`,
-      whole.values(kept),
+      whole.values(present),
     )
   }
-  if (gone.length === 0) return
+  if (removed.length === 0) return
   write(
     'parts-remove',
     `delete from parts p using ${placed.as('u')}
        ${byKey('parts', `r.trace_id = u.trace_id and r.incarnation = ${PRESENT_INCARNATION} and r.ordinal = u.ordinal and r.position = u.position`)}
      where p.ctid = found.ctid`,
-    placed.values(gone),
+    placed.values(removed),
   )
 }
 
-/** The parts of all messages, each whole, with the text that it came in with. */
+/** The parts of all messages, each with the exact JSON text that the client sent. */
 export const parts = projectionOf<AnyEvent>()<Changes>({
   name: 'parts',
   tables: `${table.create}
@@ -88,11 +91,11 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
   indexes: '',
   start: () => ({ inserted: newRows<Row>(keyOf), replaced: new Map() }),
   on: {
-    MessageAdded: ({ inserted }, { of: traceId, data: { ordinal, parts } }) => {
+    MessageAdded: ({ inserted }, { streamId: traceId, data: { ordinal, parts } }) => {
       for (let position = 0; position < parts.length; position++)
         inserted.add({ traceId, ordinal, position, part: parts[position]! })
     },
-    MessageUpdated: ({ inserted, replaced }, { of: traceId, data: { ordinal, patch } }) => {
+    MessageUpdated: ({ inserted, replaced }, { streamId: traceId, data: { ordinal, patch } }) => {
       for (const operation of patch) {
         const position = partIndex(operation.path)
         if (position === undefined) continue
@@ -104,7 +107,7 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
         else inserted.remove(row)
       }
     },
-    TraceDeleted: ({ inserted, replaced }, { of: id }) => {
+    TraceDeleted: ({ inserted, replaced }, { streamId: id }) => {
       inserted.removeAll(({ traceId }) => traceId === id)
       forget(replaced, id)
     },

@@ -1,4 +1,4 @@
-import { type Write, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { SessionEvent } from '../src/session/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
@@ -10,7 +10,7 @@ import {
 } from './support/ignored.ts'
 import { type RowOf, tableOf } from './table.ts'
 
-/** `device_name` is a JSON string literal, `namespace_id` the namespace that the session was told to be active in. */
+/** `device_name` is a JSON string literal; `namespace_id` is the namespace that the session was switched to. */
 const table = tableOf('sessions', {
   id: 'uuid primary key',
   user_id: 'uuid not null',
@@ -52,7 +52,7 @@ const inserted = table.unnest<Row>({
 
 const updated = table.unnest<Change>(changing)
 
-const update = (rows: readonly Change[], write: Write) =>
+const update = (rows: readonly Change[], write: WriteStatement) =>
   write(
     'sessions-update',
     `update sessions s set namespace_id = coalesce(c.namespace_id, s.namespace_id),
@@ -61,7 +61,7 @@ const update = (rows: readonly Change[], write: Write) =>
     updated.values(rows),
   )
 
-/** Sessions, also those that have ended. When they were last used is operational and stands in `session_uses`. */
+/** Sessions, also those that have ended. When they were last used is in the operational table `session_uses`. */
 export const sessions = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'sessions',
   tables: table.create,
@@ -71,9 +71,10 @@ export const sessions = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     create index sessions_user on sessions (user_id);`,
   start: changedRows,
   on: {
-    SessionCreated: ({ created }, { of: id, at: createdAt, data }) => void created.set(id, { id, createdAt, ...data }),
-    SessionSwitched: (rows, { of: id, data: { namespaceId } }) => change(rows, id, { id, namespaceId }),
-    SessionRevoked: (rows, { of: id, at: revokedAt }) => change(rows, id, { id, revokedAt }),
+    SessionCreated: ({ created }, { streamId: id, at: createdAt, data }) =>
+      void created.set(id, { id, createdAt, ...data }),
+    SessionSwitched: (rows, { streamId: id, data: { namespaceId } }) => change(rows, id, { id, namespaceId }),
+    SessionRevoked: (rows, { streamId: id, at: revokedAt }) => change(rows, id, { id, revokedAt }),
     ...ignoredUserEvents,
     ...ignoredNamespaceEvents,
     ...ignoredTraceEvents,

@@ -1,11 +1,11 @@
-import { projectionOf, type Happened, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { int8s, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { rewritten } from './support/vacuum.ts'
 import { type RowOf, tableOf } from './table.ts'
 
-/** How many traces a namespace has, and the sum of their `bytes`; one without traces has no row. */
+/** How many traces a namespace has, and the sum of their `bytes`. A namespace without traces has no row. */
 const table = tableOf(
   'sizes',
   { namespace_id: 'uuid primary key', traces: 'int8 not null', bytes: 'int8 not null' },
@@ -17,13 +17,13 @@ type Created = { readonly namespaceId: string; bytes: number }
 
 type Changes = {
   readonly created: Map<string, Created>
-  /** Bytes that came to traces of earlier batches. */
+  /** Bytes added to traces of earlier batches, by trace id. */
   readonly grown: Map<string, number>
-  /** The namespaces of deleted traces. */
+  /** The namespaces of deleted traces, by trace id. */
   readonly deleted: Map<string, string>
 }
 
-const grow = ({ created, grown }: Changes, { of: id, bytes }: Happened) => {
+const grow = ({ created, grown }: Changes, { streamId: id, bytes }: DecodedEvent) => {
   const own = created.get(id)
   if (own) own.bytes += bytes
   else grown.set(id, (grown.get(id) ?? 0) + bytes)
@@ -35,7 +35,7 @@ const added = table.unnest<readonly [namespaceId: string, { readonly traces: num
   bytes: ([, { bytes }]) => bytes,
 })
 
-const add = (rows: Iterable<Created>, write: Write) => {
+const add = (rows: Iterable<Created>, write: WriteStatement) => {
   const sums = new Map<string, { traces: number; bytes: number }>()
   for (const { namespaceId, bytes } of rows) {
     const sum = sums.get(namespaceId) ?? { traces: 0, bytes: 0 }
@@ -49,8 +49,8 @@ const add = (rows: Iterable<Created>, write: Write) => {
   )
 }
 
-/** Takes away what traces count for that still have their rows: a trace that has none counts for nothing. */
-const subtract = (ids: readonly string[], write: Write) =>
+/** Subtracts the traces with these ids, by their rows in `traces`; a trace without a row was subtracted before. */
+const subtract = (ids: readonly string[], write: WriteStatement) =>
   write(
     'sizes-subtract',
     `update sizes s set traces = s.traces - gone.traces, bytes = s.bytes - gone.bytes
@@ -62,7 +62,7 @@ const subtract = (ids: readonly string[], write: Write) =>
     [uuids(ids)],
   )
 
-const addBytes = (grown: ReadonlyMap<string, number>, write: Write) =>
+const addBytes = (grown: ReadonlyMap<string, number>, write: WriteStatement) =>
   write(
     'sizes-grow',
     `update sizes s set bytes = s.bytes + more.bytes
@@ -74,12 +74,12 @@ const addBytes = (grown: ReadonlyMap<string, number>, write: Write) =>
     [uuids([...grown.keys()]), int8s([...grown.values()])],
   )
 
-const removeEmpty = (namespaceIds: Iterable<string>, write: Write) =>
+const removeEmpty = (namespaceIds: Iterable<string>, write: WriteStatement) =>
   write('sizes-remove', 'delete from sizes where namespace_id = any($1::uuid[]) and traces = 0', [
     uuids([...new Set(namespaceIds)]),
   ])
 
-/** What each namespace takes up, for its quotas. Stands before `traces`, whose rows it reads as they were before a batch. */
+/** The size of each namespace, for its quotas. Must come before `traces` in the list: it reads that table as it was before the batch. */
 export const sizes = projectionOf<AnyEvent>()<Changes>({
   name: 'sizes',
   tables: table.create,
@@ -88,10 +88,11 @@ export const sizes = projectionOf<AnyEvent>()<Changes>({
   indexes: '',
   start: () => ({ created: new Map(), grown: new Map(), deleted: new Map() }),
   on: {
-    TraceCreated: ({ created }, { of: id, data: { namespaceId } }) => void created.set(id, { namespaceId, bytes: 0 }),
+    TraceCreated: ({ created }, { streamId: id, data: { namespaceId } }) =>
+      void created.set(id, { namespaceId, bytes: 0 }),
     MessageAdded: grow,
     MessageUpdated: grow,
-    TraceDeleted: ({ created, grown, deleted }, { of: id, data: { namespaceId } }) => {
+    TraceDeleted: ({ created, grown, deleted }, { streamId: id, data: { namespaceId } }) => {
       created.delete(id)
       grown.delete(id)
       deleted.set(id, namespaceId)

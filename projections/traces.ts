@@ -1,4 +1,4 @@
-import { projectionOf, type Happened, type Write } from '../src/engine/projection.ts'
+import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { keyHash } from '../src/ids.ts'
 import { uuids } from '../src/postgres/arrays.ts'
@@ -44,7 +44,7 @@ export type TombstonesTable = RowOf<typeof tombstones>
 
 type Created = Extract<AnyEvent, { type: 'TraceCreated' }>['data'] & { at: number; incarnation: bigint }
 
-/** What a batch does to one trace. */
+/** The changes of one trace in a batch. */
 type Row = {
   readonly id: string
   created?: Created
@@ -61,7 +61,7 @@ type Tombstone = { readonly id: string; readonly revision: bigint; readonly at: 
 
 type Changes = { readonly rows: Map<string, Row>; readonly deleted: Map<string, Tombstone> }
 
-const rowOf = ({ rows }: Changes, { of: id, revision, at }: Happened): Row => {
+const rowOf = ({ rows }: Changes, { streamId: id, revision, at }: DecodedEvent): Row => {
   let row = rows.get(id)
   if (!row) rows.set(id, (row = { id, set: new Map(), updatedAt: 0, bytes: 0, revision, at }))
   row.revision = revision
@@ -69,7 +69,7 @@ const rowOf = ({ rows }: Changes, { of: id, revision, at }: Happened): Row => {
   return row
 }
 
-const messageWritten = (changes: Changes, event: Happened) => {
+const messageWritten = (changes: Changes, event: DecodedEvent) => {
   const row = rowOf(changes, event)
   row.updatedAt = event.at
   row.bytes += event.bytes
@@ -84,7 +84,7 @@ const buried = tombstones.unnest<Tombstone>({
   deletions: ({ deletions }) => deletions,
 })
 
-const writeDeleted = (deleted: readonly Tombstone[], write: Write) => {
+const writeDeleted = (deleted: readonly Tombstone[], write: WriteStatement) => {
   write('traces-delete', 'delete from traces where id = any($1::uuid[])', [uuids(deleted.map(({ id }) => id))])
   write(
     'traces-bury',
@@ -120,7 +120,7 @@ const inserted = table.unnest<NewRow>({
 
 const updated = table.unnest<Row>(touched)
 
-const writeUpdated = (rows: readonly Row[], write: Write) =>
+const writeUpdated = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'traces-touch',
     `update traces t set updated_at = greatest(t.updated_at, u.updated_at), bytes = t.bytes + u.bytes,
@@ -129,14 +129,14 @@ const writeUpdated = (rows: readonly Row[], write: Write) =>
     updated.values(rows),
   )
 
-/** The few traces whose own fields changed: one unprepared statement each, for the columns that it sets. */
-const writeSet = ({ id, set }: Row, write: Write) => {
+/** Updates a trace whose own fields changed: these are few, so each gets a statement of its own, which is not prepared. */
+const writeSet = ({ id, set }: Row, write: WriteStatement) => {
   const columns = [...set.keys()].sort()
   const assignments = columns.map((column, i) => `${column} = $${i + 2}`).join(', ')
   write('', `update traces set ${assignments} where id = $1`, [id, ...columns.map((column) => set.get(column))])
 }
 
-/** The header of each trace, and a tombstone for one that is gone. */
+/** One row for each trace, without its messages, and a tombstone for each deleted one. */
 export const traces = projectionOf<AnyEvent>()<Changes>({
   name: 'traces',
   tables: `
@@ -145,7 +145,7 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
     comment on column traces.incarnation is 'revision of its first event: tells one life of an externalId from the next';
     ${tombstones.create}`,
   rows: { traces: { trace: 'id' }, trace_tombstones: { trace: 'id' } },
-  // Any number of namespaces may have a trace of one name: to be found by namespace, or the oldest first.
+  // Many namespaces may have a trace with the same external id: looked up by namespace, or the oldest first.
   indexes: `
     create index traces_key on traces (key, namespace_id);
     create index traces_public on traces (key, created_at, id) where visibility = 'public';
@@ -176,13 +176,13 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
       set.set('ai_title', literal(event.data.title) ?? null).set('ai_summary', JSON.stringify(event.data.summary))
       set.set('summary_message_count', event.data.messageCount)
     },
-    TraceDeleted: ({ rows, deleted }, { of: id, revision, at, data, actor }) => {
+    TraceDeleted: ({ rows, deleted }, { streamId: id, revision, at, data, actor }) => {
       rows.delete(id)
       deleted.set(id, { id, revision, at, deletions: JSON.stringify(endedBy(data, at, actor?.userId)) })
     },
     ...ignoredButTraces,
   },
-  passOver: (changes, event) => void rowOf(changes, event),
+  onSkipped: (changes, event) => void rowOf(changes, event),
   write: ({ rows, deleted }, write) => {
     if (deleted.size > 0) writeDeleted([...deleted.values()], write)
     const all = [...rows.values()]

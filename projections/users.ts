@@ -17,7 +17,7 @@ type Row = { readonly id: string; readonly displayName?: string | undefined }
 
 const written = table.unnest<Row>({ id: ({ id }) => id, display_name: ({ displayName }) => literal(displayName) })
 
-/** Who uses the service. */
+/** Users. */
 export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'users',
   tables: table.create,
@@ -25,8 +25,8 @@ export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   indexes: '',
   start: changedRows,
   on: {
-    UserCreated: ({ created }, { of: id, data: { displayName } }) => void created.set(id, { id, displayName }),
-    UserRenamed: (rows, { of: id, data: { displayName } }) => change(rows, id, { id, displayName }),
+    UserCreated: ({ created }, { streamId: id, data: { displayName } }) => void created.set(id, { id, displayName }),
+    UserRenamed: (rows, { streamId: id, data: { displayName } }) => change(rows, id, { id, displayName }),
     IdentityCreated: 'ignored',
     IdentityRefreshed: 'ignored',
     IdentityRemoved: 'ignored',

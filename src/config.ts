@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { groups } from '../projections/index.ts'
-import { defaultDataFolder } from './embedded/data-folder.ts'
+import { defaultDataDir } from './embedded/default-data-dir.ts'
 import { httpSettings } from './http/settings.ts'
 import { modelsSettings } from './models/settings.ts'
 import { quotaSettings } from './namespace/quota-settings.ts'
-import { leastConnections } from './postgres/pool-sizes.ts'
+import { minConnections } from './postgres/pool-sizes.ts'
 import { realtimeSettings } from './realtime/settings.ts'
 import { sessionSettings } from './session/settings.ts'
 import { checkSignin, signinSettings } from './signin/settings.ts'
@@ -27,17 +27,17 @@ const roles = z
   .transform((text) => text.split(',').map((role) => role.trim()))
   .pipe(z.array(Role).min(1))
 
-/** All configuration: environment variables, read once. The README lists them with their defaults. */
+/** The whole configuration: environment variables, read at the start. The README lists them with their defaults. */
 export const Environment = z.object({
   ...httpSettings,
   DATA_DIR: z
     .string()
     .min(1)
     .transform((path) => resolve(path))
-    .default(() => defaultDataFolder()),
+    .default(() => defaultDataDir()),
   DATABASE_URL: url('postgres:', 'postgresql:').optional(),
-  DATABASE_CONNECTIONS: number(28, leastConnections(groups.length), 10_000),
-  // Hosts may come as a list, which no URL parser takes: the adapter looks closer.
+  DATABASE_CONNECTIONS: number(28, minConnections(groups.length), 10_000),
+  // Only its beginning is checked here: a list of hosts is no valid URL. The adapter parses the rest.
   EVENTSTORE_URL: z
     .string()
     .regex(/^(esdb|kurrentdb)(\+discover)?:\/\//i, {
@@ -57,7 +57,7 @@ export const Environment = z.object({
 
 export type Config = z.infer<typeof Environment>
 
-/** A variable that cannot be used. The message names each one and what is wrong with it. */
+/** The configuration cannot be used. The message names each wrong variable, and what is wrong with it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }

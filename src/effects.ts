@@ -1,4 +1,4 @@
-import type { Happened } from './engine/projection.ts'
+import type { DecodedEvent } from './engine/projection.ts'
 import type { DomainEvent } from './engine/stream.ts'
 import type { AnyEvent } from './events.ts'
 import type { EndsReading } from './http/long-list.ts'
@@ -15,39 +15,39 @@ export const tracesIn = (namespaceId: string): string => `traces in ${namespaceI
 export const tracesNamed = (externalId: string): string => `traces named ${keyHash(externalId)}`
 
 /**
- * What an event means to those who have read something before it. Each member has to be stated, so that a new type of
- * event cannot be forgotten by anything that keeps answers, callers or open connections.
+ * What an event changes for answers that were read before it. Each member has to be stated: so a new type of event is never
+ * forgotten where answers, callers or open connections are kept.
  */
 type EffectOf<Event extends DomainEvent> = {
-  /** What answers show otherwise from now on: ids of traces, namespaces, users and sessions, and lists of traces. */
-  readonly topics: (event: Happened<Event>) => readonly string[]
-  /** The session, or the user, whose callers have other rights, another identity or another active namespace now. */
-  readonly callers: 'same' | ((event: Happened<Event>) => string)
-  /** Which reading has to end, because its reader may not read that any more. */
-  readonly ends: 'none' | ((event: Happened<Event>) => EndsReading | undefined)
+  /** What has changed for answers: ids of traces, namespaces, users and sessions, and topics of lists. */
+  readonly topics: (event: DecodedEvent<Event>) => readonly string[]
+  /** The id of the session or user whose callers have other rights, another identity or another active namespace now. */
+  readonly callers: 'same' | ((event: DecodedEvent<Event>) => string)
+  /** Which long lists being sent have to end, because their readers may not read them any more. */
+  readonly ends: 'none' | ((event: DecodedEvent<Event>) => EndsReading | undefined)
 }
 
 type Effects = { readonly [Type in AnyEvent['type']]: EffectOf<Extract<AnyEvent, { type: Type }>> }
 
-const ofItself = ({ of }: Happened) => [of]
+const ofItself = ({ streamId }: DecodedEvent) => [streamId]
 
-/** An event that changes what is shown of the thing whose stream it is in, and nobody's rights. */
+/** An event that changes what answers show of its own stream, and no rights. */
 const harmless = { topics: ofItself, callers: 'same', ends: 'none' } as const
 
 type Membership = DomainEvent & { readonly data: { readonly userId: string } }
 
 /** A membership changes: of the namespace whose stream it is in, and of the user that it names. */
 const membership = {
-  topics: ({ of, data: { userId } }: Happened<Membership>) => [of, userId],
-  callers: ({ data: { userId } }: Happened<Membership>) => userId,
+  topics: ({ streamId, data: { userId } }: DecodedEvent<Membership>) => [streamId, userId],
+  callers: ({ data: { userId } }: DecodedEvent<Membership>) => userId,
 }
 
 const visibilityIn = (patch: readonly PatchOperation[]) => patch.find(({ path }) => path === '/visibility')
 
 const effects: Effects = {
   TraceCreated: {
-    topics: ({ of, data: { namespaceId, externalId, visibility } }) => [
-      of,
+    topics: ({ streamId, data: { namespaceId, externalId, visibility } }) => [
+      streamId,
       tracesIn(namespaceId),
       tracesNamed(externalId),
       ...(visibility === 'public' ? [PUBLIC_TRACES] : []),
@@ -56,21 +56,21 @@ const effects: Effects = {
     ends: 'none',
   },
   TraceUpdated: {
-    topics: ({ of, data: { patch } }) => (visibilityIn(patch) ? [of, PUBLIC_TRACES] : [of]),
+    topics: ({ streamId, data: { patch } }) => (visibilityIn(patch) ? [streamId, PUBLIC_TRACES] : [streamId]),
     callers: 'same',
-    ends: ({ of, data: { patch } }) => {
+    ends: ({ streamId, data: { patch } }) => {
       const change = visibilityIn(patch)
       if (!change || (change.op !== 'remove' && change.value === 'public')) return undefined
-      return ({ reader }) => reader.traceId === of && !reader.isMember
+      return ({ reader }) => reader.traceId === streamId && !reader.isMember
     },
   },
   TraceDeleted: {
-    topics: ({ of, data: { externalId } }) => [of, tracesNamed(externalId)],
+    topics: ({ streamId, data: { externalId } }) => [streamId, tracesNamed(externalId)],
     callers: 'same',
     ends:
-      ({ of }) =>
+      ({ streamId }) =>
       ({ reader, shows }) =>
-        reader.traceId === of || shows(of),
+        reader.traceId === streamId || shows(streamId),
   },
   MessageAdded: harmless,
   MessageUpdated: harmless,
@@ -82,9 +82,9 @@ const effects: Effects = {
   MemberRemoved: {
     ...membership,
     ends:
-      ({ of, data: { userId } }) =>
+      ({ streamId, data: { userId } }) =>
       ({ reader }) =>
-        reader.namespaceId === of && reader.caller?.userId === userId,
+        reader.namespaceId === streamId && reader.caller?.userId === userId,
   },
   NamespaceCreated: harmless,
   NamespaceUpdated: harmless,
@@ -93,14 +93,14 @@ const effects: Effects = {
   InviteRevoked: harmless,
 
   SessionCreated: harmless,
-  SessionSwitched: { topics: ofItself, callers: ({ of }) => of, ends: 'none' }, // what is read was found before
+  SessionSwitched: { topics: ofItself, callers: ({ streamId }) => streamId, ends: 'none' }, // what is read was found before
   SessionRevoked: {
     topics: ofItself,
-    callers: ({ of }) => of,
+    callers: ({ streamId }) => streamId,
     ends:
-      ({ of }) =>
+      ({ streamId }) =>
       ({ reader }) =>
-        reader.caller?.sessionId === of,
+        reader.caller?.sessionId === streamId,
   },
 
   UserCreated: harmless,
@@ -109,7 +109,7 @@ const effects: Effects = {
   IdentityRefreshed: harmless,
   IdentityRemoved: {
     topics: ofItself,
-    callers: ({ of }) => of,
+    callers: ({ streamId }) => streamId,
     ends:
       ({ data: { identityId } }) =>
       ({ reader }) =>
@@ -126,12 +126,12 @@ export type Effect = {
   readonly topics: readonly string[]
   /** Undefined when it changes no caller. */
   readonly callers: string | undefined
-  /** Undefined when it takes nobody's right to read. */
+  /** Undefined when it takes no right to read. */
   readonly ends: EndsReading | undefined
 }
 
 /** @throws for an event type that this version does not know: nothing that was read before can be trusted then */
-export const effectOf = (event: Happened): Effect => {
+export const effectOf = (event: DecodedEvent): Effect => {
   const effect = effects[event.type as AnyEvent['type']] as EffectOf<DomainEvent> | undefined
   if (!effect) throw new Error(`no effect is known of ${event.type}`)
   const { topics, callers, ends } = effect

@@ -1,5 +1,5 @@
 import type { EventFormat } from './engine/codec.ts'
-import { quarantineFormats } from './engine/quarantine-events.ts'
+import { quarantineFormats } from './engine/skip-events.ts'
 import { type ModelsEvent, modelsFormats } from './models/events.ts'
 import { type NamespaceEvent, namespaceFormats } from './namespace/events.ts'
 import { type SessionEvent, sessionFormats } from './session/events.ts'
@@ -7,10 +7,10 @@ import type { TraceEvent } from './trace/events.ts'
 import { traceFormats } from './trace/formats.ts'
 import { type IdentityEvent, type UserEvent, identityFormats, userFormats } from './user/events.ts'
 
-/** Every event of the service: what projections handle or name as ignored. */
+/** All events of the service. Each projection handles each of these types or names it as ignored. */
 export type AnyEvent = UserEvent | IdentityEvent | SessionEvent | NamespaceEvent | TraceEvent | ModelsEvent
 
-/** How each event type is written and read, for the one codec. */
+/** The formats of all event types, for the codec. */
 export const formats: Readonly<Record<string, EventFormat>> = {
   ...userFormats,
   ...identityFormats,

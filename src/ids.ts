@@ -2,14 +2,14 @@ import { createHash, hash, randomUUIDv7 } from 'node:crypto'
 import { uuidText, writeUuid } from './uuid.ts'
 
 /**
- * Ids are derived from the key of what they stand for, wherever uniqueness matters: two racing creators meet in the
- * same stream, and the first event that expects no stream wins.
+ * Where uniqueness matters an id is derived from the key of its thing: two processes that create the same thing at once then
+ * append to the same stream, and only the first append expects an empty stream.
  */
 const ROOT = '5b1f0e3c-5d0b-5a8e-9f3e-6d0c7a52c1f4'
 
 const digest = Buffer.alloc(20)
 
-/** A UUID of version 5 (RFC 9562). Ours, because one is made for each message: the libraries take eight times as long. */
+/** A UUID of version 5 (RFC 9562). Not from a library, because each message needs one, and libraries take eight times as long. */
 export const v5 = (name: string, namespace: string): string => {
   const bytes = Buffer.allocUnsafe(16 + Buffer.byteLength(name))
   writeUuid(bytes, namespace, 0)
@@ -22,23 +22,23 @@ export const v5 = (name: string, namespace: string): string => {
 
 const derived = (kind: string, ...key: string[]) => v5([kind, ...key].join('\0'), ROOT)
 
-/** The same for the same externalId in the same namespace, also after a deletion. */
+/** The same id for the same externalId in the same namespace, also after a deletion. */
 export const traceId = (namespaceId: string, externalId: string): string => derived('trace', namespaceId, externalId)
 export const messageId = (traceId: string, externalId: string): string => v5(externalId, traceId)
 export const namespaceId = (slug: string): string => derived('namespace', slug)
 /**
- * `key` is the SHA-256 of what identifies somebody: a device's id is a credential and is kept nowhere. `life` is how often
- * an identity of that key has been removed: the next one is another identity, and its user another user.
+ * `key` is the SHA-256 of a device's id or of an account: a device's id is a credential, so it is not stored. `removals` is
+ * how often an identity with this key has been removed: the next one gets another id, and so another user.
  */
-export const identityId = (type: 'device' | 'codehost', key: string, life = 0): string =>
-  life === 0 ? derived('identity', type, key) : derived('identity', type, key, String(life))
+export const identityId = (type: 'device' | 'codehost', key: string, removals = 0): string =>
+  removals === 0 ? derived('identity', type, key) : derived('identity', type, key, String(removals))
 export const userId = (identityId: string): string => derived('user', identityId)
 export const newId = (): string => randomUUIDv7()
 
-/** A short, fixed-size stand-in for keys of up to 1,024 characters in indexes. */
+/** A hash in the form of a UUID, for indexes over keys that may have 1,024 characters. */
 export const keyHash = (key: string): string => uuidText(hash('sha256', key, 'buffer'))
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-/** Whether a text has the form of the ids made here; anything else names nothing. */
+/** Whether a text has the form of an id: a UUID in lower case. */
 export const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)

@@ -1,18 +1,25 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
 import pretty from 'pino-pretty'
 
+/** The part of a logger that most parts of the service need: details first, then the message. */
+export type MinimalLogger = {
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
+}
+
 /** For a person at a terminal: the time of day, the level, the message, then the details. */
 const forPeople = () => pretty({ translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', sync: true })
 
 /**
- * Structured logs on standard output: JSON lines, or lines for a person where that is a terminal. Tokens, cookies and
- * codes are never in them.
+ * Structured logs on standard output: JSON lines, or readable lines where that is a terminal. Tokens, cookies and codes
+ * are never in them.
  */
 export const newLogger = (level: string, isTerminal = process.stdout.isTTY): Logger => {
   const options: LoggerOptions = {
     level,
     redact: {
-      // Not `*.code`: that is where errors say what they are.
+      // Not `*.code`: errors have their codes there.
       paths: [
         'req.headers.authorization',
         'req.headers.cookie',

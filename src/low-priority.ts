@@ -2,7 +2,7 @@ import { constants, setPriority } from 'node:os'
 import { isMainThread } from 'node:worker_threads'
 
 /**
- * Imported by what runs on a thread of its own: where the processors are all taken, the event loop comes first, for
- * everybody waits for that. On Linux a priority is the thread's; elsewhere it would be the whole process's.
+ * Imported by worker threads for its side effect: gives the thread a lower priority than the event loop, which all requests
+ * wait for. Only on Linux, where the priority is that of the thread; elsewhere it would be that of the whole process.
  */
 if (!isMainThread && process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)

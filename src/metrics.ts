@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
-/** What the service counts. Durations are seconds. */
+/** The metrics of the service, for Prometheus. Durations are in seconds. */
 export const newMetrics = () => {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -70,7 +70,7 @@ export const newMetrics = () => {
     gauge: (name: string, help: string, value: () => number) => {
       const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(value()) })
     },
-    /** A gauge with several values, each under another value of a label. */
+    /** Registers a gauge with one value for each value of a label. */
     gauges: (name: string, help: string, label: string, values: () => readonly (readonly [string, number])[]) => {
       const collect = () => {
         for (const [key, value] of values()) gauge.set({ [label]: key }, value)

@@ -1,6 +1,6 @@
 /**
- * How much of the way between two positions of a log is done, in whole percent. Positions themselves say little: in
- * EventStoreDB they are bytes, of everything that is on the server.
+ * The progress from one position of a log to another, in whole percent, for messages. Positions themselves say little to
+ * people: in EventStoreDB they are offsets in bytes, which count other applications' events, too.
  */
 export const percentDone = (from: bigint, at: bigint, to: bigint): number => {
   if (at >= to) return 100

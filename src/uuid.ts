@@ -1,12 +1,12 @@
-/** UUIDs between text and bytes, digit by digit: texts made on the way would all be for the garbage collector. */
+/** Converts UUIDs between text and bytes, digit by digit, without the garbage of intermediate strings. */
 
 const TEXT_LENGTH = 36
 const HYPHEN = '-'.charCodeAt(0)
 const DIGITS = Buffer.from('0123456789abcdef')
 
-/** Where the 16 bytes stand in `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`, and where the hyphens. */
-const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
-const HYPHENS = [8, 13, 18, 23] as const
+/** The indexes of the 16 bytes, and of the hyphens, in `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`. */
+const BYTE_INDEXES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
+const HYPHEN_INDEXES = [8, 13, 18, 23] as const
 
 const NO_DIGIT = 16
 const values = new Uint8Array(128).fill(NO_DIGIT)
@@ -21,10 +21,10 @@ const valueAt = (text: string, at: number): number => values[text.charCodeAt(at)
  * @throws RangeError for a text that is none
  */
 export const writeUuid = (target: Uint8Array, uuid: string, at: number): void => {
-  let wrong = uuid.length !== TEXT_LENGTH || HYPHENS.some((place) => uuid.charCodeAt(place) !== HYPHEN)
+  let wrong = uuid.length !== TEXT_LENGTH || HYPHEN_INDEXES.some((index) => uuid.charCodeAt(index) !== HYPHEN)
   for (let i = 0; i < 16; i++) {
-    const high = valueAt(uuid, PLACES[i]!)
-    const low = valueAt(uuid, PLACES[i]! + 1)
+    const high = valueAt(uuid, BYTE_INDEXES[i]!)
+    const low = valueAt(uuid, BYTE_INDEXES[i]! + 1)
     wrong ||= high === NO_DIGIT || low === NO_DIGIT
     target[at + i] = (high << 4) | low
   }
@@ -33,12 +33,12 @@ export const writeUuid = (target: Uint8Array, uuid: string, at: number): void =>
 
 const scratch = Buffer.alloc(TEXT_LENGTH, HYPHEN)
 
-/** The text of a UUID from its 16 bytes, in lower case. */
+/** The text of a UUID, in lower case, from its first 16 bytes. */
 export const uuidText = (bytes: Uint8Array): string => {
   for (let i = 0; i < 16; i++) {
     const byte = bytes[i]!
-    scratch[PLACES[i]!] = DIGITS[byte >> 4]!
-    scratch[PLACES[i]! + 1] = DIGITS[byte & 15]!
+    scratch[BYTE_INDEXES[i]!] = DIGITS[byte >> 4]!
+    scratch[BYTE_INDEXES[i]! + 1] = DIGITS[byte & 15]!
   }
   return scratch.toString('latin1')
 }

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { readModels } from '../projections/index.ts'
 import { schemaOf } from '../src/engine/group.ts'
 import { locks } from '../src/engine/schema.ts'
-import { leastConnections, poolSizes } from '../src/postgres/pool-sizes.ts'
+import { minConnections, poolSizes } from '../src/postgres/pool-sizes.ts'
 import { freshDatabase } from './support/database.ts'
 import { type App, openApp } from './support/open-app.ts'
 
@@ -56,7 +56,7 @@ const load = async ({ call, service }: App, token: string) => {
   ])
 }
 
-for (const connections of [leastConnections(1), 28]) {
+for (const connections of [minConnections(1), 28]) {
   test(`are never more than ${connections} with DATABASE_CONNECTIONS=${connections}, whatever it does`, async () => {
     const database = await freshDatabase()
     const counted = await startCounting(database.url)

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Happened } from '../src/engine/projection.ts'
+import type { DecodedEvent } from '../src/engine/projection.ts'
 import { type AnyEvent, formats } from '../src/events.ts'
 import { PUBLIC_TRACES, effectOf, tracesIn, tracesNamed } from '../src/effects.ts'
 import type { Reader } from '../src/http/long-list.ts'
@@ -17,11 +17,13 @@ const readers = {
 
 type Name = keyof typeof readers
 
-const happened = ({ type, of, data }: { type: AnyEvent['type']; of: string; data?: object }, position = 1n) =>
-  ({ type, of, position, data: { externalId: 'name', ...data } }) as Happened
+const decoded = (
+  { type, streamId, data }: { type: AnyEvent['type']; streamId: string; data?: object },
+  position = 1n,
+) => ({ type, streamId, position, data: { externalId: 'name', ...data } }) as DecodedEvent
 
 /** Which of the readers an event ends; the lister is about to show the trace `shown`. */
-const ended = (event: Happened): Name[] => {
+const ended = (event: DecodedEvent): Name[] => {
   const { ends } = effectOf(event)
   const shows = (id: string) => id === 'shown'
   return (Object.keys(readers) as Name[]).filter((name) => ends?.({ reader: readers[name], shows }))
@@ -30,67 +32,75 @@ const ended = (event: Happened): Name[] => {
 const visibility = (value: string) => ({ patch: [{ op: 'replace', path: '/visibility', value }] })
 
 for (const [name, event, expected] of [
-  ['a deletion ends all', { type: 'TraceDeleted', of: 'trace' }, ['anybody', 'stranger', 'member']],
-  ['another one does not', { type: 'TraceDeleted', of: 'other' }, []],
+  ['a deletion ends all', { type: 'TraceDeleted', streamId: 'trace' }, ['anybody', 'stranger', 'member']],
+  ['another one does not', { type: 'TraceDeleted', streamId: 'other' }, []],
   [
     'privacy ends strangers',
-    { type: 'TraceUpdated', of: 'trace', data: visibility('private') },
+    { type: 'TraceUpdated', streamId: 'trace', data: visibility('private') },
     ['anybody', 'stranger'],
   ],
-  ['so does `direct`', { type: 'TraceUpdated', of: 'trace', data: visibility('direct') }, ['anybody', 'stranger']],
-  ['a trace made public ends nobody', { type: 'TraceUpdated', of: 'trace', data: visibility('public') }, []],
-  ['nor does a title', { type: 'TraceUpdated', of: 'trace', data: { patch: [] } }, []],
+  [
+    'so does `direct`',
+    { type: 'TraceUpdated', streamId: 'trace', data: visibility('direct') },
+    ['anybody', 'stranger'],
+  ],
+  ['a trace made public ends nobody', { type: 'TraceUpdated', streamId: 'trace', data: visibility('public') }, []],
+  ['nor does a title', { type: 'TraceUpdated', streamId: 'trace', data: { patch: [] } }, []],
   [
     'a removal ends the user there',
-    { type: 'MemberRemoved', of: 'space', data: { userId: 'user' } },
+    { type: 'MemberRemoved', streamId: 'space', data: { userId: 'user' } },
     ['stranger', 'member', 'lister'],
   ],
-  ['not another user', { type: 'MemberRemoved', of: 'space', data: { userId: 'else' } }, []],
-  ['not elsewhere', { type: 'MemberRemoved', of: 'place', data: { userId: 'user' } }, []],
-  ['a revocation ends the session', { type: 'SessionRevoked', of: 'session' }, ['stranger', 'member', 'lister']],
+  ['not another user', { type: 'MemberRemoved', streamId: 'space', data: { userId: 'else' } }, []],
+  ['not elsewhere', { type: 'MemberRemoved', streamId: 'place', data: { userId: 'user' } }, []],
+  ['a revocation ends the session', { type: 'SessionRevoked', streamId: 'session' }, ['stranger', 'member', 'lister']],
   [
     'a removed identity ends the sessions made with it',
-    { type: 'IdentityRemoved', of: 'user', data: { identityId: 'identity' } },
+    { type: 'IdentityRemoved', streamId: 'user', data: { identityId: 'identity' } },
     ['stranger', 'member', 'lister'],
   ],
-  ['not those of another one', { type: 'IdentityRemoved', of: 'user', data: { identityId: 'other' } }, []],
-  ['not another one', { type: 'SessionRevoked', of: 'other' }, []],
-  ['a role is no matter', { type: 'MemberRoleChanged', of: 'space', data: { userId: 'user' } }, []],
+  ['not those of another one', { type: 'IdentityRemoved', streamId: 'user', data: { identityId: 'other' } }, []],
+  ['not another one', { type: 'SessionRevoked', streamId: 'other' }, []],
+  ['a role is no matter', { type: 'MemberRoleChanged', streamId: 'space', data: { userId: 'user' } }, []],
 ] as const) {
-  test(name, () => assert.equal(ended(happened(event)), expected))
+  test(name, () => assert.equal(ended(decoded(event)), expected))
 }
 
 test('a list of traces ends when what it is about to show is deleted', () => {
-  assert.equal(ended(happened({ type: 'TraceDeleted', of: 'shown' })).at(-1), 'lister')
+  assert.equal(ended(decoded({ type: 'TraceDeleted', streamId: 'shown' })).at(-1), 'lister')
 })
 
 for (const [name, event, topics] of [
   [
     'a public trace is new in two lists',
-    { type: 'TraceCreated', of: 't', data: { namespaceId: 'n', visibility: 'public' } },
+    { type: 'TraceCreated', streamId: 't', data: { namespaceId: 'n', visibility: 'public' } },
     ['t', tracesIn('n'), tracesNamed('name'), PUBLIC_TRACES],
   ],
   [
     'any other in one',
-    { type: 'TraceCreated', of: 't', data: { namespaceId: 'n', visibility: 'direct' } },
+    { type: 'TraceCreated', streamId: 't', data: { namespaceId: 'n', visibility: 'direct' } },
     ['t', tracesIn('n'), tracesNamed('name')],
   ],
   [
     'a visibility is the matter of the public list',
-    { type: 'TraceUpdated', of: 't', data: visibility('public') },
+    { type: 'TraceUpdated', streamId: 't', data: visibility('public') },
     ['t', PUBLIC_TRACES],
   ],
-  ['a title of the trace alone', { type: 'TraceUpdated', of: 't', data: { patch: [] } }, ['t']],
-  ['a message as well', { type: 'MessageAdded', of: 't' }, ['t']],
-  ['a member of the namespace and of the user', { type: 'MemberJoined', of: 'n', data: { userId: 'u' } }, ['n', 'u']],
-  ['a name of the user', { type: 'UserRenamed', of: 'u' }, ['u']],
+  ['a title of the trace alone', { type: 'TraceUpdated', streamId: 't', data: { patch: [] } }, ['t']],
+  ['a message as well', { type: 'MessageAdded', streamId: 't' }, ['t']],
+  [
+    'a member of the namespace and of the user',
+    { type: 'MemberJoined', streamId: 'n', data: { userId: 'u' } },
+    ['n', 'u'],
+  ],
+  ['a name of the user', { type: 'UserRenamed', streamId: 'u' }, ['u']],
 ] as const) {
-  test(`topics: ${name}`, () => assert.equal(effectOf(happened(event)).topics, topics))
+  test(`topics: ${name}`, () => assert.equal(effectOf(decoded(event)).topics, topics))
 }
 
 test('callers change with a membership, a switch, a revocation and a removed identity, and with nothing else', () => {
   const data = { userId: 'user', patch: [] }
-  const callersOf = (type: AnyEvent['type']) => effectOf(happened({ type, of: 'own', data })).callers
+  const callersOf = (type: AnyEvent['type']) => effectOf(decoded({ type, streamId: 'own', data })).callers
   for (const type of ['MemberJoined', 'MemberRoleChanged', 'MemberRemoved'] as const) assert.is(callersOf(type), 'user')
   for (const type of ['SessionSwitched', 'SessionRevoked', 'IdentityRemoved'] as const)
     assert.is(callersOf(type), 'own')
@@ -100,8 +110,11 @@ test('callers change with a membership, a switch, a revocation and a removed ide
 
 test('every type of event has its effect, and another type is refused', () => {
   for (const type of Object.keys(formats).filter((type) => type !== 'EventSkipped'))
-    assert.type(effectOf(happened({ type: type as AnyEvent['type'], of: 'x', data: { patch: [] } })), 'object')
-  assert.throws(() => effectOf(happened({ type: 'EventSkipped' as AnyEvent['type'], of: 'x' })), /no effect is known/)
+    assert.type(effectOf(decoded({ type: type as AnyEvent['type'], streamId: 'x', data: { patch: [] } })), 'object')
+  assert.throws(
+    () => effectOf(decoded({ type: 'EventSkipped' as AnyEvent['type'], streamId: 'x' })),
+    /no effect is known/,
+  )
 })
 
 test.run()

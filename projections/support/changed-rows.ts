@@ -1,4 +1,4 @@
-/** What a batch does to the rows of a table: new ones whole, and of others the columns that it sets. */
+/** The changes of a batch to a table: created rows, and the columns that are set in other rows. */
 export type ChangedRows<Row extends object> = {
   readonly created: Map<string, Row>
   readonly changed: Map<string, Partial<Row>>
@@ -6,18 +6,18 @@ export type ChangedRows<Row extends object> = {
 
 export const changedRows = <Row extends object>(): ChangedRows<Row> => ({ created: new Map(), changed: new Map() })
 
-/** Notes what is set in a row, be it new in this batch or older; undefined leaves a column alone. */
+/** Sets columns of a row, whether this batch has created it or not; undefined leaves a column as it is. */
 export const change = <Row extends object>(
   { created, changed }: ChangedRows<Row>,
   key: string,
   set: Partial<Row>,
 ): void => {
-  const given = Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined)) as Partial<Row>
+  const columns = Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined)) as Partial<Row>
   const row = created.get(key)
-  if (row) created.set(key, { ...row, ...given })
-  else changed.set(key, { ...changed.get(key), ...given })
+  if (row) created.set(key, { ...row, ...columns })
+  else changed.set(key, { ...changed.get(key), ...columns })
 }
 
-/** Text that clients wrote, as a JSON string literal: Postgres text can hold neither NUL nor half a surrogate pair. */
+/** A text from a client as a JSON string literal: PostgreSQL text can hold neither NUL nor lone surrogates. */
 export const literal = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : JSON.stringify(text)

@@ -6,7 +6,7 @@ import type { IdentityEvent, UserEvent } from '../../src/user/events.ts'
 
 type Ignored<Event extends { type: string }> = { readonly [Type in Event['type']]: 'ignored' }
 
-/** For read models that are not about users, sessions, …: a new event type has to be named here too. */
+/** For read models without handlers for events of users, sessions, and so on. A new event type must be added here, too. */
 export const ignoredUserEvents: Ignored<UserEvent | IdentityEvent> = {
   UserCreated: 'ignored',
   UserRenamed: 'ignored',

@@ -1,4 +1,4 @@
-/** Rows that a batch adds to a table, in order. Keys are worked out only once a later event of the batch asks for one. */
+/** Rows that a batch adds to a table, in order. The index by key is built when a row is first looked up: most batches need none. */
 export type NewRows<Row> = {
   add(row: Row): void
   find(key: string): Row | undefined

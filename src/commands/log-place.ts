@@ -5,7 +5,7 @@ import { diskGuard } from '../embedded/disk.ts'
 import { lockDataDir } from '../embedded/lock.ts'
 import { startPostgres } from '../embedded/postgres.ts'
 import type { EventLog } from '../log/log.ts'
-import { openAnyLog } from '../log/open-any.ts'
+import { openAdapter } from '../log/open-log.ts'
 
 /** Names the PostgreSQL under `DATA_DIR` where a URL would stand. */
 const EMBEDDED = 'embedded'
@@ -51,7 +51,7 @@ const openEmbedded = async (role: Role, signal: AbortSignal): Promise<EventLog> 
   try {
     const postgres = await startPostgres({ dataDir, log: silent, signal })
     ends.push(() => postgres.stop('fast'))
-    const log = await openAnyLog(postgres.url)
+    const log = await openAdapter(postgres.url)
     ends.push(log.close)
     return { ...(role === 'target' ? withReserve(log, dataDir) : log), close }
   } catch (error) {
@@ -64,4 +64,4 @@ type Role = 'source' | 'target'
 
 /** The log at a URL, or that of `DATA_DIR`; its `close` leaves nothing running. */
 export const openPlace = (place: string, role: Role, signal: AbortSignal): Promise<EventLog> =>
-  place === EMBEDDED ? openEmbedded(role, signal) : openAnyLog(place)
+  place === EMBEDDED ? openEmbedded(role, signal) : openAdapter(place)

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { type CopyProgress, copyLog } from '../log/copy.ts'
+import { type CopyProgress, copyLog } from '../log/copy/copy.ts'
 import { startScavenge } from '../log/eventstoredb/scavenge.ts'
 import type { EventLog } from '../log/log.ts'
 import { percentDone } from '../percent.ts'

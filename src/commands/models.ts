@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { readRunning } from '../embedded/lock.ts'
+import { readRunningService } from '../embedded/lock.ts'
 import { newLogger } from '../logger.ts'
 import { OFF } from '../models/process.ts'
 import { SourceFailed } from '../models/source.ts'
@@ -8,7 +8,7 @@ import { openService } from '../service/open.ts'
 
 /** Where the database is: that of `DATABASE_URL`, or the one that a running `serve` has brought. */
 const findDatabase = async (given: string | undefined, dataDir: string): Promise<string> => {
-  const url = given ?? (await readRunning(dataDir))?.databaseUrl
+  const url = given ?? (await readRunningService(dataDir))?.databaseUrl
   if (!url) throw new Error(`nothing serves ${dataDir}: start \`tracebook serve\`, or set DATABASE_URL`)
   return url
 }

@@ -1,11 +1,11 @@
 import { type Group, schemaOf } from '../engine/group.ts'
 import { connectForApplying } from '../engine/apply.ts'
-import { type Quarantined, readQuarantine } from '../engine/quarantine.ts'
+import { type QuarantinedStream, readQuarantine } from '../engine/quarantine.ts'
 import { schemasOf } from '../engine/schema.ts'
-import { hangUp } from '../postgres/connect.ts'
+import { closeConnection } from '../postgres/connect.ts'
 
 /** An event that keeps a stream in quarantine, and the read models that cannot apply it. */
-export type Found = { readonly group: Group; readonly culprit: Quarantined }
+export type Found = { readonly group: Group; readonly culprit: QuarantinedStream }
 
 /** Exit code: what was asked for was done, and something is in quarantine. */
 export const IN_QUARANTINE = 3
@@ -25,7 +25,7 @@ export const inSchema = async <T>(
       throw new Error(`the database has no read models ${schema}: no service of this version has run on it`)
     return await work(client, schema)
   } finally {
-    await hangUp(client)
+    await closeConnection(client)
   }
 }
 

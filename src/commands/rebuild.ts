@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { groups } from '../../projections/index.ts'
 import { readConfig } from '../config.ts'
-import { readRunning } from '../embedded/lock.ts'
+import { readRunningService } from '../embedded/lock.ts'
 import { newCodec } from '../engine/codec.ts'
 import type { Group } from '../engine/group.ts'
 import { rebuild } from '../engine/rebuild.ts'
@@ -21,7 +21,7 @@ export const databaseOf = async ({
   DATA_DIR: string
 }) => {
   if (DATABASE_URL) return DATABASE_URL
-  const running = await readRunning(DATA_DIR)
+  const running = await readRunningService(DATA_DIR)
   if (!running) throw new Error(`no service runs on ${DATA_DIR}: start it, or set DATABASE_URL`)
   return running.databaseUrl
 }

@@ -10,7 +10,7 @@ export type Opened = { readonly url: string; readonly log: EventLog; readonly co
 
 /**
  * Opens the database and the log of a service for as long as the work takes.
- * @throws OtherLog when the read models of this database belong to another log: from that one nothing may be made anew
+ * @throws WrongLog when the read models of this database belong to another log: from that one nothing may be made anew
  */
 export const withLog = async <T>(work: (opened: Opened) => Promise<T>): Promise<T> => {
   const config = readConfig(process.env)

@@ -1,20 +1,20 @@
 import { stat } from 'node:fs/promises'
-import type { Log } from './log.ts'
-import { type Account, run } from './run.ts'
+import type { MinimalLogger } from '../logger.ts'
+import { type Account, runProgram } from './run-program.ts'
 
 const ownerOf = async (folder: string): Promise<Account | undefined> => {
   const found = await stat(folder).catch(() => undefined)
   return found && { uid: found.uid, gid: found.gid }
 }
 
-const lookUp = async (name: string): Promise<Account | undefined> => {
-  const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])])
+const accountNamed = async (name: string): Promise<Account | undefined> => {
+  const [uid, gid] = await Promise.all([runProgram('id', ['-u', name]), runProgram('id', ['-g', name])])
   return uid.code === 0 && gid.code === 0 ? { uid: Number(uid.stdout), gid: Number(gid.stdout) } : undefined
 }
 
-const unprivileged = async (): Promise<Account> => {
+const unprivilegedAccount = async (): Promise<Account> => {
   for (const name of ['postgres', 'nobody']) {
-    const account = await lookUp(name)
+    const account = await accountNamed(name)
     if (account && account.uid !== 0) return account
   }
   throw new Error(
@@ -24,11 +24,11 @@ const unprivileged = async (): Promise<Account> => {
 }
 
 /**
- * The user PostgreSQL has to run as; undefined means: as ourselves.
- * It refuses to be root, so root runs it as the owner of the cluster, else as `postgres`, else as `nobody`.
- * @throws Error when the cluster belongs to somebody else, or root finds no such user
+ * The user that PostgreSQL has to run as; undefined for the user of this process. PostgreSQL refuses to run as root, so root
+ * runs it as the owner of the cluster, else as `postgres`, else as `nobody`.
+ * @throws Error when the cluster belongs to another user, or root finds none of these users
  */
-export const chooseAccount = async (cluster: string, log: Log): Promise<Account | undefined> => {
+export const chooseAccount = async (cluster: string, log: MinimalLogger): Promise<Account | undefined> => {
   const self = process.getuid?.()
   const owner = await ownerOf(cluster)
   if (self !== 0) {
@@ -38,7 +38,7 @@ export const chooseAccount = async (cluster: string, log: Log): Promise<Account 
         'start Tracebook as that user or as root, choose another DATA_DIR, or set DATABASE_URL',
     )
   }
-  const account = owner && owner.uid !== 0 ? owner : await unprivileged()
+  const account = owner && owner.uid !== 0 ? owner : await unprivilegedAccount()
   log.info({ ...account }, `running as root: PostgreSQL runs as user ${account.uid}`)
   return account
 }

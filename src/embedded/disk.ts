@@ -6,10 +6,10 @@ export type DiskGuardOptions = {
   readonly dir: string
   /** MiB to keep free (`DISK_RESERVE_MB`). */
   readonly reserveMb?: number
-  /** How old an answer may be, in milliseconds. */
+  /** For how many milliseconds a result is used again. */
   readonly maxAgeMs?: number
   readonly statfs?: Statfs
-  /** Milliseconds that only ever grow. */
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number
 }
 
@@ -20,9 +20,9 @@ export const freeBytes = (dir: string, statfs: Statfs = statfsSync): number => {
 }
 
 /**
- * A full disk panics Postgres, so writes end before it is full.
- * @returns a function that says whether writes have to be refused; cheap enough to ask on every write. A file system
- * that does not answer refuses nothing: Postgres will say more about it.
+ * A full disk makes PostgreSQL panic, so writes are refused before it is full.
+ * @returns a function that says whether writes have to be refused; cheap enough to be called for every write. It gives
+ * false when the file system cannot be read: PostgreSQL will then report an error of its own.
  */
 export const diskGuard = ({
   dir,
@@ -31,17 +31,17 @@ export const diskGuard = ({
   statfs = statfsSync,
   now = () => performance.now(),
 }: DiskGuardOptions): (() => boolean) => {
-  const look = () => {
+  const isFull = () => {
     try {
       return freeBytes(dir, statfs) < reserveMb * 1024 * 1024
     } catch {
       return false
     }
   }
-  let known = { full: false, at: -Infinity }
+  let last = { full: false, at: -Infinity }
   return () => {
     const at = now()
-    if (at - known.at >= maxAgeMs) known = { full: look(), at }
-    return known.full
+    if (at - last.at >= maxAgeMs) last = { full: isFull(), at }
+    return last.full
   }
 }

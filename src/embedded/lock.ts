@@ -2,31 +2,32 @@ import { chmod, mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { type Address, readOwner, type Running, runningFile, writeRunning } from './running.ts'
+import { isAlive } from './processes.ts'
+import { type Address, readOwner, type RunningService, ownerFile, writeOwner } from './owner-file.ts'
 
 export type DataDirLock = {
-  /** Tells other commands of this user how to reach this process (`readRunning`). */
+  /** Stores how other commands of this user can reach this process (`readRunningService`). */
   publish(address: Address): Promise<void>
-  /** Gives the folder up. */
+  /** Releases the lock. */
   release(): Promise<void>
 }
 
 const SQLITE_BUSY = 5
-/** How long an owner may take to write down its pid, and a reader to look. */
-const PATIENCE_MS = 1_000
+/** How long to wait for an owner to write its pid, or for a reader to release the lock. */
+const TIMEOUT_MS = 1_000
 
 const isBusy = (error: unknown) => error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
 
 /**
- * The lock is SQLite's on an empty database: an fcntl lock, which the kernel drops with its process, however that ends.
- * So there is no stale lock, no recycled pid and no race of two starters, at the price that nobody in this process may
- * open and close that file by other means, which drops it too.
+ * Uses SQLite's lock on an empty database: an fcntl lock, which the kernel releases with its process, however that ends. So
+ * there are no stale locks, no recycled pids and no races of two processes that start. But no other code of this process
+ * may open and close the file: that would release the lock, too.
  */
 const tryLock = (file: string, statement: string): DatabaseSync | undefined => {
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(file, { timeout: 0 })
-    // Without a journal file beside the lock.
+    // No journal file beside the lock.
     database.exec(`PRAGMA journal_mode = MEMORY; ${statement}`)
     return database
   } catch (error) {
@@ -38,28 +39,21 @@ const tryLock = (file: string, statement: string): DatabaseSync | undefined => {
 
 const lockFile = (dataDir: string) => join(dataDir, 'tracebook.lock')
 
-/** Alive, as far as a signal can tell; another user's process counts. */
-const isAlive = (pid: number) => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
 const acquire = async (dataDir: string): Promise<DatabaseSync> => {
-  for (const until = Date.now() + PATIENCE_MS; ; await setTimeout(20)) {
-    const held = tryLock(lockFile(dataDir), 'BEGIN EXCLUSIVE')
-    if (held) return held
+  for (const until = Date.now() + TIMEOUT_MS; ; await setTimeout(20)) {
+    const lock = tryLock(lockFile(dataDir), 'BEGIN EXCLUSIVE')
+    if (lock) return lock
     const pid = (await readOwner(dataDir))?.pid
-    const known = pid !== undefined && isAlive(pid)
-    if (known || Date.now() > until) {
-      throw new Error(`${dataDir} is in use by ${known ? `process ${pid}` : 'another process'}: one may own a DATA_DIR`)
+    const isKnown = pid !== undefined && isAlive(pid)
+    if (isKnown || Date.now() > until) {
+      throw new Error(
+        `${dataDir} is in use by ${isKnown ? `process ${pid}` : 'another process'}: one may own a DATA_DIR`,
+      )
     }
   }
 }
 
-/** Root's PostgreSQL, which runs as somebody else, has to come through what is made here, whatever root's umask says. */
+/** Makes the folder. For root all users may enter what is made, whatever the umask: its PostgreSQL runs as another user. */
 const makeFolder = async (dataDir: string) => {
   const first = await mkdir(dataDir, { recursive: true })
   if (first === undefined || process.getuid?.() !== 0) return
@@ -67,25 +61,25 @@ const makeFolder = async (dataDir: string) => {
 }
 
 /**
- * Makes this process the owner of a DATA_DIR, which is created when missing. A kill -9 gives it up too.
+ * Makes this process the owner of a DATA_DIR, which is created when missing. The lock ends with the process, also by kill -9.
  * @throws Error that names the pid of the present owner
  */
 export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {
   await makeFolder(dataDir)
   const held = await acquire(dataDir)
-  // Whoever can open the file can hold the lock.
+  // Private, because every process that can open the file can take the lock.
   try {
     await chmod(lockFile(dataDir), 0o600)
-    await writeRunning(dataDir, { pid: process.pid })
+    await writeOwner(dataDir, { pid: process.pid })
   } catch (error) {
     held.close()
     throw error
   }
   return {
-    publish: (address) => writeRunning(dataDir, { pid: process.pid, ...address }),
+    publish: (address) => writeOwner(dataDir, { pid: process.pid, ...address }),
     release: async () => {
       if (!held.isOpen) return
-      await rm(runningFile(dataDir), { force: true })
+      await rm(ownerFile(dataDir), { force: true })
       held.close()
     },
   }
@@ -101,7 +95,7 @@ const isOwned = (dataDir: string): boolean => {
  * How to reach the process that owns this DATA_DIR; undefined when none does, or it is still starting.
  * @throws Error when the folder belongs to another user
  */
-export const readRunning = async (dataDir: string): Promise<Running | undefined> => {
+export const readRunningService = async (dataDir: string): Promise<RunningService | undefined> => {
   const owner = await readOwner(dataDir)
   if (!owner?.url || !owner.databaseUrl || !isOwned(dataDir)) return undefined
   return { pid: owner.pid, url: owner.url, databaseUrl: owner.databaseUrl }

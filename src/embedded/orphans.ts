@@ -1,15 +1,24 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Log } from './log.ts'
-import { type Place, socketName } from './place.ts'
-import { insist, isPostmaster, mayServe, processes, processesOf, send, type Step } from './processes.ts'
+import type { MinimalLogger } from '../logger.ts'
+import { type Paths, socketName } from './paths.ts'
+import {
+  isAlive,
+  signalUntilGone,
+  isPostmaster,
+  mayBeServerOf,
+  runningProcesses,
+  processesOf,
+  sendSignal,
+  type SignalStep,
+} from './processes.ts'
 
-/** Fast, then immediate shutdown, then by force. */
-const POLITELY: readonly Step[] = [
+/** First a fast, then an immediate shutdown of the servers; then immediate, then by force for all of their processes. */
+const SERVER_STEPS: readonly SignalStep[] = [
   ['SIGINT', 4_000],
   ['SIGQUIT', 3_000],
 ]
-const FIRMLY: readonly Step[] = [
+const ALL_STEPS: readonly SignalStep[] = [
   ['SIGQUIT', 1_000],
   ['SIGKILL', 5_000],
 ]
@@ -17,19 +26,20 @@ const FIRMLY: readonly Step[] = [
 const isEnded = async (marker: string) => (await processesOf(marker)).length === 0
 
 /**
- * Ends every process of the place's PostgreSQL: one that a killed predecessor left, or the children of a killed server.
- * Only to be called by the owner of the DATA_DIR.
- * @throws Error when one does not even end by SIGKILL
+ * Ends all processes of the PostgreSQL with these paths: a server that a killed process has left, or the children of a killed
+ * server. Only for the owner of the DATA_DIR.
+ * @throws Error when one of them survives SIGKILL
  */
-export const endOrphans = async ({ marker }: Place, log: Log): Promise<void> => {
+export const endOrphans = async ({ marker }: Paths, log: MinimalLogger): Promise<void> => {
   const found = await processesOf(marker)
   if (found.length === 0) return
   const servers = found.filter((each) => isPostmaster(each, marker)).map(({ pid }) => pid)
   log.warn({ servers }, 'ending the processes of an orphaned PostgreSQL')
-  const tell = (signal: NodeJS.Signals) => servers.forEach((pid) => send(pid, signal))
-  const tellAll = async (signal: NodeJS.Signals) => (await processesOf(marker)).forEach(({ pid }) => send(pid, signal))
-  if (servers.length > 0) await insist(POLITELY, tell, () => isEnded(marker))
-  if (!(await isEnded(marker))) await insist(FIRMLY, tellAll, () => isEnded(marker))
+  const signalServers = (signal: NodeJS.Signals) => servers.forEach((pid) => sendSignal(pid, signal))
+  const signalAll = async (signal: NodeJS.Signals) =>
+    (await processesOf(marker)).forEach(({ pid }) => sendSignal(pid, signal))
+  if (servers.length > 0) await signalUntilGone(SERVER_STEPS, signalServers, () => isEnded(marker))
+  if (!(await isEnded(marker))) await signalUntilGone(ALL_STEPS, signalAll, () => isEnded(marker))
   if (!(await isEnded(marker))) throw new Error(`an orphaned PostgreSQL does not end: ${JSON.stringify(servers)}`)
 }
 
@@ -38,26 +48,17 @@ const holderOf = async (lockFile: string) => {
   return Math.abs(Number(line))
 }
 
-/** Whether PostgreSQL takes a process for alive: it does so also when that has ended and nobody has asked how. */
-const seemsAlive = (pid: number) => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
 /**
- * Removes the lock files that PostgreSQL would take for held although their process has ended: it waits to be reaped
- * (in a container perhaps for ever), or its id has been given to another program.
- * It sees through the other stale ones itself, and in doubt it is left to refuse.
+ * Removes lock files of ended processes that PostgreSQL would take for held: the process has not been reaped (which in a
+ * container may never happen), or another program has its pid now. PostgreSQL removes all other stale lock files itself.
+ * In doubt a file stays, and PostgreSQL refuses to start.
  */
-export const clearStaleLocks = async ({ cluster, socketDir }: Place, log: Log): Promise<void> => {
-  const living = new Map((await processes()).map((each) => [each.pid, each]))
+export const clearStaleLocks = async ({ cluster, socketDir }: Paths, log: MinimalLogger): Promise<void> => {
+  const running = new Map((await runningProcesses()).map((each) => [each.pid, each]))
   for (const file of [join(cluster, 'postmaster.pid'), join(socketDir, `${socketName}.lock`)]) {
     const pid = await holderOf(file)
-    const holder = living.get(pid)
-    if (holder ? await mayServe(holder, cluster) : pid === 0 || !seemsAlive(pid)) continue
+    const holder = running.get(pid)
+    if (holder ? await mayBeServerOf(holder, cluster) : pid === 0 || !isAlive(pid)) continue
     log.warn({ file, pid }, 'removing a stale lock: its process has ended')
     await rm(file)
   }

@@ -1,68 +1,68 @@
 import { chooseAccount } from './account.ts'
 import { findBinaries } from './binaries.ts'
 import { ensureCluster } from './cluster.ts'
-import { requireEntry } from './entry.ts'
-import type { Log } from './log.ts'
+import { assertCanEnter } from './folder-access.ts'
+import type { MinimalLogger } from '../logger.ts'
 import { clearStaleLocks, endOrphans } from './orphans.ts'
-import { protect } from './password.ts'
-import { makeSocketDir, placeIn, removeSocketDir } from './place.ts'
-import { reachable } from './reachable.ts'
-import { launch, type StopMode } from './server.ts'
-import { boundLog } from './serverlog.ts'
+import { configureAuthentication } from './authentication.ts'
+import { makeSocketDir, pathsIn, removeSocketDir } from './paths.ts'
+import { reachableBinaries } from './reachable-binaries.ts'
+import { startServer, type StopMode } from './server.ts'
+import { limitServerLog } from './server-log.ts'
 import { supervise } from './supervise.ts'
 
 export type EmbeddedPostgres = {
-  /** Connection string of the database `tracebook`; stays the same over restarts. A secret when root runs it. */
+  /** Connection string of the database `tracebook`; the same after restarts. Holds a password when root runs the service. */
   readonly url: string
-  /** The process id of the server, which changes when it has been started again. */
+  /** The process id of the server, which changes with each restart. */
   pid(): number
   /**
-   * Ends it for good; resolves when all its processes have gone. A fast stop breaks open transactions off and writes
-   * its buffers out, at most 6 s long; an immediate one, also asked for while a fast one lasts, leaves that to recovery.
+   * Stops it for good; resolves when all its processes have ended. A fast stop rolls back open transactions and writes all
+   * buffers to disk, within 6 s; an immediate stop, also during a fast one, leaves that to recovery at the next start.
    */
   stop(mode?: StopMode): Promise<void>
 }
 
 export type EmbeddedOptions = {
-  /** Must exist, and be locked by the caller (`lockDataDir`): what is left from before is ended. */
+  /** Must exist and be locked by the caller (`lockDataDir`), because processes that were left there are ended. */
   readonly dataDir: string
-  readonly log: Log
-  /** Stops a start that is still under way; it then rejects, after everything has ended. */
+  readonly log: MinimalLogger
+  /** Aborts the start, which then rejects after all processes have ended. */
   readonly signal?: AbortSignal
 }
 
 const LOG_CHECK_MS = 60_000
 
 /**
- * Starts the PostgreSQL of a DATA_DIR and keeps it running. It listens on a Unix socket only, never outlives this
- * process for long, and is started again when it dies.
+ * Starts the PostgreSQL of a DATA_DIR and keeps it running. It listens on a Unix socket only, ends soon after this process,
+ * and is restarted when it dies.
  * @throws Error when it cannot start; the message says why and what to do
  */
 export const startPostgres = async ({ dataDir, log, signal }: EmbeddedOptions): Promise<EmbeddedPostgres> => {
   const starting = signal ?? new AbortController().signal
-  const place = await placeIn(dataDir)
-  const account = await chooseAccount(place.cluster, log)
-  await requireEntry(account, place.dataDir, 'choose another DATA_DIR')
-  const binaries = await reachable(await findBinaries(), account, place.dataDir)
-  let url = place.url
-  await ensureCluster(place, binaries, { account, signal: starting })
+  const paths = await pathsIn(dataDir)
+  const account = await chooseAccount(paths.cluster, log)
+  await assertCanEnter(account, paths.dataDir, 'choose another DATA_DIR')
+  const binaries = await reachableBinaries(await findBinaries(), account, paths.dataDir)
+  let url = paths.url
+  await ensureCluster(paths, binaries, { account, signal: starting })
   const start = async (signal: AbortSignal) => {
-    await endOrphans(place, log)
-    await makeSocketDir(place, account)
-    await clearStaleLocks(place, log)
-    url = await protect(place, binaries, { account, signal })
-    return launch(place, binaries, account, signal)
+    await endOrphans(paths, log)
+    await makeSocketDir(paths, account)
+    await clearStaleLocks(paths, log)
+    url = await configureAuthentication(paths, binaries, { account, signal })
+    return startServer(paths, binaries, account, signal)
   }
   const server = await supervise(start, log, starting).catch(async (error) => {
-    await removeSocketDir(place)
+    await removeSocketDir(paths)
     throw error
   })
-  const bounding = setInterval(() => void boundLog(place.logFile).catch(() => {}), LOG_CHECK_MS).unref()
+  const logTimer = setInterval(() => void limitServerLog(paths.logFile).catch(() => {}), LOG_CHECK_MS).unref()
   const stop = async (mode?: StopMode) => {
     await server.stop(mode)
-    clearInterval(bounding)
-    await endOrphans(place, log)
-    await removeSocketDir(place)
+    clearInterval(logTimer)
+    await endOrphans(paths, log)
+    await removeSocketDir(paths)
   }
   return { url, pid: server.pid, stop }
 }

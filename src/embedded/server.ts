@@ -3,26 +3,26 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { Account } from './run.ts'
+import type { Account } from './run-program.ts'
 import type { Binaries } from './binaries.ts'
-import type { Place } from './place.ts'
-import { insist, type Step } from './processes.ts'
-import { environment } from './run.ts'
-import { openLog, tailOf } from './serverlog.ts'
-import { serverArguments } from './settings.ts'
+import type { Paths } from './paths.ts'
+import { signalUntilGone, type SignalStep } from './processes.ts'
+import { programEnvironment } from './run-program.ts'
+import { openServerLog, lastLines } from './server-log.ts'
+import { serverArguments } from './server-arguments.ts'
 
 export type StopMode = 'fast' | 'immediate'
 
-/** One life of the server. */
+/** A server process. */
 export type Server = {
   readonly pid: number
-  /** Resolves when it has ended, to its exit code or signal. */
+  /** Resolves when it has ended, to a text with its exit code or signal. */
   readonly ended: Promise<string>
-  /** Asks it to end, ever more firmly, and resolves when it has; asking again is fine. */
+  /** Ends it, with stronger signals as time passes; resolves when it has ended. May be called again. */
   stop(mode: StopMode): Promise<void>
 }
 
-const STEPS: Record<StopMode, readonly Step[]> = {
+const STEPS: Record<StopMode, readonly SignalStep[]> = {
   fast: [
     ['SIGINT', 6_000],
     ['SIGQUIT', 2_000],
@@ -35,9 +35,10 @@ const STEPS: Record<StopMode, readonly Step[]> = {
 }
 
 /**
- * The shell becomes the server, in a session of its own so that no signal meant for us reaches it. It leaves a guard
- * behind, which reads from our pipe: a line means that all is done, the pipe's end that we are dead and it has to go.
- * The guard is nobody's child (the inner parentheses), or the server would stumble over a child it does not know.
+ * The shell replaces itself by the server (`exec`), in a session of its own, so that signals for this process do not reach it.
+ * Before that it starts a guard that reads from a pipe to this process: a line means that the server has ended, the end of
+ * the pipe that this process is dead, so that the guard has to stop the server. The guard is started by a subshell (the
+ * inner parentheses), so that it is not a child of the server, which expects to know all its children.
  */
 const GUARDED = `
 server=$$
@@ -52,7 +53,7 @@ server=$$
 exec "$@" 3<&-
 `
 
-const watch = (child: ChildProcess, pid: number): Server => {
+const serverOf = (child: ChildProcess, pid: number): Server => {
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   const guard = child.stdio[3]
   if (child.pid === undefined || !guard || !('write' in guard))
@@ -63,62 +64,62 @@ const watch = (child: ChildProcess, pid: number): Server => {
     return `${signal ?? `exit code ${code}`}`
   })
   const stop = async (mode: StopMode) => {
-    if (!hasEnded()) await insist(STEPS[mode], (signal) => void child.kill(signal), hasEnded)
+    if (!hasEnded()) await signalUntilGone(STEPS[mode], (signal) => void child.kill(signal), hasEnded)
     await ended
   }
   return { pid, ended, stop }
 }
 
-const spawnGuarded = async (place: Place, { postgres }: Binaries, account: Account | undefined) => {
-  const output = await openLog(place.logFile)
+const spawnGuarded = async (paths: Paths, { postgres }: Binaries, account: Account | undefined) => {
+  const output = await openServerLog(paths.logFile)
   try {
-    const child = spawn('/bin/sh', ['-c', GUARDED, 'sh', postgres, ...serverArguments(place)], {
+    const child = spawn('/bin/sh', ['-c', GUARDED, 'sh', postgres, ...serverArguments(paths)], {
       ...account,
       cwd: '/',
-      env: environment(),
+      env: programEnvironment(),
       detached: true,
       stdio: ['ignore', output.fd, output.fd, 'pipe'],
     })
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
-    return watch(child, child.pid)
+    return serverOf(child, child.pid)
   } finally {
     await output.close()
   }
 }
 
 /**
- * The server writes its state into its lock file; `pg_ctl` looks there too. A stale file may hold the same pid (in a
- * container they repeat), so the start time in it counts as well, in seconds of a clock that may lag by a tick.
+ * Reads the server's state from its lock file, as `pg_ctl` does. A stale file may hold the same pid (pids repeat in
+ * containers), so the start time in the file is compared, too, in seconds and with some tolerance.
  */
 const isReady = async (cluster: string, pid: number, launched: number) => {
   const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
   return Number(lines[0]) === pid && Number(lines[2]) >= launched / 1000 - 2 && lines[7]?.trim() === 'ready'
 }
 
-const untilReady = async (place: Place, server: Server, launched: number, signal: AbortSignal) => {
+const untilReady = async (paths: Paths, server: Server, launched: number, signal: AbortSignal) => {
   let failure: string | undefined
   void server.ended.then((how) => (failure = how))
-  while (!(await isReady(place.cluster, server.pid, launched))) {
-    if (failure) throw new Error(`PostgreSQL did not start (${failure}): ${await tailOf(place.logFile)}`)
+  while (!(await isReady(paths.cluster, server.pid, launched))) {
+    if (failure) throw new Error(`PostgreSQL did not start (${failure}): ${await lastLines(paths.logFile)}`)
     await setTimeout(20, undefined, { signal })
   }
 }
 
 /**
- * Starts the server on a complete cluster; resolves when it takes connections, which a recovery can delay.
- * @throws Error with the end of the server's log when it does not start; an aborted one has ended before this rejects
+ * Starts the server on a complete cluster; resolves when it accepts connections, which may take long after a crash.
+ * @throws Error with the end of the server's log when it does not start; rejects after an aborted server has ended
  */
-export const launch = async (
-  place: Place,
+export const startServer = async (
+  paths: Paths,
   binaries: Binaries,
   account: Account | undefined,
   signal: AbortSignal,
 ): Promise<Server> => {
   signal.throwIfAborted()
   const launched = Date.now()
-  const server = await spawnGuarded(place, binaries, account)
+  const server = await spawnGuarded(paths, binaries, account)
   try {
-    await untilReady(place, server, launched, signal)
+    await untilReady(paths, server, launched, signal)
     return server
   } catch (error) {
     await server.stop('fast')

@@ -1,36 +1,41 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Log } from './log.ts'
+import type { MinimalLogger } from '../logger.ts'
 import type { Server, StopMode } from './server.ts'
 
-/** Brings the server up; rejects when it cannot or when aborted, and leaves nothing running then. */
-export type Start = (signal: AbortSignal) => Promise<Server>
+/** Starts the server; when it rejects, because that failed or was aborted, nothing is left running. */
+export type StartServer = (signal: AbortSignal) => Promise<Server>
 
-export type Supervised = {
-  /** The process id of the present server, or of the last one while it is down. */
+export type SupervisedServer = {
+  /** The process id of the server, or of the last one while it is down. */
   pid(): number
   stop(mode?: StopMode): Promise<void>
 }
 
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 2_000
+const MIN_BACKOFF_MS = 100
+const MAX_BACKOFF_MS = 2_000
 
-const again = async (start: Start, log: Log, signal: AbortSignal): Promise<Server | undefined> => {
-  for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+const restart = async (start: StartServer, log: MinimalLogger, signal: AbortSignal): Promise<Server | undefined> => {
+  for (let backoff = MIN_BACKOFF_MS; !signal.aborted; backoff = Math.min(2 * backoff, MAX_BACKOFF_MS)) {
     try {
       return await start(signal)
     } catch (error) {
-      if (!signal.aborted) log.error({ err: error }, `PostgreSQL is down, next try in ${pause} ms`)
-      await setTimeout(pause, undefined, { signal }).catch(() => {})
+      if (!signal.aborted) log.error({ err: error }, `PostgreSQL is down, next try in ${backoff} ms`)
+      await setTimeout(backoff, undefined, { signal }).catch(() => {})
     }
   }
   return undefined
 }
 
 /**
- * Starts the server, and again whenever it ends, until `stop`.
- * @throws what the first start throws; later ones are repeated with growing pauses and logged
+ * Starts the server, and restarts it whenever it ends, until `stop`. Failed restarts are logged, and tried again with
+ * exponential backoff.
+ * @throws what the first start throws
  */
-export const supervise = async (start: Start, log: Log, starting: AbortSignal): Promise<Supervised> => {
+export const supervise = async (
+  start: StartServer,
+  log: MinimalLogger,
+  starting: AbortSignal,
+): Promise<SupervisedServer> => {
   const stopping = new AbortController()
   let server = await start(starting)
   const watch = async () => {
@@ -38,11 +43,11 @@ export const supervise = async (start: Start, log: Log, starting: AbortSignal): 
       const how = await server.ended
       if (stopping.signal.aborted) return
       log.error({ pid: server.pid, how }, 'PostgreSQL ended, starting it again')
-      const next = await again(start, log, stopping.signal)
+      const next = await restart(start, log, stopping.signal)
       if (!next) return
       server = next
       log.info({ pid: server.pid }, 'PostgreSQL is up again')
-      // It may have come up in the very moment of the stop, which then has asked its predecessor.
+      // `stop` was called while the server was starting, and has stopped the one before.
       if (stopping.signal.aborted) await server.stop('fast')
     }
   }

@@ -1,47 +1,16 @@
 import assert from 'node:assert'
 import type { Writable } from 'node:stream'
 import type pg from 'pg'
-import type { RecordedEvent } from '../log/log.ts'
-import { metadataOf } from '../log/metadata.ts'
 import { newApplyingClient } from '../postgres/connect.ts'
-import { type Anchor, type Step, advance } from './checkpoint.ts'
-import type { Codec } from './codec.ts'
-import { mayPass } from './faults.ts'
+import { type Step, advance } from './checkpoint.ts'
 import type { Group } from './group.ts'
-import { type Happened, PASSED_OVER, project } from './projection.ts'
-import { type Quarantined, isDecision, note, quarantined } from './quarantine.ts'
+import { type DecodedEvent, type WriteStatement, project } from './projection.ts'
 import { locks } from './schema.ts'
-import { idOf } from './stream.ts'
 
-/** An event as projections and caches see it. @throws UnknownEvent when this code cannot read it */
-export const happened = (codec: Codec, event: RecordedEvent): Happened => ({
-  ...factsOf(event),
-  data: codec.decode(event).data,
-})
-
-/** The same, with data that is read when it is first asked for: most of what happens is none of a cache's business. */
-export const happenedUnread = (codec: Codec, event: RecordedEvent): Happened => {
-  codec.assertKnown(event)
-  let data: object | undefined
-  const get = () => (data ??= codec.decode(event).data)
-  return Object.defineProperty(factsOf(event) as Happened, 'data', { get, enumerable: true })
-}
-
-const factsOf = (event: RecordedEvent): Omit<Happened, 'data'> => {
-  const { at, actor } = metadataOf(event)
-  const { type, stream, revision, position } = event
-  return { type, of: idOf(event), stream, revision, position, at, actor, bytes: event.data.length }
-}
-
-export const anchorOf = (events: readonly Pick<RecordedEvent, 'position' | 'id'>[]): Anchor | undefined => {
-  const last = events.at(-1)
-  return last && { position: last.position, id: last.id }
-}
-
-/** Where a batch is applied: `schema` is on the search path of the client. */
+/** Where events are applied: `schema` is on the search path of the client. */
 export type Target = { readonly client: pg.Client; readonly group: Group; readonly schema: string }
 
-/** A connection whose transactions may be lost with the server: they are replayed from the checkpoint. */
+/** A connection whose last commits a crash of PostgreSQL may undo: the runner applies them again from the checkpoint. */
 export const connectForApplying = async (url: string, schema: string): Promise<pg.Client> => {
   const client = newApplyingClient(url, schema)
   client.on('error', () => {})
@@ -49,41 +18,43 @@ export const connectForApplying = async (url: string, schema: string): Promise<p
   return client
 }
 
-/** Lets what is written to a connection leave in one piece: a batch of statements costs one system call, not a dozen. */
-const holdBack = (client: pg.Client): (() => void) => {
+/** Buffers what is written to the connection until the returned function is called: one system call for many statements. */
+const cork = (client: pg.Client): (() => void) => {
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
   stream.cork()
   return () => stream.uncork()
 }
 
-/** Sends statements without waiting; `settled` gives the first that failed. */
-const newSender = (client: pg.Client) => {
+/** Sends statements without waiting for their answers; `settled` waits for all and gives the first error. */
+export const newSender = (client: pg.Client) => {
   const sent: Promise<unknown>[] = []
   const send = (query: string | pg.QueryConfig) => void sent.push(client.query(query))
+  const write: WriteStatement = (name, text, values) => send({ name, text, values: [...values] })
   const settled = async (): Promise<{ error: unknown } | undefined> => {
-    const failed = (await Promise.allSettled(sent)).find((outcome) => outcome.status === 'rejected')
-    return failed && { error: failed.reason }
+    const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
+    return failed && { error: (failed as PromiseRejectedResult).reason }
   }
-  return { send, settled }
+  return { send, write, settled }
 }
 
 /**
- * A swap of schemas, or a replay of one stream, waits for this lock and is waited for by it. A crash of the server may take
- * the last batches along until they are applied again; what may take rights away must not be among them.
+ * Begins a transaction that applies events. The lock is shared by all batches; a swap of schemas and a replay of a stream
+ * take it exclusively. Events that may take rights away are committed durably, so that a crash of PostgreSQL cannot
+ * give those rights back; the connection commits all others asynchronously.
  */
-const begin = ({ group, schema }: Target, events: readonly { readonly type: string }[]) => {
-  const mayWait = events.every(({ type }) => group.harmless?.has(type))
+export const beginStatements = ({ group, schema }: Target, events: readonly { readonly type: string }[]): string[] => {
+  const isHarmless = events.every(({ type }) => group.harmless?.has(type))
   const lock = `select pg_advisory_xact_lock_shared(hashtext('${locks.swap(schema)}'))`
-  return ['begin', lock, ...(mayWait ? [] : ['set local synchronous_commit = on'])]
+  return ['begin', lock, ...(isHarmless ? [] : ['set local synchronous_commit = on'])]
 }
 
-/** About as many bytes of events are written out without giving the turn to others. */
+/** About how many bytes of events are written out before the event loop gets to run other work. */
 const PIECE_BYTES = 512 * 1024
 const MANY_PIECES = 8
 
-/** Cuts a batch where its events have come to so many bytes. Most batches are one piece. */
-const piecesOf = (events: readonly Happened[]): Happened[][] => {
-  const pieces: Happened[][] = [[]]
+/** Cuts a batch into pieces of about that size. Most batches are one piece. */
+const piecesOf = (events: readonly DecodedEvent[]): DecodedEvent[][] => {
+  const pieces: DecodedEvent[][] = [[]]
   let bytes = 0
   for (const event of events) {
     if (bytes > PIECE_BYTES) {
@@ -96,149 +67,38 @@ const piecesOf = (events: readonly Happened[]): Happened[][] => {
   return pieces
 }
 
+const nextTurn = () => new Promise<undefined>((resolve) => setImmediate(resolve, undefined))
+
 /**
  * Applies whole appends to a schema of the group, in one transaction with the checkpoint. Statements are sent without
- * waiting and answered in order. Between two pieces others have their turn; many pieces wait for each other, so that what
- * is on its way to the server takes no more memory than one.
+ * waiting. Between two pieces the event loop runs other work; of many pieces each waits for the answers to the one
+ * before, so that what is on its way to the server takes no more memory than one piece.
+ * @throws the first error of PostgreSQL or of a projection; the transaction is rolled back
  */
-export const applyBatch = async (target: Target, events: readonly Happened[], step: Step): Promise<void> => {
+export const applyBatch = async (target: Target, events: readonly DecodedEvent[], step: Step): Promise<void> => {
   const { client, group } = target
-  const { send, settled } = newSender(client)
+  const { send, write, settled } = newSender(client)
   const pieces = piecesOf(events)
-  const pause =
-    pieces.length > MANY_PIECES ? settled : () => new Promise<undefined>((resolve) => setImmediate(resolve, undefined))
+  const pause = pieces.length > MANY_PIECES ? settled : nextTurn
   for (const [i, piece] of pieces.entries()) {
     if (i > 0 && (await pause())) {
       send('rollback')
       break
     }
-    const release = holdBack(client)
+    const uncork = cork(client)
     try {
-      for (const event of piece) assert(event.data) // what cannot be read is not passed by, whoever ignores it
-      if (i === 0) for (const statement of [...begin(target, events), advance(step)]) send(statement)
-      for (const projection of group.projections)
-        project(projection, piece, (name, text, values) => send({ name, text, values: [...values] }))
+      for (const event of piece) assert(event.data) // decodes it, so that bad data is noticed even where it is ignored
+      if (i === 0) for (const statement of [...beginStatements(target, events), advance(step)]) send(statement)
+      for (const projection of group.projections) project(projection, piece, write)
       if (i === pieces.length - 1) send('commit')
     } catch (error) {
       send('rollback')
-      release()
+      uncork()
       await settled()
       throw error
     }
-    release()
+    uncork()
   }
   const failed = await settled()
   if (failed) throw failed.error
 }
-
-/** Ids of events that were passed over for good. */
-export type Skipped = ReadonlySet<string>
-
-const NONE: Skipped = new Set()
-
-const passedOver = (event: RecordedEvent): Happened => {
-  const { stream, revision, position } = event
-  const place = { of: idOf(event), stream, revision, position, at: metadataOf(event).at }
-  return { type: PASSED_OVER, data: {}, ...place, actor: undefined, bytes: 0 }
-}
-
-/** Applies events within an open transaction; nothing of them stays when one of them cannot be applied. */
-const attempt = async ({ client, group }: Target, codec: Codec, events: readonly RecordedEvent[], skipped: Skipped) => {
-  const { send, settled } = newSender(client)
-  send('savepoint append')
-  let thrown: { error: unknown } | undefined
-  try {
-    const facts = events.map((event) => (skipped.has(event.id) ? passedOver(event) : happened(codec, event)))
-    for (const projection of group.projections)
-      project(projection, facts, (name, text, values) => send({ name, text, values: [...values] }))
-  } catch (error) {
-    thrown = { error }
-  }
-  const failed = (await settled()) ?? thrown
-  if (!failed) return undefined
-  if (mayPass(failed.error)) throw failed.error
-  await client.query('rollback to savepoint append')
-  return failed
-}
-
-/** Of an append that cannot be applied the first event with which it fails, found by halves; nothing of it stays. */
-const culpritOf = async (
-  target: Target,
-  codec: Codec,
-  append: readonly RecordedEvent[],
-  skipped: Skipped,
-  first: { error: unknown },
-) => {
-  let [good, bad, failed] = [0, append.length, first] // how many events of the beginning pass, how many do not
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1
-    const outcome = await attempt(target, codec, append.slice(0, middle), skipped)
-    if (outcome) [bad, failed] = [middle, outcome]
-    else {
-      await target.client.query('rollback to savepoint append')
-      good = middle
-    }
-  }
-  return quarantined(append[bad - 1]!, failed.error)
-}
-
-/** Applies one append within an open transaction; gives what keeps it from being applied. @throws what may pass */
-export const applyAppend = async (
-  target: Target,
-  codec: Codec,
-  append: readonly RecordedEvent[],
-  skipped: Skipped = NONE,
-): Promise<Quarantined | undefined> => {
-  const failed = await attempt(target, codec, append, skipped)
-  const culprit = failed && (await culpritOf(target, codec, append, skipped, failed))
-  await target.client.query('release savepoint append')
-  return culprit
-}
-
-/** The appends of a batch, in order: each is of one stream. */
-export const appendsOf = (events: readonly RecordedEvent[]): RecordedEvent[][] => {
-  const appends: RecordedEvent[][] = []
-  for (const event of events) {
-    const last = appends.at(-1)?.[0]
-    const isSame = last?.stream === event.stream && metadataOf(last).append.id === metadataOf(event).append.id
-    if (isSame) appends.at(-1)!.push(event)
-    else appends.push([event])
-  }
-  return appends
-}
-
-/**
- * Applies a batch append by append, after it has failed as a whole: in one transaction with the checkpoint, streams whose
- * events cannot be applied go into quarantine, and everything else is applied. `accept` may throw to refuse it all.
- */
-export const applyCarefully = async (
-  target: Target,
-  codec: Codec,
-  events: readonly RecordedEvent[],
-  step: Step,
-  accept: (culprit: Quarantined) => void,
-): Promise<Quarantined[]> => {
-  const { client } = target
-  const added = new Map<string, Quarantined>()
-  try {
-    for (const statement of begin(target, events)) await client.query(statement)
-    await client.query(advance(step))
-    for (const append of appendsOf(events)) {
-      if (added.has(append[0]!.stream)) continue
-      const culprit = await applyAppend(target, codec, append)
-      if (!culprit) continue
-      accept(culprit)
-      added.set(culprit.stream, culprit)
-      await client.query(note(culprit))
-    }
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback').catch(() => {})
-    throw error
-  }
-  return [...added.values()]
-}
-
-/** The events of a batch that projections get: those of streams that are not in quarantine. */
-export const applicable = (events: readonly RecordedEvent[], isQuarantined: (stream: string) => boolean) =>
-  events.filter((event) => !isDecision(event) && !isQuarantined(event.stream))

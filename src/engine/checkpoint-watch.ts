@@ -1,113 +1,113 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { EventLog } from '../log/log.ts'
-import { cut, hangUp, newClient } from '../postgres/connect.ts'
+import { destroyConnection, closeConnection, newClient } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
-import type { Horizon } from './horizon.ts'
 import { type Quarantine, readQuarantine } from './quarantine.ts'
-import { hasSeenMore } from './same-log.ts'
-import { noteUse } from './schema.ts'
+import { isAheadOfLog } from './same-log.ts'
+import { holdUseLock } from './schema.ts'
+import type { Watermark } from './watermark.ts'
 
 const BUSY_MS = 10
 const IDLE_MS = 250
-const ANSWER_MS = 3_000
+const STATEMENT_MS = 5_000
+const TIMEOUT_MS = 3_000
 
 /**
- * Whether a checkpoint says something of the log as it is now: where read models have seen more than the log holds, their
- * position stands for events that were lost, until they have been built anew.
+ * Verifies that a checkpoint belongs to the log as it is now. Read models that have applied events which the log has lost
+ * are rebuilt; until then their position belongs to other events.
  */
-const newTrust = (log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>) => {
+const newCheckpointVerifier = (log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>) => {
   let epoch: string | undefined
   let changes = 0
-  let proven = ''
+  let verified = '' // the last checkpoint of another epoch that the log holds
   log.onChange((identity) => {
     epoch = identity.epoch
     changes += 1
   })
-  const prove = async (checkpoint: Checkpoint): Promise<boolean> => {
-    const { epoch: now } = await log.identity()
-    epoch ??= now // unless it has changed meanwhile
+  const verify = async (checkpoint: Checkpoint): Promise<boolean> => {
+    const { epoch: present } = await log.identity()
+    epoch ??= present // `onChange` may have set it meanwhile
     if (checkpoint.epoch === epoch) return true
-    const name = `${epoch} ${checkpoint.position}`
-    if (name !== proven && (await hasSeenMore(log, checkpoint))) return false
-    proven = name
+    const key = `${epoch} ${checkpoint.position}`
+    if (key !== verified && (await isAheadOfLog(log, checkpoint))) return false
+    verified = key
     return true
   }
-  /** A log that is away is asked again later: nothing is written meanwhile. */
-  return { changes: () => changes, holds: (checkpoint: Checkpoint) => prove(checkpoint).catch(() => false) }
+  /** False also while the log is away: no write needs the position then. */
+  const isValid = (checkpoint: Checkpoint) => verify(checkpoint).catch(() => false)
+  return { changes: () => changes, isValid }
 }
 
 /**
- * Tells a node whose read models are built by another process how far they have come, and which streams are in
- * quarantine: it looks at the checkpoint as soon as a request waits and often until none does, and now and then otherwise.
- * Its connection also says that this process uses the schema, so that no newer version drops it.
+ * Polls the checkpoint and the quarantine of read models that another process builds: every 10 ms while a request waits
+ * for a position, else every 250 ms. The connection also holds the lock that says that this process uses the schema,
+ * so that no process of a newer version drops it.
  */
 export const watchCheckpoint = (options: {
   readonly url: string
   readonly log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>
   readonly schema: string
-  readonly horizon: Horizon
+  readonly watermark: Watermark
   readonly quarantine: Quarantine
-  /** False while this process runs the projections itself and knows better. */
+  /** False while this process runs the projections itself: its runner then moves the watermark. */
   readonly isNeeded: () => boolean
 }): { close(): Promise<void> } => {
-  const { url, log, schema, horizon, quarantine, isNeeded } = options
-  const trust = newTrust(log)
+  const { url, log, schema, watermark, quarantine, isNeeded } = options
+  const verifier = newCheckpointVerifier(log)
   let closed = false
   let client: pg.Client | undefined
   let wake = () => {}
 
   const connected = async () => {
     if (client) return client
-    const fresh = newClient(url, 'checkpoint watch', 5_000)
-    fresh.on('error', () => {
-      if (client === fresh) client = undefined
+    const connection = newClient(url, 'checkpoint watch', STATEMENT_MS)
+    connection.on('error', () => {
+      if (client === connection) client = undefined
     })
-    await fresh.connect()
-    client = fresh // from here on it is cut when it does not answer
-    await noteUse(fresh, schema)
-    return fresh
+    await connection.connect()
+    client = connection // from now on the timeout of `poll` can cut it
+    await holdUseLock(connection, schema)
+    return connection
   }
 
-  const look = async () => {
-    const patience = setTimeout(() => client && cut(client), ANSWER_MS)
+  const poll = async () => {
+    const timeout = setTimeout(() => client && destroyConnection(client), TIMEOUT_MS)
     try {
       const connection = await connected()
       if (!isNeeded()) return
-      const changes = trust.changes()
+      const changes = verifier.changes()
       const checkpoint = await readCheckpoint(connection, schema)
       if (!checkpoint.ready) return
-      const list = await readQuarantine(connection, schema) // at least as new as the position that is shown next
+      const list = await readQuarantine(connection, schema) // read second, so that it is not older than the position
       if (!isNeeded()) return
       quarantine.set(list)
-      const counts = await trust.holds(checkpoint)
-      if (counts && isNeeded() && trust.changes() === changes) horizon.advance(checkpoint.position)
+      const isValid = await verifier.isValid(checkpoint)
+      if (isValid && isNeeded() && verifier.changes() === changes) watermark.advance(checkpoint.position)
     } catch {
-      if (client) cut(client)
-      client = undefined // the database is away, or this version's schema is not there yet
+      if (client) destroyConnection(client)
+      client = undefined // the database is away, or no process has made this version's schema yet
     } finally {
-      clearTimeout(patience)
+      clearTimeout(timeout)
     }
   }
 
-  const rest = (ms: number) =>
+  const waitOrWake = (ms: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
       wake = () => (clearTimeout(timer), resolve())
     })
 
-  const isAskedFor = () => isNeeded() && horizon.waiting()
-
   const run = async () => {
     while (!closed) {
-      await look()
-      if (isAskedFor()) await sleep(BUSY_MS)
-      else await rest(IDLE_MS)
+      await poll()
+      if (isNeeded() && watermark.hasWaiters()) await sleep(BUSY_MS)
+      else await waitOrWake(IDLE_MS)
     }
-    if (client) await hangUp(client)
+    if (client) await closeConnection(client)
   }
 
-  horizon.onWait(() => wake())
+  watermark.onWait(() => wake())
   const running = run()
   return {
     close: async () => {

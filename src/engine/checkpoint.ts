@@ -1,26 +1,32 @@
 import type pg from 'pg'
+import type { RecordedEvent } from '../log/log.ts'
 
 export type Client = Pick<pg.ClientBase, 'query'>
 
-/** The newest event that a checkpoint stands behind: tells whether a log is still the one that was followed. */
+/** The last event that was applied: where the log does not hold it any more, the log has lost its end. */
 export type Anchor = { readonly position: bigint; readonly id: string }
 
-/** How far read models have come. */
+export const anchorOf = (events: readonly Pick<RecordedEvent, 'position' | 'id'>[]): Anchor | undefined => {
+  const last = events.at(-1)
+  return last && { position: last.position, id: last.id }
+}
+
+/** Up to which event a schema of read models is built. */
 export type Checkpoint = {
   readonly position: bigint
-  /** Whether they have caught up once, have their indexes, and may serve. */
+  /** Whether the read models have caught up once and have their indexes, so that queries may use them. */
   readonly ready: boolean
-  /** They stay where they are: too many events could not be applied. */
+  /** Whether the runner has stopped, because too many events could not be applied. */
   readonly stopped: boolean
-  /** The log's epoch in which they came that far; undefined at the beginning. */
+  /** The log's epoch when the checkpoint last moved; undefined at the beginning. */
   readonly epoch: string | undefined
   readonly anchor: Anchor | undefined
 }
 
 /**
- * Each step is a row of its own, so that nothing is rewritten: while a backup holds a snapshot the dead versions of one
- * row would make each step slower. A step from where another process has gone on already fails: its row is there. Queries
- * ask `reached` how far their snapshot is.
+ * Each step of the checkpoint inserts a row instead of updating one: while a backup holds a snapshot, dead versions of one
+ * row could not be removed and would slow each step down. The primary key lets only one process step on from a position.
+ * The view `reached` gives the position of a query's snapshot.
  */
 export const checkpointTables = `
   create table checkpoint (
@@ -42,12 +48,12 @@ export const checkpointTables = `
       (came_from, next, last.ready, in_epoch, coalesce(event_at, last.event_position), coalesce(event, last.event_id));
   end $$;`
 
-/** A step of the checkpoint, from where it is to where a batch ends. */
+/** A step of the checkpoint: from its present position to the end of a batch. */
 export type Step = {
   readonly from: bigint
   readonly through: bigint
   readonly epoch: string
-  /** The last event of the batch; without one the anchor stays. */
+  /** The last event of the batch; undefined leaves the anchor as it is. */
   readonly anchor: Anchor | undefined
 }
 
@@ -58,19 +64,19 @@ export const advance = ({ from, through, epoch, anchor }: Step) => ({
   values: [from, through, epoch, anchor?.position, anchor?.id],
 })
 
-/** Removes the steps between two others; the newest one has to stay. */
+/** The statement that removes the steps between two positions, both exclusive; the newest step has to stay. */
 export const prune = (after: bigint, before: bigint) => ({
   text: 'delete from checkpoint where seen > $1 and seen < $2',
   values: [after, before],
 })
 
 /** Whether an error says that another process has moved the checkpoint. */
-export const isMoved = (error: unknown): boolean => {
+export const isCheckpointMoved = (error: unknown): boolean => {
   const { code, constraint } = error as { code?: string; constraint?: string }
   return code === 'TB001' || (code === '23505' && constraint === 'checkpoint_pkey')
 }
 
-const stopOf = (schema: string) => `stopped ${schema}`
+const stopName = (schema: string) => `stopped ${schema}`
 
 type Row = {
   position: bigint
@@ -87,16 +93,16 @@ export const readCheckpoint = async (client: Client, schema: string): Promise<Ch
       exists (select from tracebook.processes p where p.name = $1 and p.position = c.position) as stopped
     from ${schema}.checkpoint c order by seen desc limit 1`
   const { position, ready, stopped, epoch, event_position, event_id } = (
-    await client.query<Row>(text, [stopOf(schema)])
+    await client.query<Row>(text, [stopName(schema)])
   ).rows[0]!
   const anchor = event_id === null ? undefined : { position: event_position!, id: event_id }
   return { position, ready, stopped, epoch: epoch ?? undefined, anchor }
 }
 
-/** Tells all nodes that the read models stay where they are: reads need not wait for more. */
-export const noteStop = (client: Client, schema: string): Promise<unknown> =>
+/** Records for all nodes that the runner has stopped at this checkpoint, so that reads do not wait for it to move. */
+export const recordStop = (client: Client, schema: string): Promise<unknown> =>
   client.query(
     `insert into tracebook.processes select $1, max(position) from ${schema}.checkpoint
      on conflict (name) do update set position = excluded.position`,
-    [stopOf(schema)],
+    [stopName(schema)],
   )

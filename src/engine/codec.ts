@@ -1,38 +1,45 @@
 import type { z } from 'zod'
 import { parseExact } from '../json/exact.ts'
-import { type RecordedEvent } from '../log/log.ts'
+import type { RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import type { DomainEvent } from './stream.ts'
 
 /** Turns the data of an older schema version into that of the next one. */
 export type Upcaster = (data: object) => object
 
-/** What an event type needs on its way into the log and back. */
+/** How the data of one event type is written to the log and read back. */
 export type EventFormat = {
   readonly schema: z.ZodType
-  /** The version that is written today, from 1. */
+  /** The version in which events are written now, from 1. */
   readonly version: number
   /** From version n to n + 1, under the key n. */
   readonly upcasters?: { readonly [version: number]: Upcaster }
   /** Writes the data as JSON text; default `JSON.stringify`. */
   readonly write?: (data: never) => string
-  /** Makes of data that was read and checked what the service works with. Default: it stays as it is. */
+  /** Converts data that was read and checked to the form that the service works with. Default: it stays as it is. */
   readonly read?: (data: never) => object
 }
+
+/** The schema of one event type, as `event` makes it. */
+type EventSchema = z.ZodObject<{ readonly type: z.ZodLiteral<string>; readonly data: z.ZodType }>
+
+/** The formats of a union's events in their plainest form: each at version 1, its data as plain JSON text. */
+export const formatsOf = (union: { readonly options: readonly EventSchema[] }): Readonly<Record<string, EventFormat>> =>
+  Object.fromEntries(union.options.map(({ shape }) => [shape.type.value, { schema: shape.data, version: 1 }]))
 
 export type Codec = {
   /** The JSON text of an event's data and the schema version it has. */
   encode(event: DomainEvent): { data: string; schema: number }
   /**
-   * The data of a recorded event in today's version, checked against its schema but never replaced by it.
+   * The data of a recorded event, upcast to the present version. The schema only checks it: unknown members stay.
    * @throws UnknownEvent for a type or version that this code does not know
    */
   decode(event: RecordedEvent): DomainEvent
-  /** Without reading it. @throws UnknownEvent for a type or version that this code does not know */
+  /** Checks type and version without parsing the data. @throws UnknownEvent when this code does not know them */
   assertKnown(event: RecordedEvent): void
 }
 
-/** An event that this version of the code cannot read. It is never skipped. */
+/** An event that this version of the code cannot read. No reader leaves it out silently. */
 export class UnknownEvent extends Error {
   override readonly name = 'UnknownEvent'
 }
@@ -60,8 +67,8 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
     return { data: (write as (data: object) => string)(data), schema: version }
   }
 
-  /** The format of a recorded event, and the version it was written in. */
-  const known = (event: RecordedEvent) => {
+  /** The format of a recorded event, and the schema version it was written in. */
+  const formatAndVersion = (event: RecordedEvent) => {
     const format = formatOf(event.type)
     const { schema } = metadataOf(event)
     if (schema > format.version)
@@ -71,7 +78,7 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
 
   const decode = (event: RecordedEvent): DomainEvent => {
     if (event.decoded) return { type: event.type, data: event.decoded.data }
-    const { format, schema } = known(event)
+    const { format, schema } = formatAndVersion(event)
     const data = upcast(format, parseExact(event.data) as object, schema)
     const checked = format.schema.safeParse(data)
     if (!checked.success)
@@ -79,5 +86,5 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
     return { type: event.type, data: format.read ? (format.read as (data: object) => object)(data) : data }
   }
 
-  return { encode, decode, assertKnown: known }
+  return { encode, decode, assertKnown: formatAndVersion }
 }

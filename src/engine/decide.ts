@@ -10,43 +10,48 @@ export type Context = { readonly actor?: Actor | undefined; readonly requestId?:
 export type Command<State, Event, Need, Answer, Result = void> = {
   readonly decide: Decision<State, Event> | DecisionWithResult<State, Event, Result>
   /**
-   * Made of the state right after the decision, before any later command changes it, of the decision's events, and of its
-   * result if it has one.
+   * Computed from the state right after the decision, before a later command of the same batch changes it, from the
+   * decision's events, and from its result if it has one.
    */
   readonly answer: (state: State, events: readonly Event[], result: NoInfer<Result>) => Answer
-  /** What the state must hold besides what is always loaded. */
+  /** What has to be loaded into the state for this command, besides what is always loaded. */
   readonly need?: Need
 }
 
-export type Ask<State, Event, Need> = {
+/** A command that waits for its decision. */
+export type PendingCommand<State, Event, Need> = {
   readonly command: Command<State, Event, Need, unknown, unknown>
   readonly context: Context
 }
 
-export type Verdict = { readonly answer: unknown } | { readonly error: unknown }
+/** What a command answers, or the error that refuses it. */
+export type CommandResult = { readonly answer: unknown } | { readonly error: unknown }
 
-/** An event that will be appended, with its data as the log gets it. */
-export type Draft<Event> = {
+/** An event that a decision gave, with its data encoded for the log. */
+export type EventToAppend<Event> = {
   readonly event: Event
   readonly context: Context
+  /** Milliseconds. */
   readonly at: number
+  /** JSON text. */
   readonly data: string
   readonly schema: number
 }
 
-/** What a run of commands came to: their verdicts, in order, for as many as were decided. */
-export type Decided<State, Event> = {
+/** The decisions about a batch of commands. */
+export type DecidedBatch<State, Event> = {
   readonly after: Loaded<State>
-  readonly drafts: readonly Draft<Event>[]
-  readonly verdicts: readonly Verdict[]
-  /** The last command failed while it was changing the state, which is good for nothing now. The drafts are. */
-  readonly isSpoilt: boolean
+  readonly toAppend: readonly EventToAppend<Event>[]
+  /** In the order of the commands; shorter than the batch where not all of them were decided. */
+  readonly results: readonly CommandResult[]
+  /** `evolve` failed half-way for the last command, so `after.state` must not be used. `toAppend` is whole. */
+  readonly isStateUnusable: boolean
 }
 
-/** About how much data, in characters, one append takes before the commands that are left have to wait for the next. */
+/** About how many characters of data one append may hold before the remaining commands wait for the next append. */
 const APPEND_LENGTH = 4 * 1024 * 1024
 
-const outcomeOf = <T>(work: () => T): { readonly value: T } | { readonly error: unknown } => {
+const attempt = <T>(work: () => T): { readonly value: T } | { readonly error: unknown } => {
   try {
     return { value: work() }
   } catch (error) {
@@ -54,80 +59,81 @@ const outcomeOf = <T>(work: () => T): { readonly value: T } | { readonly error: 
   }
 }
 
-const concluded = <Event>(decided: readonly Event[] | Concluded<Event, unknown>): Concluded<Event, unknown> =>
+const withResult = <Event>(decided: readonly Event[] | Concluded<Event, unknown>): Concluded<Event, unknown> =>
   'events' in decided ? decided : { events: decided, result: undefined }
 
-/** What a command decides: its events, written down, and its result. `at` is when the events happen. */
-type Drafted<Event> = { readonly drafts: readonly Draft<Event>[]; readonly result: unknown }
+/** The events that a command led to, encoded, and the result of its decision. */
+type DecidedOne<Event> = { readonly toAppend: readonly EventToAppend<Event>[]; readonly result: unknown }
 
-const draft = <State, Event extends DomainEvent, Need>(
+/** Decides a command and encodes its events, which are dated `at`. */
+const decideOne = <State, Event extends DomainEvent, Need>(
   codec: Codec,
-  { command, context }: Ask<State, Event, Need>,
+  { command, context }: PendingCommand<State, Event, Need>,
   state: State,
   { now, at }: { readonly now: number; readonly at: number },
-): Drafted<Event> => {
-  const { events, result } = concluded(command.decide(state, now, at))
-  return { drafts: events.map((event) => ({ event, context, at, ...codec.encode(event) })), result }
+): DecidedOne<Event> => {
+  const { events, result } = withResult(command.decide(state, now, at))
+  return { toAppend: events.map((event) => ({ event, context, at, ...codec.encode(event) })), result }
 }
 
-/** The state that a command's events lead to, and its answer. */
-const carryOut = <State, Event extends DomainEvent, Need>(
+/** Applies a command's events to the state, and computes the command's answer. */
+const evolveAndAnswer = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
-  { command, context: { actor } }: Ask<State, Event, Need>,
+  { command, context: { actor } }: PendingCommand<State, Event, Need>,
   state: State,
-  { drafts, result }: Drafted<Event>,
+  { toAppend, result }: DecidedOne<Event>,
 ) => {
-  const after = drafts.reduce((before, { event, at }) => kind.evolve(before, event, { at, actor }), state)
-  const events = drafts.map(({ event }) => event)
+  const after = toAppend.reduce((before, { event, at }) => kind.evolve(before, event, { at, actor }), state)
+  const events = toAppend.map(({ event }) => event)
   return { after, answer: command.answer(after, events, result) }
 }
 
 /**
- * Decides commands one after the other on one evolving state, as many as belong into one append. Of a command either
- * every event is kept or none: when it fails while the state changes, nothing more is decided on that state.
+ * Decides commands one after the other, each on the state that the one before has left, until they fill one append.
+ * Of each command all events are taken or none. `now` is the clock, in milliseconds.
  */
 export const decideAll = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
   codec: Codec,
   loaded: Loaded<State>,
-  asks: readonly Ask<State, Event, Need>[],
+  commands: readonly PendingCommand<State, Event, Need>[],
   now: () => number,
-): Decided<State, Event> => {
+): DecidedBatch<State, Event> => {
   let { state, at } = loaded
   let length = 0
-  let isSpoilt = false
-  const drafts: Draft<Event>[] = []
-  const verdicts: Verdict[] = []
-  for (const ask of asks) {
-    if (isSpoilt || length > APPEND_LENGTH) break
-    const real = now()
-    const drafted = outcomeOf(() => draft(codec, ask, state, { now: real, at: Math.max(real, at) }))
-    const own = 'value' in drafted ? drafted.value.drafts : []
-    const done = 'value' in drafted ? outcomeOf(() => carryOut(kind, ask, state, drafted.value)) : drafted
+  let isStateUnusable = false
+  const toAppend: EventToAppend<Event>[] = []
+  const results: CommandResult[] = []
+  for (const pending of commands) {
+    if (isStateUnusable || length > APPEND_LENGTH) break
+    const time = now()
+    const decided = attempt(() => decideOne(codec, pending, state, { now: time, at: Math.max(time, at) }))
+    const events = 'value' in decided ? decided.value.toAppend : []
+    const done = 'value' in decided ? attempt(() => evolveAndAnswer(kind, pending, state, decided.value)) : decided
     if ('error' in done) {
-      verdicts.push(done)
-      isSpoilt = own.length > 0
+      results.push(done)
+      isStateUnusable = events.length > 0
     } else {
-      verdicts.push({ answer: done.value.answer })
+      results.push({ answer: done.value.answer })
       state = done.value.after
-      at = own.at(-1)?.at ?? at
-      length += own.reduce((sum, { data }) => sum + data.length, 0)
-      drafts.push(...own)
+      at = events.at(-1)?.at ?? at
+      length += events.reduce((sum, { data }) => sum + data.length, 0)
+      toAppend.push(...events)
     }
   }
-  return { after: { ...loaded, state, at }, drafts, verdicts, isSpoilt }
+  return { after: { ...loaded, state, at }, toAppend, results, isStateUnusable }
 }
 
-/** Gives drafts their ids and metadata, as the events of one append. */
-export const stamp = <State, Event extends DomainEvent>(
+/** Gives the events of one append their ids and metadata; leaves out those that `kind.condense` finds superfluous. */
+export const toNewEvents = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
-  drafts: readonly Draft<Event>[],
+  decided: readonly EventToAppend<Event>[],
 ): NewEvent[] => {
-  const kept = kind.condense ? new Set(kind.condense(drafts.map(({ event }) => event))) : undefined
-  const written = kept ? drafts.filter(({ event }) => kept.has(event)) : drafts
+  const needed = kind.condense ? new Set(kind.condense(decided.map(({ event }) => event))) : undefined
+  const appended = needed ? decided.filter(({ event }) => needed.has(event)) : decided
   const id = randomUUIDv7()
-  return written.map(({ event, context, at, data, schema }, index) => {
-    const metadata = { at, ...context, schema, append: { id, index, size: written.length } } as Metadata
+  return appended.map(({ event, context, at, data, schema }, index) => {
+    const metadata = { at, ...context, schema, append: { id, index, size: appended.length } } as Metadata
     const decoded = { data: event.data, metadata }
     return { id: randomUUIDv7(), type: event.type, data, metadata: JSON.stringify(metadata), decoded }
   })

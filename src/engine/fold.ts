@@ -1,19 +1,19 @@
-import type { EventLog, Expected, RecordedEvent } from '../log/log.ts'
+import type { EventLog, ExpectedRevision, RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
-import { skippedOf } from './skipped.ts'
-import { type DomainEvent, type Loaded, type StreamKind, streamOf } from './stream.ts'
-import type { Source } from './transact.ts'
+import { skippedOf } from './skip-events.ts'
+import { type DomainEvent, type Loaded, type StreamKind, streamName } from './stream.ts'
+import type { StateSource } from './transact.ts'
 
-/** Adds up a stream's events, as the log has them, but for what was passed over for good. @throws UnknownEvent */
+/** Folds a stream's events, as read from the log, into its state; skipped events are left out. @throws UnknownEvent */
 export const foldStream = async <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
   log: EventLog,
   codec: Codec,
   id: string,
 ): Promise<Loaded<State>> => {
-  // Also an event that could be added up may have been passed over: no read model shows what it says.
-  const skipped = await skippedOf(log, codec, streamOf(kind, id))
+  // Also a skipped event that `evolve` could read is left out: read models do not show it either.
+  const skipped = await skippedOf(log, codec, streamName(kind, id))
 
   const evolve = (state: State, recorded: RecordedEvent): State => {
     if (skipped.has(recorded.id)) return state
@@ -21,17 +21,17 @@ export const foldStream = async <State, Event extends DomainEvent>(
     return kind.evolve(state, codec.decode(recorded) as Event, { at, actor })
   }
 
-  let loaded: Loaded<State> = { state: kind.initial(), revision: 'none' as Expected, at: 0, position: 0n }
-  for await (const recorded of log.read(streamOf(kind, id))) {
+  let loaded: Loaded<State> = { state: kind.initial(), revision: 'none' as ExpectedRevision, at: 0, position: 0n }
+  for await (const recorded of log.read(streamName(kind, id))) {
     const { revision, position } = recorded
     loaded = { state: evolve(loaded.state, recorded), revision, at: metadataOf(recorded).at, position }
   }
   return loaded
 }
 
-/** States of small streams come straight from the log. */
+/** A source that folds the whole stream: for kinds of streams that stay short. */
 export const foldSource = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
   log: EventLog,
   codec: Codec,
-): Source<State, void> => ({ load: (id) => foldStream(kind, log, codec, id), readsLog: true })
+): StateSource<State, void> => ({ load: (id) => foldStream(kind, log, codec, id), readsLog: true })

@@ -2,43 +2,43 @@ import type { Client } from './checkpoint.ts'
 import type { Projection } from './projection.ts'
 
 /**
- * Read models that are built together: one version, one schema, one checkpoint, one transaction for a batch. A group
- * that is added needs a name and a list of projections, nothing else.
+ * Read models that are built together: one version, one schema, one checkpoint, one transaction for a batch. A new group
+ * needs a name and a list of projections, nothing else.
  */
 export type Group = {
   readonly name: string
-  /** Goes up whenever a table or a handler changes: another version is another schema, built from the log. */
+  /** To be raised whenever a table or a handler changes: each version has a schema of its own, built from the log. */
   readonly version: number
   readonly projections: readonly Projection[]
-  /** Event types that take nobody's rights away: only these may be lost, and applied again, in a crash of PostgreSQL. */
+  /** Event types that take no rights away. Batches of these only are committed asynchronously (`apply.ts`). */
   readonly harmless?: ReadonlySet<string>
-  /** For rows that are too many to be deleted with a batch: projections note them, and they are taken away in chunks. */
+  /** For rows too many to be deleted within a batch: projections only record them, and the sweep deletes them in chunks. */
   readonly sweep?: Sweep
 }
 
 /**
- * Takes away one chunk of what deletions have left behind in a schema, of one stream or of any; true while there may be
- * more. Every statement is short and stands for itself, so that a process that is frozen or killed holds up no one.
+ * Deletes one chunk of the rows that deletions have left behind in a schema, of one stream or of any; gives true while
+ * there may be more. Every statement is a short transaction of its own, so that a process that freezes holds no locks.
  */
 export type Sweep = (client: Client, schema: string, stream?: string) => Promise<boolean>
 
-/** The group that decisions and answers combine. The service is ready when it is; others may lag or be away. */
+/** The name of the group that commands and queries read from. The service is ready when this group is. */
 export const MAIN = 'main'
 
 const prefixOf = (name: string): string => (name === MAIN ? 'rm_' : `rm_${name}_`)
 
 export const schemaOf = ({ name, version }: Pick<Group, 'name' | 'version'>): string => `${prefixOf(name)}${version}`
 
-/** Where a rebuild of the same version is made, beside the schema that serves. */
+/** The schema in which a rebuild makes new read models of the same version, beside the one that serves. */
 export const nextSchemaOf = (group: Group): string => `${schemaOf(group)}_next`
 
-/** What a rebuild has replaced, until it is dropped: `number` keeps several apart. */
+/** A schema that a rebuild has replaced, until it is dropped; `number` tells several apart. */
 export const oldSchemaOf = (group: Group, number: number): string => `${schemaOf(group)}_old_${number}`
 
-/** A schema of a group, by its name: its version, and whether it serves or is what a rebuild makes or leaves. */
+/** What a schema's name says: its version, and whether it serves, or is made or was replaced by a rebuild. */
 export type SchemaName = { readonly version: number; readonly serves: boolean }
 
-/** Undefined for a schema that is none of the group's. */
+/** Undefined for a schema of another group or of another kind. */
 export const parseSchema = (group: Pick<Group, 'name'>, schema: string): SchemaName | undefined => {
   const rest = schema.startsWith(prefixOf(group.name)) ? schema.slice(prefixOf(group.name).length) : ''
   const found = /^(\d{1,9})(_next|_old_\d{1,9})?$/.exec(rest)

@@ -1,24 +1,27 @@
-import type { Horizon } from './horizon.ts'
+import type { Watermark } from './watermark.ts'
 
-type Place = Pick<Horizon, 'position'>
+type HasPosition = Pick<Watermark, 'position'>
 
-/** For how long read models have been missing something that this node has heard of. */
+/** For how long read models have been behind the events that this node has seen. */
 export type Lag = {
-  /** In milliseconds. Has to be asked again and again: how long it has been is counted from one time to the next. */
+  /** The lag in milliseconds. Must be called regularly: a call that finds the read models caught up resets the lag. */
   ms(): number
-  /** Nothing is known to be missing for longer than from now on. */
-  begin(): void
+  /** Counts from now on. */
+  reset(): void
 }
 
-/** Under load read models never stand where the log does: what counts is when they reach where it stood. */
-export const newLag = (heard: Place, models: Place): Lag => {
-  let goal = { position: 0n, since: performance.now() }
-  const begin = () => {
-    goal = { position: heard.position(), since: performance.now() }
+/**
+ * Under load read models never reach the log's end, so the lag is measured against a target: the position that this node
+ * had seen when the last target was reached.
+ */
+export const newLag = (lastSeen: HasPosition, readModels: HasPosition): Lag => {
+  let target = { position: 0n, since: performance.now() }
+  const reset = () => {
+    target = { position: lastSeen.position(), since: performance.now() }
   }
   const ms = () => {
-    if (models.position() >= goal.position) begin()
-    return models.position() >= goal.position ? 0 : performance.now() - goal.since
+    if (readModels.position() >= target.position) reset()
+    return readModels.position() >= target.position ? 0 : performance.now() - target.since
   }
-  return { ms, begin }
+  return { ms, reset }
 }

@@ -1,17 +1,17 @@
 import type { EventLog } from '../log/log.ts'
 import type { Anchor, Checkpoint, Client, Step } from './checkpoint.ts'
-import { hasSeenMore } from './same-log.ts'
+import { isAheadOfLog } from './same-log.ts'
 
 /**
- * Checkpoints of the processes that follow the log and keep what they know outside the read models, where it is not
- * rebuilt: a row for each in `tracebook.processes`.
+ * Checkpoint of a process manager, such as erasure or summaries: one row in `tracebook.processes`. What these processes
+ * store is not in a schema of read models, so it is not rebuilt.
  */
-export type Reached = Pick<Checkpoint, 'position' | 'epoch' | 'anchor'>
+export type ProcessCheckpoint = Pick<Checkpoint, 'position' | 'epoch' | 'anchor'>
 
 type Row = { position: bigint; epoch: string | null; event_position: bigint | null; event_id: string | null }
 
-/** How far the process of this name has come; nowhere before it has begun. */
-export const readReached = async (client: Client, name: string): Promise<Reached> => {
+/** The checkpoint of the process with this name; position 0 without an anchor when it has none. */
+export const readProcessCheckpoint = async (client: Client, name: string): Promise<ProcessCheckpoint> => {
   const { rows } = await client.query<Row>(
     'select position, epoch, event_position, event_id from tracebook.processes where name = $1',
     [name],
@@ -23,15 +23,15 @@ export const readReached = async (client: Client, name: string): Promise<Reached
 }
 
 /**
- * The update that moves the checkpoint of this name from `$1` to `$2`, and gives a row if it was there: none when
- * another process has moved it. Takes the parameters of `movedBy`.
+ * SQL that moves this checkpoint by compare-and-set, with the parameters of `advanceParameters`. Returns a row if the
+ * checkpoint was at `$1`, none when another process has moved it.
  */
-export const moving = (name: string): string => `
+export const advanceStatement = (name: string): string => `
   update tracebook.processes set position = $2, epoch = $3, event_position = coalesce($4, event_position),
     event_id = coalesce($5, event_id)
   where name = '${name}' and position = $1 returning 1`
 
-export const movedBy = ({ from, through, epoch, anchor }: Step): unknown[] => [
+export const advanceParameters = ({ from, through, epoch, anchor }: Step): unknown[] => [
   from,
   through,
   epoch,
@@ -39,15 +39,18 @@ export const movedBy = ({ from, through, epoch, anchor }: Step): unknown[] => [
   anchor?.id,
 ]
 
-/** In another epoch an event that stands nowhere may have been lost as well as erased. */
-const isUncertain = async (log: Pick<EventLog, 'holds'>, { epoch, anchor }: Reached, current: string) => {
+/** Whether the log has begun another epoch without holding the anchor: the anchor may have been lost, or erased. */
+const isUncertain = async (log: Pick<EventLog, 'holds'>, { epoch, anchor }: ProcessCheckpoint, current: string) => {
   if (epoch === undefined || epoch === current) return false
   return anchor === undefined || (await log.holds(anchor.position, anchor.id)) !== true
 }
 
-/** Whether the log, which is in this epoch now, has lost some of what was followed: then all of it is followed anew. */
-export const isLost = async (
+/**
+ * Whether the log, in its epoch `current`, may have lost events that this process has seen. The process must then begin
+ * again at position 0.
+ */
+export const hasLogLostEvents = async (
   log: Pick<EventLog, 'head' | 'holds'>,
-  reached: Reached,
+  reached: ProcessCheckpoint,
   current: string,
-): Promise<boolean> => (await hasSeenMore(log, reached)) || (await isUncertain(log, reached, current))
+): Promise<boolean> => (await isAheadOfLog(log, reached)) || (await isUncertain(log, reached, current))

@@ -1,64 +1,70 @@
 import type { Actor } from '../log/metadata.ts'
 import type { DomainEvent } from './stream.ts'
 
-/** An event as a projection sees it: its data, and where and when it happened. */
-export type Happened<Event extends DomainEvent = DomainEvent> = Event & {
-  /** The id of the thing that the stream is about. */
-  readonly of: string
+/** A recorded event with its data decoded and its metadata taken apart, as projections and caches get it. */
+export type DecodedEvent<Event extends DomainEvent = DomainEvent> = Event & {
+  /** The part of the stream's name behind its category. */
+  readonly streamId: string
   readonly stream: string
   readonly revision: bigint
   readonly position: bigint
+  /** When it was recorded, in milliseconds. */
   readonly at: number
   readonly actor: Actor | undefined
-  /** Length of the data's text. */
+  /** Length of the data's JSON text, in characters. */
   readonly bytes: number
 }
 
-/** Sends one statement of the batch's transaction, in order. Under a name it is prepared once; the name is its text's. */
-export type Write = (name: string, text: string, values: readonly unknown[]) => void
+/**
+ * Sends one statement of the batch's transaction; statements run in the order in which they are sent. A statement with a
+ * name is prepared once for each connection, so a name must always come with the same text; `''` prepares nothing.
+ */
+export type WriteStatement = (name: string, text: string, values: readonly unknown[]) => void
 
 type Handlers<Event extends DomainEvent, Changes> = {
   readonly [Type in Event['type']]:
-    'ignored' | ((changes: Changes, event: Happened<Extract<Event, { type: Type }>>) => void)
+    'ignored' | ((changes: Changes, event: DecodedEvent<Extract<Event, { type: Type }>>) => void)
 }
 
 /**
- * One read model: its tables, what each event type does to it, and how the changes of a batch are written as sets.
- * Handlers collect into `changes`, in the order of the log; every event type is handled or named as ignored.
+ * One read model: its tables, a handler for each event type, and the set-based statements that write a batch's changes.
+ * Handlers collect into `changes`, in the order of the log; each event type has a handler or is named as ignored.
  */
 export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknown> = {
   readonly name: string
   /** Tables with their primary keys, as SQL without a schema name. */
   readonly tables: string
-  /** Whose rows a table holds: by a stream's category the column that holds the id of the stream. */
+  /** For each table and each category of streams that its rows are made from: the column with the stream's id. */
   readonly rows: { readonly [table: string]: { readonly [category: string]: string } }
-  /** For rows that hold sums over a stream's: what comes before the rows of a stream are taken away, to be made anew. */
-  readonly beforeRemoval?: { readonly [category: string]: (id: string, write: Write) => void }
-  /** Secondary indexes, made once a rebuild has copied everything. */
+  /** For tables with sums over several streams: subtracts one stream's share before its rows are deleted for a replay. */
+  readonly beforeRemoval?: { readonly [category: string]: (id: string, write: WriteStatement) => void }
+  /** Secondary indexes, made when all events up to the head have been applied. */
   readonly indexes: string
   readonly start: () => Changes
   readonly on: Handlers<Event, Changes>
-  readonly write: (changes: Changes, write: Write) => void
-  /** An event of a stream was passed over for good: nothing of it counts, but the stream's revision has moved on. */
-  readonly passOver?: (changes: Changes, event: Happened) => void
+  readonly write: (changes: Changes, write: WriteStatement) => void
+  /** For tables that hold a stream's revision: an event was skipped, but the revision has moved on. */
+  readonly onSkipped?: (changes: Changes, event: DecodedEvent) => void
 }
 
-/** The type under which projections meet an event that was passed over. */
-export const PASSED_OVER = 'passed over'
+/** The type of the events that projections get in place of skipped ones. */
+export const SKIPPED = 'skipped'
 
-/** Types a projection over a union of events, and forgets the type of its changes. */
+/** Checks a projection against a union of events and against its own changes; the result has neither in its type. */
 export const projectionOf =
   <Event extends DomainEvent>() =>
   <Changes>(projection: Projection<Event, Changes>): Projection =>
     projection as unknown as Projection
 
-/** Runs a batch through a read model and sends what follows from it. */
-export const project = (projection: Projection, events: readonly Happened[], write: Write): void => {
+/** Runs a batch through a projection's handlers and sends the statements that result. */
+export const project = (projection: Projection, events: readonly DecodedEvent[], write: WriteStatement): void => {
   const changes = projection.start()
-  const handlers = projection.on as Readonly<Record<string, 'ignored' | ((changes: unknown, event: Happened) => void)>>
+  const handlers = projection.on as Readonly<
+    Record<string, 'ignored' | ((changes: unknown, event: DecodedEvent) => void)>
+  >
   for (const event of events) {
-    if (event.type === PASSED_OVER) {
-      projection.passOver?.(changes, event)
+    if (event.type === SKIPPED) {
+      projection.onSkipped?.(changes, event)
       continue
     }
     const handler = handlers[event.type]

@@ -1,26 +1,24 @@
 import pg from 'pg'
-import { v5 } from 'uuid'
 import type { RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import type { Client } from './checkpoint.ts'
 import { UnknownEvent } from './codec.ts'
-import { QUARANTINE } from './quarantine-events.ts'
 import { InQuarantine } from './rejected.ts'
 
 /**
- * An event that a projection cannot apply costs its own stream only: the stream is noted here, in the transaction of the
- * batch, its later events are left aside, its rows stay as they were before, and everything else goes on.
+ * A stream with an event that a projection cannot apply. The transaction of the batch lists it here; its later events are
+ * not applied, its rows stay as they were before, and all other streams go on. All fields but `stream` are about the first
+ * event that could not be applied.
  */
-export type Quarantined = {
+export type QuarantinedStream = {
   readonly stream: string
-  /** Of the first event that could not be applied. */
   readonly position: bigint
   readonly revision: bigint
   readonly eventId: string
   readonly type: string
-  /** Why, without any content of the event. */
+  /** Why it could not be applied, without any content of the event. */
   readonly reason: string
-  /** When the event happened (ms). */
+  /** When the event was recorded, in milliseconds. */
   readonly at: number
 }
 
@@ -30,16 +28,7 @@ export const quarantineTables = `
     type text collate "C" not null, reason text not null, at int8 not null
   );`
 
-const ROOT = '3c0a7f52-7d1c-5a0c-9a5e-2f6f2f0a6c11'
-
-/** The stream that holds the decisions about another one: its id, and its name. */
-export const skipIdOf = (stream: string): string => v5(stream, ROOT)
-export const skipStreamOf = (stream: string): string => `${QUARANTINE}-${skipIdOf(stream)}`
-
-/** Whether an event is such a decision: the engine's own business, no projection's. */
-export const isDecision = ({ stream }: Pick<RecordedEvent, 'stream'>): boolean => stream.startsWith(`${QUARANTINE}-`)
-
-/** A constraint's name or an SQLSTATE says enough; the server's details quote values. */
+/** The constraint or the SQLSTATE only: the server's details would quote values of the event. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof UnknownEvent) return error.message
   if (error instanceof pg.DatabaseError)
@@ -47,13 +36,13 @@ export const reasonOf = (error: unknown): string => {
   return `a projection failed (${error instanceof Error ? error.name : 'unknown'})`
 }
 
-export const quarantined = (event: RecordedEvent, error: unknown): Quarantined => {
+export const quarantinedBy = (event: RecordedEvent, error: unknown): QuarantinedStream => {
   const { stream, position, revision, id, type } = event
   return { stream, position, revision, eventId: id, type, reason: reasonOf(error), at: metadataOf(event).at }
 }
 
-/** The statement that notes a stream. */
-export const note = ({ stream, position, revision, eventId, type, reason, at }: Quarantined) => ({
+/** The statement that puts a stream into quarantine. */
+export const insertQuarantined = ({ stream, position, revision, eventId, type, reason, at }: QuarantinedStream) => ({
   text: `insert into quarantine (stream, position, revision, event_id, type, reason, at) values ($1, $2, $3, $4, $5, $6, $7)`,
   values: [stream, position, revision, eventId, type, reason, at],
 })
@@ -68,41 +57,41 @@ type Row = {
   at: bigint
 }
 
-export const readQuarantine = async (client: Client, schema: string): Promise<Quarantined[]> => {
+export const readQuarantine = async (client: Client, schema: string): Promise<QuarantinedStream[]> => {
   const { rows } = await client.query<Row>(`select * from ${schema}.quarantine order by position`)
   return rows.map(({ event_id: eventId, at, ...row }) => ({ ...row, eventId, at: Number(at) }))
 }
 
-/** What a node knows of the streams that are in quarantine: their rows may be wrong, so they are not answered from. */
+/** A node's copy of the list of streams in quarantine: their rows may be wrong, so no query answers from them. */
 export type Quarantine = {
-  list(): readonly Quarantined[]
+  list(): readonly QuarantinedStream[]
   /** Whether none of these streams is in quarantine. */
-  isClear(...streams: string[]): boolean
+  isNotQuarantined(...streams: string[]): boolean
   /** @throws InQuarantine when one of these streams is */
-  assertClear(...streams: string[]): void
-  /** Takes over what the read models say. */
-  set(list: readonly Quarantined[]): void
-  /** Calls back, before anything else happens, when the list has changed. */
+  assertNotQuarantined(...streams: string[]): void
+  /** Replaces the list by what the read models hold. */
+  set(list: readonly QuarantinedStream[]): void
+  /** Calls back synchronously when the list has changed. */
   onChange(listener: () => void): void
 }
 
-/** Tells lists apart: which streams are in quarantine, each since which event. */
-export const keysOf = (list: readonly Quarantined[]) =>
+/** A text that differs between lists that differ in a stream, or in the position of its first bad event. */
+export const quarantineKey = (list: readonly QuarantinedStream[]) =>
   list.map(({ stream, position }) => `${stream}@${position}`).join()
 
 export const newQuarantine = (): Quarantine => {
-  let current: readonly Quarantined[] = []
+  let current: readonly QuarantinedStream[] = []
   let streams = new Set<string>()
   const listeners: (() => void)[] = []
 
-  const isClear = (...names: string[]) => streams.size === 0 || !names.some((name) => streams.has(name))
+  const isNotQuarantined = (...names: string[]) => streams.size === 0 || !names.some((name) => streams.has(name))
 
-  const assertClear = (...names: string[]) => {
+  const assertNotQuarantined = (...names: string[]) => {
     for (const name of names) if (streams.has(name)) throw new InQuarantine(name.slice(0, name.indexOf('-')))
   }
 
-  const set = (list: readonly Quarantined[]) => {
-    if (keysOf(list) === keysOf(current)) return
+  const set = (list: readonly QuarantinedStream[]) => {
+    if (quarantineKey(list) === quarantineKey(current)) return
     current = list
     streams = new Set(list.map(({ stream }) => stream))
     for (const listener of listeners) listener()
@@ -110,8 +99,8 @@ export const newQuarantine = (): Quarantine => {
 
   return {
     list: () => current,
-    isClear,
-    assertClear,
+    isNotQuarantined,
+    assertNotQuarantined,
     set,
     onChange: (listener) => void listeners.push(listener),
   }

@@ -1,25 +1,26 @@
 import type pg from 'pg'
 import type { Kysely } from 'kysely'
-import { isCutOff, isDiskFull, isTransient, kyselyOver, newPool } from '../postgres/connect.ts'
+import { kyselyOver, newPool } from '../postgres/connect.ts'
+import { isConnectionLost, isDiskFull, isTransient } from '../postgres/errors.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
-import { incarnationOf } from './incarnation.ts'
+import { readServerIncarnation } from './server-incarnation.ts'
 import type { Quarantine } from './quarantine.ts'
 import { Unavailable } from './rejected.ts'
 import { withTimeout } from './with-timeout.ts'
 
 export type Row = Record<string, unknown>
 
-/** The read models, as queries see them. Every call may throw `Unavailable`. */
+/** Queries over the read models. Every call may throw `Unavailable`. */
 export type Reads<Tables> = {
-  /** Runs a prepared statement; `name` stands for its text and must be its own. */
+  /** Runs a prepared statement; a name must always come with the same text. */
   rows<T extends Row>(name: string, text: string, values?: readonly unknown[]): Promise<T[]>
-  /** Runs a query made with Kysely: for what is not a hot path. */
-  ask<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T>
-  /** Whether rows of these streams may be shown: none of them is in quarantine. */
-  isClear: Quarantine['isClear']
-  /** @throws InQuarantine when rows of one of these streams may be wrong */
-  assertClear: Quarantine['assertClear']
-  /** Whether the read models can be asked now, with what is missing when they cannot. */
+  /** Runs a query made with Kysely, which is slower to prepare: not for hot paths. */
+  query<T>(build: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  /** Whether none of these streams is in quarantine, so that their rows may be shown. */
+  isNotQuarantined: Quarantine['isNotQuarantined']
+  /** @throws InQuarantine when one of these streams is in quarantine, so that its rows may be wrong */
+  assertNotQuarantined: Quarantine['assertNotQuarantined']
+  /** Undefined when queries can be answered now, otherwise the reason why not. */
   check(): Promise<string | undefined>
   readonly pool: pg.Pool
   close(): Promise<void>
@@ -29,102 +30,109 @@ export type ReadsOptions = {
   readonly url: string
   readonly schema: string
   readonly size?: number
-  readonly quarantine: Pick<Quarantine, 'isClear' | 'assertClear'>
-  /** The log's head, which the read models should have reached after a crash of the server. */
+  readonly quarantine: Pick<Quarantine, 'isNotQuarantined' | 'assertNotQuarantined'>
+  /** The log's head, which reads wait for after a crash of the server. */
   readonly head: () => Promise<bigint>
-  /** The last position that this node has heard of: what counts instead while the log is away. */
-  readonly heard: () => bigint
+  /** The last position that this node's caches have observed, which takes the head's place while the log is away. */
+  readonly lastSeen: () => bigint
 }
 
-const STATEMENT_MS = 4_000 // a server that does not answer at all is given up after twice that
+const STATEMENT_MS = 4_000
 const RETRY_MS = 5_000
-const SETTLE_MS = 5_000
-const LOOK_AGAIN_MS = 15
-const HEAD_MS = 1_000
-const HEAD_AWAY_MS = 100 // once it has not answered
+const CATCH_UP_MS = 5_000
+const POLL_MS = 15
+const HEAD_TIMEOUT_MS = 1_000
+const HEAD_TIMEOUT_AFTER_FAILURE_MS = 100
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
- * Queries over the read models. A crash of Postgres may take their last transactions along until they are applied again:
- * so in each life of the server reads wait until the checkpoint has reached the log's head of that moment. They do not
- * wait longer than 5 s: whatever became of the projections and of the log, reads go on as long as Postgres answers.
+ * Opens a pool for queries. A crash of PostgreSQL may undo the last transactions of the read models until they are applied
+ * again, so after each crash reads wait until the checkpoint has reached the log's head of that time. They wait at most
+ * 5 s: reads go on as long as PostgreSQL answers, also when projections have stopped or the log is away.
  */
-export const openReads = <Tables>({ url, schema, size = 12, quarantine, head, heard }: ReadsOptions): Reads<Tables> => {
-  let settling: Promise<void> | undefined
+export const openReads = <Tables>({
+  url,
+  schema,
+  size = 12,
+  quarantine,
+  head,
+  lastSeen,
+}: ReadsOptions): Reads<Tables> => {
+  let catchingUp: Promise<void> | undefined
   let incarnation: string | undefined
-  let isSettled = false
-  let lives = 0
-  const greet = async (client: pg.ClientBase) => {
-    const present = await incarnationOf(client)
+  let isCaughtUp = false
+  let incarnations = 0
+  const noteIncarnation = async (client: pg.ClientBase) => {
+    const present = await readServerIncarnation(client)
     if (present === incarnation) return
     incarnation = present
-    isSettled = false
-    lives += 1
+    isCaughtUp = false
+    incarnations += 1
   }
-  const pool = newPool(url, 'reads', size, STATEMENT_MS, schema, greet)
+  const pool = newPool(url, 'reads', size, STATEMENT_MS, schema, noteIncarnation)
 
-  let patience = HEAD_MS
-  const goalNow = async () => {
+  let headTimeout = HEAD_TIMEOUT_MS
+  const headOrLastSeen = async () => {
     try {
-      const goal = await withTimeout(patience, 'the log does not answer', head())
-      patience = HEAD_MS
-      return goal
+      const position = await withTimeout(headTimeout, 'the log does not answer', head())
+      headTimeout = HEAD_TIMEOUT_MS
+      return position
     } catch {
-      patience = HEAD_AWAY_MS
-      return heard()
+      headTimeout = HEAD_TIMEOUT_AFTER_FAILURE_MS
+      return lastSeen()
     }
   }
 
-  const settle = async () => {
-    const until = performance.now() + SETTLE_MS
-    isSettled = true
+  const catchUp = async () => {
+    const until = performance.now() + CATCH_UP_MS
+    isCaughtUp = true // set first: a connection to another incarnation, made meanwhile, unsets it
     try {
-      const goal = await goalNow()
+      const goal = await headOrLastSeen()
       for (;;) {
         const { position, ready, stopped } = await readCheckpoint(pool, schema).catch(ifMissing)
         const isLate = performance.now() > until
         if (ready && (position >= goal || stopped || isLate)) return
         if (isLate) throw new Unavailable('the read models are catching up')
-        await pause(LOOK_AGAIN_MS)
+        await pause(POLL_MS)
       }
     } catch (error) {
-      isSettled = false
+      isCaughtUp = false
       throw error
     }
   }
 
-  const settled = async () => {
-    while (!isSettled || settling) {
-      settling ??= settle().finally(() => {
-        settling = undefined
+  const untilCaughtUp = async () => {
+    while (!isCaughtUp || catchingUp) {
+      catchingUp ??= catchUp().finally(() => {
+        catchingUp = undefined
       })
-      await settling
+      await catchingUp
     }
   }
 
-  /** What was read over a connection into a new life of the server has not waited for what it must wait for: once more. */
-  const settledWork = async <T>(work: () => Promise<T>): Promise<T> => {
+  /** Reads again when the server's incarnation has changed meanwhile: the result may be from before it caught up. */
+  const readCaughtUp = async <T>(work: () => Promise<T>): Promise<T> => {
     for (;;) {
-      if (!isSettled || settling) await settled()
-      const before = lives
+      if (!isCaughtUp || catchingUp) await untilCaughtUp()
+      const before = incarnations
       const result = await work()
-      if (lives === before) return result
+      if (incarnations === before) return result
     }
   }
 
-  /** Where connections were ended, those who use them next are the first to notice: all of the pool may have to be tried. */
+  /** Tries again after a lost connection, as often as the pool has connections: each may have been lost unnoticed. */
   const guarded = async <T>(
     work: () => Promise<T>,
     tries = size + 2,
     until = performance.now() + RETRY_MS,
   ): Promise<T> => {
     try {
-      return await settledWork(work)
+      return await readCaughtUp(work)
     } catch (error) {
-      if (isCutOff(error) && tries > 1 && performance.now() < until) return guarded(work, tries - 1, until)
+      if (isConnectionLost(error) && tries > 1 && performance.now() < until) return guarded(work, tries - 1, until)
       if (error instanceof Unavailable) throw error
-      if (isMissing(error)) isSettled = false
+      if (isMissing(error)) isCaughtUp = false
       if (isTransient(error) || isDiskFull(error) || isMissing(error))
         throw new Unavailable('the database cannot be reached', false, error)
       throw error
@@ -141,9 +149,17 @@ export const openReads = <Tables>({ url, schema, size = 12, quarantine, head, he
     )
 
   const kysely = kyselyOver<Tables>(pool)
-  const ask = <T>(query: (db: Kysely<Tables>) => Promise<T>) => guarded(() => query(kysely))
-  const { isClear, assertClear } = quarantine
-  return { rows, ask, isClear, assertClear, check, pool, close: () => pool.end() }
+  const query = <T>(build: (db: Kysely<Tables>) => Promise<T>) => guarded(() => build(kysely))
+  const { isNotQuarantined, assertNotQuarantined } = quarantine
+  return {
+    rows,
+    query,
+    isNotQuarantined,
+    assertNotQuarantined,
+    check,
+    pool,
+    close: () => pool.end(),
+  }
 }
 
 const ifMissing = (error: unknown): Checkpoint => {
@@ -151,5 +167,5 @@ const ifMissing = (error: unknown): Checkpoint => {
   throw error
 }
 
-/** A schema that is not there yet: this version's read models have not been built. */
+/** Whether the schema does not exist: this version's read models have not been built yet. */
 const isMissing = (error: unknown) => ['3F000', '42P01'].includes((error as { code?: string }).code ?? '')

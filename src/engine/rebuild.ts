@@ -3,30 +3,30 @@ import type pg from 'pg'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import { newApplyingClient } from '../postgres/connect.ts'
-import { type Leader, endLeader, openLeader } from '../postgres/leader.ts'
+import { type LeaderSession, endLeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
-import { type Follower, newFollower } from './follower.ts'
+import { type BatchApplier, newBatchApplier } from './batch-applier.ts'
 import { type Group, nextSchemaOf, oldSchemaOf, parseSchema, schemaOf } from './group.ts'
-import { RebuildHeldUp } from './faults.ts'
-import { keysOf, readQuarantine } from './quarantine.ts'
+import { RebuildBlocked } from './retryable-errors.ts'
+import { quarantineKey, readQuarantine } from './quarantine.ts'
 import { assertSameLog } from './same-log.ts'
-import { dropUnlessGuarded, ensureSchema, finishSchema, locks, noteUse, schemasOf } from './schema.ts'
+import { dropUnlessLocked, ensureSchema, finishSchema, locks, holdUseLock, schemasOf } from './schema.ts'
 
 const BATCH_EVENTS = 1_000
 const BATCH_LENGTH = 8 * 1024 * 1024
-const LOCK_MS = 200
-const AGAIN_MS = 300
-const NOT_AVAILABLE = '55P03'
+const LOCK_TIMEOUT_MS = 200
+const RETRY_MS = 300
+const LOCK_NOT_AVAILABLE = '55P03'
 
 export type RebuildOptions = {
   readonly url: string
   readonly group: Group
   readonly log: EventLog
   readonly codec: Codec
-  /** Called after each batch with how far the new schema has come, and how far it has to go. */
+  /** Called after each batch with the new schema's position, and the position it has to reach. */
   readonly progress?: (position: bigint, goal: bigint) => void
-  /** How far the new read models have to come: to where the present ones stand, or to the end of the log. */
+  /** What the new read models have to reach: the checkpoint of those that serve (default), or the log's head. */
   readonly upTo?: 'served' | 'head'
   readonly signal?: AbortSignal
 }
@@ -40,26 +40,26 @@ const closesAppend = (event: RecordedEvent) => {
 
 type Build = RebuildOptions & {
   readonly client: pg.Client
-  readonly side: string
-  readonly follower: Follower
+  readonly nextSchema: string
+  readonly applier: BatchApplier
   readonly epoch: string
 }
 
-/** In another epoch the goal stands for other events than those that were read up to it. @throws LogChanged */
+/** In another epoch the goal's position may belong to other events than those that were read. @throws LogChanged */
 const assertEpoch = async (log: EventLog, epoch: string) => {
   if ((await log.identity()).epoch !== epoch) throw new LogChanged()
 }
 
-/** Applies the log to the new schema up to a position, batch by batch. */
+/** Applies the log to the new schema up to the goal, batch by batch. */
 const catchUp = async (build: Build): Promise<void> => {
-  const { client, side, follower, log, epoch, progress, signal } = build
+  const { client, nextSchema, applier, log, epoch, progress, signal } = build
   const goal = await goalOf(build)
-  let { position } = await readCheckpoint(client, side)
+  let { position } = await readCheckpoint(client, nextSchema)
   let batch: RecordedEvent[] = []
   const flush = async (through: bigint) => {
     signal?.throwIfAborted()
     if (through <= position) return
-    await follower.pass(batch, position, through)
+    await applier.apply(batch, position, through)
     position = through
     batch = []
     progress?.(position, goal)
@@ -78,28 +78,28 @@ const goalOf = async ({ client, group, log, upTo = 'served' }: Build): Promise<b
   upTo === 'head' ? log.head() : (await readCheckpoint(client, schemaOf(group))).position
 
 /**
- * A runner keeps the streams in quarantine in memory, so as to leave their events aside: where the new read models have
- * others, its session is ended, and it begins again from what is stored. It waits for the lock that is held here.
+ * Ends the runner's session if the new read models have other streams in quarantine: the runner holds the list in memory,
+ * and starts again from the stored list. Until the swap is over it waits for the lock that is held here.
  */
-const correctRunner = async ({ client, group, side }: Build) => {
+const restartRunnerIfQuarantineDiffers = async ({ client, group, nextSchema }: Build) => {
   const schema = schemaOf(group)
-  const [served, fresh] = [await readQuarantine(client, schema), await readQuarantine(client, side)]
-  if (keysOf(served) !== keysOf(fresh)) await endLeader(client, locks.runner(schema))
+  const [serving, next] = [await readQuarantine(client, schema), await readQuarantine(client, nextSchema)]
+  if (quarantineKey(serving) !== quarantineKey(next)) await endLeaderSession(client, locks.runner(schema))
 }
 
-/** Puts the new schema into the old one's place. Nothing is dropped here: that would wait for the slowest reader. */
-const rename = async (build: Build): Promise<void> => {
-  const { client, group, side } = build
+/** Renames the new schema to the serving one. The old one is not dropped here: that would wait for its slowest reader. */
+const renameSchemas = async (build: Build): Promise<void> => {
+  const { client, group, nextSchema } = build
   const schema = schemaOf(group)
-  const there = await schemasOf(client, group)
+  const existing = await schemasOf(client, group)
   let number = 0
-  while (there.includes(oldSchemaOf(group, number))) number += 1
+  while (existing.includes(oldSchemaOf(group, number))) number += 1
   await client.query('begin')
   try {
-    await client.query(`set local lock_timeout = ${LOCK_MS}`)
-    await correctRunner(build)
+    await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`)
+    await restartRunnerIfQuarantineDiffers(build)
     await client.query(`alter schema ${schema} rename to ${oldSchemaOf(group, number)}`)
-    await client.query(`alter schema ${side} rename to ${schema}`)
+    await client.query(`alter schema ${nextSchema} rename to ${schema}`)
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => {})
@@ -108,14 +108,14 @@ const rename = async (build: Build): Promise<void> => {
 }
 
 /**
- * Takes away what deletions have left behind, before anything serves it. What the last events leave is swept where the
- * schema serves, as for every other deletion.
+ * Deletes the rows that deletions have left behind, before the schema serves. What the last events before the swap leave
+ * behind is swept later, by the process of erasure.
  */
-const sweep = async ({ client, group, side, signal }: Build): Promise<void> => {
-  while (await group.sweep?.(client, side)) signal?.throwIfAborted()
+const sweep = async ({ client, group, nextSchema, signal }: Build): Promise<void> => {
+  while (await group.sweep?.(client, nextSchema)) signal?.throwIfAborted()
 }
 
-/** Holds up the runner for the last events and the renaming only; tries again when the schema is in use for a moment. */
+/** Stops the runner for the last events and the renaming only; tries again when a reader holds a lock on the schema. */
 const swap = async (build: Build): Promise<void> => {
   const { client, group } = build
   const lock = locks.swap(schemaOf(group))
@@ -123,58 +123,58 @@ const swap = async (build: Build): Promise<void> => {
     await client.query('select pg_advisory_lock(hashtext($1))', [lock])
     try {
       await catchUp(build)
-      return await rename(build)
+      return await renameSchemas(build)
     } catch (error) {
-      if ((error as { code?: string }).code !== NOT_AVAILABLE) throw error
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error
     } finally {
       await client.query('select pg_advisory_unlock(hashtext($1))', [lock]).catch(() => {})
     }
-    await sleep(AGAIN_MS)
+    await sleep(RETRY_MS)
   }
 }
 
-/** What earlier rebuilds have left or replaced. What is still being read stays, for the next time. */
-const dropLeftOvers = async ({ client }: Leader, group: Group) => {
-  const lock = locks.rebuild(schemaOf(group)) // ours: it guards nothing against ourselves
+/** Drops the schemas that earlier rebuilds have left or replaced. One that is still being read stays until the next time. */
+const dropLeftOvers = async ({ client }: LeaderSession, group: Group) => {
+  const lock = locks.rebuild(schemaOf(group)) // held by this very session, so it keeps nothing from being dropped
   for (const schema of await schemasOf(client, group)) {
     const { version, serves } = parseSchema(group, schema)!
     if (version !== group.version || serves) continue
-    await dropUnlessGuarded(client, schema, lock).catch((error: { code?: string }) => {
-      if (error.code !== NOT_AVAILABLE) throw error
+    await dropUnlessLocked(client, schema, lock).catch((error: { code?: string }) => {
+      if (error.code !== LOCK_NOT_AVAILABLE) throw error
     })
   }
 }
 
 /**
- * Builds the read models of the running version anew beside those that serve, and puts them in their place by renaming:
- * open readers pass, prepared statements plan anew. Only the last batch holds up the runner.
- * @throws RebuildHeldUp when another one is running, or what an earlier one has left is still being read
+ * Builds read models of the same version beside those that serve, and puts them in their place by renaming schemas: open
+ * queries finish on the old schema, prepared statements are planned again. Only the last batch holds up the runner.
+ * @throws RebuildBlocked when another rebuild is running, or a query still reads a schema that an earlier one has left
  */
 export const rebuild = async (options: RebuildOptions): Promise<void> => {
   const { url, group, log, codec, signal = new AbortController().signal } = options
   const schema = schemaOf(group)
-  const side = nextSchemaOf(group)
+  const nextSchema = nextSchemaOf(group)
   await assertSameLog(url, log)
-  const leader = await openLeader(url, newApplyingClient(url, side))
+  const leader = await openLeaderSession(url, newApplyingClient(url, nextSchema))
   const { client } = leader
   try {
     const busy = new AbortController()
     const isOurs = await leader.acquire(locks.rebuild(schema), AbortSignal.any([busy.signal, signal]), () =>
       busy.abort(),
     )
-    if (!isOurs) throw new RebuildHeldUp('another rebuild is running')
-    await noteUse(client, schema)
+    if (!isOurs) throw new RebuildBlocked('another rebuild is running')
+    await holdUseLock(client, schema)
     await dropLeftOvers(leader, group)
-    if ((await schemasOf(client, group)).includes(side))
-      throw new RebuildHeldUp('what an earlier rebuild has left behind is still being read; try again later')
-    await ensureSchema(client, group, side)
+    if ((await schemasOf(client, group)).includes(nextSchema))
+      throw new RebuildBlocked('what an earlier rebuild has left behind is still being read; try again later')
+    await ensureSchema(client, group, nextSchema)
     const { epoch } = await log.identity()
-    const target = { client, group, schema: side }
-    const follower = await newFollower({ target, log, codec, epoch, report: () => {} })
-    const build: Build = { ...options, client, side, follower, epoch }
+    const target = { client, group, schema: nextSchema }
+    const applier = await newBatchApplier({ target, log, codec, epoch, report: () => {} })
+    const build: Build = { ...options, client, nextSchema, applier, epoch }
     await catchUp(build)
     await sweep(build)
-    await finishSchema(client, group, side)
+    await finishSchema(client, group, nextSchema)
     await catchUp(build)
     await sweep(build)
     await assertEpoch(log, epoch)

@@ -1,10 +1,10 @@
 /**
- * The newest changes of the log that this node has heard of. A snapshot of the read models may be older than they are:
- * then what was made of it must not be kept, or not be sent.
+ * The newest changes that this node has observed in the log. The read models may not show them yet: an answer that was read
+ * at a position before a change that concerns it must not be cached, or not be sent.
  */
 export type RecentChanges<Change> = {
   note(position: bigint, change: Change): void
-  /** Whether a change after `position` concerns the asker; `unknown` when changes after it are no longer remembered. */
+  /** Whether a change after `position` concerns the asker; `unknown` when some of the changes after it are forgotten. */
   since(position: bigint, concerns: (change: Change) => boolean): 'changed' | 'unchanged' | 'unknown'
   /** Forgets everything: the log is in another epoch, and positions begin anew. */
   restart(): void

@@ -1,4 +1,4 @@
-/** Why a command was refused. HTTP statuses belong to these codes in one table (`src/http/errors.ts`). */
+/** Why a command was refused. `src/http/errors.ts` maps each code to an HTTP status. */
 export type Rejection =
   | 'invalid_request'
   | 'unauthorized'
@@ -13,21 +13,21 @@ export type Rejection =
   | 'invite_expired'
   | 'invite_used'
 
-/** A command that the domain refuses. Only decisions throw it; anything else that is thrown is a fault. */
+/** The domain refuses a command. Any other error that a decision throws is a fault of the code. */
 export class Rejected extends Error {
   override readonly name = 'Rejected'
   readonly code: Rejection
-  /** That the answer must not say that there is something to be refused. */
-  readonly hides: boolean
+  /** Whether the answer hides that the thing exists: its `not_found` means "not for you". */
+  readonly hidesExistence: boolean
 
-  constructor(code: Rejection, message: string = code, hides = false) {
+  constructor(code: Rejection, message: string = code, hidesExistence = false) {
     super(message)
     this.code = code
-    this.hides = hides
+    this.hidesExistence = hidesExistence
   }
 }
 
-/** Something the service needs is away. `stored` says of a write what is known about it. */
+/** The database or the log cannot be reached, or does not keep up. `stored` says whether the events of a write are in the log. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
   readonly stored: boolean | 'unknown'
@@ -38,7 +38,7 @@ export class Unavailable extends Error {
   }
 }
 
-/** What an answer needs besides a write that is stored: when that is away, the answer says what became of the write. */
+/** For work that an answer needs after its write: an `Unavailable` of it says `stored: true`. */
 export const afterStored = async <T>(work: T | Promise<T>): Promise<T> => {
   try {
     return await work
@@ -47,13 +47,13 @@ export const afterStored = async <T>(work: T | Promise<T>): Promise<T> => {
   }
 }
 
-/** What a request is about cannot be answered from the read models: an event of its stream could not be applied. */
+/** A stream is in quarantine: one of its events could not be applied, so read models may be wrong about it. */
 export class InQuarantine extends Unavailable {
-  /** `what` is the kind of thing that the stream is about. */
+  /** `what` is the stream's category, for the message. */
   constructor(what: string) {
     super(`This ${what} is in quarantine: an event of it could not be applied, an operator has to look at it`)
   }
 }
 
-/** Looks like what is not there, to somebody who may not know that it is. */
-export const hidden = (): Rejected => new Rejected('not_found', 'Not found', true)
+/** For callers who may not know that the thing exists: the same answer as if it did not. */
+export const hiddenNotFound = (): Rejected => new Rejected('not_found', 'Not found', true)

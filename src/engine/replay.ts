@@ -1,23 +1,25 @@
 import type { EventLog, RecordedEvent } from '../log/log.ts'
-import { type Target, appendsOf, applyAppend } from './apply.ts'
-import { skippedOf } from './skipped.ts'
+import type { Target } from './apply.ts'
+import { appendsOf, applyAppend } from './apply-by-append.ts'
+import { skippedOf } from './skip-events.ts'
 import type { Codec } from './codec.ts'
-import type { Write } from './projection.ts'
-import { type Quarantined, note } from './quarantine.ts'
-import { idOf } from './stream.ts'
+import type { WriteStatement } from './projection.ts'
+import { type QuarantinedStream, insertQuarantined } from './quarantine.ts'
+import { streamIdOf } from './stream.ts'
 
 const CHUNK_EVENTS = 1_000
 
-/** Takes away all rows that come from a stream. */
+/** Deletes all rows that were made from a stream's events. */
 const clear = async ({ client, group }: Target, stream: string) => {
   const category = stream.slice(0, stream.indexOf('-'))
-  const write: Write = (name, text, values) => void sent.push(client.query({ name, text, values: [...values] }))
+  const write: WriteStatement = (name, text, values) =>
+    void sent.push(client.query({ name, text, values: [...values] }))
   const sent: Promise<unknown>[] = []
-  for (const { beforeRemoval } of group.projections) beforeRemoval?.[category]?.(idOf({ stream }), write)
+  for (const { beforeRemoval } of group.projections) beforeRemoval?.[category]?.(streamIdOf({ stream }), write)
   for (const { rows } of group.projections)
     for (const [table, owners] of Object.entries(rows)) {
       const column = owners[category]
-      if (column) write('', `delete from ${table} where ${column} = $1`, [idOf({ stream })])
+      if (column) write('', `delete from ${table} where ${column} = $1`, [streamIdOf({ stream })])
     }
   await Promise.all(sent)
   await client.query('delete from quarantine where stream = $1', [stream])
@@ -28,7 +30,7 @@ async function* chunksOf(log: EventLog, stream: string, through: bigint) {
   let chunk: RecordedEvent[] = []
   for await (const event of log.read(stream)) {
     if (event.position > through) break
-    // Whole appends only: an append never goes on in the next chunk.
+    // A chunk ends with a whole append.
     if (chunk.length >= CHUNK_EVENTS && appendsOf([chunk.at(-1)!, event]).length > 1) {
       yield chunk
       chunk = []
@@ -39,22 +41,22 @@ async function* chunksOf(log: EventLog, stream: string, through: bigint) {
 }
 
 /**
- * Makes the rows of one stream anew from its events up to a position, within an open transaction, passing over the events
- * that were skipped. Gives the event that still cannot be applied: then the stream is in quarantine from there on.
+ * Replaces the rows of one stream by what its events up to a position give, within an open transaction; skipped events
+ * are left out. Gives the first event that cannot be applied, if there is one: the stream is in quarantine from there on.
  */
 export const replayStream = async (
   target: Target,
   { log, codec }: { readonly log: EventLog; readonly codec: Codec },
   stream: string,
   through: bigint,
-): Promise<Quarantined | undefined> => {
+): Promise<QuarantinedStream | undefined> => {
   const skipped = await skippedOf(log, codec, stream, through)
   await clear(target, stream)
   for await (const chunk of chunksOf(log, stream, through)) {
     for (const part of (await applyAppend(target, codec, chunk, skipped)) ? appendsOf(chunk) : []) {
       const culprit = await applyAppend(target, codec, part, skipped)
       if (!culprit) continue
-      await target.client.query(note(culprit))
+      await target.client.query(insertQuarantined(culprit))
       return culprit
     }
   }

@@ -1,86 +1,92 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { type EventLog, LogChanged } from '../log/log.ts'
-import { cut, hangUp, newApplyingClient, newClient } from '../postgres/connect.ts'
-import { type Leader, openLeader } from '../postgres/leader.ts'
-import { type Checkpoint, noteStop, prune } from './checkpoint.ts'
+import type { MinimalLogger } from '../logger.ts'
+import { destroyConnection, closeConnection, newApplyingClient, newClient } from '../postgres/connect.ts'
+import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
+import { type Checkpoint, recordStop, prune } from './checkpoint.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
-import { isOutage, mayPass } from './faults.ts'
-import { type Follower, TooManyQuarantined, newFollower } from './follower.ts'
+import { isOutage, isRetryable } from './retryable-errors.ts'
+import { type BatchApplier, TooManyQuarantined, newBatchApplier } from './batch-applier.ts'
 import { type Group, schemaOf } from './group.ts'
-import type { Horizon } from './horizon.ts'
-import type { Outage } from './outage.ts'
+import type { Watermark } from './watermark.ts'
+import type { OutageLog } from './outage.ts'
 import type { Quarantine } from './quarantine.ts'
 import { rebuild } from './rebuild.ts'
-import { hasSeenMore } from './same-log.ts'
-import { ensureSchema, finishSchema, locks, noteUse } from './schema.ts'
-import { newTidy } from './tidy.ts'
+import { isAheadOfLog } from './same-log.ts'
+import { newSchemaCleanup } from './schema-cleanup.ts'
+import { ensureSchema, finishSchema, locks, holdUseLock } from './schema.ts'
 
 const RECONNECT_MS = 150
-const PRUNE_EVERY = 500
+const PRUNE_EVERY = 500 // batches
+const CLOSE_MS = 2_000
 
-/** What the runner is doing. Once `stopped` it does nothing more: an operator has to look. */
+/** What the runner is doing. A `stopped` runner stays stopped until an operator has mended the cause and restarts it. */
 export type RunnerState =
   | { readonly is: 'starting' | 'standby' | 'running' | 'disconnected' }
   | { readonly is: 'rebuilding'; readonly from: bigint; readonly position: bigint; readonly head: bigint }
   | { readonly is: 'stopped'; readonly reason: string }
 
-type Log = { info(data: object, message: string): void; error(data: object, message: string): void }
-
-/** Of another epoch of the log: until it is known better, the read models may show what the log no longer holds. */
-const unproven: RunnerState = { is: 'rebuilding', from: 0n, position: 0n, head: 1n }
+/** The state after the log has begun another epoch: the read models may hold events that the log has lost. */
+const unverified: RunnerState = { is: 'rebuilding', from: 0n, position: 0n, head: 1n }
 
 export type RunnerOptions = {
   readonly url: string
   readonly group: Group
   readonly log: EventLog
   readonly codec: Codec
-  /** How far this group has come, as this node knows. */
-  readonly horizon: Horizon
+  /** Moved here: the position of this group's read models. */
+  readonly watermark: Watermark
   readonly quarantine: Quarantine
-  readonly logger: Log
-  readonly outage: Outage
+  readonly logger: Pick<MinimalLogger, 'info' | 'error'>
+  readonly outage: OutageLog
   readonly observe?: (events: number, ms: number) => void
 }
 
 export type Runner = { state(): RunnerState; close(): Promise<void> }
 
-/** What a runner that leads knows: where it stands and where the log ended when it began. */
+/** The progress of a runner that leads. */
 type Progress = {
+  /** The checkpoint when it began to lead. */
   readonly from: bigint
+  /** The checkpoint now. */
   at: bigint
+  /** Whether the schema serves. */
   finished: boolean
+  /** The log's head when it began to lead: there a new schema gets its indexes. */
   readonly goal: bigint
-  /** How often the log had changed when it began. */
-  readonly since: number
+  /** How often the log's epoch had changed when it began to lead. */
+  readonly changes: number
   batches: number
+  /** Steps of the checkpoint behind this position have not been pruned. */
   pruned: bigint
 }
 
 /**
- * The runner of one group: leads on the session that runs its transactions, so that another process takes over when it
- * dies or freezes. A stream whose event cannot be applied goes into quarantine; too many of them stop it loudly.
+ * Runs the projections of one group while this process leads, and stands by otherwise. The session that holds the lease
+ * also runs the transactions, so that another process takes over when this one dies or freezes. A stream with an event
+ * that cannot be applied goes into quarantine; too many of them stop the runner, with an error in the log.
  */
 export const startRunner = (options: RunnerOptions): Runner => {
-  const { url, group, log, codec, horizon, quarantine, logger, outage, observe } = options
+  const { url, group, log, codec, watermark, quarantine, logger, outage, observe } = options
   const schema = schemaOf(group)
   const part = `projections of ${group.name}`
   const stop = new AbortController()
-  const tidy = newTidy({ url, group, logger })
-  let changes = 0 // of the log: what was applied before one says nothing of positions since
+  const cleanup = newSchemaCleanup({ url, group, logger })
+  let changes = 0 // of the log's epoch: positions of an earlier epoch may belong to other events
   log.onChange(() => (changes += 1))
   let state: RunnerState = { is: 'starting' }
-  let current: Leader | undefined
+  let current: LeaderSession | undefined
 
-  let said = ''
-  const say = (news: string) => {
-    if (news !== said) logger.info({ schema }, news)
-    said = news
+  let lastMessage = ''
+  const logOnce = (message: string) => {
+    if (message !== lastMessage) logger.info({ schema }, message)
+    lastMessage = message
   }
 
   const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
 
-  /** Read models that have seen what the log no longer holds are built anew, beside those that serve meanwhile. */
+  /** Rebuilds read models that hold events which the log has lost; the present ones serve meanwhile. */
   const startOver = async () => {
     logger.error({ schema }, 'the log has lost its end: read models that have seen more are built anew')
     const progress = (position: bigint, head: bigint) => {
@@ -90,73 +96,73 @@ export const startRunner = (options: RunnerOptions): Runner => {
     await rebuild({ url, group, log, codec, progress, upTo: 'head', signal: stop.signal })
   }
 
-  const newProgress = async ({ position: at, ready }: Checkpoint, since: number): Promise<Progress> => {
-    if (since !== changes) throw new LogChanged()
-    horizon.reset(ready ? at : 0n)
-    return { from: at, at, finished: ready, goal: await log.head(), since, batches: 0, pruned: -1n }
+  const newProgress = async ({ position: at, ready }: Checkpoint, before: number): Promise<Progress> => {
+    if (before !== changes) throw new LogChanged()
+    watermark.reset(ready ? at : 0n)
+    return { from: at, at, finished: ready, goal: await log.head(), changes: before, batches: 0, pruned: -1n }
   }
 
-  const show = (progress: Progress) => {
-    const { from, at, finished, goal, since } = progress
+  const publish = (progress: Progress) => {
+    const { from, at, finished, goal } = progress
     state = finished ? { is: 'running' } : { is: 'rebuilding', from, position: at, head: goal }
-    if (finished && since === changes) horizon.advance(at)
+    if (finished && progress.changes === changes) watermark.advance(at)
   }
 
-  /** At the head of the moment when it began a new schema gets its indexes, and may serve. */
+  /** A new schema that has reached its goal gets its indexes, and may serve. */
   const finish = async (client: pg.Client, progress: Progress) => {
     if (!progress.finished && progress.at >= progress.goal) {
       await finishSchema(client, group, schema)
       progress.finished = true
     }
-    show(progress)
+    publish(progress)
   }
 
-  const pass = async (client: pg.Client, follower: Follower, progress: Progress, batch: Batch) => {
+  const applyBatch = async (client: pg.Client, applier: BatchApplier, progress: Progress, batch: Batch) => {
     const started = performance.now()
     const from = progress.at
-    await follower.pass(batch.events, from, batch.through)
+    await applier.apply(batch.events, from, batch.through)
     progress.at = batch.through
     observe?.(batch.events.length, performance.now() - started)
-    quarantine.set(follower.quarantine())
+    quarantine.set(applier.quarantine())
     await finish(client, progress)
     if (++progress.batches % PRUNE_EVERY > 0) return
     await client.query(prune(progress.pruned, from))
     progress.pruned = from - 1n
   }
 
-  const lead = async ({ client, lost }: Leader): Promise<void> => {
-    const since = changes
+  const lead = async ({ client, lost }: LeaderSession): Promise<void> => {
+    const before = changes
     const checkpoint = await ensureSchema(client, group, schema)
     const { epoch } = await log.identity()
-    if (await hasSeenMore(log, checkpoint)) return startOver()
-    const progress = await newProgress(checkpoint, since)
-    outage.over(part)
-    say('this process keeps the read models')
+    if (await isAheadOfLog(log, checkpoint)) return startOver()
+    const progress = await newProgress(checkpoint, before)
+    outage.recovered(part)
+    logOnce('this process keeps the read models')
     const target = { client, group, schema }
     const report = (culprit: object) => logger.error(culprit, 'an event cannot be applied: its stream is in quarantine')
-    const follower = await newFollower({ target, log, codec, epoch, report })
-    quarantine.set(follower.quarantine())
+    const applier = await newBatchApplier({ target, log, codec, epoch, report })
+    quarantine.set(applier.quarantine())
     await finish(client, progress)
     const signal = AbortSignal.any([stop.signal, lost])
     for await (const batch of log.follow({ after: progress.at, signal })) {
-      if (since !== changes) throw new LogChanged() // it may have begun to follow after that
-      if (batch.through !== progress.at) await pass(client, follower, progress, batch)
-      else if (progress.finished) tidy.now()
+      if (before !== changes) throw new LogChanged() // `follow` may have begun in the new epoch, and so not have thrown
+      if (batch.through !== progress.at) await applyBatch(client, applier, progress, batch)
+      else if (progress.finished) cleanup.run()
     }
     lost.throwIfAborted()
   }
 
   const once = async () => {
-    const leader = await openLeader(url, newApplyingClient(url, schema))
+    const leader = await openLeaderSession(url, newApplyingClient(url, schema))
     current = leader
     try {
-      await noteUse(leader.client, schema)
+      await holdUseLock(leader.client, schema)
       const waits = () => {
-        say('another process keeps the read models: this one stands by')
+        logOnce('another process keeps the read models: this one stands by')
         state = { is: 'standby' }
-        outage.over(part)
+        outage.recovered(part)
       }
-      // A crash takes the last transactions along: they have to be applied again, also when nothing new comes.
+      // After a crash of PostgreSQL a leader applies the transactions that were undone, even if no new events come.
       if (await leader.acquire(locks.runner(schema), stop.signal, waits)) await lead(leader)
     } finally {
       current = undefined
@@ -170,16 +176,16 @@ export const startRunner = (options: RunnerOptions): Runner => {
         await once()
       } catch (error) {
         if (stop.signal.aborted) return
-        if (!mayPass(error)) {
+        if (!isRetryable(error)) {
           state = { is: 'stopped', reason: explain(error) }
           logger.error({ err: error }, 'projections stopped')
-          outage.over(part)
-          return tellStop(url, schema)
+          outage.recovered(part)
+          return publishStop(url, schema)
         }
-        state = error instanceof LogChanged ? unproven : { is: 'disconnected' }
-        tidy.later()
-        if (isOutage(error)) outage.noticed(part, error)
-        else say(`projections begin again: ${(error as Error).message}`)
+        state = error instanceof LogChanged ? unverified : { is: 'disconnected' }
+        cleanup.postpone()
+        if (isOutage(error)) outage.failed(part, error)
+        else logOnce(`projections begin again: ${(error as Error).message}`)
         await pause(RECONNECT_MS)
       }
     }
@@ -188,25 +194,25 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const running = run()
   const close = async () => {
     stop.abort()
-    const patience = setTimeout(() => current && cut(current.client), 2_000)
-    await Promise.all([running, tidy.close()])
-    clearTimeout(patience)
+    const timeout = setTimeout(() => current && destroyConnection(current.client), CLOSE_MS)
+    await Promise.all([running, cleanup.close()])
+    clearTimeout(timeout)
   }
   return { state: () => state, close }
 }
 
-type Batch = { readonly events: Parameters<Follower['pass']>[0]; readonly through: bigint }
+type Batch = { readonly events: Parameters<BatchApplier['apply']>[0]; readonly through: bigint }
 
 const explain = (error: unknown): string =>
   error instanceof UnknownEvent || error instanceof TooManyQuarantined ? error.message : 'an event cannot be applied'
 
-/** Reads of all nodes go on from where the read models stay; without the note they would wait for more. */
-const tellStop = async (url: string, schema: string) => {
+/** Lets the reads of all nodes know that the checkpoint will not move: they would wait for it after a crash. */
+const publishStop = async (url: string, schema: string) => {
   const client = newClient(url, 'projections stopped', 5_000)
   client.on('error', () => {})
   await client
     .connect()
-    .then(() => noteStop(client, schema))
+    .then(() => recordStop(client, schema))
     .catch(() => {})
-  await hangUp(client)
+  await closeConnection(client)
 }

@@ -1,16 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { EventLog } from '../log/log.ts'
-import { hangUp, newClient } from '../postgres/connect.ts'
+import { closeConnection, newClient } from '../postgres/connect.ts'
 import type { Checkpoint } from './checkpoint.ts'
 
-const PATIENCE_MS = 2_000 // a node of a cluster may be behind the one that was followed
-const AGAIN_MS = 100
+const TIMEOUT_MS = 2_000 // how long a node of a cluster may lag behind the node that was followed before
+const RETRY_MS = 100
 const STATEMENT_MS = 5_000
 
-/** What is derived from a log, and kept in this database, belongs to another log than the one that was opened. */
-export class OtherLog extends Error {
-  override readonly name = 'OtherLog'
+/** The read models in this database were built from another log than the one that was opened. */
+export class WrongLog extends Error {
+  override readonly name = 'WrongLog'
 
   constructor(detail: string) {
     super(
@@ -20,7 +20,7 @@ export class OtherLog extends Error {
   }
 }
 
-/** The log that this database follows; of a database from before logs had ids the first one that fits is noted. */
+/** The id of the log that this database follows. Where none is stored yet, `id` is stored and given. */
 const followedLog = async (client: pg.Client, id: string): Promise<string> => {
   await client.query('insert into tracebook.followed_log (id) values ($1) on conflict do nothing', [id])
   return (await client.query<{ id: string }>('select id from tracebook.followed_log')).rows[0]!.id
@@ -30,17 +30,17 @@ const furthest = `
   select coalesce((select max(position) from tracebook.processes), 0) as position,
     exists (select from tracebook.followed_log) as noted`
 
-/** Of a log without a noted id only the positions can tell: nobody can have seen more than it holds. */
+/** Where no id is stored yet, positions must do: this database cannot have seen more than its log holds. */
 const assertHoldsEnough = async (client: pg.Client, log: Pick<EventLog, 'head'>) => {
   const { position, noted } = (await client.query<{ position: bigint; noted: boolean }>(furthest)).rows[0]!
   if (noted) return
   const head = await log.head()
-  if (head < position) throw new OtherLog(`position ${position} has been seen, but the log ends at ${head}`)
+  if (head < position) throw new WrongLog(`position ${position} has been seen, but the log ends at ${head}`)
 }
 
 /**
- * Keeps a database from being filled from a log that is not its own: positions of another one mean nothing here.
- * @throws OtherLog with what to look at
+ * Checks that the read models and processes in this database follow this log: its checkpoints are positions of one log.
+ * @throws WrongLog with a message that says which setting to check
  */
 export const assertSameLog = async (url: string, log: Pick<EventLog, 'head' | 'identity'>): Promise<void> => {
   const { id } = await log.identity()
@@ -50,25 +50,25 @@ export const assertSameLog = async (url: string, log: Pick<EventLog, 'head' | 'i
     await client.connect()
     await assertHoldsEnough(client, log)
     const followed = await followedLog(client, id)
-    if (followed !== id) throw new OtherLog(`they follow ${followed}, this one is ${id}`)
+    if (followed !== id) throw new WrongLog(`they follow ${followed}, this one is ${id}`)
   } finally {
-    await hangUp(client)
+    await closeConnection(client)
   }
 }
 
 /**
- * Whether a checkpoint stands behind events that the log no longer holds: its end was lost, in a failover to a standby
- * that lagged or with a restored backup, and positions may have been given to other events since.
+ * Whether a checkpoint covers events that the log no longer holds. The log loses its end in a failover to a standby that
+ * lagged, or with a restored backup, and may have given out the same positions again since.
  */
-export const hasSeenMore = async (
+export const isAheadOfLog = async (
   log: Pick<EventLog, 'head' | 'holds'>,
   { position, anchor }: Pick<Checkpoint, 'position' | 'anchor'>,
 ): Promise<boolean> => {
-  const until = performance.now() + PATIENCE_MS
+  const until = performance.now() + TIMEOUT_MS
   for (;;) {
     const isHeld = anchor === undefined || (await log.holds(anchor.position, anchor.id)) !== false
     if (isHeld && (await log.head()) >= position) return false
     if (performance.now() > until) return true
-    await setTimeout(AGAIN_MS)
+    await setTimeout(RETRY_MS)
   }
 }

@@ -2,7 +2,7 @@ import { type Checkpoint, type Client, checkpointTables, readCheckpoint } from '
 import { type Group, parseSchema, schemaOf } from './group.ts'
 import { quarantineTables } from './quarantine.ts'
 
-/** Makes a schema with empty tables unless it is there, and says how far it has come. */
+/** Creates a schema with empty tables unless it exists; gives its checkpoint. */
 export const ensureSchema = async (client: Client, group: Group, schema = schemaOf(group)): Promise<Checkpoint> => {
   const { rows } = await client.query(`select to_regclass('${schema}.checkpoint') is not null as there`)
   if (!rows[0].there) await createSchema(client, group, schema)
@@ -21,7 +21,7 @@ const createSchema = async (client: Client, group: Group, schema: string) => {
     commit;`)
 }
 
-/** Makes the secondary indexes; from then on the schema may serve. */
+/** Creates the secondary indexes, and marks the schema as ready to serve. */
 export const finishSchema = async (client: Client, group: Group, schema = schemaOf(group)): Promise<void> => {
   const indexes = group.projections.map(({ indexes }) => indexes).join('\n')
   await client.query(`
@@ -36,7 +36,10 @@ export const finishSchema = async (client: Client, group: Group, schema = schema
 
 const DROP_LOCK_MS = 500
 
-/** The names of the locks around a schema. */
+/**
+ * The names of the advisory locks of a schema: of its runner, of a rebuild, of changes to its rows or its name, and of
+ * the processes that use it.
+ */
 export const locks = {
   runner: (schema: string) => `tracebook runner ${schema}`,
   rebuild: (schema: string) => `tracebook rebuild ${schema}`,
@@ -44,11 +47,11 @@ export const locks = {
   use: (schema: string) => `tracebook uses ${schema}`,
 }
 
-/** Says for as long as the connection lives that a process reads or fills this schema. */
-export const noteUse = (client: Client, schema: string): Promise<unknown> =>
+/** Holds the lock that keeps this schema from being dropped, for as long as the connection lives. */
+export const holdUseLock = (client: Client, schema: string): Promise<unknown> =>
   client.query('select pg_advisory_lock_shared(hashtext($1))', [locks.use(schema)])
 
-/** The schemas of a group that are there, of all versions, also unfinished ones. */
+/** All schemas of a group, of all versions, also unfinished ones. */
 export const schemasOf = async (client: Client, group: Pick<Group, 'name'>): Promise<string[]> => {
   const { rows } = await client.query<{ name: string }>(
     `select nspname as name from pg_namespace where starts_with(nspname, 'rm_') order by nspname`,
@@ -56,34 +59,34 @@ export const schemasOf = async (client: Client, group: Pick<Group, 'name'>): Pro
   return rows.map(({ name }) => name).filter((name) => parseSchema(group, name) !== undefined)
 }
 
-/** Which lock says that a schema is still needed: nothing is dropped while another process holds it. */
-const guardOf = (group: Group, schema: string): string | undefined => {
+/** The lock that a process holds while it needs this schema; undefined for a schema that must not be dropped. */
+const lockOf = (group: Group, schema: string): string | undefined => {
   const { version, serves } = parseSchema(group, schema)!
   if (version < group.version) return locks.use(schemaOf({ ...group, version }))
   return version === group.version && !serves ? locks.rebuild(schemaOf(group)) : undefined
 }
 
-/** Drops one schema unless its guard is held. @throws when a reader holds it up for half a second */
-export const dropUnlessGuarded = async (client: Client, schema: string, guard: string): Promise<boolean> => {
+/** Drops a schema unless another session holds `lock`; gives whether it is gone. @throws after waiting for a reader for 500 ms */
+export const dropUnlessLocked = async (client: Client, schema: string, lock: string): Promise<boolean> => {
   await client.query(`
     do $$ begin
       perform set_config('lock_timeout', '${DROP_LOCK_MS}', true);
-      if pg_try_advisory_xact_lock(hashtext('${guard}')) then drop schema ${schema} cascade; end if;
+      if pg_try_advisory_xact_lock(hashtext('${lock}')) then drop schema ${schema} cascade; end if;
     end $$`)
   const { rows } = await client.query(`select to_regnamespace('${schema}') is null as gone`)
   return rows[0].gone as boolean
 }
 
 /**
- * Drops what nothing needs any more, and returns the names: the schemas of older versions that no process uses, what a
- * rebuild has replaced, and what one that was killed has left behind. A reader (a backup, a slow list) is not waited
- * for: the next time will do.
+ * Drops the schemas that no process needs any more, and gives their names: those of older versions, those that rebuilds
+ * have replaced, and those that killed rebuilds have left behind.
+ * @throws when a reader, such as a backup, holds up a drop; the caller tries again later
  */
 export const dropUnused = async (client: Client, group: Group): Promise<string[]> => {
   const dropped: string[] = []
   for (const schema of await schemasOf(client, group)) {
-    const guard = guardOf(group, schema)
-    if (guard && (await dropUnlessGuarded(client, schema, guard))) dropped.push(schema)
+    const lock = lockOf(group, schema)
+    if (lock && (await dropUnlessLocked(client, schema, lock))) dropped.push(schema)
   }
   return dropped
 }

@@ -1,13 +1,12 @@
 import type { EventLog, RecordedEvent } from '../log/log.ts'
 import type { Codec } from './codec.ts'
 import { foldSource } from './fold.ts'
-import { QUARANTINE, QuarantineEvent } from './quarantine-events.ts'
-import { skipIdOf } from './quarantine.ts'
+import { QUARANTINE, QuarantineEvent, skipIdOf } from './skip-events.ts'
 import type { StreamKind } from './stream.ts'
 import { newTransactor } from './transact.ts'
 
-/** What was decided about one stream: the ids of its events that are passed over. */
-const decisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
+/** The decisions about one stream: the ids of its skipped events. */
+const skipDecisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
   category: QUARANTINE,
   events: QuarantineEvent,
   initial: () => new Set(),
@@ -15,11 +14,11 @@ const decisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
   weigh: (skipped) => 100 * (1 + skipped.size),
 }
 
-type Reason = { readonly stream: string; readonly eventId: string; readonly by: string; readonly why: string }
+type SkipReason = { readonly stream: string; readonly eventId: string; readonly by: string; readonly why: string }
 
-/** Passes over an event; a second time says nothing new. */
-export const passOver =
-  (reason: Reason) =>
+/** Skips an event; one that is skipped already gives no event. */
+export const skip =
+  (reason: SkipReason) =>
   (skipped: ReadonlySet<string>): QuarantineEvent[] =>
     skipped.has(reason.eventId) ? [] : [{ type: 'EventSkipped', data: reason }]
 
@@ -29,8 +28,8 @@ const eventAt = async (log: EventLog, position: bigint): Promise<RecordedEvent> 
   throw new Error(`no event stands at position ${position}`)
 }
 
-/** Events that take something from somebody for good, and what passing over one would do. */
-const NEVER = new Map([
+/** Types of events that must never be skipped, and why. */
+const UNSKIPPABLE = new Map([
   ['TraceDeleted', 'a deletion cannot be passed over: the trace would show again'],
   ['IdentityRemoved', 'a removal cannot be passed over: what was removed would sign in again'],
 ])
@@ -38,8 +37,9 @@ const NEVER = new Map([
 export type Skip = { readonly position: bigint; readonly by: string; readonly why: string; readonly now: () => number }
 
 /**
- * Says in the log that the event at a position is passed over for good, by whom and why. Gives the event. Projections
- * then make the rows of its stream anew without it. @throws Error when no event stands there
+ * Records in the log that the event at a position is skipped, by whom and why; gives the event. Runners then replay its
+ * stream without it.
+ * @throws Error when there is no event at the position, or it must not be skipped
  */
 export const skipEvent = async (
   log: EventLog,
@@ -48,10 +48,16 @@ export const skipEvent = async (
 ): Promise<RecordedEvent> => {
   const event = await eventAt(log, position)
   const { stream, id: eventId } = event
-  const harm = NEVER.get(event.type)
+  const harm = UNSKIPPABLE.get(event.type)
   if (harm !== undefined) throw new Error(`${harm}. Mend the cause, then replay the stream`)
-  const transactor = newTransactor({ kind: decisions, source: foldSource(decisions, log, codec), log, codec, now })
-  const decide = passOver({ stream, eventId, by, why })
+  const transactor = newTransactor({
+    kind: skipDecisions,
+    source: foldSource(skipDecisions, log, codec),
+    log,
+    codec,
+    now,
+  })
+  const decide = skip({ stream, eventId, by, why })
   await transactor.transact(skipIdOf(stream), { decide, answer: () => {} }, {})
   return event
 }

@@ -1,43 +1,44 @@
 import { z } from 'zod'
-import type { Expected, RecordedEvent } from '../log/log.ts'
+import type { ExpectedRevision, RecordedEvent } from '../log/log.ts'
 import type { Actor } from '../log/metadata.ts'
 
-/** Something that happened: the type in the past tense, the data as its schema says. */
+/** An event of the domain: its type is in the past tense, its data is as its schema says. */
 export type DomainEvent = { readonly type: string; readonly data: object }
 
-/** When it happened (ms) and who did it. */
+/** When an event was recorded (milliseconds), and who caused it. */
 export type EventContext = { readonly at: number; readonly actor?: Actor | undefined }
 
 /**
- * A state, the revision that its stream had then, when its last event happened (ms, 0 for none), and a position that
- * the read models must pass before they show this state (0n when they do already).
+ * A state of a stream: the stream's revision, the time of its last event (milliseconds, 0 for none), and the position
+ * that read models must have reached to show this state (0n when they already do).
  */
 export type Loaded<State> = {
   readonly state: State
-  readonly revision: Expected
+  readonly revision: ExpectedRevision
   readonly at: number
   readonly position: bigint
 }
 
 /**
- * One kind of stream: which events it holds and how they add up to a state.
- * A stream's name is `<category>-<id>`, the id a UUID. `evolve` owns the state it is given and may change it.
+ * One kind of stream: which events it holds and how they are folded into a state. A stream's name is `<category>-<id>`,
+ * the id a UUID. `evolve` may change the state that it is given, and returns the new one.
  */
 export type StreamKind<State, Event extends DomainEvent> = {
   readonly category: string
   readonly events: z.ZodType<Event>
   readonly initial: () => State
   readonly evolve: (state: State, event: Event, context: EventContext) => State
-  /** About how many bytes a state takes in memory, rather more than less. */
+  /** About how many bytes a state takes in memory; rather too many than too few. */
   readonly weigh: (state: State) => number
-  /** Leaves out what a later event of the same append makes superfluous. */
+  /** Leaves out events that a later event of the same append makes superfluous. */
   readonly condense?: (events: readonly Event[]) => readonly Event[]
 }
 
 /**
- * Looks at the state and returns the events that follow; none when it already holds. May throw `Rejected`. `now` is the
- * real time, for whatever expires; `at` is when the events will be said to have happened. Both in milliseconds: `at` is
- * later when the stream has an event of a clock that was ahead, because times never go back within a stream.
+ * Returns the events that a command leads to; none when the state is already as the command wants it. `now` is the clock,
+ * to be compared with expiry times; `at` is the time that the events get. Both are milliseconds, and differ only where
+ * the stream's last event has a later time than the clock: times never decrease within a stream.
+ * @throws Rejected when the command is refused
  */
 export type Decision<State, Event> = (state: State, now: number, at: number) => readonly Event[]
 
@@ -51,10 +52,11 @@ export type DecisionWithResult<State, Event, Result> = (
   at: number,
 ) => Concluded<Event, Result>
 
-export const streamOf = (kind: { readonly category: string }, id: string): string => `${kind.category}-${id}`
+export const streamName = (kind: { readonly category: string }, id: string): string => `${kind.category}-${id}`
 
-/** The id within a stream's name. */
-export const idOf = (event: Pick<RecordedEvent, 'stream'>): string => event.stream.slice(event.stream.indexOf('-') + 1)
+/** The part of a stream's name behind its category. */
+export const streamIdOf = (event: Pick<RecordedEvent, 'stream'>): string =>
+  event.stream.slice(event.stream.indexOf('-') + 1)
 
 /** The schema of one event type. */
 export const event = <const Type extends string, Shape extends z.ZodRawShape>(type: Type, data: Shape) =>

@@ -1,179 +1,176 @@
-import { type EventLog, type Expected, LogUnavailable, WrongRevision, revisionNumber } from '../log/log.ts'
+import { type EventLog, type ExpectedRevision, LogUnavailable, WrongRevision, revisionNumber } from '../log/log.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
-import { newMemory } from './memory.ts'
-import { type Ask, type Command, type Context, type Decided, decideAll, stamp } from './decide.ts'
-import type { Horizon } from './horizon.ts'
+import { type Command, type Context, type DecidedBatch, type PendingCommand, decideAll, toNewEvents } from './decide.ts'
 import { InQuarantine, Unavailable } from './rejected.ts'
-import { type DomainEvent, type Loaded, type StreamKind, streamOf } from './stream.ts'
+import { newStateCache } from './state-cache.ts'
+import { type DomainEvent, type Loaded, type StreamKind, streamName } from './stream.ts'
+import type { Watermark } from './watermark.ts'
 
-/** Where states come from when memory has none: the log, or a read model at the revision that its rows stand for. */
-export type Source<State, Need> = {
-  /** The state with at least what `needs` name. `known` is what memory holds, to be completed at its revision. */
-  load(id: string, needs: readonly Need[], known: Loaded<State> | undefined): Promise<Loaded<State>>
-  /** Whether a state already has what a command needs. */
+/** Where states are loaded from when the cache has none: the log, or read models with the revision of their rows. */
+export type StateSource<State, Need> = {
+  /** The state with at least what `needs` name. `cached` is a state in memory that lacks them; it may be completed. */
+  load(id: string, needs: readonly Need[], cached: Loaded<State> | undefined): Promise<Loaded<State>>
+  /** Whether a state has what a command needs. Default: never. */
   covers?(state: State, need: Need): boolean
-  /** Whether states come from the log itself: what such a one does not hold had not happened when it was loaded. */
+  /** Whether states come from the log itself, so that each is its stream's newest at the time when it is loaded. */
   readonly readsLog?: boolean
 }
 
-/** What a command led to, and the position that the read models must pass before it can be read. */
-export type Outcome<Answer> = { readonly answer: Answer; readonly position: bigint }
+/** What a command answers, and the position that read models must have reached to show its effect. */
+export type TransactResult<Answer> = { readonly answer: Answer; readonly position: bigint }
 
 export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   readonly kind: StreamKind<State, Event>
-  readonly source: Source<State, Need>
+  readonly source: StateSource<State, Need>
   readonly log: EventLog
   readonly codec: Codec
   /** The clock, in milliseconds. */
   readonly now: () => number
-  /** False while this node hears nothing of the log: then states in memory may be long gone. Default true. */
+  /** False while this node does not follow the log: then no state in memory is used. Default: always true. */
   readonly isCurrent?: () => boolean
-  /** How far the read models have come, as far as this node knows. */
-  readonly models?: Pick<Horizon, 'position' | 'restart'>
+  /** The position of the read models, as far as this node knows. */
+  readonly readModels?: Pick<Watermark, 'position' | 'restart'>
+  /** How long a command may be tried again after conflicts, in milliseconds. Default 5,000. */
   readonly deadlineMs?: number
   /** How many bytes the states in memory may weigh in all. Default 2 MiB. */
   readonly budget?: number
-  /** @throws InQuarantine when the stream may not be written to. Default: all may. */
-  readonly assertClear?: (stream: string) => void
-  /** Makes a state small enough to be kept. */
+  /** @throws InQuarantine when the stream is in quarantine. Default: none is. */
+  readonly assertNotQuarantined?: (stream: string) => void
+  /** Makes a state small enough to be kept in memory. Default: states are kept whole. */
   readonly trim?: (state: State) => State
 }
 
-export type Transactor<State, Event, Need = void> = {
+export type Transactor<State, Event extends DomainEvent, Need = void> = {
   /**
-   * Loads, decides, appends; on a conflict decides again until the deadline. What appends nothing, or is refused, rests
-   * on a state that was the stream's newest after the command came, like everything else.
+   * Loads the state, decides, and appends the events at the state's revision; decides again after a conflict, until the
+   * deadline. Also a command that is refused or appends nothing was decided on a state that was the stream's newest at
+   * some time after the command came.
    * @throws Rejected when the decision refuses
-   * @throws Unavailable when the log is away; `stored` says what is known
+   * @throws Unavailable when the log is away or the deadline is over; `stored` says what is known of the events
    */
   transact<Answer, Result = void>(
     id: string,
     command: Command<State, Event, Need, Answer, Result>,
     context: Context,
-  ): Promise<Outcome<Answer>>
-  /** The state that memory holds of a stream. A hint: an append under way may still fail. */
+  ): Promise<TransactResult<Answer>>
+  /** The state in memory, if there is one. A hint: the append that led to it may still fail. */
   peek(id: string): State | undefined
-  /** Takes note of what has been appended, by whomever, so that no decision rests on a state that is gone. */
+  /** Takes note of an appended event, from whichever process, so that no decision uses an older state. */
   observe(stream: string, revision: bigint): void
+  /** Drops all states in memory. */
   forget(): void
 }
 
-type Waiting<State, Event, Need> = Ask<State, Event, Need> & {
+type QueuedCommand<State, Event, Need> = PendingCommand<State, Event, Need> & {
   readonly deadline: number
-  readonly resolve: (outcome: Outcome<unknown>) => void
+  readonly resolve: (result: TransactResult<unknown>) => void
   readonly reject: (error: unknown) => void
 }
 
-/** A state to decide on. */
-type Found<State> = {
+type LoadedState<State> = {
   readonly loaded: Loaded<State>
-  /** Whether it was the newest when it was loaded: it stands on a read of the log, not on memory or a read model. */
+  /** Whether it was read from the log, and so was the stream's newest state, not a hint from memory or read models. */
   readonly isNewest: boolean
 }
 
 const MAX_COMMANDS = 256
-const UNKNOWN_FUTURE = 2n ** 63n
 const PAUSE_MS = 5
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
- * Commands of one stream queue here and are decided together: 50 writers to one trace cost a few appends, not 50 rounds
- * of conflicts.
+ * Runs commands on one kind of stream. Commands for one stream queue up and are decided together: 50 writers to one trace
+ * then cost a few appends, not 50 rounds of conflicts.
  */
 export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   options: TransactorOptions<State, Event, Need>,
 ): Transactor<State, Event, Need> => {
-  const { kind, source, log, codec, now, isCurrent = () => true, models, deadlineMs = 5_000 } = options
-  const { budget = 2 * 1024 * 1024, trim, assertClear = () => {} } = options
-  type Asked = Waiting<State, Event, Need>
-  const queues = new Map<string, Asked[]>()
-  const memory = newMemory<Loaded<State>>(budget, ({ state }) => kind.weigh(state))
-  const underWay = new Map<string, State>()
-  let era = 0 // goes up when nothing that was known or loaded before counts any more
-  const heard = new Map<string, bigint>() // of streams with a queue: the newest revision that was observed meanwhile
+  const { kind, source, log, codec, now, isCurrent = () => true, readModels, deadlineMs = 5_000 } = options
+  const { budget = 2 * 1024 * 1024, trim, assertNotQuarantined = () => {} } = options
+  type Queued = QueuedCommand<State, Event, Need>
+  const queues = new Map<string, Queued[]>()
+  const cache = newStateCache<State>({ weigh: kind.weigh, budget, trim, isCurrent })
+  const appending = new Map<string, State>() // states after an append that has not been answered
 
-  const remember = (id: string, loaded: Loaded<State>) => {
-    memory.delete(id)
-    if (revisionNumber(loaded.revision) < (heard.get(id) ?? -1n)) return
-    memory.set(id, trim ? { ...loaded, state: trim(loaded.state) } : loaded)
-  }
-
-  const load = async (id: string, batch: readonly Asked[]): Promise<Found<State>> => {
-    const known = isCurrent() ? memory.get(id) : undefined
+  const load = async (id: string, batch: readonly Queued[]): Promise<LoadedState<State>> => {
+    const cached = cache.get(id)
     const needs = batch.flatMap(({ command }) => (command.need === undefined ? [] : [command.need]))
-    const missing = known ? needs.filter((need) => !source.covers?.(known.state, need)) : needs
-    if (known && missing.length === 0) return { loaded: known, isNewest: false }
-    return { loaded: await source.load(id, missing, known), isNewest: source.readsLog ?? false }
+    const missing = cached ? needs.filter((need) => !source.covers?.(cached.state, need)) : needs
+    if (cached && missing.length === 0) return { loaded: cached, isNewest: false }
+    return { loaded: await source.load(id, missing, cached), isNewest: source.readsLog ?? false }
   }
 
-  const hasEventsAfter = async (stream: string, revision: Expected) => {
+  const hasEventsAfter = async (stream: string, revision: ExpectedRevision) => {
     for await (const _ of log.read(stream, { from: revisionNumber(revision) + 1n, limit: 1 })) return true
     return false
   }
 
-  /** A state at a revision that the stream is known to have reached. @throws WrongRevision while there is none to be had */
-  const loadAt = async (id: string, batch: readonly Asked[], reached: Expected): Promise<Found<State>> => {
+  /** The state at a revision that the stream is known to have. @throws WrongRevision while it cannot be loaded */
+  const loadAt = async (
+    id: string,
+    batch: readonly Queued[],
+    reached: ExpectedRevision,
+  ): Promise<LoadedState<State>> => {
     const found = await load(id, batch)
     const { loaded } = found
     if (revisionNumber(loaded.revision) >= revisionNumber(reached)) return found
-    const stream = streamOf(kind, id)
+    const stream = streamName(kind, id)
     const last = await log.lastRevision(stream)
     const isReadable = revisionNumber(last) >= revisionNumber(reached)
-    // What stands behind the state may be nothing that counts, the orphans of a crash: only a read up to there can tell.
+    // A crash may have left records of an unfinished append there, which no read gives: then the state is the newest.
     if (isReadable && !(await hasEventsAfter(stream, loaded.revision)))
       return { ...found, loaded: { ...loaded, revision: last } }
     throw new WrongRevision(stream, reached)
   }
 
-  /** What was decided without appending anything holds if the stream has not moved. @throws WrongRevision when it has */
+  /** For decisions that append nothing: no append checks their revision. @throws WrongRevision when the stream has moved */
   const assertNewest = async (id: string, { revision }: Loaded<State>) => {
-    const stream = streamOf(kind, id)
+    const stream = streamName(kind, id)
     const last = await log.lastRevision(stream)
     if (last !== revision) throw new WrongRevision(stream, last)
   }
 
   /**
-   * No event can get a position that had been passed before: a log that gives one has lost its end, and read models that
-   * seem to show the event have seen another one there.
+   * A log that gives out a position again has lost its end: the read models that have reached this position have seen
+   * another event there, and do not show the new one.
    */
-  const assertAhead = (position: bigint, passed: bigint) => {
-    if (position > passed) return
-    models?.restart()
+  const assertPositionIsNew = (position: bigint, reached: bigint) => {
+    if (position > reached) return
+    readModels?.restart()
     throw new Unavailable('the log has lost its end', true)
   }
 
-  const append = async (id: string, loaded: Loaded<State>, decided: Decided<State, Event>) => {
-    if (decided.drafts.length === 0) return decided.after
-    memory.delete(id) // `evolve` has changed the state: nobody may load it until the append is answered
-    if (!decided.isSpoilt) underWay.set(id, decided.after.state)
+  const append = async (id: string, loaded: Loaded<State>, decided: DecidedBatch<State, Event>) => {
+    if (decided.toAppend.length === 0) return decided.after
+    cache.delete(id) // `evolve` has changed the cached object, which is not valid before the append has succeeded
+    if (!decided.isStateUnusable) appending.set(id, decided.after.state)
     try {
-      const events = stamp(kind, decided.drafts)
-      const passed = models?.position() ?? -1n
-      const appended = await log.append(streamOf(kind, id), loaded.revision, events)
-      assertAhead(appended.position, passed)
+      const events = toNewEvents(kind, decided.toAppend)
+      const reached = readModels?.position() ?? -1n
+      const appended = await log.append(streamName(kind, id), loaded.revision, events)
+      assertPositionIsNew(appended.position, reached)
       return { ...decided.after, ...appended }
     } finally {
-      underWay.delete(id)
+      appending.delete(id)
     }
   }
 
   /** Decides and appends once; gives how many of the commands were answered, and the stream's revision after them. */
-  const attempt = async (id: string, batch: readonly Asked[], reached: Expected) => {
-    const before = era
-    assertClear(streamOf(kind, id))
+  const attempt = async (id: string, batch: readonly Queued[], reached: ExpectedRevision) => {
+    const generation = cache.generation()
+    assertNotQuarantined(streamName(kind, id))
     const { loaded, isNewest } = await loadAt(id, batch, reached)
-    if (era !== before) throw new WrongRevision(streamOf(kind, id), 'none')
+    if (cache.generation() !== generation) throw new WrongRevision(streamName(kind, id), 'none')
     const decided = decideAll(kind, codec, loaded, batch, now)
-    if (decided.isSpoilt) memory.delete(id)
-    if (decided.drafts.length === 0 && !isNewest) await assertNewest(id, loaded)
+    if (decided.isStateUnusable) cache.delete(id)
+    if (decided.toAppend.length === 0 && !isNewest) await assertNewest(id, loaded)
     const after = await append(id, loaded, decided)
-    if (!decided.isSpoilt) remember(id, after)
-    for (const [i, verdict] of decided.verdicts.entries()) {
-      if ('error' in verdict) batch[i]!.reject(verdict.error)
-      else batch[i]!.resolve({ answer: verdict.answer, position: after.position })
+    if (!decided.isStateUnusable) cache.set(id, after)
+    for (const [i, result] of decided.results.entries()) {
+      if ('error' in result) batch[i]!.reject(result.error)
+      else batch[i]!.resolve({ answer: result.answer, position: after.position })
     }
-    return { answered: decided.verdicts.length, revision: after.revision }
+    return { answered: decided.results.length, revision: after.revision }
   }
 
   const reasonOf = (error: unknown) => {
@@ -181,50 +178,50 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     return error instanceof UnknownEvent ? new InQuarantine(kind.category) : error
   }
 
-  const refuse = (batch: readonly Asked[], error: unknown) => {
+  const refuse = (batch: readonly Queued[], error: unknown) => {
     const reason = reasonOf(error)
-    for (const waiting of batch) waiting.reject(reason)
+    for (const queued of batch) queued.reject(reason)
   }
 
-  /** After a conflict: the commands that may be decided again. */
-  const inTime = (batch: Asked[]) => {
-    const isLate = ({ deadline }: Asked) => deadline <= performance.now()
+  /** Refuses the commands whose deadline is over; gives the others. */
+  const withinDeadline = (batch: Queued[]) => {
+    const isLate = ({ deadline }: Queued) => deadline <= performance.now()
     refuse(batch.filter(isLate), new Unavailable('too many writers at once'))
-    return batch.filter((waiting) => !isLate(waiting))
+    return batch.filter((queued) => !isLate(queued))
   }
 
-  /** Answers a batch; gives the error when the log is away. */
-  const work = async (id: string, batch: Asked[]): Promise<LogUnavailable | undefined> => {
-    let reached: Expected = 'none'
-    let open = batch
-    while (open.length > 0) {
+  /** Answers all commands of a batch; gives the error when the log is away. */
+  const answerAll = async (id: string, batch: Queued[]): Promise<LogUnavailable | undefined> => {
+    let reached: ExpectedRevision = 'none'
+    let unanswered = batch
+    while (unanswered.length > 0) {
       try {
-        const { answered, revision } = await attempt(id, open, reached)
-        open = open.slice(answered)
+        const { answered, revision } = await attempt(id, unanswered, reached)
+        unanswered = unanswered.slice(answered)
         reached = revision
       } catch (error) {
-        memory.delete(id)
+        cache.delete(id)
         if (!(error instanceof WrongRevision)) {
-          refuse(open, error)
+          refuse(unanswered, error)
           return error instanceof LogUnavailable ? error : undefined
         }
-        // The same again: what has moved the stream cannot be seen yet.
+        // The same conflict as before: the source does not show the other writer's events yet.
         if (error.actual === reached) await pause(PAUSE_MS)
         reached = error.actual
-        open = inTime(open)
+        unanswered = withinDeadline(unanswered)
       }
     }
     return undefined
   }
 
-  const drain = async (id: string, queue: Asked[]) => {
+  const drain = async (id: string, queue: Queued[]) => {
     while (queue.length > 0) {
-      const away = await work(id, queue.splice(0, MAX_COMMANDS))
-      // The log has not answered for seconds: who has waited behind that does not wait as long again.
+      const away = await answerAll(id, queue.splice(0, MAX_COMMANDS))
+      // The commands behind this batch have already waited as long as it took to notice that the log is away.
       if (away) refuse(queue.splice(0), new Unavailable(away.message, false, away))
     }
     queues.delete(id)
-    heard.delete(id)
+    cache.untrack(id)
   }
 
   const transact = <Answer, Result>(
@@ -232,35 +229,25 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     command: Command<State, Event, Need, Answer, Result>,
     context: Context,
   ) =>
-    new Promise<Outcome<Answer>>((resolve, reject) => {
+    new Promise<TransactResult<Answer>>((resolve, reject) => {
       const deadline = performance.now() + deadlineMs
-      const waiting: Asked = {
-        command: command as Asked['command'], // it makes the result that it answers with
+      const queued: Queued = {
+        command: command as Queued['command'], // it makes the result that it answers with
         context,
         deadline,
-        resolve: resolve as (outcome: Outcome<unknown>) => void,
+        resolve: resolve as Queued['resolve'],
         reject,
       }
       const queue = queues.get(id)
-      if (queue) return queue.push(waiting)
-      queues.set(id, [waiting])
+      if (queue) return queue.push(queued)
+      queues.set(id, [queued])
+      cache.track(id)
       return drain(id, queues.get(id)!)
     })
 
-  const observe = (stream: string, revision: bigint) => {
-    const id = stream.slice(kind.category.length + 1)
-    if (queues.has(id)) heard.set(id, revision)
-    const known = memory.get(id)
-    if (known && revisionNumber(known.revision) < revision) memory.delete(id)
-  }
+  const observe = (stream: string, revision: bigint) => cache.observe(stream.slice(kind.category.length + 1), revision)
 
-  const peek = (id: string) => underWay.get(id) ?? (isCurrent() ? memory.get(id)?.state : undefined)
+  const peek = (id: string) => appending.get(id) ?? cache.get(id)?.state
 
-  const forget = () => {
-    era += 1
-    memory.clear()
-    for (const id of queues.keys()) heard.set(id, UNKNOWN_FUTURE)
-  }
-
-  return { transact, peek, observe, forget }
+  return { transact, peek, observe, forget: cache.clear }
 }

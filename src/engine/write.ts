@@ -2,7 +2,7 @@ import type { Command, Context } from './decide.ts'
 import type { DomainEvent } from './stream.ts'
 import type { Transactor } from './transact.ts'
 
-/** A command whose answer may be left out: then the write has none. */
+/** A command; without `answer` the write resolves to undefined. */
 export type WriteCommand<State, Event, Need, Answer, Result> = Omit<
   Command<State, Event, Need, Answer, Result>,
   'answer'
@@ -10,10 +10,10 @@ export type WriteCommand<State, Event, Need, Answer, Result> = Omit<
   Partial<Pick<Command<State, Event, Need, Answer, Result>, 'answer'>>
 
 /**
- * The way of every write of a client: refused while writes must not be taken, decided, appended, and answered once this
- * node shows it to everybody.
+ * Runs a command for a client. Every write of the API goes this way: it is refused while the service takes no writes, else
+ * decided and appended, and answered once the read models and caches of this node show it.
  * @throws Rejected when the decision refuses
- * @throws Unavailable; `stored` says what is known of the write
+ * @throws Unavailable; `stored` says whether the events are in the log
  */
 export type Write = <State, Event extends DomainEvent, Need = void, Answer = void, Result = void>(
   transactor: Pick<Transactor<State, Event, Need>, 'transact'>,
@@ -23,9 +23,9 @@ export type Write = <State, Event extends DomainEvent, Need = void, Answer = voi
 ) => Promise<Answer>
 
 export type WriteOptions = {
-  /** @throws Unavailable while writes must not be taken */
+  /** @throws Unavailable while the service takes no writes */
   readonly assertWritable: () => void
-  /** Resolves when this node shows everything up to a position. */
+  /** Resolves when the read models and caches of this node have reached a position. */
   readonly visible: (position: bigint) => Promise<void>
 }
 
@@ -33,7 +33,7 @@ export const newWrite =
   ({ assertWritable, visible }: WriteOptions): Write =>
   async (transactor, id, { answer, ...command }, context) => {
     assertWritable()
-    const outcome = await transactor.transact(id, { ...command, answer: answer ?? (() => undefined as never) }, context)
-    await visible(outcome.position)
-    return outcome.answer
+    const result = await transactor.transact(id, { ...command, answer: answer ?? (() => undefined as never) }, context)
+    await visible(result.position)
+    return result.answer
   }

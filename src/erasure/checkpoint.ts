@@ -1,12 +1,12 @@
 import type { Client } from '../engine/checkpoint.ts'
-import { isLost, moving, readReached } from '../engine/process-checkpoint.ts'
+import { hasLogLostEvents, advanceStatement, readProcessCheckpoint } from '../engine/process-checkpoint.ts'
 import type { EventLog } from '../log/log.ts'
 
 /** How far the log has been looked through for deletions. */
 const NAME = 'erasure'
 
 /** A common table expression `moved`: nothing else of the statement happens when another process has moved the checkpoint. */
-export const MOVED = `moved as (${moving(NAME)})`
+export const MOVED = `moved as (${advanceStatement(NAME)})`
 
 const startOver = `
   with begun as (
@@ -20,8 +20,8 @@ const startOver = `
  */
 export const whereToGoOn = async (client: Client, log: EventLog, epoch: string, lost: () => void): Promise<bigint> => {
   await client.query('insert into tracebook.processes (name, position) values ($1, 0) on conflict do nothing', [NAME])
-  const reached = await readReached(client, NAME)
-  if (!(await isLost(log, reached, epoch))) return reached.position
+  const reached = await readProcessCheckpoint(client, NAME)
+  if (!(await hasLogLostEvents(log, reached, epoch))) return reached.position
   lost()
   await client.query(startOver, [reached.position])
   return 0n

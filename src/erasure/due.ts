@@ -1,5 +1,5 @@
 import type { Client, Step } from '../engine/checkpoint.ts'
-import { movedBy } from '../engine/process-checkpoint.ts'
+import { advanceParameters } from '../engine/process-checkpoint.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import { MOVED } from './checkpoint.ts'
@@ -38,7 +38,7 @@ export const noteDue = async (client: Client, step: Step, deletions: readonly Re
     deletions.map((event) => metadataOf(event).at),
     deletions.map(({ id }) => id),
   ]
-  const { rowCount } = await client.query({ text: noteStatement, values: [...movedBy(step), ...columns] })
+  const { rowCount } = await client.query({ text: noteStatement, values: [...advanceParameters(step), ...columns] })
   return rowCount === 1
 }
 

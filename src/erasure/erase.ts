@@ -1,11 +1,11 @@
 import pg from 'pg'
 import type { Client } from '../engine/checkpoint.ts'
-import type { GroupNode } from '../engine/group-node.ts'
+import type { OpenGroup } from '../engine/open-group.ts'
 import type { EventLog } from '../log/log.ts'
 import type { Due } from './due.ts'
 
 /** What erasure needs to know of a group of read models. */
-export type ErasedGroup = Pick<GroupNode, 'group' | 'schema' | 'horizon' | 'quarantine'>
+export type ErasedGroup = Pick<OpenGroup, 'group' | 'schema' | 'watermark' | 'quarantine'>
 
 export type Tools = {
   readonly client: Client
@@ -21,14 +21,15 @@ class NotYet extends Error {
 
 /** Whether all read models have seen a deletion: only then nothing of it can be read any more. Waits a while for it. */
 export const haveAllPassed = (groups: readonly ErasedGroup[], position: bigint, ms: number): Promise<boolean> =>
-  Promise.all(groups.map(({ horizon }) => horizon.passed(position, ms))).then(
+  Promise.all(groups.map(({ watermark }) => watermark.waitFor(position, ms))).then(
     () => true,
     () => false,
   )
 
 /** A stream in quarantine has not been deleted from the read models, and a deletion that was lost deletes nothing. */
 const assertDeleted = async ({ log, groups }: Tools, { stream, position, eventId }: Due) => {
-  if (groups.some(({ quarantine }) => !quarantine.isClear(stream))) throw new NotYet('the stream is in quarantine')
+  if (groups.some(({ quarantine }) => !quarantine.isNotQuarantined(stream)))
+    throw new NotYet('the stream is in quarantine')
   if (eventId !== null && (await log.holds(position, eventId)) === false)
     throw new NotYet('the log does not hold its deletion')
 }

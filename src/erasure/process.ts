@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { anchorOf } from '../engine/apply.ts'
-import type { Client } from '../engine/checkpoint.ts'
-import { isOutage } from '../engine/faults.ts'
-import type { Outage } from '../engine/outage.ts'
+import { type Client, anchorOf } from '../engine/checkpoint.ts'
+import { isOutage } from '../engine/retryable-errors.ts'
+import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
-import { cut, newClient } from '../postgres/connect.ts'
-import { type Leader, openLeader } from '../postgres/leader.ts'
+import { destroyConnection, newClient } from '../postgres/connect.ts'
+import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { type Bell, newBell } from './bell.ts'
 import { whereToGoOn } from './checkpoint.ts'
 import { type Due, deletionsOf, dueNow, noteDone, noteDue, noteFailure } from './due.ts'
@@ -18,7 +17,7 @@ import { type ErasedGroup, type Tools, erase, failureOf, haveAllPassed, sweepRes
  * checkpoint moves by compare-and-set, and a chunk or a truncation only takes what was deleted for good.
  */
 export type ErasureOptions = {
-  readonly outage: Outage
+  readonly outage: OutageLog
   readonly url: string
   readonly log: EventLog
   /** All read models that this node knows: nothing leaves the log before they all have seen its deletion. */
@@ -41,7 +40,7 @@ const NOTE_EVERY = 5_000n
 
 export const startErasure = ({ url, log, groups, logger, outage }: ErasureOptions): Erasure => {
   const stop = new AbortController()
-  let current: Leader | undefined
+  let current: LeaderSession | undefined
   let complaint = ''
 
   const lost = () => logger.error({}, 'the log has lost its end: deletions are looked for from its beginning')
@@ -100,7 +99,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
     }
   }
 
-  const lead = async ({ client, lost: ended }: Leader) => {
+  const lead = async ({ client, lost: ended }: LeaderSession) => {
     await client.query(`set lock_timeout = ${ROW_LOCK_MS}`)
     const over = new AbortController()
     const signal = AbortSignal.any([stop.signal, ended, over.signal])
@@ -111,8 +110,8 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
   }
 
   const once = async () => {
-    const leader = await openLeader(url, newClient(url, 'erasure', STATEMENT_MS))
-    outage.over(PART)
+    const leader = await openLeaderSession(url, newClient(url, 'erasure', STATEMENT_MS))
+    outage.recovered(PART)
     current = leader
     try {
       if (await leader.acquire(LOCK, stop.signal)) await lead(leader)
@@ -125,7 +124,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
   const complain = (error: Error) => {
     if (stop.signal.aborted) return
     if (error instanceof LogUnavailable) return // the watch on the log tells of it
-    if (isOutage(error)) return outage.noticed(PART, error)
+    if (isOutage(error)) return outage.failed(PART, error)
     if (error.message === complaint) return
     complaint = error.message
     logger.info({ reason: error.message }, 'erasure begins again')
@@ -141,7 +140,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
   const running = run()
   const close = async () => {
     stop.abort()
-    const patience = setTimeout(() => current && cut(current.client), 2_000)
+    const patience = setTimeout(() => current && destroyConnection(current.client), 2_000)
     await running
     clearTimeout(patience)
   }

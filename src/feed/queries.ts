@@ -85,7 +85,7 @@ const entryText = (row: FeedRow): string =>
 /** What is in quarantine keeps its place, but nothing of it is shown. */
 export const toEntry = (row: FeedRow, { reads, models }: Pick<FeedServices, 'reads' | 'models'>): FeedEntry => {
   const { created_at, id, weight } = row
-  const isShown = reads.isClear(`trace-${id}`, `namespace-${row.namespace_id}`)
+  const isShown = reads.isNotQuarantined(`trace-${id}`, `namespace-${row.namespace_id}`)
   const text = isShown ? entryText(namedRow(models, row)) : ''
   return { created_at, id, text, bytes: Math.max(weight, Buffer.byteLength(text)) }
 }

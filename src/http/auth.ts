@@ -83,7 +83,7 @@ export type AuthOptions = AttemptOptions & {
   /** Notes that a session was used. */
   readonly uses: { note(sessionId: string): void }
   /** @throws InQuarantine when one of these streams cannot be trusted */
-  readonly reads: { assertClear(...streams: string[]): void }
+  readonly reads: { assertNotQuarantined(...streams: string[]): void }
 }
 
 /**
@@ -108,7 +108,7 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
       if (auth === 'required') throw unauthorized()
       return
     }
-    reads.assertClear(...streamsOfCaller(caller))
+    reads.assertNotQuarantined(...streamsOfCaller(caller))
     assertCsrf(request, presented)
     request.caller = presented.via === 'cookie' ? { ...caller, via: 'cookie' } : caller
     uses.note(caller.sessionId)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { drain } from './drain.ts'
 import { Rejected, InQuarantine, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
-import { isTransient } from '../postgres/connect.ts'
+import { isTransient } from '../postgres/errors.ts'
 import { type Code, HttpError, invalid, notFound } from './http-error.ts'
 import { logRefusal } from './refusals.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isUnstorable } from '../json/exact.ts'
-import { LONG_TEXT, SHORT_TEXT, isOver } from '../text-caps.ts'
+import { LONG_TEXT, SHORT_TEXT, isLongerThan } from '../text-limits.ts'
 
 const MAX_KEY = 1_024
 
@@ -8,14 +8,14 @@ const MAX_KEY = 1_024
 export const Key = z
   .string()
   .min(1)
-  .refine((text) => !isOver(text, MAX_KEY), { error: `must not be longer than ${MAX_KEY} characters` })
+  .refine((text) => !isLongerThan(text, MAX_KEY), { error: `must not be longer than ${MAX_KEY} characters` })
   .refine((text) => !isUnstorable(text), { error: 'must not hold NUL or a lone surrogate' })
   .meta({ maxLength: MAX_KEY })
 
 const textUpTo = (most: number) =>
   z
     .string()
-    .refine((text) => !isOver(text, most), { error: `must not be longer than ${most} characters` })
+    .refine((text) => !isLongerThan(text, most), { error: `must not be longer than ${most} characters` })
     .meta({ maxLength: most })
 
 export const ShortText = textUpTo(SHORT_TEXT)

@@ -20,5 +20,5 @@ export const noteRefusal = (request: FastifyRequest, reason: string): void => {
 /** The same for an error that refuses: also for one that hides what it refuses behind a 404. */
 export const logRefusal = (error: unknown, code: string, request: FastifyRequest): void => {
   if (REFUSALS.has(code)) noteRefusal(request, code)
-  else if (error instanceof Rejected && error.hides) noteRefusal(request, 'hidden')
+  else if (error instanceof Rejected && error.hidesExistence) noteRefusal(request, 'hidden')
 }

@@ -1,28 +1,28 @@
 import { keepKeyOrder, mayBeReordered } from './key-order.ts'
 
 /**
- * JSON that loses nothing: integers beyond 2^53, negative zero, `__proto__` and key order survive.
- * What needs it is rare, so a look at the parsed value decides whether the slow, exact way is needed at all.
+ * Parses JSON without loss: integers beyond 2^53, negative zero, `__proto__` and the order of keys survive. That is rarely
+ * needed, so the text is parsed the normal way first, and the result shows whether the slow, exact way is necessary.
  */
 
-/** Whether a number may be another one than its text says, or would be written as another one. */
+/** Whether a number may differ from its text, or may be written differently. */
 const isSuspect = (value: number): boolean =>
   value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER || Object.is(value, -0)
 
 type Suspicion = { number: boolean; order: boolean }
 
-/** Looks whether a value holds what may have been another one in its text. */
-const suspect = (value: unknown, found: Suspicion): void => {
+/** Notes in `found` whether a value holds such numbers, or objects whose keys may have had another order. */
+const findSuspects = (value: unknown, found: Suspicion): void => {
   if (typeof value === 'number') found.number ||= isSuspect(value)
   else if (typeof value !== 'object' || value === null) return
-  else if (Array.isArray(value)) for (const item of value) suspect(item, found)
+  else if (Array.isArray(value)) for (const item of value) findSuspects(item, found)
   else {
     found.order ||= mayBeReordered(value)
-    for (const key in value) suspect((value as Record<string, unknown>)[key], found)
+    for (const key in value) findSuspects((value as Record<string, unknown>)[key], found)
   }
 }
 
-/** A number that no double can hold. */
+/** A number in JSON text that is too large for a double. */
 export class NumberOutOfRange extends Error {
   override readonly name = 'NumberOutOfRange'
 }
@@ -42,28 +42,28 @@ const keep = (_key: string, value: unknown, context: { source?: string }): unkno
 type Reviver = (this: unknown, key: string, value: unknown) => unknown
 
 /**
- * Parses JSON text; what doubles cannot hold comes back as raw JSON, which `JSON.stringify` writes as it came.
- * @throws SyntaxError when it is no JSON
+ * Parses JSON text. Numbers that doubles cannot hold are returned as raw JSON, which `JSON.stringify` writes unchanged.
+ * @throws SyntaxError when it is not JSON
  * @throws NumberOutOfRange for a number such as 1e400
- * @throws RangeError when it is nested deeper than the stack
+ * @throws RangeError when it is nested too deeply for the stack
  */
 export const parseExact = (text: string): unknown => {
   const plain: unknown = JSON.parse(text)
   const found = { number: false, order: false }
-  suspect(plain, found)
-  // A reviver drops nothing, but assigning to `__proto__` would: define it as the own property that it is.
+  findSuspects(plain, found)
+  // With a reviver `JSON.parse` defines `__proto__` as an own property; an assignment would set the prototype instead.
   const value: unknown = found.number ? JSON.parse(text, keep as Reviver) : plain
   return found.order ? keepKeyOrder(text, value) : value
 }
 
-/** Whether a value stands for a number that only its text can hold. */
+/** Whether a value is raw JSON: a number that only its text can hold. */
 export const isRawNumber = (value: unknown): boolean => raw.isRawJSON(value)
 
-/** A zero whose sign only its text holds. */
+/** Whether a value is the raw JSON of negative zero. */
 export const isNegativeZero = (value: unknown): boolean =>
   isRawNumber(value) && (value as { rawJSON: string }).rawJSON === '-0'
 
-/** How deep objects and lists are nested in a value, counted up to `limit`. */
+/** Whether objects and lists are nested in a value more than `limit` levels deep. */
 export const isDeeperThan = (value: unknown, limit: number): boolean => {
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return false
   if (limit <= 0) return true
@@ -71,5 +71,5 @@ export const isDeeperThan = (value: unknown, limit: number): boolean => {
   return false
 }
 
-/** Text in which Postgres and UTF-8 would lose something: NUL or half a surrogate pair. */
+/** Whether a text holds NUL, which PostgreSQL cannot store, or a lone surrogate, which UTF-8 cannot encode. */
 export const isUnstorable = (text: string): boolean => text.includes('\0') || !text.isWellFormed()

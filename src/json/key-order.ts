@@ -1,11 +1,11 @@
 /**
- * Objects put keys like `0` or `17` first, in ascending order, wherever the text had them. One whose text had another
- * order is wrapped so that it lists its keys as the text did: all that writes it or walks through it sees that order.
+ * JavaScript objects list keys like `0` or `17` first, in ascending order, whatever their order in JSON text. An object whose
+ * text has another order is wrapped in a proxy that lists its keys as the text does, also for `JSON.stringify`.
  */
 
 const MARK = '_'
 
-/** Whether an object's text may have had its keys in another order: one that looks like a number leads. */
+/** Whether the keys of an object may have had another order in its text: the first of several keys starts with a digit. */
 export const mayBeReordered = (value: object): boolean => {
   let isFirst = true
   for (const key in value) {
@@ -16,7 +16,7 @@ export const mayBeReordered = (value: object): boolean => {
   return false
 }
 
-/** Where the string that begins at `start` ends: behind its closing quote. */
+/** The index behind the closing quote of the string that begins at `start`. */
 const endOfString = (text: string, start: number): number => {
   for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
     let before = quote - 1
@@ -28,7 +28,7 @@ const endOfString = (text: string, start: number): number => {
 const isSpace = (character: string | undefined) =>
   character === ' ' || character === '\n' || character === '\t' || character === '\r'
 
-/** Valid JSON text with a mark before each key, so that none looks like a number. */
+/** Puts a mark before each key of valid JSON text, so that no key looks like a number. */
 const markKeys = (text: string): string => {
   const pieces: string[] = []
   let done = 0
@@ -46,7 +46,7 @@ const markKeys = (text: string): string => {
   return pieces.join(MARK)
 }
 
-/** What a wrapped object answers when it is asked for its keys. */
+/** A proxy handler that lists the keys of an object in a given order. */
 class KeyOrder implements ProxyHandler<object> {
   readonly #keys: readonly string[]
   constructor(keys: readonly string[]) {
@@ -57,7 +57,7 @@ class KeyOrder implements ProxyHandler<object> {
   }
 }
 
-/** Orders a value's keys as those of its marked twin, at any depth. */
+/** Orders the keys of a value, at any depth, as in `marked`: the same value, parsed from the text with marked keys. */
 const orderAs = (marked: unknown, value: unknown): unknown => {
   if (typeof marked !== 'object' || marked === null) return value
   if (Array.isArray(marked)) {
@@ -72,10 +72,10 @@ const orderAs = (marked: unknown, value: unknown): unknown => {
     keys.push(key)
     const member = members[key]
     const ordered = orderAs((marked as Record<string, unknown>)[name], member)
-    if (ordered !== member) members[key] = ordered // an own property, also when it is called `__proto__`
+    if (ordered !== member) members[key] = ordered // an own property even if its name is `__proto__`
   }
   return Object.keys(members).some((key, i) => key !== keys[i]) ? new Proxy(members, new KeyOrder(keys)) : members
 }
 
-/** A value parsed of `text`, which it changes, with the keys of all objects in the order that the text has. */
+/** Gives `value`, which was parsed from `text` and is changed, with the keys of all objects in the order of the text. */
 export const keepKeyOrder = (text: string, value: unknown): unknown => orderAs(JSON.parse(markKeys(text)), value)

@@ -1,29 +1,30 @@
 import { v5 } from 'uuid'
 import type { EventLog, LogIdentity } from './log.ts'
 
+// The same on all nodes, so that all show the same id.
 const ROOT = 'a4b3a8c2-95d5-5d0f-8a3b-0f0f0f6f7c11'
 
-const idOf = ({ id, epoch }: LogIdentity): string => v5(epoch, v5(id, ROOT))
+const publicId = ({ id, epoch }: LogIdentity): string => v5(epoch, v5(id, ROOT))
 
-/** What clients are told of the log: another text when it is another log, or one that has lost its end. */
+/** The id of the log that clients see. It changes when another log is used, and when the log has begun another epoch. */
 export type LogId = {
-  /** Undefined while the log has never been reached. */
+  /** Undefined until the log has been reached. */
   get(): string | undefined
 }
 
-/** Asks once, in the background, and again after failures; afterwards the log says itself when it has changed. */
+/** Reads the log's identity in the background, with retries; later changes come from the log's `onChange`. */
 export const newLogId = (log: Pick<EventLog, 'identity' | 'onChange'>, signal: AbortSignal): LogId => {
   let current: string | undefined
   log.onChange((identity) => {
-    current = idOf(identity)
+    current = publicId(identity)
   })
-  const ask = async () => {
+  const readIdentity = async () => {
     while (current === undefined && !signal.aborted) {
       const identity = await log.identity().catch(() => undefined)
-      if (identity) current ??= idOf(identity)
+      if (identity) current ??= publicId(identity)
       else await new Promise((resolve) => setTimeout(resolve, 1_000).unref())
     }
   }
-  void ask()
+  void readIdentity()
   return { get: () => current }
 }

@@ -1,27 +1,27 @@
 /**
- * The log: an append-only sequence of events in streams, the only truth of the service.
- * One port, several adapters; `test/log/contract.ts` is what every adapter must pass.
+ * The log: an append-only sequence of events in streams, from which everything else is derived. This is the port; every
+ * adapter passes `test/log/contract.ts`.
  */
 
 import type { Metadata } from './metadata.ts'
 
-/** Where an event stands in the whole log. Grows with every append; only Postgres has no gaps. */
+/** The place of an event in the whole log. Grows with every event; only in PostgreSQL without gaps. */
 export type Position = bigint
 
-/** Where an event stands in its stream, from 0n. */
+/** The number of an event in its stream, from 0n. */
 export type Revision = bigint
 
-/** The revision that a stream must have for an append to pass; `'none'` for a stream without events. */
-export type Expected = Revision | 'none'
+/** The revision that a stream must have for an append to succeed; `'none'` for a stream without events. */
+export type ExpectedRevision = Revision | 'none'
 
-/** Bodies are JSON text. Adapters keep them to the letter and never look inside. */
+/** An event to be appended. `data` and `metadata` are JSON texts, which adapters store unchanged. */
 export type NewEvent = {
-  /** UUID in lower case, made by the writer: an append is repeated safely under the same ids. */
+  /** A UUID in lower case, made by the caller: an append can be repeated safely with the same ids. */
   readonly id: string
   readonly type: string
   readonly data: string
   readonly metadata: string
-  /** What the texts parse to, handed to followers in the writer's own process; absent on events read back. */
+  /** The parsed texts. Followers in the process that appended the event get them, too; other readers do not. */
   readonly decoded?: { readonly data: object; readonly metadata: Metadata }
 }
 
@@ -33,77 +33,77 @@ export type RecordedEvent = NewEvent & {
 
 export type Appended = { readonly revision: Revision; readonly position: Position }
 
-/** Whole appends in log order; everything up to `through` has been seen, also what is not ours. */
+/** Whole appends in log order. The next batch begins behind `through`, which may be behind the last event. */
 export type Batch = { readonly events: readonly RecordedEvent[]; readonly through: Position }
 
-/** Which log this is, and which history of it. Both are UUIDs. */
+/** Tells which log this is, and which history of it. Both are UUIDs. */
 export type LogIdentity = {
-  /** Made with the log, and kept by a restored backup. */
+  /** Created with the log; a restored backup has the same id. */
   readonly id: string
   /**
-   * Another one whenever the end of the log may have been lost: after a failover, or where events are missing that had been
-   * read. What was derived from the end of an earlier epoch has to be checked against the log.
+   * Changes whenever the log may have lost its end: after a failover, or where events are missing that were read before.
+   * What was derived from events of an earlier epoch has to be checked against the log.
    */
   readonly epoch: string
 }
 
 export type EventLog = {
   /**
-   * Stores the events as one append: all or none, for every reader.
-   * The same ids at the same expected revision again answer as the first time; only the ids count.
-   * @throws WrongRevision when the stream has another revision; reads of the stream see all up to it from then on
-   * @throws LogUnavailable when the log did not answer in time; `stored` says what is known
+   * Stores the events as one append: every reader sees all of them or none. A repetition with the same ids at the same
+   * expected revision gives the same answer as the first time; only the ids are compared.
+   * @throws WrongRevision when the stream has another revision, which reads of the stream show from then on
+   * @throws LogUnavailable when the log did not answer in time; `stored` says whether the events may be in the log
    */
-  append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>
   /** Events of a stream from `from` on, inclusive (default: the first, or the last when backwards). */
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
   /**
-   * The revision of a stream's last record, also of one that readers do not see because its append was never finished.
-   * A read of the stream that starts after this has seen everything up to there.
+   * The revision of a stream's last record, even if readers do not see it because its append was never finished. A read of
+   * the stream that starts after this sees everything up to that revision.
    */
-  lastRevision(stream: string): Promise<Expected>
+  lastRevision(stream: string): Promise<ExpectedRevision>
   /** Events after a position, in log order, until the present end. */
   readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
   /**
-   * Ends with `signal` or with the log, resumes by itself after errors. Whole appends only, once `wholeAppends` is over
-   * the adapter: an adapter alone may cut a large one between two batches.
-   * @throws LogChanged when the epoch is no longer the one in which it began: positions may stand for other events
+   * Batches of events behind a position, as they come, until `signal` aborts or the log is closed; resumes by itself after
+   * errors. Batches hold whole appends if the adapter is wrapped in `wholeAppends`; an adapter alone may cut a large append.
+   * @throws LogChanged when the epoch changes: positions may belong to other events then
    */
   follow(options: { readonly after: Position; readonly signal: AbortSignal }): AsyncIterable<Batch>
-  /** Erases the events of a stream below `before`; its last event always stays. */
+  /** Erases the events of a stream below the revision `before`, except the stream's last event. */
   truncate(stream: string, before: Revision): Promise<void>
-  /** The position of the last event, 0n for an empty log. Reads of any kind throw LogUnavailable, too. */
+  /** The position of the last event, 0n for an empty log. @throws LogUnavailable, like all reads */
   head(): Promise<Position>
-  /** Which log this is. @throws LogUnavailable */
+  /** The log's identity now. @throws LogUnavailable */
   identity(): Promise<LogIdentity>
   /**
-   * Whether the event at a position is this one: false also beyond the end; undefined where nothing stands any more,
-   * because it was erased. @throws LogUnavailable
+   * Whether the event at a position has this id; false also beyond the end; undefined where the event was erased.
+   * @throws LogUnavailable
    */
   holds(position: Position, id: string): Promise<boolean | undefined>
   /**
-   * Calls back when the log turns out to be in another epoch, before anything of it is read or appended to it: whatever
-   * memory derives from the log has to go. Appends that were under way are answered with LogUnavailable.
+   * Calls back when the log is found in another epoch, before anything is read from it or appended: everything in memory
+   * that was derived from the log must be dropped. Pending appends are answered with LogUnavailable.
    */
   onChange(listener: (identity: LogIdentity) => void): void
-  /** What one append may weigh in bytes of data; larger ones are split above the adapter. */
+  /** How many bytes of data one append may have; `wholeAppends` splits larger ones. */
   readonly maxAppendBytes: number
-  /** Answers the appends that wait, ends the followers, lets go of all connections. */
+  /** Answers pending appends, ends the followers, closes all connections. */
   close(): Promise<void>
 }
 
 export type ReadOptions = { readonly from?: Revision; readonly backwards?: boolean; readonly limit?: number }
 
 /**
- * Another writer appended first. `actual` is the revision that the stream has: a read of the stream that begins after
- * this error, through the same log, sees everything up to there, so that what it does not find is not in the stream.
+ * The stream is not at the expected revision: another writer appended first. `actual` is its revision: a read of the stream
+ * through the same log that begins after this error sees everything up to there.
  */
 export class WrongRevision extends Error {
   override readonly name = 'WrongRevision'
   readonly stream: string
-  readonly actual: Expected
+  readonly actual: ExpectedRevision
 
-  constructor(stream: string, actual: Expected) {
+  constructor(stream: string, actual: ExpectedRevision) {
     super(`${stream} is at ${actual}`)
     this.stream = stream
     this.actual = actual
@@ -128,6 +128,6 @@ export class LogChanged extends LogUnavailable {
   }
 }
 
-/** The revision before the first event, as a number that counts on. */
-export const revisionNumber = (expected: Expected): bigint => (expected === 'none' ? -1n : expected)
-export const expectedOf = (revision: bigint): Expected => (revision < 0n ? 'none' : revision)
+/** An expected revision as a number, -1n for `'none'`; and back. */
+export const revisionNumber = (expected: ExpectedRevision): bigint => (expected === 'none' ? -1n : expected)
+export const expectedOf = (revision: bigint): ExpectedRevision => (revision < 0n ? 'none' : revision)

@@ -1,23 +1,24 @@
+import { migrate } from '../postgres/migrate.ts'
 import type { EventLog } from './log.ts'
 import { openPostgresLog } from './postgres/postgres-log.ts'
 import { wholeAppends } from './whole-appends.ts'
 
 export type OpenLogOptions = {
   readonly databaseUrl: string
-  /** `EVENTSTORE_URL`: the log is there instead of in Postgres. */
+  /** `EVENTSTORE_URL`: the log is there instead of in PostgreSQL. */
   readonly eventStoreUrl?: string | undefined
   readonly deadlineMs?: number
-  /** How many connections reads of a log in Postgres may take. */
+  /** How many connections the reads of a log in PostgreSQL may take. */
   readonly connections?: number
-  /** Appends, events and milliseconds of each write, for the metrics. */
+  /** Called after each write, for the metrics. */
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
 
-/** Loaded by need: its client weighs as much in memory as the rest of a small service. */
+/** Imported only when it is needed: the client takes as much memory as the rest of a small service. */
 const openEventStore = async (options: { url: string }): Promise<EventLog> =>
   (await import('./eventstoredb/eventstoredb-log.ts')).openEventStoreLog(options)
 
-/** The log of a service, whichever it is, with appends of any size. @throws BadAddress */
+/** Opens the log of a service, in PostgreSQL or EventStoreDB, for appends of any size. @throws BadAddress */
 export const openLog = async ({
   databaseUrl,
   eventStoreUrl,
@@ -29,3 +30,12 @@ export const openLog = async ({
       ? await openEventStore({ url: eventStoreUrl, ...options })
       : openPostgresLog({ url: databaseUrl, ...(connections ? { connections } : {}), ...options }),
   )
+
+const isPostgresUrl = (url: string): boolean => /^postgres(ql)?:/i.test(url)
+
+/** Opens the adapter for a URL of either kind, without `wholeAppends`; migrates a PostgreSQL first. @throws BadAddress */
+export const openAdapter = async (url: string): Promise<EventLog> => {
+  if (!isPostgresUrl(url)) return openEventStore({ url })
+  await migrate(url)
+  return openPostgresLog({ url })
+}

@@ -1,10 +1,10 @@
-import { bytesOf, chunksBefore, endsEvent, fromRecords, opens, toRecords } from './chunks.ts'
-import { isWhole, newCollector } from './groups.ts'
+import { dataBytes, chunksBefore, endsEvent, fromRecords, opensAppend, toRecords } from './chunks.ts'
+import { isComplete, newAppendCollector } from './append-collector.ts'
 import {
   type Appended,
   type Batch,
   type EventLog,
-  type Expected,
+  type ExpectedRevision,
   type NewEvent,
   type ReadOptions,
   type RecordedEvent,
@@ -13,23 +13,23 @@ import {
   revisionNumber,
 } from './log.ts'
 
-/** Splits records into runs that each fit into one append of the adapter. */
+/** Splits records into segments that each fit into one append of the adapter. */
 const segmentsOf = (records: readonly NewEvent[], maxBytes: number): NewEvent[][] => {
   const segments: NewEvent[][] = []
-  let room = 0
+  let free = 0
   for (const record of records) {
-    const bytes = bytesOf(record)
-    if (segments.length === 0 || bytes > room) {
+    const bytes = dataBytes(record)
+    if (segments.length === 0 || bytes > free) {
       segments.push([])
-      room = maxBytes
+      free = maxBytes
     }
     segments.at(-1)!.push(record)
-    room -= bytes
+    free -= bytes
   }
   return segments
 }
 
-async function* first<T>(source: AsyncIterable<T>, limit = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
+async function* limited<T>(source: AsyncIterable<T>, limit = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
   let left = limit
   if (left <= 0) return
   for await (const item of source) {
@@ -41,7 +41,7 @@ async function* first<T>(source: AsyncIterable<T>, limit = Number.POSITIVE_INFIN
 
 /** The whole appends whose last record is among these. */
 async function* collected(store: EventLog, records: AsyncIterable<RecordedEvent>) {
-  const collect = newCollector(store)
+  const collect = newAppendCollector(store)
   for await (const record of records) yield* await collect(record)
 }
 
@@ -50,28 +50,28 @@ async function* forwards(store: EventLog, stream: string, from: Revision) {
 }
 
 async function* backwards(store: EventLog, stream: string, from: Revision | undefined) {
-  let whole: boolean | undefined
-  let parts: RecordedEvent[] = []
+  let isWhole: boolean | undefined // the append of the present record; undefined until that is checked
+  let chunks: RecordedEvent[] = [] // of the present event, last one first
   for await (const record of store.read(stream, { backwards: true, ...(from === undefined ? {} : { from }) })) {
-    whole ??= await isWhole(store, record)
-    if (endsEvent(record)) parts = []
-    parts.push(record)
-    if (whole && chunksBefore(record) === 0) yield* fromRecords(parts.toReversed())
-    if (opens(record)) whole = undefined
+    isWhole ??= await isComplete(store, record)
+    if (endsEvent(record)) chunks = []
+    chunks.push(record)
+    if (isWhole && chunksBefore(record) === 0) yield* fromRecords(chunks.toReversed())
+    if (opensAppend(record)) isWhole = undefined
   }
 }
 
 /**
- * Lets appends be larger than the adapter takes: they are split into segments and put together again here. An append
- * exists for readers once its last record is there; what a crash left behind before that stays invisible, though the
- * stream's revision has moved on.
+ * Wraps an adapter so that appends may be larger than it takes: they are stored in segments, and put together when they are
+ * read. Readers see an append once its last record is stored. Records of an append that a crash has left unfinished stay
+ * invisible, but count in the stream's revision.
  */
 export const wholeAppends = (store: EventLog): EventLog => {
   const max = store.maxAppendBytes
 
-  const append = async (stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> => {
-    const total = events.reduce((sum, event) => sum + bytesOf(event), 0)
-    if (total <= max) return store.append(stream, expected, events)
+  const append = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> => {
+    const bytes = events.reduce((sum, event) => sum + dataBytes(event), 0)
+    if (bytes <= max) return store.append(stream, expected, events)
     const segments = segmentsOf(
       events.flatMap((event) => toRecords(event, max)),
       max,
@@ -86,13 +86,13 @@ export const wholeAppends = (store: EventLog): EventLog => {
   }
 
   const read = (stream: string, { from, backwards: back, limit }: ReadOptions = {}) =>
-    first(back ? backwards(store, stream, from) : forwards(store, stream, from ?? 0n), limit)
+    limited(back ? backwards(store, stream, from) : forwards(store, stream, from ?? 0n), limit)
 
   const readAll = ({ after, limit }: { readonly after: bigint; readonly limit?: number }) =>
-    first(collected(store, store.readAll({ after })), limit)
+    limited(collected(store, store.readAll({ after })), limit)
 
   async function* follow(options: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
-    const collect = newCollector(store)
+    const collect = newAppendCollector(store)
     for await (const { events, through } of store.follow(options)) {
       const whole: RecordedEvent[] = []
       for (const record of events) {
@@ -103,7 +103,7 @@ export const wholeAppends = (store: EventLog): EventLog => {
     }
   }
 
-  /** What the last event stands on stays, and so does the event that ends at or after `before`. */
+  /** All records of the last event stay, and of the event that ends at or after `before`. */
   const truncate = async (stream: string, before: Revision) => {
     for await (const last of read(stream, { backwards: true, limit: 1 })) {
       const from = before < last.revision ? before : last.revision

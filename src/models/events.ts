@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formatsOf } from '../engine/formats.ts'
+import { formatsOf } from '../engine/codec.ts'
 import { event } from '../engine/stream.ts'
 import { flag, text } from '../http/fields.ts'
 import { PatchOperation } from '../trace/events.ts'

@@ -1,5 +1,5 @@
 import type { ReadTables } from '../../projections/index.ts'
-import type { Happened } from '../engine/projection.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { ModelsEvent } from './events.ts'
 import { type Entry, newLookup } from './lookup.ts'
@@ -16,7 +16,7 @@ export type Registry = {
   /** The same as far as it is known by now, for answers that must not wait; what is missing is read meanwhile. */
   peek(written: string): ResolvedModel | undefined
   /** Takes note of what changes. Called for every event before its write is answered. */
-  observe(event: Happened): void
+  observe(event: DecodedEvent): void
   /** Drops everything: an event could not be read. */
   clear(): void
 }
@@ -113,11 +113,11 @@ export const newRegistry = (
     return resolved
   }
 
-  const observe = (event: Happened) => {
+  const observe = (event: DecodedEvent) => {
     if (!event.stream.startsWith('models-')) return
-    const change = event as Happened & ModelsEvent
-    if (providers) apply(providers, event.of, change)
-    else if (loading) missed.push({ providerId: event.of, event: change })
+    const change = event as DecodedEvent & ModelsEvent
+    if (providers) apply(providers, event.streamId, change)
+    else if (loading) missed.push({ providerId: event.streamId, event: change })
     forgetAnswers()
   }
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { Unavailable } from '../engine/rejected.ts'
-import { isDiskFull, isTransient } from '../postgres/connect.ts'
+import { isDiskFull, isTransient } from '../postgres/errors.ts'
 import type { ImageType } from './image.ts'
 
 export type Avatar = { readonly type: ImageType; readonly bytes: Buffer }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formatsOf } from '../engine/formats.ts'
+import { formatsOf } from '../engine/codec.ts'
 import { event } from '../engine/stream.ts'
 
 export const Role = z.enum(['admin', 'member']).meta({

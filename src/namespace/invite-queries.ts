@@ -36,7 +36,7 @@ const toView = (row: InviteRow, now: number): InviteView => ({
 
 /** The invites of a namespace, newest first. */
 export const invitesOf = (reads: InviteReads, namespaceId: string, now: number): Promise<InviteView[]> =>
-  reads.ask(async (db) => {
+  reads.query(async (db) => {
     const invites = db.selectFrom('invites').selectAll().where('namespace_id', '=', namespaceId)
     const rows = await invites.orderBy('created_at', 'desc').orderBy('code').execute()
     return rows.map((row) => toView(row, now))
@@ -48,7 +48,7 @@ export const inviteByCode = (
   code: string,
   now: number,
 ): Promise<{ readonly namespaceId: string; readonly invite: PublicInvite } | undefined> =>
-  reads.ask(async (db) => {
+  reads.query(async (db) => {
     const row = await db
       .selectFrom('invites as i')
       .innerJoin('namespaces as n', 'n.id', 'i.namespace_id')
@@ -59,7 +59,7 @@ export const inviteByCode = (
       .limit(1)
       .executeTakeFirst()
     if (!row) return undefined
-    reads.assertClear(`namespace-${row.namespace_id}`)
+    reads.assertNotQuarantined(`namespace-${row.namespace_id}`)
     const { slug, display_name, avatar_storage_id, namespace_id: namespaceId, role } = row
     const namespace = { slug, displayName: JSON.parse(display_name) as string, ...avatarOf(slug, avatar_storage_id) }
     return { namespaceId, invite: { namespace, role, expiresAt: Number(row.expires_at), state: stateOfRow(row, now) } }

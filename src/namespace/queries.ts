@@ -54,7 +54,7 @@ export const namespaceById = async (
   userId: string | undefined,
 ): Promise<NamespaceView> => {
   if (!isId(id)) throw notFound()
-  reads.assertClear(`namespace-${id}`)
+  reads.assertNotQuarantined(`namespace-${id}`)
   const [row] = await reads.rows<NamespaceRow & Row>('namespace', oneStatement, [id, userId ?? null])
   if (!row) throw notFound()
   return toView(row)
@@ -68,7 +68,7 @@ export const avatarIdOf = async (
   namespaceId: string,
 ): Promise<{ readonly namespaceId: string; readonly storageId: string } | undefined> => {
   type AvatarRow = Pick<NamespaceRow, 'avatar_storage_id'> & Row
-  reads.assertClear(`namespace-${namespaceId}`)
+  reads.assertNotQuarantined(`namespace-${namespaceId}`)
   const [row] = await reads.rows<AvatarRow>('namespace-avatar', avatarStatement, [namespaceId])
   return row?.avatar_storage_id ? { namespaceId, storageId: row.avatar_storage_id } : undefined
 }
@@ -94,12 +94,12 @@ export const namespaceOfAdmin = async (
 /** The namespaces that a user is a member of, in the order of joining. */
 export const namespacesOf = async (reads: NamespaceReads, userId: string): Promise<NamespaceView[]> =>
   (await reads.rows<NamespaceRow & Row>('namespaces-of-user', ofUserStatement, [userId]))
-    .filter(({ id }) => reads.isClear(`namespace-${id}`))
+    .filter(({ id }) => reads.isNotQuarantined(`namespace-${id}`))
     .map(toView)
 
 /** The members of a namespace, in the order of joining. */
 export const membersOf = (reads: NamespaceReads, id: string): Promise<MemberView[]> =>
-  reads.ask(async (db) => {
+  reads.query(async (db) => {
     const rows = await db
       .selectFrom('members as m')
       .leftJoin('users as u', 'u.id', 'm.user_id')

@@ -1,12 +1,12 @@
 /**
- * Postgres arrays in their binary form, as parameters of `unnest($1::json[], …)`.
- * `pg` would write them as text, escaped once more: for bodies of kilobytes that costs more than the insert itself.
+ * Encodes PostgreSQL arrays in binary form, as parameters of `unnest($1::json[], …)`. `pg` would send them as escaped text,
+ * which takes more time than the insert itself when the elements are kilobytes long.
  * Layout: dimensions, has-null flag, element type, length, lower bound, then length-prefixed elements, big endian.
  */
 
 import { writeUuid } from '../uuid.ts'
 
-const HEAD = 20
+const HEADER_BYTES = 20
 const oid = { bool: 16, int8: 20, int4: 23, text: 25, json: 114, float8: 701, uuid: 2950 }
 
 const header = (target: Buffer, type: number, length: number) => {
@@ -27,11 +27,11 @@ type Nullable<T> = readonly (T | null | undefined)[]
 
 const strings = (type: number, values: Nullable<string>): Buffer => {
   if (values.length === 0) return empty(type)
-  let size = HEAD
+  let size = HEADER_BYTES
   for (const value of values) size += 4 + (value === null || value === undefined ? 0 : Buffer.byteLength(value))
   const target = Buffer.allocUnsafe(size)
   header(target, type, values.length)
-  let at = HEAD
+  let at = HEADER_BYTES
   for (const value of values) {
     if (value === null || value === undefined) {
       at = target.writeInt32BE(-1, at)
@@ -47,9 +47,9 @@ const strings = (type: number, values: Nullable<string>): Buffer => {
 const fixed = <T>(type: number, width: number, write: (target: Buffer, value: T, at: number) => void) => {
   return (values: Nullable<T>): Buffer => {
     if (values.length === 0) return empty(type)
-    const target = Buffer.allocUnsafe(HEAD + values.length * (4 + width))
+    const target = Buffer.allocUnsafe(HEADER_BYTES + values.length * (4 + width))
     header(target, type, values.length)
-    let at = HEAD
+    let at = HEADER_BYTES
     for (const value of values) {
       if (value === null || value === undefined) {
         at = target.writeInt32BE(-1, at)
@@ -63,7 +63,7 @@ const fixed = <T>(type: number, width: number, write: (target: Buffer, value: T,
   }
 }
 
-/** Well-formed text only: a lone surrogate would be replaced, NUL refused by Postgres. */
+/** For well-formed texts without NUL: a lone surrogate would be replaced, and PostgreSQL refuses NUL. */
 export const texts = (values: Nullable<string>): Buffer => strings(oid.text, values)
 export const jsons = (values: Nullable<string>): Buffer => strings(oid.json, values)
 export const uuids = fixed<string>(oid.uuid, 16, writeUuid)

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 
-/** How values leave Postgres: int8 as bigint, json as the very text that is stored. */
+/** How values are parsed: int8 as bigint, json as its stored text. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (oid === pg.types.builtins.INT8) return BigInt
@@ -11,32 +11,26 @@ const types: pg.CustomTypesConfig = {
 }
 
 /**
- * Every query here goes by key. Plans are kept for as long as a connection lives, and one that was made while a table
- * was empty would scan it whole until somebody analyses it: so such plans are not made at all.
+ * All queries of this service look rows up by index. Prepared plans are kept as long as a connection, and a plan that was made
+ * while a table was empty would go on scanning the whole table: so the planner must not choose scans and joins of that kind.
  */
-const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
+const INDEX_PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
 
-/** A machine that vanishes leaves sessions behind: within half a minute the server ends them, with their locks. */
-const SHORT_LIVED = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
+/** Lets the server end the sessions of a machine that has vanished within half a minute, and so release their locks. */
+const KEEPALIVES = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 
-/** A process that is frozen in the middle of a transaction must not hold its locks. */
-const NO_REST = '-c idle_in_transaction_session_timeout=10000'
+/** Lets the server end the session of a process that freezes within a transaction, and so release its locks. */
+const IDLE_TRANSACTIONS = '-c idle_in_transaction_session_timeout=10000'
 
-const COMMON = `${BY_KEY} ${SHORT_LIVED} ${NO_REST}`
+const COMMON = `${INDEX_PLANS} ${KEEPALIVES} ${IDLE_TRANSACTIONS}`
 
-/** How much longer than a statement may take its answer is waited for: by then the network has lost it. */
+/** How long to wait for the answer beyond the statement's timeout; after that the network must have lost it. */
 const GRACE_MS = 1_000
 
 const timeouts = (ms: number) => (ms === 0 ? {} : { statement_timeout: ms, query_timeout: ms + GRACE_MS })
 
-/** The connection broke off, so that nothing was answered: over another one the same may pass at once. */
-export const isCutOff = (error: unknown): boolean => {
-  const { code = '', message = '' } = error as { code?: string; message?: string }
-  const isEnded = /^(?:Connection terminated(?! due to)|Client has)/.test(message)
-  return isEnded || ['57P01', '57P02', '57P05', '25P03', 'ECONNRESET', 'EPIPE'].includes(code)
-}
-
-const isLost = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
+/** Whether a query's timeout passed without an answer, not even that of the statement's timeout. */
+const isUnanswered = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
 
 const settings = (url: string, name: string): pg.ClientConfig => ({
   connectionString: url,
@@ -48,46 +42,49 @@ const settings = (url: string, name: string): pg.ClientConfig => ({
   keepAliveInitialDelayMillis: 10_000,
 })
 
-/** A single connection. Its errors are for the caller: without an `error` listener a lost server ends the process. */
+/**
+ * A single connection. The caller must add an `error` listener: without one the loss of the connection would end the
+ * process. `statementTimeoutMs` 0 sets no timeout.
+ */
 export const newClient = (url: string, name: string, statementTimeoutMs = 0): pg.Client =>
   new pg.Client({ ...settings(url, name), ...timeouts(statementTimeoutMs) })
 
-/** A connection that applies events to the read models of a schema: its statements go out without waiting. */
+/** A connection that applies events to the read models of a schema. It pipelines statements, and commits asynchronously. */
 export const newApplyingClient = (url: string, schema: string): pg.Client => {
   const options = `-c search_path=${schema} -c synchronous_commit=off ${COMMON}`
   return new pg.Client({ ...settings(url, `projections ${schema}`), pipeline: true, options } as pg.ClientConfig)
 }
 
-/** Cuts a connection off at once, also when the server no longer answers: its queries fail. */
-export const cut = (client: pg.Client): void => {
+/** Closes a connection at once, without the server's part: its pending queries fail. */
+export const destroyConnection = (client: pg.Client): void => {
   const { connection } = client as pg.Client & { connection: { stream: { destroy(): void } } }
   connection.stream.destroy()
 }
 
-/** Ends a connection politely; a server that does not answer is not waited for. */
-export const hangUp = async (client: pg.Client): Promise<void> => {
-  const impatient = setTimeout(cut, 1_000, client)
+/** Closes a connection; waits for the server for at most a second. */
+export const closeConnection = async (client: pg.Client): Promise<void> => {
+  const timeout = setTimeout(destroyConnection, 1_000, client)
   await client.end().catch(() => {})
-  clearTimeout(impatient)
+  clearTimeout(timeout)
 }
 
-/** Where no statement is ever given up, a connection that was lost while it was idle costs too much: few wait there. */
+/** Without a statement timeout a query on a connection that was lost while idle would wait for ever: so idle ones close soon. */
 const idleMs = (statementTimeoutMs: number) => (statementTimeoutMs === 0 ? 1_000 : 60_000)
 
-/** The pool drops an idle connection that has an error at once; of its end it would learn too late. */
+/** Removes an idle connection from its pool: the pool does so at once on an error, but late on the connection's end. */
 const discard = (client: pg.PoolClient) => {
   client.emit('error', new Error('the connection is lost'))
-  cut(client as unknown as pg.Client)
+  destroyConnection(client as unknown as pg.Client)
 }
 
-/** A pool of `max` connections that survives the loss of the server, also one that vanishes without a word. */
+/** A pool of `max` connections that survives the loss of the server, even where the network drops packets silently. */
 export const newPool = (
   url: string,
   name: string,
   max: number,
   statementTimeoutMs = 30_000,
   schema?: string,
-  /** What each new connection does before it is used; when it fails, so does the query that wanted the connection. */
+  /** Called with each new connection before it is used; when it rejects, so does the query that needs the connection. */
   onConnect?: (client: pg.ClientBase) => Promise<void>,
 ): pg.Pool => {
   const path = schema ? { options: `-c search_path=${schema} ${COMMON}` } : {}
@@ -97,29 +94,17 @@ export const newPool = (
   pool.on('acquire', (client) => idle.delete(client))
   pool.on('remove', (client) => idle.delete(client))
   pool.on('release', (error, client) => {
-    if (!isLost(error)) return idle.add(client)
-    // Where one connection has been lost without a word, those that are as old are too: each would cost a request.
+    if (!isUnanswered(error)) return idle.add(client)
+    // Where one connection was lost silently, the idle ones were probably lost, too: each would fail a request.
     for (const one of [...idle]) discard(one)
-    return cut(client as unknown as pg.Client)
+    return destroyConnection(client as unknown as pg.Client)
   })
   pool.on('error', () => {})
-  // While a client is lent out, its errors are not the pool's; without a listener they would end the process.
+  // The pool does not listen to errors of a connection that is in use; without a listener they would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-/** Kysely over a pool, for what is not a hot path. */
+/** Kysely over a pool, for queries that are not on a hot path. */
 export const kyselyOver = <Tables>(pool: pg.Pool): Kysely<Tables> =>
   new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-
-const isMistake = (error: unknown) =>
-  error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
-
-/** A fault of the connection or of the server's state, not of the statement: the same again may pass. */
-export const isTransient = (error: unknown): boolean => {
-  if (!(error instanceof pg.DatabaseError)) return !isMistake(error) // the socket, a timeout: `EPIPE` is no SQLSTATE
-  return /^(08|53|57|58|40|55|XX|25006|25P03|25P04)/.test(error.code ?? '08')
-}
-
-/** No room left on the disk, or the reserve is touched. */
-export const isDiskFull = (error: unknown): boolean => (error as { code?: unknown }).code === '53100'

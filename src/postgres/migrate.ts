@@ -13,8 +13,8 @@ import { newPool } from './connect.ts'
 
 const SCHEMA = 'tracebook'
 
-/** A migration takes what it takes, and so does waiting for the process that runs it. */
-const NO_LIMIT = 0
+/** Neither a migration nor waiting for another process that migrates has a timeout. */
+const NO_TIMEOUT = 0
 
 const folder = new URL('../../migrations/', import.meta.url)
 
@@ -25,8 +25,8 @@ const getMigrations = async (): Promise<Record<string, Migration>> => {
 }
 
 /**
- * The migrator asks which tables there are, to find its own. Kysely's answer resolves every table of the database by
- * name and fails when one is dropped meanwhile, as read models and a worker's tables are by other processes.
+ * Lists the tables of one schema for the migrator, which looks for its own. Kysely's introspector resolves the names of all
+ * tables of the database, and fails when another process drops one meanwhile, as happens with read models.
  */
 class OwnTables extends PostgresIntrospector {
   readonly #db: Kysely<unknown>
@@ -37,8 +37,8 @@ class OwnTables extends PostgresIntrospector {
   }
 
   override async getTables(): Promise<TableMetadata[]> {
-    const named = sql<{ name: string }>`select tablename as name from pg_tables where schemaname = ${SCHEMA}`
-    const { rows } = await named.execute(this.#db)
+    const tables = sql<{ name: string }>`select tablename as name from pg_tables where schemaname = ${SCHEMA}`
+    const { rows } = await tables.execute(this.#db)
     return rows.map(({ name }) => ({ name, schema: SCHEMA, isView: false, columns: [] }))
   }
 }
@@ -49,9 +49,9 @@ class OwnDialect extends PostgresDialect {
   }
 }
 
-/** Brings the log and the operational tables to the version of this code. Safe when several processes start at once. */
+/** Migrates the log and the operational tables to the version of this code. Several processes may call it at once. */
 export const migrate = async (url: string): Promise<void> => {
-  const db = new Kysely<unknown>({ dialect: new OwnDialect({ pool: newPool(url, 'migrations', 2, NO_LIMIT) }) })
+  const db = new Kysely<unknown>({ dialect: new OwnDialect({ pool: newPool(url, 'migrations', 2, NO_TIMEOUT) }) })
   try {
     const migrator = new Migrator({ db, provider: { getMigrations }, migrationTableSchema: SCHEMA })
     const { error } = await migrator.migrateToLatest()

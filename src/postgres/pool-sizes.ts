@@ -7,32 +7,32 @@ export type PoolSizes = {
   readonly limits: number
 }
 
-/** Connections that come one by one. */
-const OF_THE_PROCESS = ['log writer', 'log listener', 'summaries', 'erasure'] as const
-/** Those of each group of read models; the last two come now and then only. */
-const OF_A_GROUP = ['checkpoint watch', 'projections', 'lost answers', 'tidying'] as const
+/** The single connections of a process. */
+const PER_PROCESS = ['log writer', 'log listener', 'summaries', 'erasure'] as const
+/** The single connections for each group of read models; the last two are open only at times. */
+const PER_GROUP = ['checkpoint watch', 'projections', 'lost answers', 'schema cleanup'] as const
 
-export const singleConnections = (groups: number): number => OF_THE_PROCESS.length + groups * OF_A_GROUP.length
+export const singleConnections = (groups: number): number => PER_PROCESS.length + groups * PER_GROUP.length
 
-/** What everything works with; the job runner keeps one of its connections for listening. */
-const LEAST: PoolSizes = { reads: 3, log: 2, operations: 2, jobs: 2, limits: 1 }
+/** The smallest sizes with which everything works. The job runner uses one of its connections for LISTEN. */
+const MIN_SIZES: PoolSizes = { reads: 3, log: 2, operations: 2, jobs: 2, limits: 1 }
 
-/** Who gets one more, in this order; then the second list again and again. */
-const FIRST = ['reads', 'log', 'reads', 'operations', 'reads', 'jobs', 'limits', 'reads', 'log'] as const
-const THEN = ['reads', 'reads', 'log', 'reads', 'reads', 'operations'] as const
+/** Which pool gets each further connection: the first list once, then the second one repeatedly. */
+const FIRST_EXTRA = ['reads', 'log', 'reads', 'operations', 'reads', 'jobs', 'limits', 'reads', 'log'] as const
+const FURTHER_EXTRA = ['reads', 'reads', 'log', 'reads', 'reads', 'operations'] as const
 
 const sum = (sizes: PoolSizes) => Object.values(sizes).reduce((total, size) => total + size, 0)
 
-/** What a process with so many groups of read models cannot do without. */
-export const leastConnections = (groups: number): number => singleConnections(groups) + sum(LEAST)
+/** The fewest connections with which a process with so many groups of read models works. */
+export const minConnections = (groups: number): number => singleConnections(groups) + sum(MIN_SIZES)
 
 /**
- * Shares out what a process may have of the server's connections (`DATABASE_CONNECTIONS`), the single ones included:
- * all at once they never are more. A role that a process lacks leaves its own unused.
+ * Divides the connections that a process may open (`DATABASE_CONNECTIONS`), including the single ones, between its pools. A
+ * process without one of the roles does not use the connections of that role.
  */
 export const poolSizes = (connections: number, groups: number): PoolSizes => {
-  const sizes: Record<keyof PoolSizes, number> = { ...LEAST }
-  for (let more = 0; more < connections - leastConnections(groups); more++)
-    sizes[FIRST[more] ?? THEN[(more - FIRST.length) % THEN.length]!] += 1
+  const sizes: Record<keyof PoolSizes, number> = { ...MIN_SIZES }
+  for (let more = 0; more < connections - minConnections(groups); more++)
+    sizes[FIRST_EXTRA[more] ?? FURTHER_EXTRA[(more - FIRST_EXTRA.length) % FURTHER_EXTRA.length]!] += 1
   return sizes
 }

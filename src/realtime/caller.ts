@@ -11,7 +11,7 @@ export const findCaller = async (
 ): Promise<Caller | undefined> => {
   const caller = token === undefined ? undefined : await tokens.find(token)
   if (!caller) return undefined
-  reads.assertClear(...streamsOfCaller(caller))
+  reads.assertNotQuarantined(...streamsOfCaller(caller))
   uses.note(caller.sessionId)
   return caller
 }

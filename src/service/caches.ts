@@ -1,6 +1,6 @@
 import type { ReadTables } from '../../projections/index.ts'
 import { effectOf } from '../effects.ts'
-import type { Happened } from '../engine/projection.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
 import { newFeedCache } from '../feed/cache.ts'
 import { newStreams } from '../http/stream.ts'
@@ -13,25 +13,25 @@ export type CachesOptions = {
   readonly reads: Reads<ReadTables>
   /** The clock, in milliseconds. */
   readonly now: () => number
-  /** False while this node hears nothing of the log: then nothing is answered from memory. */
+  /** False while the caches may have missed events: then nothing is answered from memory. */
   readonly isAlive: () => boolean
-  /** The last position that this node has heard of. */
-  readonly heard: () => bigint
-  /** How far the read models have come. */
+  /** The last position that this node's caches have observed. */
+  readonly lastSeen: () => bigint
+  /** The position that the read models have reached. */
   readonly shown: () => bigint
-  /** Resolves when they have come to a position. @throws Unavailable */
+  /** Resolves when they have reached a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>
   readonly metrics: Metrics
 }
 
 /** What this node keeps of the read models in memory, and the long answers that are being read from it. */
-export const newCaches = ({ reads, now, isAlive, heard, shown, caughtUp, metrics }: CachesOptions) => {
+export const newCaches = ({ reads, now, isAlive, lastSeen, shown, caughtUp, metrics }: CachesOptions) => {
   const tokens = newTokens({ reads, now, isAlive })
   const feedCache = newFeedCache(isAlive)
   const streams = newStreams({ now, isAlive })
   const live = newLiveQueries({
     shown,
-    heard,
+    heard: lastSeen,
     caughtUp,
     isAlive,
     observe: (ms, coalesced) => {
@@ -41,9 +41,9 @@ export const newCaches = ({ reads, now, isAlive, heard, shown, caughtUp, metrics
   })
   const renamed = () => {
     feedCache.clear()
-    live.clear(heard())
+    live.clear(lastSeen())
   }
-  const models = newRegistry(reads, () => caughtUp(heard()), renamed)
+  const models = newRegistry(reads, () => caughtUp(lastSeen()), renamed)
   const all = [tokens, feedCache, streams, live]
   return {
     tokens,
@@ -52,7 +52,7 @@ export const newCaches = ({ reads, now, isAlive, heard, shown, caughtUp, metrics
     live,
     models,
     /** Called for every event before its write is answered. @throws for one that this version does not know */
-    observe: (event: Happened) => {
+    observe: (event: DecodedEvent) => {
       const seen = { position: event.position, ...effectOf(event) }
       for (const cache of all) cache.observe(seen)
       models.observe(event)

@@ -3,22 +3,22 @@ import type { Config } from '../config.ts'
 import { diskGuard } from '../embedded/disk.ts'
 import { lockDataDir } from '../embedded/lock.ts'
 import { startPostgres } from '../embedded/postgres.ts'
-import { untilAccepting } from '../postgres/accepting.ts'
+import { waitUntilReady } from '../postgres/wait-until-ready.ts'
 
 /** The database of a service, and what only a service with its own PostgreSQL knows of it. */
 export type Database = {
   readonly url: string
-  /** Which one, in words. */
+  /** A description of it, for messages. */
   readonly words: string
   isDiskLow(): boolean
   publish(serviceUrl: string): Promise<void>
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
-/** Fails at once, and says which setting is to blame; only a database that is starting is waited for. */
+/** Waits for a database that is starting. @throws Error at once for any other reason, with the name of the setting */
 const assertReachable = async (url: string, signal: AbortSignal) => {
   try {
-    await untilAccepting(url, signal)
+    await waitUntilReady(url, signal)
   } catch (error) {
     signal.throwIfAborted()
     const { message, code } = error as { message?: string; code?: string }
@@ -26,7 +26,7 @@ const assertReachable = async (url: string, signal: AbortSignal) => {
   }
 }
 
-/** The PostgreSQL of `DATABASE_URL`, or one of our own under `DATA_DIR`, which only one process may own. */
+/** The PostgreSQL of `DATABASE_URL`, or the embedded one in `DATA_DIR`, which only one process may own. */
 export const openDatabase = async (config: Config, logger: Logger, signal: AbortSignal): Promise<Database> => {
   if (config.DATABASE_URL) {
     await assertReachable(config.DATABASE_URL, signal)

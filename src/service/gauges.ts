@@ -1,16 +1,16 @@
 import type pg from 'pg'
-import type { GroupNode } from '../engine/group-node.ts'
-import type { Groups } from '../engine/groups.ts'
+import type { OpenGroup } from '../engine/open-group.ts'
+import type { OpenGroups } from '../engine/open-groups.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Connections } from '../realtime/connections.ts'
 import type { LiveQueries } from '../realtime/live-queries.ts'
 
-/** Gauges with a value for each group. */
-const measureGroups = (metrics: Metrics, { all }: Groups, heard: () => bigint): void => {
-  const gauge = (name: string, help: string, value: (node: GroupNode) => number) =>
+/** Registers gauges with a value for each group. */
+const measureGroups = (metrics: Metrics, { all }: OpenGroups, lastSeen: () => bigint): void => {
+  const gauge = (name: string, help: string, value: (node: OpenGroup) => number) =>
     metrics.gauges(name, help, 'group', () => all.map((node) => [node.group.name, value(node)]))
-  gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', ({ horizon }) =>
-    Math.max(0, Number(heard() - horizon.position())),
+  gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', ({ watermark }) =>
+    Math.max(0, Number(lastSeen() - watermark.position())),
   )
   gauge('tracebook_projection_lag_seconds', 'How long the read models have been behind', ({ lag }) => lag.ms() / 1_000)
   gauge('tracebook_projection_stopped', '1 when too many events could not be applied', (node) =>
@@ -24,8 +24,8 @@ const measureGroups = (metrics: Metrics, { all }: Groups, heard: () => bigint): 
 }
 
 /** What is read off the parts of a running service when its metrics are asked for. */
-export const installGauges = (metrics: Metrics, groups: Groups, heard: () => bigint, reads: pg.Pool): void => {
-  measureGroups(metrics, groups, heard)
+export const installGauges = (metrics: Metrics, groups: OpenGroups, lastSeen: () => bigint, reads: pg.Pool): void => {
+  measureGroups(metrics, groups, lastSeen)
   metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.totalCount)
   metrics.gauge('tracebook_pool_idle', 'Idle connections of the pool for reads', () => reads.idleCount)
   metrics.gauge('tracebook_pool_waiting', 'Queries that wait for a connection', () => reads.waitingCount)

@@ -1,25 +1,25 @@
 import type pg from 'pg'
-import { type Building, buildingOf } from '../engine/building.ts'
-import type { GroupNode } from '../engine/group-node.ts'
-import type { Groups } from '../engine/groups.ts'
+import { type BuildState, readBuildState } from '../engine/build-state.ts'
+import type { OpenGroup } from '../engine/open-group.ts'
+import type { OpenGroups } from '../engine/open-groups.ts'
 import { locks } from '../engine/schema.ts'
-import { isLed } from '../postgres/leader.ts'
+import { hasLeader } from '../postgres/leader.ts'
 import { percentDone } from '../percent.ts'
 import type { Readiness } from '../http/health.ts'
 
-/** Read models that are further behind count as missing. */
+/** Read models with a greater lag count as missing. */
 export const MAX_LAG_MS = 5_000
 
-/** Another process takes over within this; until then nothing is amiss. */
+/** So long a group may be without a leader, because another process takes over within this time. */
 const TAKEOVER_MS = 10_000
 
-/** Says for how long, in milliseconds, nobody has kept a group's read models, as far as has been asked; 0 for somebody does. */
-export type ProjectorWatch = (node: GroupNode) => Promise<number>
+/** For how many milliseconds no process has run a group's projections, counted from the first call that finds none; 0 while one does. */
+export type ProjectorWatch = (node: OpenGroup) => Promise<number>
 
 export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => performance.now()): ProjectorWatch => {
   const since = new Map<string, number>()
   return async ({ schema }) => {
-    if (await isLed(pool as pg.Pool, locks.runner(schema))) {
+    if (await hasLeader(pool as pg.Pool, locks.runner(schema))) {
       since.delete(schema)
       return 0
     }
@@ -29,48 +29,52 @@ export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => pe
 }
 
 export type GroupsHealthOptions = {
-  readonly groups: Groups
-  /** Asked what other processes build. */
+  readonly groups: OpenGroups
+  /** For queries about what other processes build. */
   readonly pool: Pick<pg.Pool, 'query'>
-  /** The last position that this node has heard of. */
-  readonly heard: () => bigint
+  /** The last position that this node's caches have observed. */
+  readonly lastSeen: () => bigint
   readonly projectors: ProjectorWatch
 }
 
-const elsewhere = (building: Building, heard: bigint, isApi: boolean): Readiness => {
-  switch (building.is) {
+/** The health of read models that another process builds. */
+const healthOfBuild = (build: BuildState, lastSeen: bigint, hasNoRunner: boolean): Readiness => {
+  switch (build.is) {
     case 'serving':
       return { missing: [], degraded: [] }
     case 'building':
-      return { missing: [`read models are being built: ${percentDone(0n, building.position, heard)} %`], degraded: [] }
+      return { missing: [`read models are being built: ${percentDone(0n, build.position, lastSeen)} %`], degraded: [] }
     case 'rebuilding':
       return {
         missing: [],
-        degraded: [`read models are being rebuilt: ${percentDone(0n, building.position, heard)} %`],
+        degraded: [`read models are being rebuilt: ${percentDone(0n, build.position, lastSeen)} %`],
       }
-    case 'nobody builds':
-      // A projector's own runner is about to.
-      return { missing: isApi ? ['the read models are not there, and no projector builds them'] : [], degraded: [] }
+    case 'missing':
+      // A process with a runner of its own is about to build them.
+      return {
+        missing: hasNoRunner ? ['the read models are not there, and no projector builds them'] : [],
+        degraded: [],
+      }
   }
 }
 
-/** Of a process that keeps no read models itself. */
-const projectorHealth = async (node: GroupNode, projectors: ProjectorWatch): Promise<string[]> =>
+/** What is missing when no process runs the projections; for a process without a runner. */
+const projectorHealth = async (node: OpenGroup, projectors: ProjectorWatch): Promise<string[]> =>
   (await projectors(node)) > TAKEOVER_MS
     ? ['no process keeps the read models up to date: start one with the role projector']
     : []
 
-/** What one group has to say, in words; what is missing comes in the way of those who need this group. */
-const healthOf = async (node: GroupNode, { pool, heard, projectors }: GroupsHealthOptions): Promise<Readiness> => {
+/** The health of one group, in sentences. What is `missing` keeps queries over this group from being answered. */
+const healthOf = async (node: OpenGroup, { pool, lastSeen, projectors }: GroupsHealthOptions): Promise<Readiness> => {
   const [missing, degraded]: [string[], string[]] = [[], []]
   const state = node.state()
   if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
   if (state?.is === 'rebuilding')
     missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
   else {
-    const other = await buildingOf(pool as pg.Pool, node.group)
-      .then((building) => elsewhere(building, heard(), state === undefined))
-      .catch(() => undefined) // the database is away, and says so elsewhere
+    const other = await readBuildState(pool as pg.Pool, node.group)
+      .then((build) => healthOfBuild(build, lastSeen(), state === undefined))
+      .catch(() => undefined) // the check of the reads reports that the database is away
     missing.push(...(other?.missing ?? []))
     degraded.push(...(other?.degraded ?? []))
     if (!state && other && other.missing.length === 0)
@@ -82,7 +86,7 @@ const healthOf = async (node: GroupNode, { pool, heard, projectors }: GroupsHeal
   return { missing, degraded }
 }
 
-/** Only the main group keeps the service from serving; what others lack is named, with whose it is. */
+/** The health of all groups. What other groups than the main one miss only degrades the service; it is reported with their names. */
 export const groupsHealth = async (options: GroupsHealthOptions): Promise<Readiness> => {
   const { main, all } = options.groups
   const found = await Promise.all(all.map(async (node) => ({ node, health: await healthOf(node, options) })))

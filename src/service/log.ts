@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
-import { OtherLog, assertSameLog } from '../engine/same-log.ts'
+import { WrongLog, assertSameLog } from '../engine/same-log.ts'
 import { withTimeout } from '../engine/with-timeout.ts'
 import { openLog } from '../log/open-log.ts'
-import { type ProvenLog, provenLog } from '../log/proven-log.ts'
+import { type VerifiedLog, verifiedLog } from '../log/verified-log.ts'
 import type { Metrics } from '../metrics.ts'
 
 export const UNREACHABLE = 'the log cannot be reached'
@@ -24,9 +24,9 @@ export type ServiceLogOptions = {
 
 /**
  * Opens the log that the read models were made from; one that is away is tried again later.
- * @throws OtherLog when the read models have been made from another one
+ * @throws WrongLog when the read models have been made from another one
  */
-export const openServiceLog = async (options: ServiceLogOptions): Promise<ProvenLog> => {
+export const openServiceLog = async (options: ServiceLogOptions): Promise<VerifiedLog> => {
   const { databaseUrl, connections, eventStoreUrl, metrics, logger } = options
   const bare = await openLog({
     databaseUrl,
@@ -38,20 +38,20 @@ export const openServiceLog = async (options: ServiceLogOptions): Promise<Proven
       metrics.appendSeconds.observe(ms / 1_000)
     },
   })
-  const prove = () =>
+  const verify = () =>
     assertSameLog(databaseUrl, bare).then(
       () => undefined,
       (error: unknown) => {
-        if (error instanceof OtherLog) return error
+        if (error instanceof WrongLog) return error
         throw error
       },
     )
   const refused = (reason: Error) =>
     logger.fatal({ reason: reason.message }, 'the log is refused: nothing is written or projected')
-  const log = provenLog({ log: bare, prove, refused })
-  await startWaitsFor(log.tried)
+  const log = verifiedLog({ log: bare, verify, refused })
+  await startWaitsFor(log.firstAttempt)
   const problem = log.problem()
-  if (!(problem instanceof OtherLog)) return log
+  if (!(problem instanceof WrongLog)) return log
   await log.close()
   throw problem
 }

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino'
 import { type ReadTables, groups as allGroups } from '../../projections/index.ts'
 import type { Config } from '../config.ts'
+import { subscribeCaches } from '../engine/cache-subscription.ts'
 import { newCodec } from '../engine/codec.ts'
 import type { Group } from '../engine/group.ts'
-import { openGroups } from '../engine/groups.ts'
-import { newHorizon } from '../engine/horizon.ts'
-import { newOutage } from '../engine/outage.ts'
+import { openGroups } from '../engine/open-groups.ts'
+import { newOutageLog } from '../engine/outage.ts'
 import { openReads } from '../engine/reads.ts'
-import { startWatch } from '../engine/watch.ts'
+import { newWatermark } from '../engine/watermark.ts'
 import { withTimeout } from '../engine/with-timeout.ts'
 import { newWrite } from '../engine/write.ts'
 import { formats } from '../events.ts'
@@ -61,15 +61,15 @@ const openStores = async ({ config, databaseUrl, logger, groups: known = allGrou
     logger,
   })
   const codec = newCodec(formats)
-  const outage = newOutage(logger)
-  const heard = newHorizon()
+  const outage = newOutageLog(logger)
+  const lastSeen = newWatermark()
   const groups = openGroups({
     url: databaseUrl,
     groups: known,
     log,
     codec,
     runs: config.ROLES.includes('projector'),
-    heard,
+    lastSeen,
     logger,
     outage,
     observe: (group, events, ms) => {
@@ -83,53 +83,53 @@ const openStores = async ({ config, databaseUrl, logger, groups: known = allGrou
     size: sizes.reads,
     quarantine: groups.main.quarantine,
     head: () => log.head(),
-    heard: heard.position,
+    lastSeen: lastSeen.position,
   })
   const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
-  installGauges(metrics, groups, heard.position, reads.pool)
-  return { sizes, metrics, log, codec, outage, heard, groups, reads, operations }
+  installGauges(metrics, groups, lastSeen.position, reads.pool)
+  return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, operations }
 }
 
 /** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
   const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
   const stores = await openStores(options)
-  const { sizes, metrics, log, codec, outage, heard, groups, reads, operations } = stores
-  const { horizon: models, quarantine } = groups.main
+  const { sizes, metrics, log, codec, outage, lastSeen, groups, reads, operations } = stores
+  const { watermark: readModels, quarantine } = groups.main
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
 
-  const isAlive = () => watch.isAlive()
+  const isAlive = () => subscription.isCurrent()
   const caches = newCaches({
     reads,
     now,
     isAlive,
-    heard: heard.position,
-    shown: models.position,
-    caughtUp: (position) => models.passed(position, VISIBLE_MS),
+    lastSeen: lastSeen.position,
+    shown: readModels.position,
+    caughtUp: (position) => readModels.waitFor(position, VISIBLE_MS),
     metrics,
   })
   const transactors = newTransactors({
     reads,
-    shown: (position) => models.passed(position, VISIBLE_MS, false),
+    shown: (position) => readModels.waitFor(position, VISIBLE_MS, false),
     log,
     codec,
     now,
     isCurrent: isAlive,
-    models,
-    assertClear: quarantine.assertClear,
+    readModels,
+    assertNotQuarantined: quarantine.assertNotQuarantined,
   })
   const forget = (position: bigint) => {
     transactors.forget()
     caches.forget(position)
   }
-  quarantine.onChange(() => forget(heard.position()))
+  quarantine.onChange(() => forget(lastSeen.position()))
   log.onChange(caches.restart)
-  const watch = startWatch({
+  const subscription = subscribeCaches({
     log,
     codec,
-    horizon: heard,
-    models,
+    watermark: lastSeen,
+    readModels,
     lags: groups.all.map(({ lag }) => lag),
     outage,
     observe: (event) => {
@@ -138,16 +138,16 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     },
     forget,
   })
-  if (!log.problem()) await startWaitsFor(watch.begun)
+  if (!log.problem()) await startWaitsFor(subscription.started)
 
-  const logProblem = () => log.problem()?.message ?? (watch.hasBegun() ? undefined : UNREACHABLE)
+  const logProblem = () => log.problem()?.message ?? (subscription.hasStarted() ? undefined : UNREACHABLE)
   const { assertWritable, readiness } = newServiceHealth({
     groups,
     log,
     logProblem,
     reads,
     pool: operations,
-    heard: heard.position,
+    lastSeen: lastSeen.position,
     isDiskLow,
     now,
   })
@@ -163,7 +163,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   })
 
   const visible = async (position: bigint) => {
-    await Promise.all([models.passed(position, VISIBLE_MS), heard.passed(position, VISIBLE_MS)])
+    await Promise.all([readModels.waitFor(position, VISIBLE_MS), lastSeen.waitFor(position, VISIBLE_MS)])
   }
   const connections = newConnections(config, (code) => metrics.realtimeDropped.inc({ code }))
   installRealtimeGauges(metrics, connections, caches.live)
@@ -205,7 +205,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     closing.abort()
     await Promise.all([uses.close(), limits?.close(), processes.close()])
     await bodyThreads.close()
-    await Promise.all([watch.close(), groups.close()])
+    await Promise.all([subscription.close(), groups.close()])
     await log.close()
     await Promise.all([reads.close(), operations.end()])
   }

@@ -3,8 +3,8 @@ import type { Logger } from 'pino'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Config } from '../config.ts'
 import type { Codec } from '../engine/codec.ts'
-import type { Groups } from '../engine/groups.ts'
-import type { Outage } from '../engine/outage.ts'
+import type { OpenGroups } from '../engine/open-groups.ts'
+import type { OutageLog } from '../engine/outage.ts'
 import type { Reads } from '../engine/reads.ts'
 import { startErasure } from '../erasure/process.ts'
 import type { EventLog } from '../log/log.ts'
@@ -21,12 +21,12 @@ export type ProcessesOptions = {
   readonly sizes: PoolSizes
   readonly log: EventLog
   readonly codec: Codec
-  readonly groups: Groups
+  readonly groups: OpenGroups
   readonly reads: Reads<ReadTables>
   readonly operations: pg.Pool
   readonly transactors: Transactors
   readonly assertWritable: () => void
-  readonly outage: Outage
+  readonly outage: OutageLog
   /** The clock, in milliseconds. */
   readonly now: () => number
   readonly logger: Logger
@@ -55,7 +55,7 @@ export const startProcesses = (options: ProcessesOptions): Processes => {
     log,
     codec,
     reads,
-    models: groups.main.horizon,
+    readModels: groups.main.watermark,
     traces: transactors.written.traces,
     assertWritable,
     config,

@@ -1,24 +1,24 @@
 import type pg from 'pg'
-import type { Groups } from '../engine/groups.ts'
+import type { OpenGroups } from '../engine/open-groups.ts'
 import type { Reads } from '../engine/reads.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { withTimeout } from '../engine/with-timeout.ts'
 import type { Readiness } from '../http/health.ts'
 import type { EventLog } from '../log/log.ts'
-import { newClockCheck } from '../postgres/clock.ts'
+import { newClockCheck } from '../postgres/clock-check.ts'
 import { MAX_LAG_MS, groupsHealth, newProjectorWatch } from './groups-health.ts'
 import { UNREACHABLE } from './log.ts'
 
 export type HealthOptions = {
-  readonly groups: Groups
+  readonly groups: OpenGroups
   readonly log: Pick<EventLog, 'head'>
   /** Why the log is not used, in words; undefined when it is. */
   readonly logProblem: () => string | undefined
   readonly reads: Pick<Reads<unknown>, 'check'>
   /** Asked about other processes, and about the time. */
   readonly pool: pg.Pool
-  /** The last position that this node has heard of. */
-  readonly heard: () => bigint
+  /** The last position that this node's caches have observed. */
+  readonly lastSeen: () => bigint
   readonly isDiskLow: () => boolean
   /** The clock, in milliseconds. */
   readonly now: () => number
@@ -34,7 +34,7 @@ export type ServiceHealth = {
 const HEAD_MS = 5_000
 
 export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
-  const { groups, log, logProblem, reads, pool, heard, isDiskLow, now } = options
+  const { groups, log, logProblem, reads, pool, lastSeen, isDiskLow, now } = options
   const clock = newClockCheck({ pool, now })
   const projectors = newProjectorWatch(pool)
 
@@ -47,24 +47,24 @@ export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
     if (groups.main.lag.ms() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
   }
 
-  const headComplaint = () =>
+  const headProblem = () =>
     withTimeout(HEAD_MS, UNREACHABLE, log.head()).then(
       () => undefined,
       () => UNREACHABLE,
     )
 
   const readiness = async (): Promise<Readiness> => {
-    const [health, clockComplaint, unreadable, unwritable] = await Promise.all([
-      groupsHealth({ groups, pool, heard, projectors }),
-      clock.complaint(),
+    const [health, clockProblem, unreadable, unwritable] = await Promise.all([
+      groupsHealth({ groups, pool, lastSeen, projectors }),
+      clock.problem(),
       reads.check(),
-      logProblem() ?? headComplaint(),
+      logProblem() ?? headProblem(),
     ])
     const isGiven = (reason: string | undefined) => reason !== undefined
-    const diskComplaint = isDiskLow() ? 'the disk is nearly full: writes are refused' : undefined
+    const diskProblem = isDiskLow() ? 'the disk is nearly full: writes are refused' : undefined
     return {
-      missing: [...health.missing, ...[unreadable, unwritable, diskComplaint].filter(isGiven)],
-      degraded: [...health.degraded, ...[clockComplaint].filter(isGiven)],
+      missing: [...health.missing, ...[unreadable, unwritable, diskProblem].filter(isGiven)],
+      degraded: [...health.degraded, ...[clockProblem].filter(isGiven)],
     }
   }
 

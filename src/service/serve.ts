@@ -8,19 +8,19 @@ import { type OpenService, openService } from './open.ts'
 export type Running = {
   readonly url: string
   readonly roles: Config['ROLES']
-  /** Which database, in words. */
+  /** A description of the database, for messages. */
   readonly database: string
-  /** `fast` answers requests in flight first; `immediate` does not wait. */
+  /** `fast` answers pending requests first; `immediate` does not. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
 const MAX_DRAIN_MS = 4_000
 
-/** Lets requests in flight end, but not for ever: a reader of a long list may never. */
+/** Waits for pending requests, but at most 4 s: a client may read a long list very slowly. */
 const closeApp = async (app: FastifyInstance, mode: 'fast' | 'immediate') => {
-  const patience = setTimeout(() => app.server.closeAllConnections(), mode === 'fast' ? MAX_DRAIN_MS : 0)
+  const timeout = setTimeout(() => app.server.closeAllConnections(), mode === 'fast' ? MAX_DRAIN_MS : 0)
   await app.close()
-  clearTimeout(patience)
+  clearTimeout(timeout)
 }
 
 const addressOf = (app: FastifyInstance, { HOST, PORT }: Config): string => {
@@ -40,7 +40,7 @@ const listen = async (app: FastifyInstance, { HOST, PORT }: Config) => {
   }
 }
 
-/** Starts the whole service: database, log, read models, HTTP. Rejects with a reason and leaves nothing running. */
+/** Starts the whole service: database, log, read models, HTTP. When it rejects, nothing is left running. */
 export const serve = async (config: Config, logger: Logger, signal: AbortSignal): Promise<Running> => {
   const database = await openDatabase(config, logger, signal)
   let open: OpenService | undefined

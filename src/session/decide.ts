@@ -1,4 +1,4 @@
-import { Rejected, hidden } from '../engine/rejected.ts'
+import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
 import type { Decision, StreamKind } from '../engine/stream.ts'
 import { SessionEvent } from './events.ts'
 
@@ -58,7 +58,9 @@ const valid = (session: Session, userId: string, now: number): StartedSession =>
     session.userId === userId &&
     (session.expiresAt === undefined || session.expiresAt > now)
   if (!isValid)
-    throw session.is !== 'absent' && session.userId !== userId ? hidden() : new Rejected('not_found', 'Not found')
+    throw session.is !== 'absent' && session.userId !== userId
+      ? hiddenNotFound()
+      : new Rejected('not_found', 'Not found')
   return session
 }
 

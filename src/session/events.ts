@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formatsOf } from '../engine/formats.ts'
+import { formatsOf } from '../engine/codec.ts'
 import { event } from '../engine/stream.ts'
 
 /** Stream `session-<id>`. Of the token only its SHA-256 is kept; times are milliseconds. */

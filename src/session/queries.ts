@@ -95,7 +95,7 @@ export const findIdentity = async (
 
 /** A user's sessions that are valid at `now`, newest first; the time of last use is the stored one. */
 export const sessionsOf = (reads: Reads<ReadTables>, userId: string, now: number) =>
-  reads.ask(async (db) => {
+  reads.query(async (db) => {
     const rows = await db
       .selectFrom('sessions as s')
       .leftJoin('tracebook.session_uses as u', 'u.session_id', 's.id')

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** Who may sign up, and for how long a session is valid. */
 export const sessionSettings = {
-  /** Who may become a user: anybody, only people with an invite, or nobody. Users sign in as ever. */
+  /** Who may sign up: all people, only those with an invite, or none. Does not concern users who sign in. */
   SIGN_UP: z.enum(['open', 'invited', 'off']).default('open'),
   SESSION_TTL_DAYS: z.coerce.number().positive().max(36_500).default(90),
 }

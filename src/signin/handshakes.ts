@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { Unavailable } from '../engine/rejected.ts'
 import { sha256 } from '../ids.ts'
-import { isDiskFull, isTransient } from '../postgres/connect.ts'
+import { isDiskFull, isTransient } from '../postgres/errors.ts'
 import type { Joining } from '../session/joining.ts'
 import type { Credential } from '../session/new-identity.ts'
 

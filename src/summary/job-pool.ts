@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { cut } from '../postgres/connect.ts'
+import { destroyConnection } from '../postgres/connect.ts'
 
 const PATIENCE_MS = 500
 
@@ -20,7 +20,7 @@ export const newJobPool = (url: string, connections: number): { pool: pg.Pool; c
     client.on('end', () => clients.delete(client))
   })
   const close = async () => {
-    const cutAll = () => clients.forEach((client) => cut(client as unknown as pg.Client))
+    const cutAll = () => clients.forEach((client) => destroyConnection(client as unknown as pg.Client))
     const impatient = setTimeout(cutAll, PATIENCE_MS)
     await pool.end().catch(() => {})
     clearTimeout(impatient)

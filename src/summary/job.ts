@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ReadTables } from '../../projections/index.ts'
-import type { Horizon } from '../engine/horizon.ts'
+import type { Watermark } from '../engine/watermark.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import { isDue, summarise } from '../trace/decide-summary.ts'
@@ -13,7 +13,7 @@ import { type Payload, giveUp } from './rows.ts'
 
 export type JobOptions = {
   readonly reads: Reads<ReadTables>
-  readonly models: Horizon
+  readonly readModels: Watermark
   readonly traces: Transactor<TraceState, TraceEvent, TraceNeed>
   readonly assertWritable: () => void
   readonly pool: pg.Pool
@@ -26,9 +26,9 @@ const CAUGHT_UP_MS = 10_000
 
 /** Makes one summary: checks that it is due, reads, asks the provider, and appends the result if it still is. */
 const makeSummary = async (options: JobOptions, payload: Payload, signal: AbortSignal): Promise<void> => {
-  const { reads, models, traces, provider, threshold } = options
+  const { reads, readModels, traces, provider, threshold } = options
   const { traceId } = payload
-  await models.passed(BigInt(payload.position), CAUGHT_UP_MS)
+  await readModels.waitFor(BigInt(payload.position), CAUGHT_UP_MS)
   const header = await summaryHeader(reads, traceId)
   if (!header || header.incarnation !== BigInt(payload.incarnation)) return
   const { messageCount, deletions } = header

@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
+import { anchorOf } from '../engine/checkpoint.ts'
 import type { Codec } from '../engine/codec.ts'
-import { anchorOf, happened } from '../engine/apply.ts'
-import { isLost } from '../engine/process-checkpoint.ts'
-import type { Happened } from '../engine/projection.ts'
-import { idOf } from '../engine/stream.ts'
+import { decodeEvent } from '../engine/decode-event.ts'
+import { hasLogLostEvents } from '../engine/process-checkpoint.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
+import { streamIdOf } from '../engine/stream.ts'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { writeUuid } from '../uuid.ts'
 import { type Rule, type SummaryEvent, type TimerChange, type Tracked, isRelevant, react } from './react.ts'
@@ -40,15 +41,15 @@ const inTransaction = async <T>(client: pg.ClientBase, work: () => Promise<T>): 
   }
 }
 
-type Fact = SummaryEvent & Happened
+type Fact = SummaryEvent & DecodedEvent
 
 const scratch = Buffer.alloc(16)
 
 /** An event as a fact about a trace; nothing when it cannot be read. */
 const factOf = ({ codec, unreadable }: ManagerOptions, event: RecordedEvent): Fact | undefined => {
   try {
-    writeUuid(scratch, idOf(event), 0) // throws where it is none of our traces
-    return happened(codec, event) as Fact
+    writeUuid(scratch, streamIdOf(event), 0) // throws where it is none of our traces
+    return decodeEvent(codec, event) as Fact
   } catch (error) {
     unreadable(event, error)
     return undefined
@@ -64,16 +65,18 @@ export const manage = async (options: ManagerOptions): Promise<void> => {
   const { client, log, rule, attempts, now, signal } = options
   const schedule = (): Schedule => ({ attempts, now: now() })
   const { epoch } = await log.identity()
-  if (await isLost(log, await reachedBy(client), epoch)) await startOver(client)
+  if (await hasLogLostEvents(log, await reachedBy(client), epoch)) await startOver(client)
   let { position: at, fold } = await progress(client, await log.head())
 
   const reactAll = async (facts: readonly Fact[]) => {
-    const states: Map<string, Tracked | undefined> = await load(client, [...new Set(facts.map(({ of }) => of))])
+    const states: Map<string, Tracked | undefined> = await load(client, [
+      ...new Set(facts.map(({ streamId }) => streamId)),
+    ])
     const timers = new Map<string, TimerChange>()
     for (const fact of facts) {
-      const { state, timer } = react(states.get(fact.of), fact, rule)
-      states.set(fact.of, state)
-      if (timer) timers.set(fact.of, timer)
+      const { state, timer } = react(states.get(fact.streamId), fact, rule)
+      states.set(fact.streamId, state)
+      if (timer) timers.set(fact.streamId, timer)
     }
     await save(client, states)
     return timers

@@ -5,7 +5,7 @@ import { instructions } from './prompt.ts'
 import type { Provider, Summary } from './provider.ts'
 import type { SummarySettings } from './settings.ts'
 import { oneLine, shorten } from './shorten.ts'
-import { withoutEnd } from '../text-ends.ts'
+import { trimEndMatching } from '../trim-end.ts'
 import type { Thread } from './thread.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
@@ -19,7 +19,7 @@ const answerIn = (text: string): Summary => {
   const told = text.replace(/<think(?:ing)?>[\s\S]*?(?:<\/think(?:ing)?>|$)/g, '')
   try {
     const { title, summary } = Answer.parse(JSON.parse(told.slice(told.indexOf('{'), told.lastIndexOf('}') + 1)))
-    const line = withoutEnd(oneLine(title ?? '').replace(/^["'“]+/, ''), /["'”.]/)
+    const line = trimEndMatching(oneLine(title ?? '').replace(/^["'“]+/, ''), /["'”.]/)
     return { title: line === '' ? undefined : shorten(line, MAX_TITLE), summary: shorten(summary, MAX_SUMMARY) }
   } catch {
     throw new Error('the endpoint answered something else than the JSON it was asked for')

@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Codec } from '../engine/codec.ts'
-import { isOutage } from '../engine/faults.ts'
-import type { Outage } from '../engine/outage.ts'
+import { isOutage } from '../engine/retryable-errors.ts'
+import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogUnavailable } from '../log/log.ts'
-import { isTransient, newClient } from '../postgres/connect.ts'
-import { type Leader, openLeader } from '../postgres/leader.ts'
+import { newClient } from '../postgres/connect.ts'
+import { isTransient } from '../postgres/errors.ts'
+import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { type Jobs, startJobs } from './jobs.ts'
 import { type JobOptions, newJob } from './job.ts'
 import { manage } from './manager.ts'
@@ -28,7 +29,7 @@ export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logg
   readonly codec: Codec
   readonly now: () => number
   readonly config: SummarySettings
-  readonly outage: Outage
+  readonly outage: OutageLog
   readonly logger: JobOptions['logger'] & Pick<Logger, 'debug' | 'error'>
 }
 
@@ -53,7 +54,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
 
   const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
-  const lead = async ({ client, acquire }: Leader, signal: AbortSignal) => {
+  const lead = async ({ client, acquire }: LeaderSession, signal: AbortSignal) => {
     if (!(await acquire(LEAD, signal))) return
     await manage({ client, log, codec, rule, attempts: config.SUMMARY_ATTEMPTS, now, unreadable, signal })
   }
@@ -66,14 +67,14 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   }
 
   /** Until the session, the job runner or the service ends. */
-  const work = async (leader: Leader, jobs: Jobs) => {
+  const work = async (leader: LeaderSession, jobs: Jobs) => {
     const end = new AbortController()
     const signal = AbortSignal.any([stop.signal, leader.lost, end.signal])
     void jobs.ended.then(() => end.abort())
     try {
       await sayAlive(leader.client, jobs.id)
       jobs.open()
-      outage.over(PART)
+      outage.recovered(PART)
       await Promise.all([lead(leader, signal), sweep(signal)])
     } finally {
       end.abort()
@@ -81,7 +82,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   }
 
   const once = async () => {
-    const leader = await openLeader(url, newClient(url, 'summaries', STATEMENT_MS))
+    const leader = await openLeaderSession(url, newClient(url, 'summaries', STATEMENT_MS))
     try {
       await leader.client.query('set synchronous_commit = off') // rows, timers and checkpoint are lost together and come again
       const jobs = await startJobs({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
@@ -96,7 +97,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
       await once().catch((error: unknown) => {
         if (stop.signal.aborted) return
         if (error instanceof LogUnavailable) return // the watch on the log tells of it
-        if (isOutage(error)) return outage.noticed(PART, error)
+        if (isOutage(error)) return outage.failed(PART, error)
         if (error instanceof CheckpointMoved || isTransient(error))
           return logger.info({ reason: (error as Error).message }, 'summaries begin again')
         logger.error({ err: error }, 'summaries cannot go on')

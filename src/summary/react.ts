@@ -1,4 +1,4 @@
-import type { Happened } from '../engine/projection.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
 import { isDue } from '../trace/decide-summary.ts'
 import type { TraceEvent } from '../trace/events.ts'
 
@@ -31,7 +31,7 @@ const relevant = ['TraceCreated', 'MessagesCounted', 'TraceSummarised', 'TraceDe
 export type SummaryEvent = Extract<TraceEvent, { type: (typeof relevant)[number] }>
 export const isRelevant = (type: string): boolean => (relevant as readonly string[]).includes(type)
 
-type Fact = SummaryEvent & Pick<Happened, 'revision' | 'at'>
+type Fact = SummaryEvent & Pick<DecodedEvent, 'revision' | 'at'>
 
 const setTimer = (state: Tracked, since: number, runAt: number): Reaction => ({
   state: { ...state, timer: { since, runAt } },

@@ -1,6 +1,11 @@
 import type pg from 'pg'
 import type { Step } from '../engine/checkpoint.ts'
-import { type Reached, movedBy, moving, readReached } from '../engine/process-checkpoint.ts'
+import {
+  type ProcessCheckpoint,
+  advanceParameters,
+  advanceStatement,
+  readProcessCheckpoint,
+} from '../engine/process-checkpoint.ts'
 import { int8s, uuids } from '../postgres/arrays.ts'
 import type { TimerChange, Tracked } from './react.ts'
 
@@ -37,7 +42,7 @@ export const progress = async (client: pg.ClientBase, head: bigint): Promise<Pro
 }
 
 /** How far the process has come. */
-export const reachedBy = (client: pg.ClientBase): Promise<Reached> => readReached(client, NAME)
+export const reachedBy = (client: pg.ClientBase): Promise<ProcessCheckpoint> => readProcessCheckpoint(client, NAME)
 
 /** Forgets all that was derived from the log. Jobs that are left find out that they are not due. */
 export const startOver = (client: pg.ClientBase): Promise<unknown> =>
@@ -55,7 +60,11 @@ export class CheckpointMoved extends Error {
 
 /** @throws CheckpointMoved when the checkpoint is not where this process has left it */
 export const advance = async (client: pg.ClientBase, step: Step): Promise<void> => {
-  const { rowCount } = await client.query({ name: 'summary-advance', text: moving(NAME), values: movedBy(step) })
+  const { rowCount } = await client.query({
+    name: 'summary-advance',
+    text: advanceStatement(NAME),
+    values: advanceParameters(step),
+  })
   if (rowCount !== 1) throw new CheckpointMoved()
 }
 

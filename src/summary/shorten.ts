@@ -1,4 +1,4 @@
-import { withoutEnd } from '../text-ends.ts'
+import { trimEndMatching } from '../trim-end.ts'
 
 const words = new Intl.Segmenter('und', { granularity: 'word' })
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })
@@ -19,7 +19,7 @@ const fill = (segmenter: Intl.Segmenter, text: string, room: number): string => 
 export const shorten = (text: string, max: number): string => {
   if (text.length <= max) return text
   const head = text.slice(0, max + 100)
-  const whole = withoutEnd(fill(words, head, max - 1), /[\s\p{Pd},;:(["'“‘]/u)
+  const whole = trimEndMatching(fill(words, head, max - 1), /[\s\p{Pd},;:(["'“‘]/u)
   // One word that is longer than all the room is cut, but never within a character.
   return `${whole === '' ? fill(characters, head, max - 1) : whole}${ELLIPSIS}`
 }

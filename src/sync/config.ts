@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import envPaths from 'env-paths'
 import type { Environment } from './agents/agent.ts'
 import { UsageError } from './errors.ts'
-import { withoutEnd } from '../text-ends.ts'
+import { trimEndMatching } from '../trim-end.ts'
 
 const localServer = 'http://127.0.0.1:3000'
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
@@ -20,7 +20,7 @@ export const serverAddress = (given: string | undefined, env: Environment): stri
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`"${text}" is no http:// or https:// address`)
   if (url.username || url.password) throw new UsageError('the server address must not hold a user name or a password')
-  return `${url.origin}${withoutEnd(url.pathname, /\//)}`
+  return `${url.origin}${trimEndMatching(url.pathname, /\//)}`
 }
 
 /** Whether `hostname` (as URL has it) means this machine. */

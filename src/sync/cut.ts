@@ -1,4 +1,4 @@
-import { LONG_TEXT, SHORT_TEXT, cutTo, isOver } from '../text-caps.ts'
+import { LONG_TEXT, SHORT_TEXT, truncateText, isLongerThan } from '../text-limits.ts'
 import type { Part, SessionMessage, TraceFields } from './agents/agent.ts'
 import { digest } from './agents/keys.ts'
 
@@ -17,7 +17,8 @@ const mostOf: { readonly [Name in keyof Required<TraceFields>]: number } = {
 }
 
 /** An id keeps being another one than all others: what is cut off stays in a digest. */
-const cutId = (id: string): string => (isOver(id, SHORT_TEXT) ? `${cutTo(id, SHORT_TEXT - 32)}${digest(id)}` : id)
+const cutId = (id: string): string =>
+  isLongerThan(id, SHORT_TEXT) ? `${truncateText(id, SHORT_TEXT - 32)}${digest(id)}` : id
 
 const said = (what: string, most: number) => `${what} cut to ${most.toLocaleString('en')} characters`
 
@@ -25,8 +26,8 @@ export const cutFields = (fields: TraceFields): Cut<TraceFields> => {
   const cut: string[] = []
   const within = Object.entries(fields).map(([name, value]: [string, string]) => {
     const most = mostOf[name as keyof TraceFields]
-    if (isOver(value, most)) cut.push(said(name, most))
-    return [name, cutTo(value, most)]
+    if (isLongerThan(value, most)) cut.push(said(name, most))
+    return [name, truncateText(value, most)]
   })
   return { within: Object.fromEntries(within) as TraceFields, cut }
 }
@@ -34,11 +35,11 @@ export const cutFields = (fields: TraceFields): Cut<TraceFields> => {
 const cutPart = (part: Part, note: (what: string) => void): Part => {
   if (part.type !== 'tool_call' && part.type !== 'tool_result') return part
   const { callId, toolName } = part.content
-  if (isOver(callId, SHORT_TEXT)) note('callId')
-  if (isOver(toolName, SHORT_TEXT)) note('toolName')
+  if (isLongerThan(callId, SHORT_TEXT)) note('callId')
+  if (isLongerThan(toolName, SHORT_TEXT)) note('toolName')
   return {
     ...part,
-    content: { ...part.content, callId: cutId(callId), toolName: cutTo(toolName, SHORT_TEXT) },
+    content: { ...part.content, callId: cutId(callId), toolName: truncateText(toolName, SHORT_TEXT) },
   } as Part
 }
 
@@ -46,9 +47,9 @@ export const cutMessage = (message: SessionMessage): Cut<SessionMessage> => {
   const names = new Set<string>()
   const note = (what: string) => void names.add(what)
   const { model } = message
-  if (model !== undefined && isOver(model, SHORT_TEXT)) note('model')
+  if (model !== undefined && isLongerThan(model, SHORT_TEXT)) note('model')
   const parts = message.parts.map((part) => cutPart(part, note))
   if (names.size === 0) return { within: message, cut: [] }
-  const within = { ...message, ...(model === undefined ? {} : { model: cutTo(model, SHORT_TEXT) }), parts }
+  const within = { ...message, ...(model === undefined ? {} : { model: truncateText(model, SHORT_TEXT) }), parts }
   return { within, cut: [...names].map((name) => said(name, SHORT_TEXT)) }
 }

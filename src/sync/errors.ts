@@ -1,5 +1,5 @@
 import { plain } from '../plain.ts'
-import { cutTo, LONG_TEXT } from '../text-caps.ts'
+import { truncateText, LONG_TEXT } from '../text-limits.ts'
 
 /** The command was used wrongly, or nobody is logged in: nothing was tried. Exit code 2. */
 export class UsageError extends Error {
@@ -19,7 +19,7 @@ export class RequestFailed extends Error {
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, { status, code, retryAfterMs }: Refusal = {}, options?: ErrorOptions) {
-    super(plain(cutTo(message, LONG_TEXT)), options)
+    super(plain(truncateText(message, LONG_TEXT)), options)
     this.status = status
     this.code = code
     this.retryAfterMs = retryAfterMs

@@ -108,7 +108,7 @@ type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
   : Name
 
-/** Which column holds which text, as a JSON string literal: it may hold what Postgres text cannot. */
+/** The columns of the texts. They hold JSON string literals: PostgreSQL text cannot hold NUL or lone surrogates. */
 export const columnOf = Object.fromEntries(
   textNames.map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
 ) as { readonly [Name in TextName]: SnakeCase<Name> }

@@ -1,5 +1,4 @@
-import type { EventFormat } from '../engine/codec.ts'
-import { formatsOf } from '../engine/formats.ts'
+import { type EventFormat, formatsOf } from '../engine/codec.ts'
 import { type PatchOperation, TraceEvent } from './events.ts'
 import { jsonOf, partIndex } from './message.ts'
 import { type Part, type StoredPart, storedPart } from './part.ts'

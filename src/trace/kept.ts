@@ -1,6 +1,6 @@
 /** What stays in memory of traces that have been written to, beside the read models. */
 
-import { textBytes } from '../engine/memory.ts'
+import { textBytes } from '../engine/bounded-cache.ts'
 import type { Trace, TraceState } from './decide.ts'
 
 const TRACE_BYTES = 1_500

@@ -43,7 +43,7 @@ export const unlessGone = async <T>(written: Promise<T>): Promise<T | undefined>
   try {
     return await written
   } catch (error) {
-    if (error instanceof Rejected && error.code === 'not_found' && !error.hides) return undefined
+    if (error instanceof Rejected && error.code === 'not_found' && !error.hidesExistence) return undefined
     throw error
   }
 }

@@ -51,7 +51,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
       const values = [namespaceId(params.slug.trim().toLowerCase()), caller?.userId ?? null]
       const [found] = await reads.rows<{ id: string; role: string | null }>('namespace-role', roleStatement, values)
       if (!found) throw notFound()
-      reads.assertClear(`namespace-${found.id}`)
+      reads.assertNotQuarantined(`namespace-${found.id}`)
       const isMember = found.role !== null
       if (given === 0) return ok(reply, { traces: [] })
       if (isMember && given === undefined && !after) return listAll(reply, { caller, namespaceId: found.id })
@@ -71,7 +71,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
       pageWeight: PAGE_WEIGHT,
       pages: () => namespacePages(reads, namespaceId),
       before: '{"ok":true,"data":{"traces":[',
-      toText: (row) => (reads.isClear(`trace-${row.id}`) ? summaryText(namedRow(models, row)) : undefined),
+      toText: (row) => (reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(namedRow(models, row)) : undefined),
       traceIdOf: ({ id }) => id,
       after: () => ']}}',
     })

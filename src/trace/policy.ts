@@ -1,4 +1,4 @@
-import { Rejected, hidden } from '../engine/rejected.ts'
+import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
 import type { Role } from '../namespace/events.ts'
 import type { Visibility } from './events.ts'
 
@@ -15,7 +15,7 @@ export const mayWrite = (trace: { readonly createdBy: string }, { userId, role }
 export const assertMayWrite = (trace: { readonly createdBy: string }, member: Member): void => {
   if (mayWrite(trace, member)) return
   throw member.role === undefined
-    ? hidden()
+    ? hiddenNotFound()
     : new Rejected('forbidden', 'Only its creator or an admin may change this trace')
 }
 
@@ -26,5 +26,5 @@ export const assertMayWrite = (trace: { readonly createdBy: string }, member: Me
 export const assertMayRead = (trace: { readonly visibility: Visibility }, caller: Member | undefined): void => {
   if (trace.visibility === 'public') return
   if (!caller) throw new Rejected('unauthorized', 'Authentication required')
-  if (caller.role === undefined) throw hidden()
+  if (caller.role === undefined) throw hiddenNotFound()
 }

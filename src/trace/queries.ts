@@ -65,11 +65,11 @@ export const resolveTrace = async (
 ): Promise<Resolved | undefined> => {
   const own = caller?.namespace ? traceId(caller.namespace.id, externalId) : null
   const values = [own, caller?.userId ?? null, keyHash(externalId), externalId]
-  if (own) reads.assertClear(`trace-${own}`)
+  if (own) reads.assertNotQuarantined(`trace-${own}`)
   const [row] = await reads.rows<ResolvedRow & Row>('trace-resolve', resolveStatement, values)
   if (!row) return undefined
   const { id, namespace_id, created_by, visibility, role } = row
-  reads.assertClear(`trace-${id}`, `namespace-${namespace_id}`)
+  reads.assertNotQuarantined(`trace-${id}`, `namespace-${namespace_id}`)
   return { id, namespaceId: namespace_id, createdBy: created_by, visibility, role: role ?? undefined }
 }
 

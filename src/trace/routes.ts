@@ -219,7 +219,7 @@ export const pageText = (
   rows: readonly ListedRow[],
   limit: number,
 ): string => {
-  const texts = rows.map((row) => (reads.isClear(`trace-${row.id}`) ? summaryText(namedRow(models, row)) : ''))
+  const texts = rows.map((row) => (reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(namedRow(models, row)) : ''))
   const sizes = rows.map(({ weight }, i) => Math.max(weight, Buffer.byteLength(texts[i]!)))
   const count = fitting(sizes, limit)
   const next = rows.length > count ? `,"nextCursor":"${cursorAfter(rows[count - 1]!)}"` : ''

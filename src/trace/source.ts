@@ -1,10 +1,10 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Loaded } from '../engine/stream.ts'
-import type { Source } from '../engine/transact.ts'
+import type { StateSource } from '../engine/transact.ts'
 import { messageId } from '../ids.ts'
 import { parseExact } from '../json/exact.ts'
-import { type Expected, expectedOf, revisionNumber } from '../log/log.ts'
+import { type ExpectedRevision, expectedOf, revisionNumber } from '../log/log.ts'
 import { uuids } from '../postgres/arrays.ts'
 import { type PresentTrace, type TraceNeed, type TraceState, noCounts } from './decide.ts'
 import { type Earlier, NO_EARLIER } from './earlier.ts'
@@ -118,7 +118,7 @@ const toLoaded = (row: HeaderRow): Loaded<TraceState> => {
     const messages = new LoadedMessages(trace.counts.messageCount)
     return { state: { trace, messages }, revision: row.revision, at: Number(row.at), position: 0n }
   }
-  const revision: Expected = expectedOf(row.buried_revision ?? -1n)
+  const revision: ExpectedRevision = expectedOf(row.buried_revision ?? -1n)
   const state: TraceState = { trace: { is: 'absent', earlier }, messages: new LoadedMessages() }
   return { state, revision, at: Number(row.buried_at ?? 0n), position: 0n }
 }
@@ -138,7 +138,7 @@ const covers = ({ trace, messages }: TraceState, need: TraceNeed): boolean => {
 export const traceSource = (
   reads: Reads<ReadTables>,
   caughtUp: (position: bigint) => Promise<void>,
-): Source<TraceState, TraceNeed> => {
+): StateSource<TraceState, TraceNeed> => {
   const header = async (id: string, need: TraceNeed): Promise<Loaded<TraceState>> => {
     const ids = [...need.keys()].map((externalId) => messageId(id, externalId))
     const rows = await reads.rows<HeaderRow & MessageRow & Row>('trace-load', loadStatement, [id, uuids(ids)])

@@ -1,5 +1,5 @@
 import { Rejected } from '../engine/rejected.ts'
-import { textBytes } from '../engine/memory.ts'
+import { textBytes } from '../engine/bounded-cache.ts'
 import type { Decision, StreamKind } from '../engine/stream.ts'
 import { IdentityEvent, type IdentityType, type ProviderData, UserEvent } from './events.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { hidden } from '../engine/rejected.ts'
+import { hiddenNotFound } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { clearSessionCookie } from '../http/cookies.ts'
 import { notFound } from '../http/http-error.ts'
@@ -59,7 +59,7 @@ export const identityRoutes = (app: FastifyInstance, service: UserServices): voi
       if (!isId(id)) throw notFound()
       const { userId, identityId, via } = requireCaller(request)
       const own = (await identitiesOf(reads, userId)).map((identity) => identity.id)
-      if (!own.includes(id)) throw hidden()
+      if (!own.includes(id)) throw hiddenNotFound()
       const others = own.filter((other) => other !== id)
       await write(users, userId, { decide: removeIdentity(id, others) }, contextOf(request))
       if (via === 'cookie' && id === identityId) clearSessionCookie(reply, config)

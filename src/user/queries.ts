@@ -38,7 +38,7 @@ export const userById = async (reads: Reads<ReadTables>, id: string): Promise<Us
 
 /** How a user signs in, oldest first. */
 export const identitiesOf = (reads: Reads<ReadTables>, userId: string): Promise<IdentityView[]> =>
-  reads.ask(async (db) => {
+  reads.query(async (db) => {
     const rows = await db
       .selectFrom('identities')
       .selectAll()

@@ -3,7 +3,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { once } from 'node:events'
 import { EventStoreDBClient, type EventData, NO_STREAM } from '@eventstore/db-client'
 import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
-import type { Expected, NewEvent } from '../../src/log/log.ts'
+import type { ExpectedRevision, NewEvent } from '../../src/log/log.ts'
 import { withPrefix } from '../support/log-place.ts'
 import { messages } from './corpus.ts'
 import { rate } from './http.ts'
@@ -52,7 +52,10 @@ const bareAppends = async (url: string, writers: number, size: number, ms: numbe
 
 const ourAppends = async (url: string, writers: number, size: number, ms: number) => {
   const log = openEventStoreLog({ url, prefix: `bench-${randomUUID()}.` })
-  const ends = Array.from({ length: writers }, () => ({ stream: `trace-${randomUUID()}`, at: 'none' as Expected }))
+  const ends = Array.from({ length: writers }, () => ({
+    stream: `trace-${randomUUID()}`,
+    at: 'none' as ExpectedRevision,
+  }))
   return rate(writers, ms, async (i) => {
     const end = ends[i]!
     end.at = (await log.append(end.stream, end.at, newEvents(size))).revision

@@ -2,12 +2,12 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
 import { readModels } from '../../projections/index.ts'
 import { newCodec } from '../../src/engine/codec.ts'
-import { newHorizon } from '../../src/engine/horizon.ts'
+import { newWatermark } from '../../src/engine/watermark.ts'
 import { newQuarantine } from '../../src/engine/quarantine.ts'
 import { startRunner } from '../../src/engine/runner.ts'
 import { formats } from '../../src/events.ts'
 import { sessionFeedStatement } from '../../src/feed/queries.ts'
-import type { Expected } from '../../src/log/log.ts'
+import type { ExpectedRevision } from '../../src/log/log.ts'
 import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { newPool } from '../../src/postgres/connect.ts'
@@ -78,7 +78,7 @@ const newAppender = (url: string) => {
   const log = openPostgresLog({ url })
   const writers = Array.from({ length: WRITERS }, () => ({
     stream: `trace-${randomUUIDv7()}`,
-    revision: 'none' as Expected,
+    revision: 'none' as ExpectedRevision,
   }))
   const append = async (i: number): Promise<number> => {
     const writer = writers[i]!
@@ -294,7 +294,7 @@ const rebuild = ({ world }: Setting) =>
     }
     const once = async () => {
       await onServer(url, 'drop schema if exists rm_5 cascade')
-      const horizon = newHorizon()
+      const watermark = newWatermark()
       const logger = { info: () => {}, error: console.error }
       const started = performance.now()
       const runner = startRunner({
@@ -302,12 +302,12 @@ const rebuild = ({ world }: Setting) =>
         group: readModels,
         log,
         codec,
-        horizon,
+        watermark,
         quarantine: newQuarantine(),
         logger,
         outage,
       })
-      await horizon.passed(await log.head(), 600_000)
+      await watermark.waitFor(await log.head(), 600_000)
       const seconds = (performance.now() - started) / 1_000
       await runner.close()
       return REBUILD_EVENTS / seconds

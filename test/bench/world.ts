@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readRunning } from '../../src/embedded/lock.ts'
+import { readRunningService } from '../../src/embedded/lock.ts'
 import { onServer } from '../support/database.ts'
 import { openConnection, requestBytes } from './http.ts'
 
@@ -76,7 +76,7 @@ export const openWorld = async (eventStoreUrl = '', more: Readonly<Record<string
 /** Waits until the service can be used. */
 const enter = async (child: ChildProcess, dataDir: string, close: () => Promise<void>): Promise<World> => {
   const { url, databaseUrl } = await until(
-    async () => (await readRunning(dataDir)) ?? undefined,
+    async () => (await readRunningService(dataDir)) ?? undefined,
     'the service to start',
   )
 

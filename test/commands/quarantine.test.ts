@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { skipStreamOf } from '../../src/engine/quarantine.ts'
+import { skipStreamOf } from '../../src/engine/skip-events.ts'
 import {
   allow,
   append,

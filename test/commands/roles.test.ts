@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { GroupNode } from '../../src/engine/group-node.ts'
+import type { OpenGroup } from '../../src/engine/open-group.ts'
 import { newProjectorWatch } from '../../src/service/groups-health.ts'
 import { allOf } from '../embedded/support.ts'
 import { howItEnded, launch } from '../fault/support/service.ts'
@@ -67,7 +67,7 @@ test('a lack of projectors counts once nobody has taken over in time', async () 
   await client.connect()
   let now = 0
   const absence = newProjectorWatch(client, () => now)
-  const node = { schema: 'rm_1' } as GroupNode
+  const node = { schema: 'rm_1' } as OpenGroup
   const holder = new pg.Client({ connectionString: database.url })
   await holder.connect()
   await holder.query(`select pg_advisory_lock(hashtext('tracebook runner rm_1'))`)

@@ -5,11 +5,11 @@ import { promisify } from 'node:util'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { findBinaries } from '../../src/embedded/binaries.ts'
-import { defaultDataFolder } from '../../src/embedded/data-folder.ts'
+import { defaultDataDir } from '../../src/embedded/default-data-dir.ts'
 import { lockDataDir } from '../../src/embedded/lock.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { reachable } from '../../src/embedded/reachable.ts'
-import { run } from '../../src/embedded/run.ts'
+import { reachableBinaries } from '../../src/embedded/reachable-binaries.ts'
+import { runProgram } from '../../src/embedded/run-program.ts'
 import { answers, inFolder, isRoot, NOBODY, query, recordingLog, serveIn } from './support.ts'
 
 const test = suite('embedded postgres, users')
@@ -110,18 +110,18 @@ asRoot('programs that it cannot reach are copied to where it can, once', () =>
     const [home, dataDir] = [join(folder, 'home'), join(folder, 'data')]
     await mkdir(dataDir)
     const installed = await findBinaries()
-    assert.equal(await reachable(installed, account, dataDir), installed)
+    assert.equal(await reachableBinaries(installed, account, dataDir), installed)
     await cp(dirname(dirname(installed.postgres)), join(home, 'native'), { recursive: true, verbatimSymlinks: true })
     await chmod(home, 0o700)
     const closed = { initdb: join(home, 'native/bin/initdb'), postgres: join(home, 'native/bin/postgres') }
-    assert.equal(await reachable(closed, undefined, dataDir), closed)
-    const copied = await reachable(closed, account, dataDir)
+    assert.equal(await reachableBinaries(closed, undefined, dataDir), closed)
+    const copied = await reachableBinaries(closed, account, dataDir)
     const { mtimeMs } = await stat(copied.postgres)
-    assert.match((await run(copied.initdb, ['--version'], { account })).stdout, /^initdb \(PostgreSQL\) 18/)
-    assert.equal(await reachable(closed, account, dataDir), copied)
+    assert.match((await runProgram(copied.initdb, ['--version'], { account })).stdout, /^initdb \(PostgreSQL\) 18/)
+    assert.equal(await reachableBinaries(closed, account, dataDir), copied)
     assert.is((await stat(copied.postgres)).mtimeMs, mtimeMs)
     assert.equal(await readdir(dataDir), [basename(dirname(dirname(copied.postgres)))])
-    assert.equal(await reachable(installed, account, dataDir), installed)
+    assert.equal(await reachableBinaries(installed, account, dataDir), installed)
     assert.equal(await readdir(dataDir), [], 'what is not needed any more goes')
   }),
 )
@@ -130,14 +130,14 @@ asRoot('without a DATA_DIR root takes one of the system where its PostgreSQL cou
   inFolder(async (folder) => {
     const project = join(folder, 'home/project')
     await mkdir(project, { recursive: true })
-    assert.is(defaultDataFolder(project, 0), join(project, 'data'))
+    assert.is(defaultDataDir(project, 0), join(project, 'data'))
     await chmod(join(folder, 'home'), 0o700)
-    const ofTheSystem = defaultDataFolder(project, 0)
+    const ofTheSystem = defaultDataDir(project, 0)
     assert.match(ofTheSystem, /^\/var\/lib\/tracebook\/project-[0-9a-f]{8}$/)
-    assert.is.not(defaultDataFolder(join(folder, 'home'), 0), ofTheSystem)
-    assert.is(defaultDataFolder(project, NOBODY), join(project, 'data'))
+    assert.is.not(defaultDataDir(join(folder, 'home'), 0), ofTheSystem)
+    assert.is(defaultDataDir(project, NOBODY), join(project, 'data'))
     await mkdir(join(project, 'data/postgres'), { recursive: true })
-    assert.is(defaultDataFolder(project, 0), join(project, 'data'), 'where data are already')
+    assert.is(defaultDataDir(project, 0), join(project, 'data'), 'where data are already')
   }),
 )
 

@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { placeIn } from '../../src/embedded/place.ts'
-import { processes } from '../../src/embedded/processes.ts'
+import { pathsIn } from '../../src/embedded/paths.ts'
+import { runningProcesses } from '../../src/embedded/processes.ts'
 import { allOf, answers, inFolder, isAlive, query, recordingLog, serveIn, serversOf, startAndStop } from './support.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('embedded postgres, killed')
 
 const guardsOf = async (dataDir: string) => {
-  const { marker } = await placeIn(dataDir)
+  const { marker } = await pathsIn(dataDir)
   const isGuard = ({ command }: { command: readonly string[] }) =>
     command[0] === '/bin/sh' && command.includes(`cluster_name=${marker}`)
-  return (await processes()).filter(isGuard).map(({ pid }) => pid)
+  return (await runningProcesses()).filter(isGuard).map(({ pid }) => pid)
 }
 
 test('ends by itself when its Tracebook is killed and nobody starts another', () =>

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { lockDataDir, readRunning } from '../../src/embedded/lock.ts'
+import { lockDataDir, readRunningService } from '../../src/embedded/lock.ts'
 import { inFolder } from './support.ts'
 
 const test = suite('data folder lock')
@@ -35,9 +35,9 @@ test('one process owns a folder, and a second one is told which', () =>
     const first = await owner(dataDir)
     assert.is(first.says, 'mine')
     assert.match(await refusalOf(dataDir), `${dataDir} is in use by process ${first.pid}`)
-    assert.equal(await readRunning(dataDir), { ...address, pid: first.pid })
+    assert.equal(await readRunningService(dataDir), { ...address, pid: first.pid })
     await first.leave()
-    assert.is(await readRunning(dataDir), undefined)
+    assert.is(await readRunningService(dataDir), undefined)
     await (await lockDataDir(dataDir)).release()
   }))
 
@@ -46,7 +46,7 @@ test('not even the owner itself gets it twice, nor loses it by trying', () =>
     const lock = await lockDataDir(dataDir)
     assert.match(await refusalOf(dataDir), `process ${process.pid}`)
     await lock.publish(address)
-    assert.equal(await readRunning(dataDir), { ...address, pid: process.pid })
+    assert.equal(await readRunningService(dataDir), { ...address, pid: process.pid })
     const second = await owner(dataDir)
     assert.match(second.says, `process ${process.pid}`)
     await lock.release()
@@ -61,7 +61,7 @@ test('a killed owner leaves nothing that is in the way, though its file is still
     const first = await owner(dataDir)
     await first.kill()
     assert.ok((await readdir(dataDir)).includes('tracebook.json'))
-    assert.is(await readRunning(dataDir), undefined)
+    assert.is(await readRunningService(dataDir), undefined)
     const second = await owner(dataDir)
     assert.is(second.says, 'mine')
     await second.kill()
@@ -70,7 +70,7 @@ test('a killed owner leaves nothing that is in the way, though its file is still
 test('a process id that has been given to another program does not hold it', () =>
   inFolder(async (dataDir) => {
     await writeFile(join(dataDir, 'tracebook.json'), JSON.stringify({ pid: process.ppid, ...address }))
-    assert.is(await readRunning(dataDir), undefined)
+    assert.is(await readRunningService(dataDir), undefined)
     await (await lockDataDir(dataDir)).release()
   }))
 
@@ -97,11 +97,11 @@ test('its files are for the eyes of their owner', () =>
 
 test('nobody is running before the address is known, or when the file is damaged', () =>
   inFolder(async (dataDir) => {
-    assert.is(await readRunning(dataDir), undefined)
+    assert.is(await readRunningService(dataDir), undefined)
     const lock = await lockDataDir(dataDir)
-    assert.is(await readRunning(dataDir), undefined)
+    assert.is(await readRunningService(dataDir), undefined)
     await writeFile(join(dataDir, 'tracebook.json'), '{"pid":')
-    assert.is(await readRunning(dataDir), undefined)
+    assert.is(await readRunningService(dataDir), undefined)
     await lock.release()
   }))
 

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
-import type { Log } from '../../src/embedded/log.ts'
-import { placeIn } from '../../src/embedded/place.ts'
+import type { MinimalLogger } from '../../src/logger.ts'
+import { pathsIn } from '../../src/embedded/paths.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { isPostmaster, processes, processesOf } from '../../src/embedded/processes.ts'
+import { isPostmaster, runningProcesses, processesOf } from '../../src/embedded/processes.ts'
 
 export const isRoot = process.getuid?.() === 0
 
@@ -16,7 +16,7 @@ export const isRoot = process.getuid?.() === 0
 export const NOBODY = 65534
 
 const killWhatRunsIn = async (folder: string) => {
-  for (const { pid, command } of await processes()) {
+  for (const { pid, command } of await runningProcesses()) {
     if (pid !== process.pid && command.some((word) => word.startsWith(folder))) process.kill(pid, 'SIGKILL')
   }
 }
@@ -37,7 +37,7 @@ export const inFolder = async (work: (folder: string) => Promise<unknown>) => {
 export const recordingLog = () => {
   const lines: string[] = []
   const add = (details: object, message: string) => void lines.push(`${message} ${JSON.stringify(details)}`)
-  const log: Log = { info: add, warn: add, error: add }
+  const log: MinimalLogger = { info: add, warn: add, error: add }
   return { lines, log }
 }
 
@@ -59,16 +59,16 @@ export const answers = (url: string) =>
     () => false,
   )
 
-export const isAlive = async (pid: number) => (await processes()).some((each) => each.pid === pid)
+export const isAlive = async (pid: number) => (await runningProcesses()).some((each) => each.pid === pid)
 
 /** The process ids of the PostgreSQL servers of a DATA_DIR. */
 export const serversOf = async (dataDir: string) => {
-  const { marker } = await placeIn(dataDir)
-  return (await processes()).filter((each) => isPostmaster(each, marker)).map(({ pid }) => pid)
+  const { marker } = await pathsIn(dataDir)
+  return (await runningProcesses()).filter((each) => isPostmaster(each, marker)).map(({ pid }) => pid)
 }
 
 /** Every process of the PostgreSQL of a DATA_DIR. */
-export const allOf = async (dataDir: string) => processesOf((await placeIn(dataDir)).marker)
+export const allOf = async (dataDir: string) => processesOf((await pathsIn(dataDir)).marker)
 
 /** A Tracebook of its own process: owns the folder, runs its PostgreSQL, and prints a JSON line when it does, or why not. */
 export const serveIn = (dataDir: string, options: { uid?: number; gid?: number } = {}) => {

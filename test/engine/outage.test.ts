@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newOutage } from '../../src/engine/outage.ts'
+import { newOutageLog } from '../../src/engine/outage.ts'
 import { LogUnavailable } from '../../src/log/log.ts'
 import { newProxy } from '../log/support/proxy.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -14,16 +14,16 @@ const newWorld = () => {
   const said: string[] = []
   const note = (data: object, message: string) => void said.push(`${message} ${JSON.stringify(data)}`)
   let now = 0
-  return { said, outage: newOutage({ info: note, warn: note }, () => now), pass: (ms: number) => (now += ms) }
+  return { said, outage: newOutageLog({ info: note, warn: note }, () => now), pass: (ms: number) => (now += ms) }
 }
 
-test('one line says that it begins, one that it is over', () => {
+test('one line when an outage begins, one when it is over', () => {
   const { said, outage, pass } = newWorld()
   const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })
-  for (let i = 0; i < 10; i++) for (const part of ['a', 'b']) outage.noticed(part, refused)
+  for (let i = 0; i < 10; i++) for (const part of ['a', 'b']) outage.failed(part, refused)
   pass(12_000)
-  for (const part of ['a', 'c', 'b', 'b']) outage.over(part)
-  outage.noticed('a', new LogUnavailable(false, refused))
+  for (const part of ['a', 'c', 'b', 'b']) outage.recovered(part)
+  outage.failed('a', new LogUnavailable(false, refused))
   assert.equal(said, [
     'PostgreSQL cannot be reached; the service goes on as soon as it can be {"reason":"connect ECONNREFUSED 10.0.0.1:5432"}',
     'PostgreSQL can be reached again {"seconds":12}',
@@ -31,9 +31,9 @@ test('one line says that it begins, one that it is over', () => {
   ])
 })
 
-test('an error without words gives its code', () => {
+test('of an error without a message its code is logged', () => {
   const { said, outage } = newWorld()
-  outage.noticed('a', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }))
+  outage.failed('a', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }))
   assert.match(said[0]!, '"reason":"ECONNREFUSED"')
 })
 

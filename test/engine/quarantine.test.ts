@@ -6,10 +6,11 @@ import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
+import { InQuarantine } from '../../src/engine/rejected.ts'
 import { locks } from '../../src/engine/schema.ts'
 import { skipEvent } from '../../src/engine/skip.ts'
 import { newId, traceId } from '../../src/ids.ts'
-import { endLeader } from '../../src/postgres/leader.ts'
+import { endLeaderSession } from '../../src/postgres/leader.ts'
 import { dumpSchema } from '../support/compare.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
@@ -112,6 +113,14 @@ for (const [what, event] of Object.entries(bad)) {
   })
 }
 
+test('no command on a stream in quarantine is decided, by whichever route it comes', async (scene) => {
+  const { traces } = scene.app.service
+  const { stream } = await poison(scene, bad['that violates a constraint'])
+  const command = { decide: () => assert.unreachable() as never, answer: () => {} }
+  const error = await traces.transact(stream.slice('trace-'.length), command, {}).catch((error: unknown) => error)
+  assert.instance(error, InQuarantine)
+})
+
 test('an event of a namespace that cannot be applied costs its members that namespace, and nobody else', async (scene) => {
   const { app, ada, bob } = scene
   await put(app, bob, 'good', { visibility: 'public' })
@@ -172,7 +181,7 @@ test('a runner that begins in the middle of a replay takes over what that leads 
   await replay.query('begin')
   await replay.query('select pg_advisory_xact_lock(hashtext($1))', [locks.swap(schema)])
   await replay.query(`delete from ${schema}.quarantine where stream = $1`, [stream])
-  await endLeader(replay, locks.runner(schema))
+  await endLeaderSession(replay, locks.runner(schema))
   const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and application_name = $1`
   await until(
     async () => (await onServer(database.url, waiting, [`tracebook projections ${schema}`])).rows.length === 1,

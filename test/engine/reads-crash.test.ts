@@ -4,7 +4,7 @@ import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { incarnationOf } from '../../src/engine/incarnation.ts'
+import { readServerIncarnation } from '../../src/engine/server-incarnation.ts'
 import { inFolder } from '../embedded/support.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
@@ -83,7 +83,7 @@ test('wait in a new life of the server only: a restart is none', () =>
     const incarnation = async () => {
       const client = new pg.Client({ connectionString: url })
       await client.connect()
-      return incarnationOf(client).finally(() => client.end())
+      return readServerIncarnation(client).finally(() => client.end())
     }
     const first = await incarnation()
     await restart()

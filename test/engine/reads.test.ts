@@ -69,9 +69,9 @@ test('ask a server that says nothing once, not for each connection of the pool',
   const silent = createServer(() => (connections += 1)).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo
-  const quarantine = { isClear: () => true, assertClear: () => {} }
+  const quarantine = { isNotQuarantined: () => true, assertNotQuarantined: () => {} }
   const url = `postgresql://x:x@127.0.0.1:${port}/x?sslmode=disable`
-  const reads = openReads({ url, schema: 'x', quarantine, head: async () => 0n, heard: () => 0n })
+  const reads = openReads({ url, schema: 'x', quarantine, head: async () => 0n, lastSeen: () => 0n })
   assert.instance(await errorOf(reads.rows('one', 'select 1')), Unavailable)
   assert.is(connections, 1)
   await reads.close()

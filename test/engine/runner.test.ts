@@ -5,7 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { newCodec } from '../../src/engine/codec.ts'
-import { newHorizon } from '../../src/engine/horizon.ts'
+import { newWatermark } from '../../src/engine/watermark.ts'
 import { newQuarantine } from '../../src/engine/quarantine.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { startRunner } from '../../src/engine/runner.ts'
@@ -107,7 +107,7 @@ test('a second runner stands by, and takes over when the first one is gone', asy
   const head = await other.log.head()
   await app.close()
   await until(() => other.runner.state().is === 'running')
-  assert.is(other.horizon.position(), head)
+  assert.is(other.watermark.position(), head)
   await other.close()
 })
 
@@ -123,14 +123,14 @@ test('another version builds its own schema while this one serves', async ({ app
   const writing = write(app, token, () => over)
   const { log } = app.service
   await until(async () => (await log.head()) > 50n)
-  const [horizon, quarantine] = [newHorizon(), newQuarantine()]
+  const [watermark, quarantine] = [newWatermark(), newQuarantine()]
   const group = { ...readModels, version: 6 }
   const runner = startRunner({
     url: database.url,
     group,
     log,
     codec: newCodec(formats),
-    horizon,
+    watermark,
     quarantine,
     logger: silent,
     outage,
@@ -138,7 +138,7 @@ test('another version builds its own schema while this one serves', async ({ app
   await until(() => runner.state().is === 'running')
   over = true
   assert.equal([...(await writing)].sort(), [200])
-  await horizon.passed(await log.head(), 5_000)
+  await watermark.waitFor(await log.head(), 5_000)
   for (const schema of ['rm_5', 'rm_6']) await sweepAll(database.url, schema)
   assert.equal(await dumpSchema(database.url, 'rm_6'), await dumpSchema(database.url, 'rm_5'))
   await runner.close()

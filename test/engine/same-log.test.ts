@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
-import { OtherLog } from '../../src/engine/same-log.ts'
+import { WrongLog } from '../../src/engine/same-log.ts'
 import { formats } from '../../src/events.ts'
 import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
 import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
@@ -57,12 +57,12 @@ const openAddress = async (first: number) => {
 
 const test = suite('engine/same-log')
 
-const isOtherLog = (error: unknown) => error instanceof OtherLog && error.message.includes('EVENTSTORE_URL')
+const isWrongLog = (error: unknown) => error instanceof WrongLog && error.message.includes('EVENTSTORE_URL')
 
 const refused = (work: Promise<unknown>) =>
   work.then(
     () => assert.unreachable('it was not refused'),
-    (error: unknown) => assert.ok(isOtherLog(error), String(error)),
+    (error: unknown) => assert.ok(isWrongLog(error), String(error)),
   )
 
 test('a service does not go on with read models that have seen more than its log holds, and rebuilds none', async () => {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { foldSource } from '../../src/engine/fold.ts'
-import { newHorizon } from '../../src/engine/horizon.ts'
+import { newWatermark } from '../../src/engine/watermark.ts'
 import { type Rejected, Unavailable } from '../../src/engine/rejected.ts'
-import type { Source } from '../../src/engine/transact.ts'
+import type { StateSource } from '../../src/engine/transact.ts'
 import { type EventLog, LogUnavailable } from '../../src/log/log.ts'
 import { metadataOf } from '../../src/log/metadata.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
@@ -182,7 +182,7 @@ const asked = () => {
 }
 
 /** What read models show that have stopped: no more than the first so many events. */
-const stale = (most: bigint): Source<Counter, void> => ({
+const stale = (most: bigint): StateSource<Counter, void> => ({
   load: async (id) => {
     async function* read(stream: string) {
       for await (const event of log.read(stream)) if (event.revision < most) yield event
@@ -391,9 +391,9 @@ test('large commands do not share an append', async () => {
 })
 
 test('a position that was passed before belongs to a lost event: nothing is taken to be visible there', async () => {
-  const models = newHorizon()
+  const models = newWatermark()
   models.advance((await log.head()) + 1_000n) // as read models stand after the log has lost its end
-  const node = newCounters(log, { models })
+  const node = newCounters(log, { readModels: models })
   const error = await errorOf(node.transact(randomUUID(), count(), {}))
   assert.ok(error instanceof Unavailable && error.stored === true)
   assert.is(models.position(), 0n)

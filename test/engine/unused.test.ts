@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { dropUnused, noteUse } from '../../src/engine/schema.ts'
+import { dropUnused, holdUseLock } from '../../src/engine/schema.ts'
 import { MAIN } from '../../src/engine/group.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
@@ -37,7 +37,7 @@ test('read models of an older version go when the last process that uses them ha
     [1, 2].map(async () => {
       const user = new pg.Client({ connectionString: database.url })
       await user.connect()
-      await noteUse(user, 'rm_10')
+      await holdUseLock(user, 'rm_10')
       return user
     }),
   )

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { counts } from '../../projections/counts.ts'
-import type { GroupNode } from '../../src/engine/group-node.ts'
+import type { OpenGroup } from '../../src/engine/open-group.ts'
 import { startErasure } from '../../src/erasure/process.ts'
 import type { EventLog } from '../../src/log/log.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
@@ -11,7 +11,7 @@ import { eventsOf, nodeOf, notedIn, signIn, writeTrace } from './support.ts'
 import { until } from '../support/until.ts'
 import { outage } from '../support/silent.ts'
 
-type Scene = { database: Database; app: App; token: string; main: GroupNode }
+type Scene = { database: Database; app: App; token: string; main: OpenGroup }
 
 /** Erasure as the tests start it, beside a service that has none. */
 const test = suite<Scene>('erasure: streams')
@@ -29,7 +29,7 @@ test.after.each(async ({ database, app, main }) => {
 
 const start = (
   { database, app, main }: Scene,
-  given: { log?: EventLog; groups?: GroupNode[]; said?: string[] } = {},
+  given: { log?: EventLog; groups?: OpenGroup[]; said?: string[] } = {},
 ) => {
   const { log = app.service.log, groups = [main], said = [] } = given
   const note = (data: object, message: string) => void said.push(`${message} ${JSON.stringify(data)}`)
@@ -79,11 +79,11 @@ test('nothing leaves the log before all groups of read models have seen its dele
   const group = { name: 'second', version: 1, projections: [counts] }
   const behind = nodeOf(scene.database, scene.app, group)
   let asked = 0
-  const passed: GroupNode['horizon']['passed'] = (position, ms) => {
+  const passed: OpenGroup['watermark']['waitFor'] = (position, ms) => {
     asked += 1
-    return behind.horizon.passed(position, ms)
+    return behind.watermark.waitFor(position, ms)
   }
-  const second: GroupNode = { ...behind, horizon: { ...behind.horizon, passed } }
+  const second: OpenGroup = { ...behind, watermark: { ...behind.watermark, waitFor: passed } }
   const erasure = start(scene, { groups: [scene.main, second] })
   const id = await deleted(scene, 't')
   await until(() => asked >= 3) // twice in vain

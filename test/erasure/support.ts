@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
-import { type GroupNode, openGroup } from '../../src/engine/group-node.ts'
+import { type OpenGroup, openGroup } from '../../src/engine/open-group.ts'
 import type { Group } from '../../src/engine/group.ts'
-import { newHorizon } from '../../src/engine/horizon.ts'
+import { newWatermark } from '../../src/engine/watermark.ts'
 import { type Database, onServer } from '../support/database.ts'
 import type { App } from '../support/open-app.ts'
 import { outage, silent } from '../support/silent.ts'
@@ -34,14 +34,14 @@ export const notedIn = async ({ url }: Database): Promise<Noted[]> =>
   (await onServer(url, 'select stream, attempts, reason from tracebook.erasures order by position')).rows as Noted[]
 
 /** A group as a node knows it; with `runs` it also builds the read models. */
-export const nodeOf = ({ url }: Database, { service }: App, group: Group = readModels, runs = false): GroupNode =>
+export const nodeOf = ({ url }: Database, { service }: App, group: Group = readModels, runs = false): OpenGroup =>
   openGroup({
     url,
     group,
     log: service.log,
     codec: service.codec,
     runs,
-    heard: newHorizon(),
+    lastSeen: newWatermark(),
     logger: silent,
     outage,
   })

@@ -60,7 +60,7 @@ installErrors(app)
 installAuth(app, {
   config: readConfig({}),
   limits: undefined,
-  reads: { assertClear: () => {} },
+  reads: { assertNotQuarantined: () => {} },
   tokens: { find: async (given) => (given === token ? caller : undefined) },
   uses: { note: (id) => void used.push(id) },
 })

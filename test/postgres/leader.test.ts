@@ -2,11 +2,11 @@ import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newApplyingClient, newPool } from '../../src/postgres/connect.ts'
-import { type Leader, openLeader } from '../../src/postgres/leader.ts'
+import { type LeaderSession, openLeaderSession } from '../../src/postgres/leader.ts'
 import { newProxy } from '../log/support/proxy.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 
-type Scene = { database: Database; proxy: Awaited<ReturnType<typeof newProxy>>; leaders: Leader[] }
+type Scene = { database: Database; proxy: Awaited<ReturnType<typeof newProxy>>; leaders: LeaderSession[] }
 
 const test = suite<Scene>('sessions that lead, and connections that are lost without a word')
 test.before.each(async (scene) => {
@@ -37,7 +37,7 @@ test('a pool whose connections are all lost loses one round of requests, not one
 const NEVER = new AbortController().signal
 
 const open = async ({ proxy, leaders }: Scene) => {
-  const leader = await openLeader(proxy.url, newApplyingClient(proxy.url, 'public'))
+  const leader = await openLeaderSession(proxy.url, newApplyingClient(proxy.url, 'public'))
   leaders.push(leader)
   return leader
 }

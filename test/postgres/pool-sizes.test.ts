@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { leastConnections, poolSizes, singleConnections } from '../../src/postgres/pool-sizes.ts'
+import { minConnections, poolSizes, singleConnections } from '../../src/postgres/pool-sizes.ts'
 
 const test = suite('pool sizes')
 
@@ -9,12 +9,12 @@ const inAll = (connections: number, groups: number) =>
 
 test('use up the connections that there are, and never more', () => {
   for (const groups of [1, 2, 5])
-    for (let connections = leastConnections(groups); connections <= 500; connections++)
+    for (let connections = minConnections(groups); connections <= 500; connections++)
       assert.is(inAll(connections, groups), connections)
 })
 
 test('never shrink when there are more', () => {
-  for (let connections = leastConnections(1); connections < 200; connections++)
+  for (let connections = minConnections(1); connections < 200; connections++)
     for (const [pool, size] of Object.entries(poolSizes(connections, 1)))
       assert.ok(poolSizes(connections + 1, 1)[pool as 'reads'] >= size, `${pool} at ${connections}`)
 })

@@ -5,10 +5,10 @@ import { leftovers } from '../../projections/leftovers.ts'
 import { messages } from '../../projections/messages.ts'
 import { parts } from '../../projections/parts.ts'
 import { traces } from '../../projections/traces.ts'
-import type { Happened, Projection } from '../../src/engine/projection.ts'
+import type { DecodedEvent, Projection } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
 import { storedPart } from '../../src/trace/part.ts'
-import { type Model, type Told, happenings, openModels } from './support.ts'
+import { type Model, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 type MessageAdded = Extract<AnyEvent, { type: 'MessageAdded' }>
 type MessageUpdated = Extract<AnyEvent, { type: 'MessageUpdated' }>
@@ -36,10 +36,10 @@ const deleted: AnyEvent = { type: 'TraceDeleted', data: { ...owner, createdAt: 1
 
 test('each life of a trace has rows of its own, however its events are cut into batches', async () => {
   const stream = `trace-${randomUUID()}`
-  const events: Told[] = [created, added, deleted, created, added].map((event) => ({ stream, event }))
+  const events: StreamEvent[] = [created, added, deleted, created, added].map((event) => ({ stream, event }))
   const [whole, single] = [await model(), await model()]
-  await whole.apply(happenings(events))
-  for (const event of happenings(events)) await single.apply([event])
+  await whole.apply(decodedEvents(events))
+  for (const event of decodedEvents(events)) await single.apply([event])
   for (const table of ['messages', 'parts']) {
     const rows = `select incarnation from ${table} order by 1`
     assert.equal(await whole.rows(rows), [{ incarnation: 3n }])
@@ -51,7 +51,7 @@ test('each life of a trace has rows of its own, however its events are cut into 
 test('a message whose trace has no header is refused, not lost', async () => {
   const stream = `trace-${randomUUID()}`
   const one = await model()
-  const { code } = await one.apply(happenings([{ stream, event: added }])).then(
+  const { code } = await one.apply(decodedEvents([{ stream, event: added }])).then(
     () => ({ code: 'applied' }),
     (error: { code: string }) => error,
   )
@@ -74,7 +74,7 @@ const inVain = ({ Plans = [], ...plan }: Plan): number => {
 }
 
 /** What a projection does for an event, as the plans that the statements were run with. */
-const plansOf = async (one: Model, projection: Projection, events: readonly Happened[]): Promise<Plan[]> => {
+const plansOf = async (one: Model, projection: Projection, events: readonly DecodedEvent[]): Promise<Plan[]> => {
   const changes: unknown = projection.start()
   for (const event of events) {
     const handler = projection.on[event.type]
@@ -99,7 +99,7 @@ test('many changes of one message or trace cost in proportion, though the planne
     ...added,
     data: { ...added.data, externalId: `m${i}`, ordinal: i + 1 },
   }))
-  await one.apply(happenings([created, large, ...others].map((event) => ({ stream, event }))))
+  await one.apply(decodedEvents([created, large, ...others].map((event) => ({ stream, event }))))
   const { class: kind, tools } = added.data
   const update = (ordinal: number, patch: MessageUpdated['data']['patch']): MessageUpdated => ({
     type: 'MessageUpdated',
@@ -113,9 +113,9 @@ test('many changes of one message or trace cost in proportion, though the planne
     update(0, removals),
     ...others.map((_, i) => update(i + 1, [{ op: 'replace', path: '/role', value: 'system' }])),
   ]
-  const happened = happenings(events.map((event) => ({ stream, event })))
+  const decoded = decodedEvents(events.map((event) => ({ stream, event })))
   for (const projection of [parts, messages, traces]) {
-    const plans = await plansOf(one, projection, happened)
+    const plans = await plansOf(one, projection, decoded)
     assert.ok(plans.length > 0)
     for (const plan of plans) assert.ok(inVain(plan) < 10 * MANY, `${projection.name}: ${inVain(plan)}`)
   }

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { models } from '../../projections/models.ts'
 import { put, registry, remove } from '../../src/models/decide.ts'
 import type { Model, Provider } from '../../src/models/events.ts'
-import { type Model as ReadModel, type Told, happenings, openModels } from './support.ts'
+import { type Model as ReadModel, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('models')
 const { model, close } = await openModels(models)
@@ -41,16 +41,16 @@ const steps = fc.array(fc.tuple(fc.constantFrom('p', 'q-r'), fc.option(provider)
 /** What a history of catalogues comes to: the events, and the providers at its end. */
 const play = (history: readonly (readonly [string, Provider | null])[]) => {
   const states = new Map<string, ReturnType<typeof registry.initial>>()
-  const told: Told[] = []
+  const recorded: StreamEvent[] = []
   for (const [id, given] of history) {
     let state = states.get(id) ?? registry.initial()
     for (const event of (given ? put(given) : remove())(state, 0, 0)) {
-      told.push({ stream: `models-${id}`, event })
+      recorded.push({ stream: `models-${id}`, event })
       state = registry.evolve(state, event, { at: 0 })
     }
     states.set(id, state)
   }
-  return { told, states }
+  return { recorded, states }
 }
 
 const shown = async ({ rows }: ReadModel) => ({
@@ -61,9 +61,9 @@ const shown = async ({ rows }: ReadModel) => ({
 test('batches of any size end in the same rows, which are those of the streams', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (history) => {
-      const { told, states } = play(history)
+      const { recorded, states } = play(history)
       const [whole, single] = [await model(), await model()]
-      const events = happenings(told)
+      const events = decodedEvents(recorded)
       await whole.apply(events)
       for (const event of events) await single.apply([event])
       const found = await shown(whole)

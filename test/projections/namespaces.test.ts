@@ -8,7 +8,7 @@ import { namespaceId } from '../../src/ids.ts'
 import type { PresentNamespace } from '../../src/namespace/decide.ts'
 import type { NamespaceEvent } from '../../src/namespace/events.ts'
 import { histories, people } from '../namespace/histories.ts'
-import { type Model, NOON, happenings, openModels } from './support.ts'
+import { type Model, NOON, decodedEvents, openModels } from './support.ts'
 
 const test = suite('namespaces, members, invites')
 const models = await openModels(namespaces, members, invites)
@@ -34,7 +34,7 @@ const invited: NamespaceEvent = {
   data: { code: 'c', invitedBy: ada, role: 'member', expiresAt: NOON, maxUses: 0, email: 'bob@example.org' },
 }
 
-const happen = (...events: readonly NamespaceEvent[]) => happenings(events.map((event) => ({ stream, event })))
+const decode = (...events: readonly NamespaceEvent[]) => decodedEvents(events.map((event) => ({ stream, event })))
 
 /** What a model shows of one namespace. */
 const shown = async ({ rows }: Model, id: string) => ({
@@ -45,7 +45,7 @@ const shown = async ({ rows }: Model, id: string) => ({
 
 test('who leaves and comes back within one batch is a member since then', async () => {
   const model = await models.model()
-  const events = happen(...founded, invited, bobJoins, bobLeaves, bobJoins)
+  const events = decode(...founded, invited, bobJoins, bobLeaves, bobJoins)
   await model.apply(events.slice(0, 4))
   await model.apply(events.slice(4))
   const { members, invites } = await shown(model, acme)
@@ -63,7 +63,7 @@ test('who leaves and comes back within one batch is a member since then', async 
 test('who joins, is promoted and leaves within one batch is gone', async () => {
   const model = await models.model()
   const promoted: NamespaceEvent = { type: 'MemberRoleChanged', data: { userId: bob, role: 'admin' } }
-  await model.apply(happen(...founded, invited, bobJoins, promoted, bobLeaves))
+  await model.apply(decode(...founded, invited, bobJoins, promoted, bobLeaves))
   const { members } = await shown(model, acme)
   assert.equal(
     members.map(({ user_id }) => user_id),
@@ -73,7 +73,7 @@ test('who joins, is promoted and leaves within one batch is gone', async () => {
 
 test('an invite is made, used and revoked within one batch', async () => {
   const model = await models.model()
-  await model.apply(happen(...founded, invited, bobJoins, { type: 'InviteRevoked', data: { code: 'c' } }))
+  await model.apply(decode(...founded, invited, bobJoins, { type: 'InviteRevoked', data: { code: 'c' } }))
   assert.equal((await shown(model, acme)).invites, [
     {
       namespace_id: acme,
@@ -114,7 +114,7 @@ test('however a history is cut into batches, the tables show what the fold says'
   await fc.assert(
     fc.asyncProperty(histories, fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1 }), async (steps, sizes) => {
       const model = await models.model()
-      const events = happenings(steps.map(({ event, at }) => ({ stream, event, at })))
+      const events = decodedEvents(steps.map(({ event, at }) => ({ stream, event, at })))
       for (let i = 0, cut = 0; i < events.length; cut++) {
         const size = sizes[cut % sizes.length]!
         await model.apply(events.slice(i, i + size))

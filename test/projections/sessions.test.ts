@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { sessions } from '../../projections/sessions.ts'
-import { NOON, type Told, happenings, openModels } from './support.ts'
+import { NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('sessions')
 const models = await openModels(sessions)
@@ -12,7 +12,7 @@ const [user, identity, acme, other] = [id(6), id(7), id(8), id(9)]
 const started = { userId: user, identityId: identity }
 const unstorable = 'NUL \0, half \ud83d'
 
-const story: Told[] = [
+const story: StreamEvent[] = [
   {
     stream: `session-${id(1)}`,
     event: {
@@ -37,7 +37,7 @@ for (const [title, size] of [
 ] as const) {
   test(`a session is switched and ended, ${title}`, async () => {
     const { apply, rows } = await models.model()
-    const events = happenings(story)
+    const events = decodedEvents(story)
     for (let i = 0; i < events.length; i += size) await apply(events.slice(i, i + size))
     const common = { ...nothing, user_id: user, identity_id: identity }
     assert.equal(await rows('select * from sessions order by id'), [

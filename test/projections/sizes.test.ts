@@ -5,7 +5,7 @@ import { sizes } from '../../projections/sizes.ts'
 import { traces } from '../../projections/traces.ts'
 import { traceId } from '../../src/ids.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
-import { type Told, happenings, openModels } from './support.ts'
+import { type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('sizes of namespaces')
 const models = await openModels(sizes, traces)
@@ -37,7 +37,7 @@ const deleted = (namespaceId: string, externalId: string): TraceEvent => ({
 })
 
 /** Steps with two traces in each of two namespaces: a write makes the trace when there is none. */
-const history = (steps: readonly { trace: number; ends: boolean; length: number }[]): Told[] => {
+const history = (steps: readonly { trace: number; ends: boolean; length: number }[]): StreamEvent[] => {
   const lives = new Map<number, number>()
   return steps.flatMap(({ trace, ends, length }) => {
     const [namespaceId, externalId] = [namespaces[trace % 2]!, `t${trace}`]
@@ -65,7 +65,7 @@ test('are those of the traces that there are, however events are cut into batche
     fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1 }),
     async (steps, cuts) => {
       const model = await models.model()
-      const events = happenings(history(steps))
+      const events = decodedEvents(history(steps))
       for (let at = 0, i = 0; at < events.length; i++) {
         const size = cuts[i % cuts.length]!
         await model.apply(events.slice(at, at + size))

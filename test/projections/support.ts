@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Happened, type Projection } from '../../src/engine/projection.ts'
+import { type DecodedEvent, type Projection } from '../../src/engine/projection.ts'
 import { applyBatch, connectForApplying } from '../../src/engine/apply.ts'
 import type { Group } from '../../src/engine/group.ts'
 import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
@@ -10,16 +10,16 @@ import { freshDatabase } from '../support/database.ts'
 export const NOON = Date.UTC(2026, 0, 1, 12)
 
 /** What a test says of an event: which stream of its kind, what, and when. */
-export type Told = { readonly stream: string; readonly event: AnyEvent; readonly at?: number }
+export type StreamEvent = { readonly stream: string; readonly event: AnyEvent; readonly at?: number }
 
 /** Events as a projection gets them, one position after the other, a second apart unless said. */
-export const happenings = (told: readonly Told[]): Happened[] => {
+export const decodedEvents = (events: readonly StreamEvent[]): DecodedEvent[] => {
   const revisions = new Map<string, bigint>()
-  return told.map(({ stream, event, at }, i) => {
+  return events.map(({ stream, event, at }, i) => {
     const revision = (revisions.get(stream) ?? -1n) + 1n
     revisions.set(stream, revision)
-    const of = stream.slice(stream.indexOf('-') + 1)
-    const place = { of, stream, revision, position: BigInt(i + 1), bytes: JSON.stringify(event.data).length }
+    const streamId = stream.slice(stream.indexOf('-') + 1)
+    const place = { streamId, stream, revision, position: BigInt(i + 1), bytes: JSON.stringify(event.data).length }
     return { ...event, ...place, at: at ?? NOON + i * 1_000, actor: undefined }
   })
 }
@@ -27,7 +27,7 @@ export const happenings = (told: readonly Told[]): Happened[] => {
 /** A read model with tables of its own. */
 export type Model = {
   /** Applies events as one batch. */
-  apply(events: readonly Happened[]): Promise<void>
+  apply(events: readonly DecodedEvent[]): Promise<void>
   rows<T extends Record<string, unknown>>(query: string, values?: readonly unknown[]): Promise<T[]>
   close(): Promise<void>
 }
@@ -57,7 +57,7 @@ const newModel = (tables: Tables, giveBack: () => void): Model => {
   const { client } = tables
   const epoch = newId()
   let at = 0n
-  const apply = async (events: readonly Happened[]) => {
+  const apply = async (events: readonly DecodedEvent[]) => {
     const through = events.at(-1)?.position ?? at
     await applyBatch(tables, events, { from: at, through, epoch, anchor: undefined })
     at = through

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { identities } from '../../projections/identities.ts'
 import { users } from '../../projections/users.ts'
 import { identityId } from '../../src/ids.ts'
-import { NOON, type Told, happenings, openModels } from './support.ts'
+import { NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('users and identities')
 const models = await openModels(users, identities)
@@ -13,7 +13,7 @@ const [ada, bob] = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-
 const [laptop, again] = [identityId('device', 'k'), identityId('device', 'k', 1)]
 const unstorable = 'NUL \0, half \ud83d, "quoted"'
 
-const story: Told[] = [
+const story: StreamEvent[] = [
   { stream: `user-${ada}`, event: { type: 'UserCreated', data: {} } },
   { stream: `user-${bob}`, event: { type: 'UserCreated', data: { displayName: 'Bob' } } },
   {
@@ -46,7 +46,7 @@ for (const [title, size] of [
 ] as const) {
   test(`what is said last stands, ${title}`, async () => {
     const { apply, rows } = await models.model()
-    const events = happenings(story)
+    const events = decodedEvents(story)
     for (let i = 0; i < events.length; i += size) await apply(events.slice(i, i + size))
     assert.equal(await rows('select * from users order by id'), [
       { id: ada, display_name: JSON.stringify(unstorable) },

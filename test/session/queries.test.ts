@@ -8,7 +8,7 @@ import { users } from '../../projections/users.ts'
 import { namespaceId } from '../../src/ids.ts'
 import type { NamespaceType } from '../../src/namespace/events.ts'
 import { findCaller } from '../../src/session/queries.ts'
-import { NOON, type Told, happenings, openModels } from '../projections/support.ts'
+import { NOON, type StreamEvent, decodedEvents, openModels } from '../projections/support.ts'
 
 const test = suite('callers')
 const models = await openModels(users, identities, sessions, namespaces, members)
@@ -20,19 +20,19 @@ const [ada, device, session] = [1, 2, 3].map((n) => `00000000-0000-4000-8000-000
   string,
 ]
 
-const namespace = (slug: string, type: NamespaceType): Told => ({
+const namespace = (slug: string, type: NamespaceType): StreamEvent => ({
   stream: `namespace-${namespaceId(slug)}`,
   event: { type: 'NamespaceCreated', data: { slug, displayName: slug, type, claimedBy: 'user', createdBy: ada } },
 })
-const joined = (slug: string): Told => ({
+const joined = (slug: string): StreamEvent => ({
   stream: `namespace-${namespaceId(slug)}`,
   event: { type: 'MemberJoined', data: { userId: ada, role: 'member' } },
 })
-const left = (slug: string): Told => ({
+const left = (slug: string): StreamEvent => ({
   stream: `namespace-${namespaceId(slug)}`,
   event: { type: 'MemberRemoved', data: { userId: ada } },
 })
-const begun = (slug?: string): Told => ({
+const begun = (slug?: string): StreamEvent => ({
   stream: `session-${session}`,
   event: {
     type: 'SessionCreated',
@@ -53,15 +53,15 @@ const world = [
   namespace('new-org', 'org'),
 ]
 
-const callerAfter = async (...told: Told[]) => {
+const callerAfter = async (...events: StreamEvent[]) => {
   const { apply, rows, close } = await models.model()
-  await apply(happenings([...world, ...told]))
+  await apply(decodedEvents([...world, ...events]))
   const found = await findCaller({ rows: (_name, text, values) => rows(text, values) }, 'hash')
   await close()
   return found
 }
 
-const active = async (...told: Told[]) => (await callerAfter(...told)).caller?.namespace
+const active = async (...events: StreamEvent[]) => (await callerAfter(...events)).caller?.namespace
 
 const all = [joined('old-org'), joined('home'), joined('second'), joined('new-org')]
 
@@ -83,13 +83,16 @@ test('a caller comes with the position of its snapshot', async () => {
 })
 
 test('a session of a removed identity has no caller, whichever of the two came first', async () => {
-  const removed: Told = { stream: `user-${ada}`, event: { type: 'IdentityRemoved', data: { identityId: device } } }
+  const removed: StreamEvent = {
+    stream: `user-${ada}`,
+    event: { type: 'IdentityRemoved', data: { identityId: device } },
+  }
   assert.is((await callerAfter(...all, begun(), removed)).caller, undefined)
   assert.is((await callerAfter(...all, removed, begun())).caller, undefined)
 })
 
 test('a revoked session has no caller', async () => {
-  const revoked: Told = { stream: `session-${session}`, event: { type: 'SessionRevoked', data: {} } }
+  const revoked: StreamEvent = { stream: `session-${session}`, event: { type: 'SessionRevoked', data: {} } }
   assert.is((await callerAfter(...all, begun(), revoked)).caller, undefined)
 })
 

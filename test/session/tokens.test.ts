@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Happened } from '../../src/engine/projection.ts'
+import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
 import { effectOf } from '../../src/effects.ts'
 import { csrfTokenOf, isCsrfToken } from '../../src/http/csrf.ts'
@@ -31,13 +31,13 @@ const newWorld = () => {
   return { tokens, asked, clock }
 }
 
-const happened = (event: AnyEvent, position: bigint, of = 'acme') => {
-  const place = { of, stream: `namespace-${of}`, revision: 0n, position, at: 0, actor: undefined, bytes: 0 }
-  const { callers } = effectOf({ ...event, ...place } as Happened)
+const decoded = (event: AnyEvent, position: bigint, streamId = 'acme') => {
+  const place = { streamId, stream: `namespace-${streamId}`, revision: 0n, position, at: 0, actor: undefined, bytes: 0 }
+  const { callers } = effectOf({ ...event, ...place } as DecodedEvent)
   return { position, callers }
 }
 const roleChanged = (position: bigint) =>
-  happened({ type: 'MemberRoleChanged', data: { userId: 'ada', role: 'member' } }, position)
+  decoded({ type: 'MemberRoleChanged', data: { userId: 'ada', role: 'member' } }, position)
 
 const token = newToken()
 
@@ -96,11 +96,11 @@ test('an expired session is none, also in memory', async () => {
 
 for (const [title, event] of [
   ['another role', roleChanged(2n)],
-  ['a removal', happened({ type: 'MemberRemoved', data: { userId: 'ada' } }, 2n)],
-  ['a new membership', happened({ type: 'MemberJoined', data: { userId: 'ada', role: 'member' } }, 2n)],
-  ['a switch', happened({ type: 'SessionSwitched', data: { namespaceId: 'x' } }, 2n, 'session')],
-  ['a removed identity', happened({ type: 'IdentityRemoved', data: { identityId: 'device' } }, 2n, 'ada')],
-  ['the end of the session', happened({ type: 'SessionRevoked', data: {} }, 2n, 'session')],
+  ['a removal', decoded({ type: 'MemberRemoved', data: { userId: 'ada' } }, 2n)],
+  ['a new membership', decoded({ type: 'MemberJoined', data: { userId: 'ada', role: 'member' } }, 2n)],
+  ['a switch', decoded({ type: 'SessionSwitched', data: { namespaceId: 'x' } }, 2n, 'session')],
+  ['a removed identity', decoded({ type: 'IdentityRemoved', data: { identityId: 'device' } }, 2n, 'ada')],
+  ['the end of the session', decoded({ type: 'SessionRevoked', data: {} }, 2n, 'session')],
 ] as const) {
   test(`${title} is asked for at once`, async () => {
     const world = newWorld()
@@ -114,7 +114,7 @@ for (const [title, event] of [
 test('what happens to others keeps the entry', async () => {
   const world = newWorld()
   await fill(world, 1n)
-  world.tokens.observe(happened({ type: 'MemberRemoved', data: { userId: 'bob' } }, 2n))
+  world.tokens.observe(decoded({ type: 'MemberRemoved', data: { userId: 'bob' } }, 2n))
   await world.tokens.find(token)
   assert.is(world.asked.length, 1)
 })

@@ -1,6 +1,6 @@
 import { type ReadTables, readModels } from '../../projections/index.ts'
 import { newCodec } from '../../src/engine/codec.ts'
-import { newHorizon } from '../../src/engine/horizon.ts'
+import { newWatermark } from '../../src/engine/watermark.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { newQuarantine } from '../../src/engine/quarantine.ts'
 import { openReads } from '../../src/engine/reads.ts'
@@ -21,24 +21,24 @@ export const openEngine = (
 ) => {
   const log = wholeAppends(openBareLog(url))
   const codec = newCodec(formats)
-  const horizon = newHorizon()
+  const watermark = newWatermark()
   const quarantine = newQuarantine()
-  const runner = startRunner({ url, group: readModels, log, codec, horizon, quarantine, logger: silent, outage })
+  const runner = startRunner({ url, group: readModels, log, codec, watermark, quarantine, logger: silent, outage })
   const reads = openReads<ReadTables>({
     url,
     schema: schemaOf(readModels),
     quarantine,
     head: () => log.head(),
-    heard: horizon.position,
+    lastSeen: watermark.position,
   })
-  const source = traceSource(reads, (position) => horizon.passed(position, 5_000))
+  const source = traceSource(reads, (position) => watermark.waitFor(position, 5_000))
   const transactor = newTransactor({ kind: traces, source, log, codec, now, budget, trim: trimTrace })
   const close = async () => {
     await runner.close()
     await log.close()
     await reads.close()
   }
-  return { log, codec, horizon, quarantine, runner, reads, source, traces: transactor, close }
+  return { log, codec, watermark, quarantine, runner, reads, source, traces: transactor, close }
 }
 
 export type Engine = ReturnType<typeof openEngine>

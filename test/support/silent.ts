@@ -1,6 +1,6 @@
-import { newOutage } from '../../src/engine/outage.ts'
+import { newOutageLog } from '../../src/engine/outage.ts'
 
 /** For parts whose log lines a test does not look at. */
 export const silent = { info: () => {}, warn: () => {}, error: () => {} }
 
-export const outage = newOutage(silent)
+export const outage = newOutageLog(silent)

@@ -324,7 +324,7 @@ test('who is no member is not told that there is a trace', () => {
   for (const intent of keys(intents)) {
     if (intent === 'summarise') continue
     const decide = () => intents[intent](writer)(foldAll(traces, past), NOON, NOON)
-    assert.throws(decide, (error: unknown) => error instanceof Rejected && error.hides)
+    assert.throws(decide, (error: unknown) => error instanceof Rejected && error.hidesExistence)
   }
 })
 

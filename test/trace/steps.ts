@@ -8,7 +8,12 @@ import type { Step } from './arbitraries.ts'
 const writer = { userId: randomUUID(), role: 'member' as const }
 
 /** Carries out a step as a route would; a refusal is an answer too. */
-export const take = async ({ traces: transactor, horizon }: Engine, id: string, namespaceId: string, wanted: Step) => {
+export const take = async (
+  { traces: transactor, watermark }: Engine,
+  id: string,
+  namespaceId: string,
+  wanted: Step,
+) => {
   const given = (wanted.do === 'put' ? { title: wanted.title, visibility: wanted.visibility } : {}) as object
   const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   const answer = ({ trace }: TraceState) => trace.is
@@ -24,7 +29,7 @@ export const take = async ({ traces: transactor, horizon }: Engine, id: string, 
           }
   try {
     const { position } = await transactor.transact(id, command, {})
-    await horizon.passed(position, 60_000)
+    await watermark.waitFor(position, 60_000)
   } catch (error) {
     if (!(error instanceof Rejected)) throw error
   }

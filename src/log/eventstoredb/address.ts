@@ -1,13 +1,13 @@
-/** What `EVENTSTORE_URL` says, with our own parameters taken out and the ways in which the client is picky made good. */
+/** `EVENTSTORE_URL` taken apart: what the client gets, and our own parameters. */
 export type Address = {
-  /** For `EventStoreDBClient.connectionString`. Connections with different numbers are never shared. */
+  /** The URL for `EventStoreDBClient.connectionString`. Clients with different numbers never share a connection. */
   readonly clientUrl: (number: number) => string
   readonly credentials: { readonly username: string; readonly password: string }
   readonly prefix: string
   readonly maxAppendBytes: number | undefined
 }
 
-/** The URL cannot be used. Never holds the URL: there may be a password in it. */
+/** The URL cannot be used. The message never holds the URL, because it may contain a password. */
 export class BadAddress extends Error {
   override readonly name = 'BadAddress'
 }
@@ -15,8 +15,8 @@ export class BadAddress extends Error {
 const PREFIX = 'tracebook.'
 const KEEP_ALIVE_MS = 10_000
 
-// The client warns of others on the console with the whole URL, and of tlsVerifyCert that it does nothing.
-const known = [
+// The client would print a warning about any other parameter with the whole URL, and tlsVerifyCert has no effect.
+const clientParameters = [
   'tls',
   'tlsCAFile',
   'userCertFile',
@@ -31,30 +31,32 @@ const known = [
   'defaultDeadline',
   'throwOnAppendFailure',
 ]
-/** Ours to decide: conflicts must throw, and every call brings a deadline. */
-const overruled = ['throwOnAppendFailure', 'defaultDeadline', 'keepAliveInterval']
+/** Accepted but ignored: this adapter relies on its own values. */
+const ignoredParameters = ['throwOnAppendFailure', 'defaultDeadline', 'keepAliveInterval']
 
-const flat = (name: string) => name.trim().toLowerCase().replace(/[_-]/g, '')
+const normalised = (name: string) => name.trim().toLowerCase().replace(/[_-]/g, '')
 
-const split = (query: string) =>
+const parseQuery = (query: string) =>
   query
     .split('&')
     .filter((pair) => pair !== '')
     .map((pair) => {
       const at = pair.indexOf('=')
-      return at < 0 ? { name: flat(pair), value: '' } : { name: flat(pair.slice(0, at)), value: pair.slice(at + 1) }
+      return at < 0
+        ? { name: normalised(pair), value: '' }
+        : { name: normalised(pair.slice(0, at)), value: pair.slice(at + 1) }
     })
 
 const credentialsOf = (authority: string) => {
-  // Per-call credentials keep appends off the batch path, whose promises all clients of a process share; without TLS
-  // the client does not send them.
+  // Always given: a call with credentials does not take the client's batch path, which shares promises between all clients
+  // of a process. Without TLS the client does not send them.
   const found = /^([^:@]+):([^@]*)@/.exec(authority)
   const [username, password] = found ? [found[1]!, found[2]!] : ['tracebook', 'tracebook']
   return { username: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
-/** Node does not send an IP address as the name of a TLS server, and the client sends nothing else. */
-const assertNamed = (authority: string, tls: string | undefined) => {
+/** The client cannot connect to an IP address with TLS: it has no other server name to send. @throws BadAddress */
+const assertHostNames = (authority: string, tls: string | undefined) => {
   const hosts = authority.slice(authority.indexOf('@') + 1).split(',')
   if (tls !== 'false' && hosts.some((host) => /^[\d.]+(:\d+)?$/.test(host)))
     throw new BadAddress('with TLS hosts must be names, not IP addresses; also those that a cluster advertises')
@@ -74,31 +76,31 @@ const bytesOf = (value: string | undefined) => {
 }
 
 /**
- * Takes a URL apart: `esdb://`, `esdb+discover://`, or the same with `kurrentdb`, with the parameters of the client
- * (but those that would weaken what the log promises) and ours: `streamPrefix`, `maxAppendBytes`.
+ * Parses `esdb://` and `esdb+discover://` URLs, or the same with `kurrentdb`, with the client's parameters and ours:
+ * `streamPrefix` and `maxAppendBytes`. Parameters of the client that would weaken the log's guarantees are ignored.
  * @throws BadAddress
  */
 export const parseAddress = (url: string): Address => {
   const found = /^(?:esdb|kurrentdb)(\+discover)?:\/\/([^/?]+)\/*(?:\?(.*))?$/i.exec(url.trim())
   if (!found) throw new BadAddress('must look like esdb://host:2113 or esdb+discover://host:2113')
   const [, discover = '', authority = '', query = ''] = found
-  const parameters = split(query)
-  const own = (name: string) => parameters.findLast((parameter) => parameter.name === flat(name))?.value
-  const names = [...known, 'streamPrefix', 'maxAppendBytes'].map(flat)
+  const parameters = parseQuery(query)
+  const valueOf = (name: string) => parameters.findLast((parameter) => parameter.name === normalised(name))?.value
+  const names = [...clientParameters, 'streamPrefix', 'maxAppendBytes'].map(normalised)
   for (const { name } of parameters) if (!names.includes(name)) throw new BadAddress(`unknown parameter ${name}`)
 
-  const keepAlive = Number(own('keepAliveInterval') ?? KEEP_ALIVE_MS)
+  const keepAlive = Number(valueOf('keepAliveInterval') ?? KEEP_ALIVE_MS)
   if (!Number.isSafeInteger(keepAlive) || keepAlive < KEEP_ALIVE_MS)
     throw new BadAddress(`keepAliveInterval must be at least ${KEEP_ALIVE_MS}`)
-  assertNamed(authority, own('tls'))
-  const dropped = [...overruled, 'streamPrefix', 'maxAppendBytes'].map(flat)
-  const kept = parameters.filter(({ name }) => !dropped.includes(name)).map(({ name, value }) => `${name}=${value}`)
-  // With several hosts the client takes them as seeds of gossip anyway; told to discover it would ask the first only.
+  assertHostNames(authority, valueOf('tls'))
+  const dropped = [...ignoredParameters, 'streamPrefix', 'maxAppendBytes'].map(normalised)
+  const passedOn = parameters.filter(({ name }) => !dropped.includes(name)).map(({ name, value }) => `${name}=${value}`)
+  // The client uses several hosts as gossip seeds in any case; with `+discover` it would use only the first one.
   const base = `esdb${authority.includes(',') ? '' : discover.toLowerCase()}://${authority}`
   return {
-    clientUrl: (number) => `${base}?${[...kept, `keepAliveInterval=${keepAlive + number}`].join('&')}`,
+    clientUrl: (number) => `${base}?${[...passedOn, `keepAliveInterval=${keepAlive + number}`].join('&')}`,
     credentials: credentialsOf(authority),
-    prefix: prefixOf(own('streamPrefix')),
-    maxAppendBytes: bytesOf(own('maxAppendBytes')),
+    prefix: prefixOf(valueOf('streamPrefix')),
+    maxAppendBytes: bytesOf(valueOf('maxAppendBytes')),
   }
 }

@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { type Address, BadAddress } from './address.ts'
-import { parseSent } from './sent.ts'
+import { parseReadResponse } from './read-response.ts'
 
 const CLOSE_TIMEOUT_MS = 1_000
 
-/** What the client keeps to itself, as far as it has to be kept in check. */
+/** Private methods of the client that are used or replaced here. */
 type Inner = {
   getGRPCClient(service: unknown, name: string): Promise<unknown>
   handleError(...failure: unknown[]): Promise<void>
@@ -15,24 +15,24 @@ type Inner = {
 
 export type Connection = {
   client(): EventStoreDBClient
-  /** Gives up the connection over which something failed: the next call goes over a new one. */
+  /** Replaces the connection, unless `failed` has been replaced already: the next call goes over a new one. */
   renew(failed: EventStoreDBClient): void
-  /** Says that a call has failed over it, though the client itself goes on. */
-  fault(): void
-  /** How often calls have failed over it: behind each fault there may be another server. */
+  /** Counts a failed call; the connection stays. */
+  noteFault(): void
+  /** How often calls have failed: after each fault another server may answer. */
   faults(): number
   close(): Promise<void>
 }
 
 const { path, requestSerialize } = streams.StreamsService.read
 
-/** Reads give what `parseSent` makes of an answer; all readers of these connections expect that. */
+/** Parses all responses to reads by `parseReadResponse`: every reader of these connections expects that. */
 class LeanStreams extends streams.StreamsClient {
   override read(request: never, ...[metadata, options]: unknown[]): never {
     return this.makeServerStreamRequest(
       path,
       requestSerialize,
-      parseSent,
+      parseReadResponse,
       request,
       metadata as never,
       options as never,
@@ -46,7 +46,7 @@ const newClient = ({ clientUrl }: Address): EventStoreDBClient => {
   // Clients with the same settings would share a socket and its 100 streams.
   const url = clientUrl(number++)
   const client = EventStoreDBClient.connectionString(url)
-  // It is called without being awaited, and fails when a discovery under way does: that would end the process.
+  // The client does not await it. A failed discovery would be an unhandled rejection, which ends the process.
   const inner = client as unknown as Inner
   const handle = inner.handleError
   inner.handleError = (...failure) => handle(...failure).catch(() => {})
@@ -55,15 +55,15 @@ const newClient = ({ clientUrl }: Address): EventStoreDBClient => {
   return client
 }
 
-/** Calls that run go on; the socket ends with the last of them. */
+/** Closes the channel: running calls finish, and the socket closes after the last of them. */
 const closeChannel = async (client: EventStoreDBClient) => {
   const channel = await (client as unknown as Inner).getChannel().catch(() => undefined)
   channel?.close()
 }
 
 /**
- * One client at a time, on a socket of its own. The client makes a new channel by itself when a call says that the
- * server is away, but not after a deadline: a connection that is dead without a word would be kept for 20 seconds.
+ * Holds one client at a time, on a socket of its own. The client replaces its channel when a call fails because the server
+ * is unavailable, but not after a deadline: without `renew` a silently dead connection would stay in use for 20 seconds.
  * @throws BadAddress
  */
 export const newConnection = (address: Address): Connection => {
@@ -79,13 +79,13 @@ export const newConnection = (address: Address): Connection => {
   let closed = false
   let faults = 0
 
-  const fault = () => {
+  const noteFault = () => {
     faults += 1
   }
 
   const renew = (failed: EventStoreDBClient) => {
     if (failed !== current || closed) return
-    fault()
+    noteFault()
     current = newClient(address)
     void closeChannel(failed)
   }
@@ -96,5 +96,5 @@ export const newConnection = (address: Address): Connection => {
     await Promise.race([end, setTimeout(CLOSE_TIMEOUT_MS, undefined, { ref: false })])
   }
 
-  return { client: () => current, renew, fault, faults: () => faults, close }
+  return { client: () => current, renew, noteFault, faults: () => faults, close }
 }

@@ -2,22 +2,22 @@ import { setTimeout } from 'node:timers/promises'
 import {
   type Batch,
   type EventLog,
-  type Expected,
+  type ExpectedRevision,
   LogChanged,
   type LogIdentity,
   type NewEvent,
   type Revision,
 } from '../log.ts'
 import { parseAddress } from './address.ts'
-import { newAsk } from './retrying-client.ts'
+import { newRetryingRead } from './retrying-client.ts'
 import { newConnection } from './connection.ts'
-import { newGuard } from './guard.ts'
-import { type Identified, newIdentified } from './identity.ts'
-import { type Look, newSharedReads } from './shared-reads.ts'
+import { newEpochGuard } from './epoch-guard.ts'
+import { type IdentityStore, newIdentityStore } from './identity-store.ts'
+import { type SharedRead, newSharedReads } from './shared-reads.ts'
 import { orAborted } from './or-aborted.ts'
 import { newOwnEvents } from './own-events.ts'
 import { toEventData } from './to-event-data.ts'
-import { newQuestions } from './questions.ts'
+import { newServerReads } from './server-reads.ts'
 import { newReader } from './reader.ts'
 import { truncateStream } from './truncate.ts'
 import { newWakeUps } from './wake-ups.ts'
@@ -26,23 +26,23 @@ import { newWriter } from './writer.ts'
 const POLL_MS = 400
 const RETRY_MS = 200
 const BATCH_EVENTS = 1_000
-/** Below the server's own default of 1 MiB. */
+/** A little less than the server's default limit of 1 MiB. */
 const MAX_APPEND_BYTES = 1024 * 1024 - 4096
 
 export type EventStoreLogOptions = {
-  /** As `EVENTSTORE_URL`: `parseAddress` says what it may hold. */
+  /** An address as in `EVENTSTORE_URL` (`parseAddress`). */
   readonly url: string
   readonly deadlineMs?: number
-  /** Before the name of each stream. Default: the URL's `streamPrefix`, or `tracebook.` */
+  /** What the name of each stream begins with. Default: the URL's `streamPrefix`, or `tracebook.` */
   readonly prefix?: string
-  /** Bytes of data. Default: the URL's `maxAppendBytes`, or a little less than the server's own default of 1 MiB. */
+  /** Bytes of data in one append. Default: the URL's `maxAppendBytes`, or a little less than the server's default limit of 1 MiB. */
   readonly maxAppendBytes?: number
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
 
 const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
-/** A page as followers get it: they need not take more at once than they would from elsewhere. */
+/** Cuts a page into batches as small as those that followers of a log in PostgreSQL get. */
 function* batchesOf({ events, through }: Batch): Generator<Batch> {
   for (let start = 0; start === 0 || start < events.length; start += BATCH_EVENTS) {
     const some = events.slice(start, start + BATCH_EVENTS)
@@ -54,23 +54,23 @@ function* batchesOf({ events, through }: Batch): Generator<Batch> {
  * The log in an EventStoreDB or KurrentDB cluster. Positions are commit positions.
  * @throws BadAddress
  */
-export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Identified => {
+export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & IdentityStore => {
   const { url, deadlineMs = 5_000, observe } = options
   const parsed = parseAddress(url)
   const address = { ...parsed, prefix: options.prefix ?? parsed.prefix }
   const maxAppendBytes = options.maxAppendBytes ?? parsed.maxAppendBytes ?? MAX_APPEND_BYTES
   const [forWriting, forReading] = [newConnection(address), newConnection(address)]
-  const ask = newAsk(forReading, deadlineMs)
-  const questions = newQuestions(ask, address, deadlineMs)
-  const own = newOwnEvents()
-  const { page, read, readAll } = newReader({ ask, address, questions, own, watch: () => watch() })
+  const retryingRead = newRetryingRead(forReading, deadlineMs)
+  const serverReads = newServerReads(retryingRead, address, deadlineMs)
+  const ownEvents = newOwnEvents()
+  const { page, read, readAll } = newReader({ retryingRead, address, serverReads, ownEvents, watch: () => watch() })
   const wakeUps = newWakeUps(forReading, address)
-  const { head, sees } = questions
-  const writer = newWriter({ connection: forWriting, address, deadlineMs, head, sees, observe })
+  const { head, canReadUpTo } = serverReads
+  const writer = newWriter({ connection: forWriting, address, deadlineMs, head, canReadUpTo, observe })
   const closing = new AbortController()
-  const identified = newIdentified(questions, writer, address.prefix)
+  const identityStore = newIdentityStore(serverReads, writer, address.prefix)
   const listeners: ((identity: LogIdentity) => void)[] = []
-  const guard = newGuard([forReading, forWriting], identified, (identity) => {
+  const guard = newEpochGuard([forReading, forWriting], identityStore, (identity) => {
     sharedReads.forget()
     for (const listener of listeners) listener(identity)
   })
@@ -81,18 +81,18 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     return () => guard.assertSame(generation)
   }
 
-  const append = async (stream: string, expected: Expected, events: readonly NewEvent[]) => {
-    // The server would take it, and answer with a revision that does not exist.
+  const append = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) => {
+    // The server would accept an empty append, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs an event')
-    const written = events.map(toEventData)
-    own.sent(events)
+    const eventData = events.map(toEventData)
+    ownEvents.remember(events)
     const assertSame = watch()
-    const answer = await writer.append(address.prefix + stream, expected, written, assertSame)
-    wakeUps.wake()
+    const answer = await writer.append(address.prefix + stream, expected, eventData, assertSame)
+    wakeUps.increment()
     return answer
   }
 
-  /** False when that cannot be known now. @throws LogChanged */
+  /** Whether the log is still in this generation; false while it cannot be reached. @throws LogChanged */
   const isSame = async (generation: number): Promise<boolean> => {
     try {
       await guard.assertSame(generation)
@@ -105,36 +105,37 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
 
   const lastRevision = async (stream: string) => {
     const assertSame = watch()
-    const last = await questions.last(address.prefix + stream)
+    const last = await serverReads.lastEvent(address.prefix + stream)
     await assertSame()
     return last?.revision ?? 'none'
   }
 
-  const sharedReads = newSharedReads({ version: wakeUps.version, read: page })
+  const sharedReads = newSharedReads({ count: wakeUps.count, read: page })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
     const generation = guard.generation()
     let at = after
-    let woken = true
-    let next: Look | undefined
+    let isWoken = true
+    let next: SharedRead | undefined
     try {
       while (!end.aborted) {
-        const look = next ?? sharedReads.at(at)
+        const read = next ?? sharedReads.at(at)
         next = undefined
-        const read = await orAborted(look.page, end)
-        if (end.aborted) return look.leave()
+        const found = await orAborted(read.page, end)
+        if (end.aborted) return read.leave()
         // Also after a read that failed: where the log has lost its end, no record may stand at this position any more.
-        const page = (await isSame(generation)) ? read : undefined
-        guard.saw(page?.events.at(-1))
-        next = page && !page.isLast ? sharedReads.at(page.through, page.isSparse) : undefined // while the follower has this one
+        const page = (await isSame(generation)) ? found : undefined
+        guard.noteRead(page?.events.at(-1))
+        // The next page is read while the follower works on this one.
+        next = page && !page.isLast ? sharedReads.at(page.through, page.isSparse) : undefined
         if (page) {
-          if (!woken && page.events.length > 0) wakeUps.missed()
+          if (!isWoken && page.events.length > 0) wakeUps.restart()
           at = page.through
-          yield* batchesOf(page) // perhaps nothing new, but heard of
+          yield* batchesOf(page) // also an empty one: it tells the follower that the log answers
         }
         if (!page) await pause(RETRY_MS, end)
-        woken = page?.isLast ? await wakeUps.changed(look.seen, POLL_MS, end) : true
+        isWoken = page?.isLast ? await wakeUps.changed(read.seen, POLL_MS, end) : true
       }
     } finally {
       next?.leave()
@@ -142,7 +143,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   }
 
   const truncate = async (stream: string, before: Revision) => {
-    await truncateStream(questions, writer, address.prefix + stream, before)
+    await truncateStream(serverReads, writer, address.prefix + stream, before)
     sharedReads.forget()
   }
 
@@ -164,7 +165,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
     follow,
     truncate,
     head,
-    ...identified,
+    ...identityStore,
     identity: guard.identity,
     onChange,
     maxAppendBytes,

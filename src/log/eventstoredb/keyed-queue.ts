@@ -1,16 +1,16 @@
-/** Work for one key is done in its order, one at a time; work for different keys at the same time, up to a width. */
+/** Runs the jobs of one key one after the other, in their order; jobs of different keys concurrently, up to a limit. */
 export type KeyedQueue = {
-  /** A job must end, and must not throw. */
+  /** A job must settle, and must not reject. */
   add(key: string, job: () => Promise<void>): void
-  /** Resolves when nothing is left to do. */
+  /** Resolves when all jobs are done. */
   idle(): Promise<void>
 }
 
-export const newKeyedQueue = (width: number): KeyedQueue => {
+export const newKeyedQueue = (maxRunning: number): KeyedQueue => {
   const queues = new Map<string, (() => Promise<void>)[]>()
   const ready: string[] = []
   let running = 0
-  let atRest: (() => void)[] = []
+  let whenIdle: (() => void)[] = []
 
   const done = (key: string) => {
     const queue = queues.get(key)!
@@ -18,14 +18,14 @@ export const newKeyedQueue = (width: number): KeyedQueue => {
     if (queue.length > 0) ready.push(key)
     else queues.delete(key)
     running -= 1
-    pump()
+    startReady()
     if (queues.size > 0) return
-    for (const resolve of atRest) resolve()
-    atRest = []
+    for (const resolve of whenIdle) resolve()
+    whenIdle = []
   }
 
-  const pump = () => {
-    while (running < width && ready.length > 0) {
+  const startReady = () => {
+    while (running < maxRunning && ready.length > 0) {
       const key = ready.shift()!
       running += 1
       void queues.get(key)![0]!().then(() => done(key))
@@ -39,13 +39,13 @@ export const newKeyedQueue = (width: number): KeyedQueue => {
       queues.set(key, [job])
       ready.push(key)
     }
-    pump()
+    startReady()
   }
 
   const idle = () =>
     new Promise<void>((resolve) => {
       if (queues.size === 0) resolve()
-      else atRest.push(resolve)
+      else whenIdle.push(resolve)
     })
 
   return { add, idle }

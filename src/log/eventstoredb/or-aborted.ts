@@ -1,6 +1,6 @@
 /**
- * What a promise gives, or nothing as soon as the signal says that nobody waits any longer. Unlike `Promise.race` with
- * a promise of the abort it leaves nothing behind at a signal that outlives many of these.
+ * Resolves like `work`, or to undefined once the signal aborts. Unlike `Promise.race` it removes its listener, so a signal
+ * that lives long does not collect one for every call.
  */
 export const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> =>
   new Promise((resolve, reject) => {

@@ -1,47 +1,47 @@
 import type { NewEvent, RecordedEvent } from '../log.ts'
 
 export type OwnEvents = {
-  /** Keeps in mind what is about to be appended. */
-  sent(events: readonly NewEvent[]): void
-  /** The event as it was read, with what its texts parse to when this process wrote them; once for each event. */
-  recognised(event: RecordedEvent): RecordedEvent
+  /** Keeps events that are about to be appended. */
+  remember(events: readonly NewEvent[]): void
+  /** Adds the decoded data and metadata to an event that was read, if this process wrote it; once for each event. */
+  withDecoded(event: RecordedEvent): RecordedEvent
 }
 
-const KEPT_BYTES = 4 * 1024 * 1024
+const MAX_BYTES = 4 * 1024 * 1024
 
 const weightOf = ({ data, metadata }: NewEvent) => data.length + metadata.length
 
 /**
- * Followers read what this process itself has just written: they need not parse it again. The texts are compared, so it
- * does not matter what became of the append. What is not read soon is let go of.
+ * Spares followers from parsing what this process has just written. The texts are compared, so that it does not matter
+ * whether the append succeeded. The oldest events are dropped when they exceed `maxBytes` (default 4 MiB).
  */
-export const newOwnEvents = (maxBytes = KEPT_BYTES): OwnEvents => {
-  const kept = new Map<string, NewEvent>() // by id, the oldest first
+export const newOwnEvents = (maxBytes = MAX_BYTES): OwnEvents => {
+  const events = new Map<string, NewEvent>() // by id, the oldest first
   let weight = 0
 
   const drop = (event: NewEvent) => {
-    if (kept.delete(event.id)) weight -= weightOf(event)
+    if (events.delete(event.id)) weight -= weightOf(event)
   }
 
-  const sent = (events: readonly NewEvent[]) => {
-    for (const event of events) {
-      if (!event.decoded || kept.has(event.id)) continue
-      kept.set(event.id, event)
+  const remember = (added: readonly NewEvent[]) => {
+    for (const event of added) {
+      if (!event.decoded || events.has(event.id)) continue
+      events.set(event.id, event)
       weight += weightOf(event)
     }
-    for (const event of kept.values()) {
+    for (const event of events.values()) {
       if (weight <= maxBytes) return
       drop(event)
     }
   }
 
-  const recognised = (event: RecordedEvent): RecordedEvent => {
-    const own = kept.get(event.id)
+  const withDecoded = (event: RecordedEvent): RecordedEvent => {
+    const own = events.get(event.id)
     if (!own) return event
     drop(own)
     const isSame = own.type === event.type && own.data === event.data && own.metadata === event.metadata
     return isSame ? { ...event, decoded: own.decoded! } : event
   }
 
-  return { sent, recognised }
+  return { remember, withDecoded }
 }

@@ -1,43 +1,47 @@
 import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client'
-import type { Sent, SentEvent, Stored } from './sent.ts'
+import type { ReadResponse, LazyEvent, StoredEvent } from './read-response.ts'
 
 export type Page = {
-  readonly events: readonly Stored[]
-  /** How many events were read, with those that were left out. */
+  readonly events: readonly StoredEvent[]
+  /** How many events were read, including those that were not wanted. */
   readonly seen: number
-  /** The position of the last event, also of one that was left out. */
+  /** The position of the last event that was read; undefined when there was none. */
   readonly through: bigint | undefined
-  /** There was no more. */
+  /** Whether the read has reached the end. */
   readonly isLast: boolean
 }
 
 export type PageOptions = {
   readonly count: number
-  /** How long the server may be silent. */
-  readonly patienceMs: number
+  /** How long the server may be silent before the read fails, in milliseconds. */
+  readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
-  /** Which events to keep, by the full names of their streams and their positions. */
+  /** Which events to take, by the full names of their streams and their positions. Default: all. */
   readonly wanted?: (stream: string, position: bigint) => boolean
-  /** After so many events a page ends that leaves out most of them. */
+  /** After so many events the page ends if most of them were not wanted. Default: it goes on. */
   readonly sample?: number
 }
 
-/** A read of the client. */
+/** A stream of responses, as the client's reads return. */
 export type Source = ReturnType<EventStoreDBClient['readAll']> | ReturnType<EventStoreDBClient['readStream']>
 
 const PAGE_BYTES = 4 * 1024 * 1024
 
-/** For a read: hands on what the server sent. It is a Transform, which takes this option, though its types do not say so. */
-export const asSent = {
-  transform: (sent: Sent, _encoding: string, next: (error: null, sent: Sent) => void) => next(null, sent),
+/**
+ * An option for reads: passes on what `parseReadResponse` gives. The client's reads are `Transform` streams and take its
+ * options, though their types do not say so.
+ */
+export const passThrough = {
+  transform: (sent: ReadResponse, _encoding: string, next: (error: null, sent: ReadResponse) => void) =>
+    next(null, sent),
 } as object
 
-/** Takes the events of a page, as many as fit. */
-export const newTaker = (maxEvents: number) => {
-  const events: Stored[] = []
+/** Collects events up to 4 MiB or `maxEvents`. */
+export const newPageCollector = (maxEvents: number) => {
+  const events: StoredEvent[] = []
   let bytes = 0
-  /** False when the page is full. */
-  const take = (event: SentEvent): boolean => {
+  /** Adds an event; false when the page is full then. */
+  const take = (event: LazyEvent): boolean => {
     events.push(event.stored())
     bytes += event.bytes
     return bytes < PAGE_BYTES && events.length < maxEvents
@@ -45,10 +49,10 @@ export const newTaker = (maxEvents: number) => {
   return { events, take }
 }
 
-/** Reads to the end, to 4 MiB, or until most of a sample was left out. */
+/** Reads to the end, up to 4 MiB, or until most events of a sample were not wanted. */
 export const readPage = async (source: Source, options: PageOptions): Promise<Page> => {
   const { count, wanted, sample = Number.POSITIVE_INFINITY } = options
-  const { events, take } = newTaker(Number.POSITIVE_INFINITY)
+  const { events, take } = newPageCollector(Number.POSITIVE_INFINITY)
   let through: bigint | undefined
   let seen = 0
   const isComplete = await consume(source, options, ({ event }) => {
@@ -62,38 +66,39 @@ export const readPage = async (source: Source, options: PageOptions): Promise<Pa
   return { events, seen, through, isLast: isComplete && seen < count }
 }
 
-export type ConsumeOptions = Pick<PageOptions, 'patienceMs' | 'signal'>
+export type ConsumeOptions = Pick<PageOptions, 'timeoutMs' | 'signal'>
 
 /**
- * Takes what comes until the end, or until `take` says that it is enough; says whether it was the end. Whatever is left
- * early is cancelled: it would hold one of the connection's streams.
+ * Hands responses to `take` until it returns false or the source ends; gives whether the source has ended. A source that
+ * has not ended is cancelled, because it would occupy one of the connection's 100 streams.
+ * @throws the source's error, or an error after `timeoutMs` of silence or when the signal aborts
  */
 export const consume = (
   source: Source | AllStreamSubscription,
-  { patienceMs, signal }: ConsumeOptions,
-  take: (sent: Sent) => boolean,
+  { timeoutMs: timeoutMs, signal }: ConsumeOptions,
+  take: (response: ReadResponse) => boolean,
 ): Promise<boolean> =>
   new Promise((resolve, reject) => {
     let settled = false
-    const finish = (outcome: () => void, isOver: boolean) => {
+    const finish = (settle: () => void, hasEnded: boolean) => {
       if (settled) return
       settled = true
       clearTimeout(silence)
       signal?.removeEventListener('abort', abort)
-      if (!isOver) cancel(source)
-      outcome()
+      if (!hasEnded) cancel(source)
+      settle()
     }
     const fail = (message: string) => finish(() => reject(new Error(message)), false)
     const abort = () => fail('the read was aborted')
-    const silence = setTimeout(() => fail('the log did not answer in time'), patienceMs)
+    const silence = setTimeout(() => fail('the log did not answer in time'), timeoutMs)
     signal?.addEventListener('abort', abort)
-    // The listener stays: an error that comes after the end, with nobody to hear it, would end the process.
+    // Never removed: an `error` event without a listener, which may come after the end, would end the process.
     source.on('error', (error: Error) => finish(() => reject(error), true))
     source.on('end', () => finish(() => resolve(true), true))
-    source.on('data', (sent) => {
+    source.on('data', (response) => {
       if (settled) return
       silence.refresh()
-      if (!take(sent as unknown as Sent)) finish(() => resolve(false), false)
+      if (!take(response as unknown as ReadResponse)) finish(() => resolve(false), false)
     })
     if (signal?.aborted) abort()
   })

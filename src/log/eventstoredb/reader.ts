@@ -1,83 +1,84 @@
 import type { Position, ReadOptions, RecordedEvent } from '../log.ts'
 import type { Address } from './address.ts'
-import type { Ask } from './retrying-client.ts'
-import { newMask } from './mask.ts'
+import type { RetryingRead } from './retrying-client.ts'
+import { newTruncationFilter } from './truncation-filter.ts'
 import type { OwnEvents } from './own-events.ts'
-import type { Stored } from './sent.ts'
-import type { Questions } from './questions.ts'
-import { newSweep } from './sweep.ts'
-import { metadataStream } from './truncation-point.ts'
+import type { StoredEvent } from './read-response.ts'
+import type { ServerReads } from './server-reads.ts'
+import { newFilteredRead } from './filtered-read.ts'
+import { metadataStream } from './stream-metadata.ts'
 
 const FIRST_PAGE = 64
-/** Much, because whoever reads to the end need not ask each stream for its truncation. */
+/** Large, because a page up to the log's end needs no reads of streams' metadata (`truncation-filter.ts`). */
 const PAGE_EVENTS = 4_000
-/** Less than this says nothing of what the log holds. */
+/** Fewer events say nothing about how many of the log's events are ours. */
 const SAMPLE_EVENTS = 1_000
 const LAST_REVISION = 2n ** 63n - 1n
 
-export type Batch = {
+export type ReadPage = {
   readonly events: readonly RecordedEvent[]
+  /** The events hold all of ours up to this position. */
   readonly through: Position
-  /** There was no more. */
+  /** Whether it goes up to the end of the log. */
   readonly isLast: boolean
-  /** Most of what stands there is not ours. */
+  /** Whether most events there belong to other applications. */
   readonly isSparse: boolean
 }
 
-export type BatchOptions = {
+export type ReadPageOptions = {
   readonly signal?: AbortSignal | undefined
   readonly count?: number
-  /** As the batch before said: then the server looks through the log, instead of sending what is not ours. */
+  /** Whether the page before was sparse: then the server filters the events, instead of sending those of others. */
   readonly isSparse?: boolean | undefined
 }
 
 export type Reader = {
-  /** Up to a page of the whole log behind a position; `through` also passes what is not ours. */
-  page(after: Position, options?: BatchOptions): Promise<Batch>
+  /** A page of our events in the whole log, behind a position. */
+  page(after: Position, options?: ReadPageOptions): Promise<ReadPage>
   readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
 }
 
 export type ReaderOptions = {
-  readonly ask: Ask
+  readonly retryingRead: RetryingRead
   readonly address: Address
-  readonly questions: Questions
-  readonly own: Pick<OwnEvents, 'recognised'>
+  readonly serverReads: ServerReads
+  readonly ownEvents: Pick<OwnEvents, 'withDecoded'>
   /** Begins to watch the log; what it gives @throws LogChanged once the log is not the same any more. */
   readonly watch: () => () => Promise<void>
 }
 
-/** Reads pages to their end: nothing stays open between them, so a reader may take its time, or stop. */
-export const newReader = ({ ask, address, questions, own, watch }: ReaderOptions): Reader => {
+/** Reads in pages: no call to the server stays open between two of them, so a reader may be slow, or stop early. */
+export const newReader = ({ retryingRead, address, serverReads, ownEvents, watch }: ReaderOptions): Reader => {
   const { credentials, prefix } = address
-  const mask = newMask(questions, prefix)
+  const withoutTruncated = newTruncationFilter(serverReads, prefix)
 
-  const ours = async (events: readonly Stored[], isToEnd: boolean): Promise<RecordedEvent[]> =>
-    (await mask(events, isToEnd))
+  const ours = async (events: readonly StoredEvent[], isToEnd: boolean): Promise<RecordedEvent[]> =>
+    (await withoutTruncated(events, isToEnd))
       .filter((event) => event.stream.startsWith(prefix))
-      .map((event) => own.recognised({ ...event, stream: event.stream.slice(prefix.length) }))
+      .map((event) => ownEvents.withDecoded({ ...event, stream: event.stream.slice(prefix.length) }))
 
   const prefixes = [prefix, metadataStream(prefix)]
-  const sweep = newSweep(ask, questions, { credentials, prefixes })
+  const readFiltered = newFilteredRead(retryingRead, serverReads, { credentials, prefixes })
 
   const page = async (
     after: Position,
-    { signal, count = PAGE_EVENTS, ...before }: BatchOptions = {},
-  ): Promise<Batch> => {
-    const swept = before.isSparse ? await sweep(after, signal) : undefined
-    if (swept) {
-      const { events, through, isComplete } = swept
+    { signal, count = PAGE_EVENTS, ...before }: ReadPageOptions = {},
+  ): Promise<ReadPage> => {
+    const filtered = before.isSparse ? await readFiltered(after, signal) : undefined
+    if (filtered) {
+      const { events, through, isComplete } = filtered
       return { events: await ours(events, isComplete), through, isLast: false, isSparse: !isComplete }
     }
     const wanted = (stream: string, position: bigint) =>
       position > after && prefixes.some((prefix) => stream.startsWith(prefix))
-    // One more, because the first may be the one at `after` itself.
+    // One more, because the first may be the event at `after` itself.
     const {
       events,
       through = after,
       isLast,
       seen,
-    } = await questions.ofAll(after, {
+    } = await serverReads.pageOfAll(after, {
       count: count + 1,
       sample: SAMPLE_EVENTS,
       wanted,
@@ -89,13 +90,13 @@ export const newReader = ({ ask, address, questions, own, watch }: ReaderOptions
 
   async function* readAll({ after, limit = Number.POSITIVE_INFINITY }: { after: Position; limit?: number }) {
     let [left, count] = [limit, FIRST_PAGE]
-    let next: Promise<Batch> | undefined = left > 0 ? page(after, { count }) : undefined
+    let next: Promise<ReadPage> | undefined = left > 0 ? page(after, { count }) : undefined
     while (next) {
       const { events, through, isLast, isSparse } = await next
       const taken = events.slice(0, left)
       left -= taken.length
       count = Math.min(count * 4, PAGE_EVENTS)
-      // The next page is fetched while the reader has this one; its error is for whoever gets that far.
+      // The next page is fetched while the reader works on this one; its error is thrown once the reader gets there.
       next = isLast || left <= 0 ? undefined : page(through, { count, isSparse })
       next?.catch(() => {})
       yield* taken
@@ -107,7 +108,7 @@ export const newReader = ({ ask, address, questions, own, watch }: ReaderOptions
     let [at, left, count] = [from > LAST_REVISION ? LAST_REVISION : from, limit, FIRST_PAGE]
     const assertSame = watch()
     while (left > 0 && at >= 0n) {
-      const { events, isLast } = await questions.ofStream(prefix + stream, at, {
+      const { events, isLast } = await serverReads.pageOfStream(prefix + stream, at, {
         backwards,
         count: Math.min(count, left),
       })

@@ -3,28 +3,32 @@ import type { EventStoreDBClient } from '@eventstore/db-client'
 import { newGate } from '../../gate.ts'
 import { LogUnavailable } from '../log.ts'
 import type { Connection } from './connection.ts'
-import { hopeless, isNotLeader } from './errors.ts'
+import { permanentError, isNotLeader } from './errors.ts'
 
-// One of the connection's 100 streams is the subscription's.
-const AT_ONCE = 64
+// A connection has 100 streams, of which the subscription takes one.
+const MAX_CONCURRENT = 64
 const RETRY_MS = 50
 
-export type Ask = <T>(work: (client: EventStoreDBClient) => Promise<T>, signal?: AbortSignal) => Promise<T>
+export type RetryingRead = <T>(work: (client: EventStoreDBClient) => Promise<T>, signal?: AbortSignal) => Promise<T>
 
-/** Asks, and again until the deadline: what only reads may be repeated. @throws LogUnavailable */
-export const newAsk = (connection: Connection, deadlineMs: number): Ask => {
-  const gate = newGate(AT_ONCE)
+/**
+ * Runs a read, and tries again over a new connection until the deadline. For reads only: an append must not be repeated
+ * like this.
+ * @throws LogUnavailable at the deadline, or when the server refuses for good
+ */
+export const newRetryingRead = (connection: Connection, deadlineMs: number): RetryingRead => {
+  const limited = newGate(MAX_CONCURRENT)
   return async (work, signal) => {
     const end = performance.now() + deadlineMs
     for (;;) {
       const client = connection.client()
       try {
-        return await gate(() => work(client))
+        return await limited(() => work(client))
       } catch (error) {
-        const final = hopeless(error)
+        const final = permanentError(error)
         if (final) throw final
         if (signal?.aborted) throw new LogUnavailable(false, error)
-        if (isNotLeader(error)) connection.fault()
+        if (isNotLeader(error)) connection.noteFault()
         else connection.renew(client)
         if (performance.now() + RETRY_MS > end) throw new LogUnavailable(false, error)
         await setTimeout(RETRY_MS)

@@ -6,7 +6,7 @@ import { newConnection } from './connection.ts'
 
 type Operations = InstanceType<typeof operations.OperationsClient>
 
-/** The client has no method for it, but can make any call over its connection. */
+/** Private methods of the client, which has no public one for scavenging. */
 type Inner = {
   execute<T>(service: unknown, name: string, work: (operations: Operations) => Promise<T>): Promise<T>
   callArguments(
@@ -15,8 +15,8 @@ type Inner = {
 }
 
 /**
- * Starts a scavenge of one node and gives its id: what has been truncated leaves the disk. It runs on by itself, and
- * in a cluster each node needs its own. Needs the rights of `$ops`.
+ * Starts a scavenge of one node, which removes truncated events from its disk, and gives the id of the scavenge. It runs on
+ * after this has resolved. In a cluster each node needs its own. The user must be a member of `$ops`.
  */
 export const startScavenge = async (url: string, deadlineMs = 10_000): Promise<string> => {
   const address = parseAddress(url)

@@ -1,16 +1,18 @@
 import type { Position } from '../log.ts'
-import type { Batch } from './reader.ts'
+import type { ReadPage } from './reader.ts'
 
-/** One page of the log, asked for once the wake-ups had come to a version. Nothing when it could not be read. */
-export type Look = {
+/** A read of one page that several followers may use. */
+export type SharedRead = {
+  /** The count of the wake-ups when the read began: what they announce later may not be in the page. */
   readonly seen: number
-  readonly page: Promise<Batch | undefined>
-  /** For a follower that does not wait any longer: the last one to leave ends the read. */
+  /** Undefined when it could not be read. */
+  readonly page: Promise<ReadPage | undefined>
+  /** To be called by a follower that does not wait any longer: the last one to leave aborts the read. */
   leave(): void
 }
 
-type Kept = Pick<Look, 'seen' | 'page'> & {
-  /** When it is too old to be shared; not while it is under way. */
+type CachedRead = Pick<SharedRead, 'seen' | 'page'> & {
+  /** When it gets too old to be shared; infinite until the page has come. */
   until: number
   readonly stop: AbortController
   followers: number
@@ -18,93 +20,93 @@ type Kept = Pick<Look, 'seen' | 'page'> & {
 }
 
 export type SharedReads = {
-  /** A look behind a position: a new one, or one that another follower has begun there. */
-  at(position: Position, isSparse?: boolean): Look
-  /** Lets go of what has been read: some of it has been erased. */
+  /** A read behind a position: one that another follower has begun there, or a new one. */
+  at(position: Position, isSparse?: boolean): SharedRead
+  /** Drops all pages, because some of their events have been erased. */
   forget(): void
 }
 
 export type SharedReadsOptions = {
-  /** Of the wake-ups. */
-  readonly version: () => number
-  readonly read: (after: Position, options: { signal: AbortSignal; isSparse: boolean }) => Promise<Batch>
-  /** Milliseconds that only grow. */
+  /** The count of the wake-ups. */
+  readonly count: () => number
+  readonly read: (after: Position, options: { signal: AbortSignal; isSparse: boolean }) => Promise<ReadPage>
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number
 }
 
-const KEPT_BYTES = 8 * 1024 * 1024
-/** Of a page without events of ours, with all that hangs on it. */
-const EMPTY_BYTES = 16 * 1024
-/** Afterwards others may have erased some of it. */
-const KEPT_MS = 1_000
+const MAX_BYTES = 8 * 1024 * 1024
+/** About what a page without events of ours takes in memory. */
+const EMPTY_PAGE_BYTES = 16 * 1024
+/** Not longer, because other processes may erase some of the events. */
+const MAX_AGE_MS = 1_000
 
-const weightOf = ({ events }: Batch) =>
-  events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length + 200, EMPTY_BYTES)
+const weightOf = ({ events }: ReadPage) =>
+  events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length + 200, EMPTY_PAGE_BYTES)
 
 /**
- * The followers of a process go through the log one close behind the other: what the first has read, the others get from
- * memory. A look says which version of the wake-ups it has seen, so whoever shares an old one looks again at once.
+ * Followers of one process go through the log close behind each other: the first one reads a page, the others get it from
+ * memory. `seen` lets a follower that gets an older page notice at once that there may be newer events.
  */
-export const newSharedReads = ({ version, read, now = () => performance.now() }: SharedReadsOptions): SharedReads => {
-  const kept = new Map<Position, Kept>() // in the order in which they began
+export const newSharedReads = ({ count, read, now = () => performance.now() }: SharedReadsOptions): SharedReads => {
+  const cache = new Map<Position, CachedRead>() // in the order in which the reads began
   let weight = 0
 
-  const drop = (position: Position, look: Kept) => {
-    if (kept.get(position) !== look) return
-    kept.delete(position)
-    weight -= look.weight
+  const drop = (position: Position, cached: CachedRead) => {
+    if (cache.get(position) !== cached) return
+    cache.delete(position)
+    weight -= cached.weight
   }
 
-  /** What is too old, and from the oldest on what is too much. */
+  /** Drops pages that are too old, and the oldest ones while all pages together are too large. */
   const evict = () => {
-    for (const [position, look] of kept)
-      if (now() >= look.until || (weight > KEPT_BYTES && look.weight > 0)) drop(position, look)
+    for (const [position, cached] of cache)
+      if (now() >= cached.until || (weight > MAX_BYTES && cached.weight > 0)) drop(position, cached)
   }
 
-  const keep = (position: Position, look: Kept, page: Batch) => {
-    if (kept.get(position) !== look) return
-    look.until = now() + KEPT_MS
-    look.weight = weightOf(page)
-    weight += look.weight
+  const keep = (position: Position, cached: CachedRead, page: ReadPage) => {
+    if (cache.get(position) !== cached) return
+    cached.until = now() + MAX_AGE_MS
+    cached.weight = weightOf(page)
+    weight += cached.weight
     evict()
   }
 
-  const begin = (position: Position, isSparse: boolean): Kept => {
+  const begin = (position: Position, isSparse: boolean): CachedRead => {
     const stop = new AbortController()
-    const seen = version() // before the look: what comes after it is not missed
+    const seen = count() // before the read, so that nothing behind its page is missed
     const page = read(position, { signal: stop.signal, isSparse }).then(
-      (read) => {
-        if (read.through > position) keep(position, look, read)
-        else drop(position, look) // nothing new: the next one has to look for itself
-        return read
+      (page) => {
+        if (page.through > position) keep(position, cached, page)
+        else drop(position, cached) // nothing new: the next follower has to read again
+        return page
       },
       () => {
-        drop(position, look)
+        drop(position, cached)
         return undefined
       },
     )
-    const look: Kept = { seen, page, until: Number.POSITIVE_INFINITY, stop, followers: 0, weight: 0 }
-    kept.set(position, look)
-    return look
+    const cached: CachedRead = { seen, page, until: Number.POSITIVE_INFINITY, stop, followers: 0, weight: 0 }
+    cache.set(position, cached)
+    return cached
   }
 
-  const at = (position: Position, isSparse = false): Look => {
+  const at = (position: Position, isSparse = false): SharedRead => {
     evict()
-    const look = kept.get(position) ?? begin(position, isSparse)
-    look.followers += 1
-    let isHere = true
+    const cached = cache.get(position) ?? begin(position, isSparse)
+    cached.followers += 1
+    let hasLeft = false
     const leave = () => {
-      if (isHere) look.followers -= 1
-      isHere = false
-      if (look.followers > 0) return
-      drop(position, look)
-      look.stop.abort()
+      if (!hasLeft) cached.followers -= 1
+      hasLeft = true
+      if (cached.followers > 0) return
+      drop(position, cached)
+      cached.stop.abort()
     }
-    return { seen: look.seen, page: look.page, leave }
+    return { seen: cached.seen, page: cached.page, leave }
   }
 
   const forget = () => {
-    kept.clear()
+    cache.clear()
     weight = 0
   }
 

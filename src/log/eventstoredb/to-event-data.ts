@@ -8,7 +8,7 @@ const assertText = (what: string, text: unknown) => {
   if (typeof text !== 'string' || !text.isWellFormed()) throw new TypeError(`${what} cannot be written down`)
 }
 
-/** Parsed once to be sure, as Postgres does; not again what this process has just made of a value. */
+/** Parses the text, as PostgreSQL does on insert. Not needed for texts that this process has just serialised. */
 const assertJson = (what: string, text: string) => {
   assertText(what, text)
   JSON.parse(text)
@@ -24,9 +24,11 @@ const assertEvent = ({ id, type, data, metadata, decoded }: NewEvent) => {
 }
 
 /**
- * An event for the client. Whatever it cannot serialise would leave its promise open for ever, so all is checked here.
- * Binary, because JSON would be parsed and written anew; a plain Uint8Array, because a Buffer as metadata would be.
- * @throws TypeError, SyntaxError
+ * Converts an event for the client. What the client cannot serialise would leave its promise pending for ever, so
+ * everything is checked here. The content type is binary, because the client would parse and rewrite JSON; metadata is
+ * a plain `Uint8Array`, because the client would serialise a `Buffer` as JSON.
+ * @throws TypeError for texts that UTF-8 or the server cannot hold
+ * @throws SyntaxError for data or metadata that is not JSON
  */
 export const toEventData = (event: NewEvent): EventData => {
   assertEvent(event)

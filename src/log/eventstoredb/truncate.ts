@@ -1,23 +1,22 @@
 import type { Revision } from '../log.ts'
-import { changeMetadata } from './change-metadata.ts'
-import type { Questions } from './questions.ts'
-import { truncationPoint, withTruncationPoint } from './truncation-point.ts'
+import type { ServerReads } from './server-reads.ts'
+import { changeMetadata, truncationPoint, withTruncationPoint } from './stream-metadata.ts'
 import type { Writer } from './writer.ts'
 
 /**
- * Sets a stream's truncation point and keeps its other metadata. Never beyond the last event, or events that come
- * later would be invisible, and never back. `stream` is the full name.
+ * Sets a stream's truncation point, but never behind the last event, where later events would be invisible, and never
+ * back. The stream's other metadata stays. `stream` is the full name.
  */
 export const truncateStream = async (
-  questions: Pick<Questions, 'last'>,
+  serverReads: Pick<ServerReads, 'lastEvent'>,
   writer: Writer,
   stream: string,
   before: Revision,
 ): Promise<void> => {
-  const end = await questions.last(stream)
+  const end = await serverReads.lastEvent(stream)
   if (!end) return
   const wanted = before < end.revision ? before : end.revision
-  await changeMetadata(questions, writer, stream, (metadata) =>
+  await changeMetadata(serverReads, writer, stream, (metadata) =>
     truncationPoint(metadata) >= wanted ? undefined : withTruncationPoint(metadata, wanted),
   )
 }

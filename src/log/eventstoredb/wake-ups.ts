@@ -1,32 +1,32 @@
 import { type AllStreamSubscription, END, streamNameFilter } from '@eventstore/db-client'
 import type { Address } from './address.ts'
-import { newVersion } from '../version.ts'
+import { newChangeCounter } from '../change-counter.ts'
 import type { Connection } from './connection.ts'
-import type { Sent } from './sent.ts'
+import type { ReadResponse } from './read-response.ts'
 
 const PAUSE_MS = 200
-/** So many events with nobody waiting: followers are busy, and the server would send all of it twice. */
-const UNHEARD = 200
+/** After so many events while no follower waits the subscription ends: busy followers read the same events again. */
+const MAX_UNHEARD = 200
 
 export type WakeUps = {
-  /** Counts wake-ups: what has been seen before a look cannot be missed after it. */
-  version(): number
-  /** Says that there may be something new. */
-  wake(): void
-  /** Waits until the version has moved on, for `timeoutMs`, or until abort. Says whether it has. */
+  /** The count of wake-ups. Taken before a read, it tells later whether there may be newer events. */
+  count(): number
+  /** Wakes the followers: there may be new events. */
+  increment(): void
+  /** Waits until the count is not `since` any more, for `timeoutMs`, or until abort; gives whether it has changed. */
   changed(since: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>
-  /** Something came that the subscription did not announce: it may be dead without a word. */
-  missed(): void
+  /** Ends the subscription, because it did not announce an event that was read: its connection may be dead. */
+  restart(): void
   close(): void
 }
 
 /**
- * A subscription to the end of the log, while somebody waits there. It only shortens the wait: it is dropped when it
- * is slow, may end or freeze silently, and behind it followers look by themselves.
+ * Wakes followers at the log's end by a subscription, which is open while a follower waits. It only shortens their wait:
+ * the server may drop it, and it may freeze silently, so followers poll as well.
  */
 export const newWakeUps = (connection: Connection, { prefix, credentials }: Address): WakeUps => {
   const filter = streamNameFilter({ prefixes: [prefix, `$$${prefix}`], checkpointInterval: 1_000 })
-  const { now: version, move: wake, isAwaited, changed: moved } = newVersion()
+  const { count, increment, isAwaited, changed: counterChanged } = newChangeCounter()
   let subscription: AllStreamSubscription | undefined
   let [unheard, notBefore, closed] = [0, 0, false]
 
@@ -37,37 +37,37 @@ export const newWakeUps = (connection: Connection, { prefix, credentials }: Addr
     ended?.unsubscribe().catch(() => {})
   }
 
-  const heard = () => {
+  const announce = () => {
     if (!isAwaited()) unheard += 1
-    if (unheard >= UNHEARD) stop()
-    wake()
+    if (unheard >= MAX_UNHEARD) stop()
+    increment()
   }
 
   const listen = () => {
     if (subscription || closed || performance.now() < notBefore) return
     notBefore = performance.now() + PAUSE_MS
-    const transform = ({ event, isConfirmation }: Sent, _encoding: string, next: () => void) => {
-      // Confirmed: what came between the last look and this moment has not been announced.
-      if (event || isConfirmation) heard()
+    const transform = ({ event, isConfirmation }: ReadResponse, _encoding: string, next: () => void) => {
+      // A confirmation counts, too: events between the last read and the subscription's start are not announced.
+      if (event || isConfirmation) announce()
       next()
     }
     const options = { fromPosition: END, filter, credentials } as const
-    const fresh = connection.client().subscribeToAll(options, { transform } as object)
-    const gone = () => {
-      if (subscription === fresh) subscription = undefined
+    const opened = connection.client().subscribeToAll(options, { transform } as object)
+    const forget = () => {
+      if (subscription === opened) subscription = undefined
     }
-    // Between two looks a server may go and another one come: only what was open all the time notices.
-    const broken = () => {
-      connection.fault()
-      gone()
+    // Between two reads another server may take over: only what is open all the time notices it.
+    const fail = () => {
+      connection.noteFault()
+      forget()
     }
-    fresh.on('error', broken).on('end', gone).on('close', gone).resume()
-    subscription = fresh
+    opened.on('error', fail).on('end', forget).on('close', forget).resume()
+    subscription = opened
   }
 
   const changed = (since: number, timeoutMs: number, signal: AbortSignal) => {
-    const change = moved(since, timeoutMs, signal)
-    if (version() === since && !signal.aborted) {
+    const change = counterChanged(since, timeoutMs, signal)
+    if (count() === since && !signal.aborted) {
       unheard = 0
       listen()
     }
@@ -79,5 +79,5 @@ export const newWakeUps = (connection: Connection, { prefix, credentials }: Addr
     stop()
   }
 
-  return { version, wake, changed, missed: stop, close }
+  return { count, increment, changed, restart: stop, close }
 }

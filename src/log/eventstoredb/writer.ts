@@ -1,21 +1,21 @@
 import { type EventData, type EventStoreDBClient, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client'
-import { type Appended, type Expected, LogChanged, LogUnavailable, WrongRevision } from '../log.ts'
+import { type Appended, type ExpectedRevision, LogChanged, LogUnavailable, WrongRevision } from '../log.ts'
 import type { Address } from './address.ts'
 import type { Connection } from './connection.ts'
-import { hopeless, isNeverSent, isNotLeader } from './errors.ts'
+import { permanentError, isNeverSent, isNotLeader } from './errors.ts'
 import { newKeyedQueue } from './keyed-queue.ts'
 
-// Of the 100 streams of a connection; more at once are not faster (measured).
-const IN_FLIGHT = 64
+// A connection has 100 streams; more concurrent appends are not faster (measured).
+const MAX_CONCURRENT = 64
 const RETRY_MS = 50
-/** A conflict names a revision some milliseconds before it can be read (measured: half of them 5, at most 76). */
-const UNSEEN_MS = 4
+/** A conflict tells of a revision some milliseconds before it can be read (measured: median 5, at most 76). */
+const POLL_MS = 4
 
 export type Writer = {
-  /** `stream` is the full name. `assertSame` is asked before each attempt whether the log is still the same. */
+  /** `stream` is the full name. `assertSame` is called before each attempt, and throws when the log is another one by now. */
   append(
     stream: string,
-    expected: Expected,
+    expected: ExpectedRevision,
     events: readonly EventData[],
     assertSame?: () => Promise<void>,
   ): Promise<Appended>
@@ -27,51 +27,51 @@ export type WriterOptions = {
   readonly connection: Connection
   readonly address: Address
   readonly deadlineMs: number
-  /** A position that is not before that of an event which has been truncated. */
+  /** The log's head: given as position of an append whose events have been truncated since an earlier attempt. */
   readonly head: () => Promise<bigint>
-  /** Whether a read of a stream, by its full name, sees a revision. */
-  readonly sees: (stream: string, revision: bigint) => Promise<boolean>
+  /** Whether a read of a stream, by its full name, gives the events up to a revision. */
+  readonly canReadUpTo: (stream: string, revision: bigint) => Promise<boolean>
   readonly observe?: ((appends: number, events: number, ms: number) => void) | undefined
 }
 
-type Waiting = {
+type PendingAppend = {
   readonly stream: string
-  readonly expected: Expected
+  readonly expected: ExpectedRevision
   readonly events: readonly EventData[]
   readonly end: number
   settled: boolean
-  /** An attempt may have been stored without our knowing. */
-  unsure: boolean
+  /** Whether an attempt that got no answer may have been stored. */
+  maybeStored: boolean
   /** The client of the attempt that has not been answered. */
   inFlight: EventStoreDBClient | undefined
-  trouble: unknown
+  lastError: unknown
 }
 
 /**
- * Appends go one at a time for each stream, 64 at a time in all. What is not a conflict proves nothing, so the same
- * ids go again with the same expected revision, which the server knows to be the same append, until the deadline.
+ * Sends one append at a time for each stream, and at most 64 in all. After any error but a conflict the append is sent
+ * again until the deadline, with the same ids and the same expected revision, by which the server recognises it.
  */
-export const newWriter = ({ connection, address, deadlineMs, head, sees, observe }: WriterOptions): Writer => {
-  const keyedQueue = newKeyedQueue(IN_FLIGHT)
+export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, observe }: WriterOptions): Writer => {
+  const keyedQueue = newKeyedQueue(MAX_CONCURRENT)
   let closed = false
 
-  const conflict = (append: Waiting, { actualVersion: actual }: WrongExpectedVersionError) => {
-    append.unsure = false // an earlier attempt would have been known by its ids
+  const conflict = (append: PendingAppend, { actualVersion: actual }: WrongExpectedVersionError) => {
+    append.maybeStored = false // the server would have recognised an earlier attempt by its ids
     return new WrongRevision(append.stream.slice(address.prefix.length), typeof actual === 'bigint' ? actual : 'none')
   }
 
-  /** The server checks revisions before its readers see them. A wait that is in vain ends with the deadline. */
-  const untilSeen = async (append: Waiting, { actual }: WrongRevision) => {
+  /** Waits until reads show the revision of a conflict, at most until the deadline: the server answers conflicts earlier. */
+  const untilReadable = async (append: PendingAppend, { actual }: WrongRevision) => {
     if (actual === 'none') return
-    while (!append.settled && !(await sees(append.stream, actual)))
-      await new Promise((resume) => setTimeout(resume, UNSEEN_MS))
+    while (!append.settled && !(await canReadUpTo(append.stream, actual)))
+      await new Promise((resume) => setTimeout(resume, POLL_MS))
   }
 
-  const send = async (client: EventStoreDBClient, append: Waiting): Promise<Appended> => {
+  const send = async (client: EventStoreDBClient, append: PendingAppend): Promise<Appended> => {
     const { stream, expected, events, end } = append
     const deadline = Math.max(1, Math.ceil(end - performance.now()))
     const { nextExpectedRevision, position } = await client.appendToStream(stream, [...events], {
-      expectedRevision: expected === 'none' ? NO_STREAM : expected, // never ANY: after a restart it is written twice
+      expectedRevision: expected === 'none' ? NO_STREAM : expected, // never ANY: after a restart of the server a repeated append would be stored twice
       credentials: address.credentials,
       requiresLeader: true,
       deadline,
@@ -79,8 +79,8 @@ export const newWriter = ({ connection, address, deadlineMs, head, sees, observe
     return { revision: nextExpectedRevision, position: position?.commit ?? (await head()) }
   }
 
-  /** One attempt. Nothing when it failed and may pass another time. */
-  const attempt = async (append: Waiting): Promise<Appended | Error | undefined> => {
+  /** One attempt. Undefined when it has failed and may succeed at another time. */
+  const attempt = async (append: PendingAppend): Promise<Appended | Error | undefined> => {
     const client = connection.client()
     const started = performance.now()
     append.inFlight = client
@@ -90,11 +90,11 @@ export const newWriter = ({ connection, address, deadlineMs, head, sees, observe
       return answer
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) return conflict(append, error)
-      const final = hopeless(error, append.unsure ? 'unknown' : false)
+      const final = permanentError(error, append.maybeStored ? 'unknown' : false)
       if (final) return final
-      append.trouble = error
-      if (!isNeverSent(error)) append.unsure = true
-      if (isNotLeader(error)) connection.fault()
+      append.lastError = error
+      if (!isNeverSent(error)) append.maybeStored = true
+      if (isNotLeader(error)) connection.noteFault()
       else connection.renew(client)
       return undefined
     } finally {
@@ -104,50 +104,50 @@ export const newWriter = ({ connection, address, deadlineMs, head, sees, observe
 
   const append = (
     stream: string,
-    expected: Expected,
+    expected: ExpectedRevision,
     events: readonly EventData[],
     assertSame: () => Promise<void> = async () => {},
   ) =>
     new Promise<Appended>((resolve, reject) => {
       if (closed) throw new LogUnavailable(false)
       const end = performance.now() + deadlineMs
-      const state = { settled: false, unsure: false, inFlight: undefined, trouble: undefined }
-      const append: Waiting = { stream, expected, events, end, ...state }
+      const state = { settled: false, maybeStored: false, inFlight: undefined, lastError: undefined }
+      const append: PendingAppend = { stream, expected, events, end, ...state }
       let release = () => {}
       const settle = (outcome: Appended | Error) => {
         if (append.settled) return
         append.settled = true
         clearTimeout(deadline)
-        release() // also when the client's promise never settles
+        release() // the next append goes on even if the client's promise never settles
         if (outcome instanceof Error) reject(outcome)
         else resolve(outcome)
       }
       const refuse = () => {
         if (append.inFlight) connection.renew(append.inFlight)
-        settle(new LogUnavailable(append.unsure || append.inFlight ? 'unknown' : false, append.trouble))
+        settle(new LogUnavailable(append.maybeStored || append.inFlight ? 'unknown' : false, append.lastError))
       }
       const deadline = setTimeout(refuse, deadlineMs)
 
-      const sameLog = async (): Promise<boolean> => {
+      const isSameLog = async (): Promise<boolean> => {
         try {
           await assertSame()
           return true
         } catch (error) {
-          const stored = append.unsure ? 'unknown' : false
+          const stored = append.maybeStored ? 'unknown' : false
           if (error instanceof LogChanged) settle(new LogUnavailable(stored, error, error.message))
-          const final = hopeless((error as Error).cause, stored)
+          const final = permanentError((error as Error).cause, stored)
           if (final) settle(final)
-          append.trouble = error
+          append.lastError = error
           return false
         }
       }
 
       const persist = async () => {
         while (!append.settled) {
-          const isSame = await sameLog()
-          if (append.settled) return // what has been refused must not be stored after all
+          const isSame = await isSameLog()
+          if (append.settled) return // it was answered as not stored, so it must not be stored any more
           const outcome = isSame ? await attempt(append) : undefined
-          if (outcome instanceof WrongRevision) await untilSeen(append, outcome)
+          if (outcome instanceof WrongRevision) await untilReadable(append, outcome)
           if (outcome) settle(outcome)
           else await new Promise((resume) => setTimeout(resume, RETRY_MS))
         }
@@ -157,7 +157,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, sees, observe
         () =>
           new Promise<void>((resolve) => {
             release = resolve
-            if (end - performance.now() < 1) refuse() // it has waited for its turn to the last
+            if (end - performance.now() < 1) refuse() // it has waited in the queue until its deadline
             if (append.settled) return resolve()
             persist().catch((error) => settle(error as Error))
           }),

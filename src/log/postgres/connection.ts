@@ -1,12 +1,12 @@
 import type pg from 'pg'
-import { cut, hangUp, newClient } from '../../postgres/connect.ts'
+import { destroyConnection, closeConnection, newClient } from '../../postgres/connect.ts'
 
-/** The database would acknowledge what its disk does not hold. */
+/** The database is configured to acknowledge commits before they are on its disk. */
 export class NotDurable extends Error {
   override readonly name = 'NotDurable'
 }
 
-/** The log connection must not promise what the disk does not hold. */
+/** @throws NotDurable unless an acknowledged append is on the disk */
 const assertDurable = async (client: pg.Client) => {
   const { rows } = await client.query<{ fsync: string; sync: string }>(
     `select current_setting('fsync') fsync, current_setting('synchronous_commit') sync`,
@@ -17,17 +17,17 @@ const assertDurable = async (client: pg.Client) => {
 }
 
 export type Connection = {
-  /** The connection, made when there is none. */
+  /** The connection; opens one when there is none. */
   get(): Promise<pg.Client>
-  /** Gives it up at once, also when it is still being made or the server no longer answers on it. */
+  /** Closes it at once, even if it is still being opened or the server does not answer. */
   drop(): void
   end(): Promise<void>
 }
 
 /**
- * The one connection that appends go through. `statementMs` bounds a statement on the server too: given up here, it
- * would wait there for its turn and hold a backend for as long as another writer takes. `verify` looks at the log before
- * anything is appended to it.
+ * The one connection that appends go through. `statementMs` limits statements on the server, too: otherwise a statement that
+ * was given up here would go on waiting there for the lock of another writer. `verify` checks the log's identity before
+ * anything is appended.
  */
 export const newConnection = (
   url: string,
@@ -39,36 +39,36 @@ export const newConnection = (
 
   const get = async () => {
     if (client && ready) return client
-    const fresh = newClient(url, 'log writer', statementMs)
+    const opened = newClient(url, 'log writer', statementMs)
     const lost = () => {
-      if (client === fresh) client = undefined
+      if (client === opened) client = undefined
     }
-    fresh.on('error', lost)
-    client = fresh
+    opened.on('error', lost)
+    client = opened
     ready = false
     try {
-      await fresh.connect()
-      await assertDurable(fresh)
-      await verify(fresh)
+      await opened.connect()
+      await assertDurable(opened)
+      await verify(opened)
     } catch (error) {
       lost()
-      cut(fresh)
+      destroyConnection(opened)
       throw error
     }
-    ready = client === fresh
-    return fresh
+    ready = client === opened
+    return opened
   }
 
   const drop = () => {
     const lost = client
     client = undefined
-    if (lost) cut(lost)
+    if (lost) destroyConnection(lost)
   }
 
   const end = async () => {
     const last = client
     client = undefined
-    if (last) await hangUp(last)
+    if (last) await closeConnection(last)
   }
 
   return { get, drop, end }

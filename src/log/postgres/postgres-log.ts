@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { newPool } from '../../postgres/connect.ts'
-import { newWatchman } from '../identity.ts'
+import { newIdentityCheck } from '../identity-check.ts'
 import { type Batch, type EventLog, LogChanged, type LogIdentity, type RecordedEvent, type Revision } from '../log.ts'
-import { lookAt } from './identity.ts'
-import { ask, newReader } from './reader.ts'
+import { newProbe } from './probe.ts'
+import { queryWithRetry, newReader } from './reader.ts'
 import { newTail } from './tail.ts'
 import { newWakeUps } from './wake-ups.ts'
 import { newWriter } from './writer.ts'
@@ -25,59 +25,62 @@ const lastStatement = 'select revision from log.events where stream = $1 order b
 
 export type PostgresLogOptions = {
   readonly url: string
+  /** How long an append may take before it is answered with LogUnavailable. Default 5,000. */
   readonly deadlineMs?: number
-  /** Of the pool for reads; appends and wake-ups take one each besides. */
+  /** How many connections the pool for reads may have; appends and wake-ups take one more each. */
   readonly connections?: number
   /** Default 32 MiB. */
   readonly maxAppendBytes?: number
+  /** Called after each batch of appends, for the metrics. */
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
 
 const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
-/** The log in Postgres. Needs a direct connection: LISTEN does not survive a pooler. */
+/** The log in PostgreSQL. Needs a direct connection: LISTEN does not work through a connection pooler. */
 export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   const { url, deadlineMs = 5_000, connections = 6, maxAppendBytes = 32 * 1024 * 1024, observe } = options
   const listeners: ((identity: LogIdentity) => void)[] = []
-  const watchman = newWatchman(0, (identity) => {
+  const identityCheck = newIdentityCheck(0, (identity) => {
     writer.abandon(new LogChanged())
     tail.restart()
     for (const listener of listeners) listener(identity)
   })
-  const verify = (client: pg.ClientBase) => watchman.verify(lookAt(client))
+  const verify = (client: pg.ClientBase) => identityCheck.verify(newProbe(client))
   const pool = newPool(url, 'log', connections, STATEMENT_MS, undefined, verify)
   const { page, read, readAll } = newReader(pool)
   const tail = newTail(TAIL_BYTES)
   const closing = new AbortController()
-  const others = newWakeUps(url, pool, { grown: tail.wake, truncated: tail.forget })
+  const wakeUps = newWakeUps(url, pool, { grown: tail.wake, truncated: tail.clear })
   const committed = (events: readonly RecordedEvent[]) => {
-    watchman.saw(events.at(-1))
+    identityCheck.noteRead(events.at(-1))
     if (events.length > 0) tail.publish(events)
     else tail.wake()
-    others.tell()
+    wakeUps.notify()
   }
   const writer = newWriter({ url, deadlineMs, verify, committed, ...(observe ? { observe } : {}) })
 
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
-    const end = AbortSignal.any([signal, closing.signal])
+    const stopped = AbortSignal.any([signal, closing.signal])
     const reader = tail.read()
-    const generation = watchman.generation()
+    const generation = identityCheck.generation()
     let at = after
-    let woken = false // otherwise it is time to look into the log itself
+    // At the start, and when nothing woke the follower for a while, the log itself is read: a notification may have been lost.
+    let mayUseTail = false
     try {
-      while (!end.aborted) {
-        const seen = tail.version()
-        const events = (woken ? reader.after(at) : undefined) ?? (await page(at).catch(() => undefined))
-        if (end.aborted) return
-        if (watchman.generation() !== generation) throw new LogChanged()
-        watchman.saw(events?.at(-1))
-        if (events === undefined) await pause(RETRY_MS, end)
+      while (!stopped.aborted) {
+        const seen = tail.count()
+        const events = (mayUseTail ? reader.eventsAfter(at) : undefined) ?? (await page(at).catch(() => undefined))
+        if (stopped.aborted) return
+        if (identityCheck.generation() !== generation) throw new LogChanged()
+        identityCheck.noteRead(events?.at(-1))
+        if (events === undefined) await pause(RETRY_MS, stopped)
         else if (events.length === 0) {
           reader.reachedEnd(seen)
-          yield { events, through: at } // nothing new, but heard of
-          woken = await tail.changed(seen, POLL_MS, end)
+          yield { events, through: at } // an empty batch tells the follower that the log answers
+          mayUseTail = await tail.changed(seen, POLL_MS, stopped)
         } else {
-          woken = true
+          mayUseTail = true
           at = events.at(-1)!.position
           yield { events, through: at }
         }
@@ -89,31 +92,38 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
 
   const truncate = async (stream: string, before: Revision) => {
     for (;;) {
-      const { rowCount } = await ask(pool, { name: 'log-truncate', text: truncateStep, values: [stream, before] })
-      tail.erased(stream, before)
+      const { rowCount } = await queryWithRetry(pool, {
+        name: 'log-truncate',
+        text: truncateStep,
+        values: [stream, before],
+      })
+      tail.drop(stream, before)
       if (!rowCount || rowCount < TRUNCATE_STEP) break
     }
-    await others.tellTruncated()
+    await wakeUps.notifyTruncated()
   }
 
   const lastRevision = async (stream: string) => {
     const query = { name: 'log-last', text: lastStatement, values: [stream] }
-    return (await ask<{ revision: bigint }>(pool, query)).rows[0]?.revision ?? 'none'
+    return (await queryWithRetry<{ revision: bigint }>(pool, query)).rows[0]?.revision ?? 'none'
   }
 
   const head = async () => {
     const query = { name: 'log-head', text: 'select coalesce(max(position), 0) as position from log.events' }
-    return (await ask<{ position: bigint }>(pool, query)).rows[0]!.position
+    return (await queryWithRetry<{ position: bigint }>(pool, query)).rows[0]!.position
   }
 
-  const look = lookAt({ query: (text: string, values: unknown[]) => ask(pool, { text, values }) } as never)
+  // The pool, with the retries of all reads. The probe calls `query` in this way only.
+  const probe = newProbe({
+    query: (text: string, values: unknown[]) => queryWithRetry(pool, { text, values }),
+  } as never)
 
   let closed: Promise<void> | undefined
-  const close = () => (closed ??= shut())
-  const shut = async () => {
+  const close = () => (closed ??= closeAll())
+  const closeAll = async () => {
     await writer.close()
     closing.abort()
-    await others.close()
+    await wakeUps.close()
     await Promise.race([pool.end(), setTimeout(CLOSE_TIMEOUT_MS, undefined, { ref: false })])
   }
 
@@ -125,8 +135,8 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
     follow,
     truncate,
     head,
-    identity: look.identity,
-    holds: look.holds,
+    identity: probe.identity,
+    holds: probe.holds,
     onChange: (listener) => void listeners.push(listener),
     maxAppendBytes,
     close,

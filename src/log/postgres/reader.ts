@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
-import { isTransient } from '../../postgres/connect.ts'
+import { isTransient } from '../../postgres/errors.ts'
 import { LogUnavailable, type Position, type ReadOptions, type RecordedEvent } from '../log.ts'
 
 const PAGE_EVENTS = 1_000
 const PAGE_BYTES = 8 * 1024 * 1024
+const MAX_REVISION = 2n ** 62n
 
 type Row = {
   position: bigint
@@ -18,7 +19,7 @@ type Row = {
 
 const columns = 'e.position, e.stream, e.revision, e.id, e.type, e.data, e.metadata'
 
-// The inner query decides by weight how far a page goes, before any body is fetched. One event always fits.
+// The inner query decides from the sizes of the events how far a page goes, before any data is fetched. One event always fits.
 const pageOfAll = `
   select ${columns} from log.events e where e.position > $1 and e.position <= (
     select max(w.position) from (
@@ -39,33 +40,36 @@ const pageOfStream = (direction: 'asc' | 'desc') => {
 }
 
 export type Reader = {
-  /** Up to a page of events behind a position; empty at the end of the log. */
+  /** A page of events behind a position; empty at the end of the log. */
   page(after: Position, limit?: number): Promise<RecordedEvent[]>
   readAll(options: { after: Position; limit?: number }): AsyncIterable<RecordedEvent>
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
 }
 
-const PATIENCE_MS = 1_000
+const TIMEOUT_MS = 1_000
 const RETRY_MS = 20
 
-/** Asks, and for a second again: when the server restarts, every connection of a pool fails once. */
-export const ask = async <Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.QueryConfig) => {
-  const patience = performance.now() + PATIENCE_MS
+/**
+ * Runs a query, and retries it for a second: when the server restarts, every connection of the pool fails once.
+ * @throws LogUnavailable
+ */
+export const queryWithRetry = async <Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.QueryConfig) => {
+  const deadline = performance.now() + TIMEOUT_MS
   for (;;) {
     try {
       return await pool.query<Row>(query)
     } catch (error) {
       if (!isTransient(error)) throw error
-      if (pool.ending || performance.now() > patience) throw new LogUnavailable(false, error)
+      if (pool.ending || performance.now() > deadline) throw new LogUnavailable(false, error)
       await setTimeout(RETRY_MS)
     }
   }
 }
 
-/** Reads the events table in pages that are bounded in number and in bytes. */
+/** Reads the events table in pages of at most 1,000 events and 8 MiB. */
 export const newReader = (pool: pg.Pool): Reader => {
   const rows = async (name: string, text: string, values: unknown[]) =>
-    (await ask<Row>(pool, { name, text, values })).rows as RecordedEvent[]
+    (await queryWithRetry<Row>(pool, { name, text, values })).rows as RecordedEvent[]
 
   const page = (after: Position, limit = PAGE_EVENTS) =>
     rows('log-page', pageOfAll, [after, Math.min(limit, PAGE_EVENTS)])
@@ -82,7 +86,7 @@ export const newReader = (pool: pg.Pool): Reader => {
   }
 
   async function* read(stream: string, options: ReadOptions = {}) {
-    const { backwards = false, from = backwards ? 2n ** 62n : 0n, limit = Number.POSITIVE_INFINITY } = options
+    const { backwards = false, from = backwards ? MAX_REVISION : 0n, limit = Number.POSITIVE_INFINITY } = options
     let [at, left] = [from, limit]
     while (left > 0) {
       const events = await rows(

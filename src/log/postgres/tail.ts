@@ -1,87 +1,93 @@
+import { newChangeCounter } from '../change-counter.ts'
 import type { Position, RecordedEvent, Revision } from '../log.ts'
-import { newVersion } from '../version.ts'
 
-/** A follower's place in the log. */
-export type Reader = {
+/** One follower of the tail. */
+export type TailReader = {
   /**
-   * Fresh events straight after a position; none when it is the end, as far as is known here; undefined when only the
-   * log itself can tell.
+   * The events behind a position; none when the position is known to be the log's end; undefined when the log itself has
+   * to be read.
    */
-  after(position: Position): readonly RecordedEvent[] | undefined
-  /** Says that a look into the log, begun at this version, has found nothing more. */
-  reachedEnd(version: number): void
+  eventsAfter(position: Position): readonly RecordedEvent[] | undefined
+  /** Notes that a read of the log that began at this count has found nothing more. */
+  reachedEnd(count: number): void
   leave(): void
 }
 
 export type Tail = {
-  /** Takes a batch that has just been committed, in the order of commits. */
+  /** Adds a batch that has just been committed; to be called in the order of commits. */
   publish(events: readonly RecordedEvent[]): void
-  /** What all readers have passed is let go of. */
-  read(): Reader
-  /** Lets go of everything: some of it has been erased from the log. */
-  forget(): void
-  /** Lets go of what has just been erased: the events of a stream before a revision. */
-  erased(stream: string, before: Revision): void
-  /** Begins anew: the log is in another epoch. */
+  /** Adds a follower: batches that all followers have passed are dropped. */
+  read(): TailReader
+  /** Drops all events, because another process has erased some of them. */
+  clear(): void
+  /** Drops the events of a stream before a revision, which have just been erased. */
+  drop(stream: string, before: Revision): void
+  /** Begins again, because the log is in another epoch. */
   restart(): void
-  /** Says that another process may have written. */
+  /** Notes that another process may have appended, and wakes the followers. */
   wake(): void
-  /** Counts wake-ups: what has been seen before a look cannot be missed after it. */
-  version(): number
-  /** Whether the version has moved on; false after `timeoutMs` and on abort. */
+  /** The count of changes. Taken before a read, it tells later whether there may be newer events. */
+  count(): number
+  /** Waits until the count is not `since` any more, for `timeoutMs`, or until abort; gives whether it has changed. */
   changed(since: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>
 }
 
 const PAGE_EVENTS = 1_000
 const PAGE_BYTES = 8 * 1024 * 1024
 
-const weight = (event: RecordedEvent) => event.data.length + event.metadata.length + 200
-const weigh = (events: readonly RecordedEvent[]) => events.reduce((sum, event) => sum + weight(event), 0)
+const EVENT_BYTES = 200 // about what an event takes in memory besides its texts
 
-/** The newest committed batches of this process that some reader still has before it, contiguous, up to `maxBytes`. */
+/** About how many bytes of memory events take. */
+const sizeOf = (events: readonly RecordedEvent[]) =>
+  events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length + EVENT_BYTES, 0)
+
+/**
+ * The newest batches that this process has committed, without gaps and up to `maxBytes`, as far as a follower has not
+ * passed them: followers get them from memory instead of reading them from the database.
+ */
 export const newTail = (maxBytes: number): Tail => {
   let batches: { events: readonly RecordedEvent[]; bytes: number }[] = []
   let bytes = 0
-  let end: Position | undefined // of the log, unless somebody else has written
-  let foreign = 0 // the version at the last word of somebody else
-  const { now: version, move, changed } = newVersion()
-  const readers = new Map<Reader, Position>()
+  let end: Position | undefined // the last position of this process's appends
+  let foreignAt = 0 // the count at the last notice that another process may have appended
+  const { count, increment, changed } = newChangeCounter()
+  const readers = new Map<TailReader, Position>()
 
   const wake = () => {
-    foreign = version() + 1
-    move()
+    foreignAt = count() + 1
+    increment()
   }
 
-  const forget = () => {
+  const clear = () => {
     batches = []
     bytes = 0
   }
 
-  const erased = (stream: string, before: Revision) => {
+  const drop = (stream: string, before: Revision) => {
     const stays = (event: RecordedEvent) => event.stream !== stream || event.revision >= before
     batches = batches.flatMap((batch) => {
       const events = batch.events.filter(stays)
-      return events.length > 0 ? [{ events, bytes: weigh(events) }] : []
+      return events.length > 0 ? [{ events, bytes: sizeOf(events) }] : []
     })
     bytes = batches.reduce((sum, batch) => sum + batch.bytes, 0)
   }
 
   const restart = () => {
-    forget()
+    clear()
     end = undefined
     wake()
   }
 
   const publish = (events: readonly RecordedEvent[]) => {
     const last = batches.at(-1)?.events.at(-1)
-    // Another process may have written in between: what is held then no longer reaches the end.
-    if (last && events[0]!.position !== last.position + 1n) forget()
-    const size = weigh(events)
+    // Another process has appended in between: the batches up to there would leave a gap.
+    if (last && events[0]!.position !== last.position + 1n) clear()
+    const size = sizeOf(events)
     batches.push({ events, bytes: size })
     bytes += size
     while (bytes > maxBytes && batches.length > 1) bytes -= batches.shift()!.bytes
     end = events.at(-1)!.position
-    move()
+    increment()
   }
 
   const isPassed = ({ events }: { events: readonly RecordedEvent[] }) => {
@@ -89,7 +95,7 @@ export const newTail = (maxBytes: number): Tail => {
     return [...readers.values()].every((position) => position >= last)
   }
 
-  const after = (position: Position) => {
+  const eventsAfter = (position: Position) => {
     const first = batches[0]?.events[0]
     if (!first || first.position > position + 1n) return undefined
     const start = batches.findIndex(({ events }) => events.at(-1)!.position > position)
@@ -103,20 +109,21 @@ export const newTail = (maxBytes: number): Tail => {
     return found
   }
 
-  const read = (): Reader => {
-    let looked = -1
-    const reader: Reader = {
-      after: (position) => {
+  const read = (): TailReader => {
+    let lastRead = -1 // the count when a read of the log began that has found its end
+    const reader: TailReader = {
+      eventsAfter: (position) => {
         readers.set(reader, position)
         while (batches.length > 0 && isPassed(batches[0]!)) bytes -= batches.shift()!.bytes
-        // Somebody's word may come before the answer to an older append of ours: only a look after it is proof.
-        return position === end && looked >= foreign ? [] : after(position)
+        // Another process's notice may come before the answer to an older append of ours: only a read that began after the
+        // notice proves that `end` is the end.
+        return position === end && lastRead >= foreignAt ? [] : eventsAfter(position)
       },
-      reachedEnd: (version) => void (looked = version),
+      reachedEnd: (count) => void (lastRead = count),
       leave: () => void readers.delete(reader),
     }
     return reader
   }
 
-  return { publish, read, forget, erased, restart, wake, version, changed }
+  return { publish, read, clear, drop, restart, wake, count, changed }
 }

@@ -1,44 +1,45 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { hangUp, newClient } from '../../postgres/connect.ts'
+import { closeConnection, newClient } from '../../postgres/connect.ts'
 
 const CHANNEL = 'tracebook_log'
 const RETRY_MS = 200
 const NOTIFY_GAP_MS = 20
 
-export type Heard = { readonly grown: () => void; readonly truncated: () => void }
+/** What to do when another process has appended, or has truncated a stream. */
+export type WakeUpHandlers = { readonly grown: () => void; readonly truncated: () => void }
 
 export type WakeUps = {
-  /** Tells other processes that the log has grown: a hint, sent soon, outside of the append, never two at a time. */
-  tell(): void
-  /** Tells other processes that what they hold of the log in memory may be erased. */
-  tellTruncated(): Promise<void>
+  /** Notifies other processes of new events. A hint: sent soon, outside of the append's transaction, one at a time. */
+  notify(): void
+  /** Notifies other processes that events which they hold in memory may have been erased. */
+  notifyTruncated(): Promise<void>
   close(): Promise<void>
 }
 
-/** Listens until closed; a lost connection is made anew, and the poll of the followers covers the gap. */
-const newListener = (url: string, heard: (payload: string) => void) => {
+/** Listens until closed. Reconnects after a lost connection; meanwhile the followers' polls find new events. */
+const newListener = (url: string, onNotification: (payload: string) => void) => {
   let client: pg.Client | undefined
   let closed = false
   let retry: NodeJS.Timeout | undefined
 
-  const listen = async (fresh: pg.Client) => {
-    const again = () => {
-      if (client !== fresh) return
+  const listen = async (opened: pg.Client) => {
+    const reconnect = () => {
+      if (client !== opened) return
       client = undefined
       if (!closed) retry = setTimeout(() => void listen(newClient(url, 'log listener')), RETRY_MS).unref()
     }
-    fresh.on('error', again)
-    fresh.on('end', again)
-    fresh.on('notification', ({ payload = '' }) => heard(payload))
-    client = fresh
+    opened.on('error', reconnect)
+    opened.on('end', reconnect)
+    opened.on('notification', ({ payload = '' }) => onNotification(payload))
+    client = opened
     try {
-      await fresh.connect()
-      await fresh.query(`listen ${CHANNEL}`)
-      heard('')
+      await opened.connect()
+      await opened.query(`listen ${CHANNEL}`)
+      onNotification('') // for events of the time without a connection
     } catch {
-      again()
-      await hangUp(fresh)
+      reconnect()
+      await closeConnection(opened)
     }
   }
 
@@ -46,39 +47,39 @@ const newListener = (url: string, heard: (payload: string) => void) => {
   return async () => {
     closed = true
     clearTimeout(retry)
-    if (client) await hangUp(client)
+    if (client) await closeConnection(client)
   }
 }
 
-/** How the processes on one log wake each other. What a process says is no news to itself. */
-export const newWakeUps = (url: string, pool: pg.Pool, { grown, truncated }: Heard): WakeUps => {
+/** Lets the processes on one log wake each other's followers. A process ignores its own notifications. */
+export const newWakeUps = (url: string, pool: pg.Pool, { grown, truncated }: WakeUpHandlers): WakeUps => {
   const self = randomUUID()
   let wanted = false
   let running = false
 
   const stopListening = newListener(url, (payload) => {
-    const [from, what] = payload.split(' ')
-    if (from === self) return
+    const [sender, what] = payload.split(' ')
+    if (sender === self) return
     if (what === 'truncated') truncated()
     grown()
   })
 
-  const say = (what: string) => pool.query('select pg_notify($1, $2)', [CHANNEL, `${self} ${what}`]).catch(() => {})
+  const send = (what: string) => pool.query('select pg_notify($1, $2)', [CHANNEL, `${self} ${what}`]).catch(() => {})
 
   const run = async () => {
     running = true
     while (wanted) {
       wanted = false
-      await say('grown')
+      await send('grown')
       await new Promise((resolve) => setTimeout(resolve, NOTIFY_GAP_MS))
     }
     running = false
   }
 
-  const tell = () => {
+  const notify = () => {
     wanted = true
     if (!running) void run()
   }
 
-  return { tell, tellTruncated: async () => void (await say('truncated')), close: stopListening }
+  return { notify, notifyTruncated: async () => void (await send('truncated')), close: stopListening }
 }

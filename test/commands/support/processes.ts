@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { readRunning } from '../../../src/embedded/lock.ts'
+import { readRunningService } from '../../../src/embedded/lock.ts'
 import { inFolder } from '../../embedded/support.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import { until } from '../../support/until.ts'
@@ -74,7 +74,7 @@ export const startService = async (dataDir: string): Promise<RunningService> => 
   void ended.then((end) => (failure = end))
   const address = async () => {
     if (failure) throw new Error(`the service did not start: ${failure.err}`)
-    const running = await readRunning(dataDir).catch(() => undefined)
+    const running = await readRunningService(dataDir).catch(() => undefined)
     return running?.pid === child.pid ? running : undefined
   }
   await until(async () => (await address()) !== undefined)

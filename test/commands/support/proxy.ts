@@ -5,7 +5,7 @@ export type Proxy = {
   readonly url: string
   /** Where requests go from now on; until there is a place they wait. */
   target(url: string | undefined): void
-  /** Told of each batch of messages when its request has been passed on; the answer may still be under way. */
+  /** StreamEvent of each batch of messages when its request has been passed on; the answer may still be under way. */
   onBatch: (count: number) => void
   close(): Promise<void>
 }

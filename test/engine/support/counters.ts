@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { newCodec } from '../../../src/engine/codec.ts'
-import { formatsOf } from '../../../src/engine/formats.ts'
+import { formatsOf, newCodec } from '../../../src/engine/codec.ts'
 import { foldSource } from '../../../src/engine/fold.ts'
 import { Rejected } from '../../../src/engine/rejected.ts'
 import { type StreamKind, event } from '../../../src/engine/stream.ts'
-import { type Source, type TransactorOptions, newTransactor } from '../../../src/engine/transact.ts'
+import { type StateSource, type TransactorOptions, newTransactor } from '../../../src/engine/transact.ts'
 import type { EventLog } from '../../../src/log/log.ts'
 
 export const CounterEvent = z.discriminatedUnion('type', [event('Counted', { by: z.int(), note: z.string() })])
@@ -61,6 +60,6 @@ type Options = Partial<TransactorOptions<Counter, CounterEvent, void>>
 
 /** A node's transactor of counters over a log. */
 export const newCounters = (log: EventLog, options: Options = {}) => {
-  const source: Source<Counter, void> = foldSource(counters, log, codec)
+  const source: StateSource<Counter, void> = foldSource(counters, log, codec)
   return newTransactor<Counter, CounterEvent>({ kind: counters, source, log, codec, now: Date.now, ...options })
 }

@@ -14,10 +14,10 @@ const books = projectionOf<AnyEvent>()<Changes>({
   indexes: 'create index books_name on books (name);',
   start: () => ({ put: new Map(), taken: new Set() }),
   on: {
-    TraceCreated: ({ put }, { of, data: { externalId } }) => void put.set(of, externalId),
-    TraceDeleted: ({ put, taken }, { of }) => {
-      put.delete(of)
-      taken.add(of)
+    TraceCreated: ({ put }, { streamId, data: { externalId } }) => void put.set(streamId, externalId),
+    TraceDeleted: ({ put, taken }, { streamId }) => {
+      put.delete(streamId)
+      taken.add(streamId)
     },
     TraceUpdated: 'ignored',
     MessageAdded: 'ignored',

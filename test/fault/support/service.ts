@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readRunning } from '../../../src/embedded/lock.ts'
+import { readRunningService } from '../../../src/embedded/lock.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import type { Moments } from './moments.ts'
 import { until } from '../../support/until.ts'
@@ -86,7 +86,7 @@ export const serveOn = async (dataDir: string, env: Record<string, string> = {})
     url = /Tracebook serves at (\S+)/.exec(output)?.[1] ?? ''
     return url !== ''
   })
-  const databaseUrl = env.DATABASE_URL ?? (await readRunning(dataDir))!.databaseUrl
+  const databaseUrl = env.DATABASE_URL ?? (await readRunningService(dataDir))!.databaseUrl
   const call = (method: string, path: string, asking: Asking = {}) => ask(url, method, path, asking)
   const isReady = () =>
     fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(20_000) }).then(

@@ -1,11 +1,11 @@
 import { type Test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type EventLog, type Expected, type NewEvent, WrongRevision } from '../../../src/log/log.ts'
+import { type EventLog, type ExpectedRevision, type NewEvent, WrongRevision } from '../../../src/log/log.ts'
 import { aStream, all, anAppend, bodies, errorOf, numbered } from '../support/events.ts'
 import type { World } from '../support/world.ts'
 
 /** Appends, or reads at once what the conflict names; gives the revision that the stream has then. */
-const appendOrRead = async (log: EventLog, stream: string, expected: Expected): Promise<bigint> => {
+const appendOrRead = async (log: EventLog, stream: string, expected: ExpectedRevision): Promise<bigint> => {
   try {
     return (await log.append(stream, expected, numbered(2))).revision
   } catch (error) {
@@ -94,7 +94,7 @@ export const appends = (test: Test<World>): void => {
   test('what a conflict names can be read at once', async ({ log, other }) => {
     const race = async () => {
       const stream = aStream()
-      let at: Expected = 'none'
+      let at: ExpectedRevision = 'none'
       for (let round = 0n; round < 10n; round++) {
         const ends: bigint[] = await Promise.all([log, other].map((each) => appendOrRead(each, stream, at)))
         assert.equal(ends, [round * 2n + 1n, round * 2n + 1n])

@@ -1,6 +1,6 @@
 import { type Test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Expected, WrongRevision } from '../../../src/log/log.ts'
+import { type ExpectedRevision, WrongRevision } from '../../../src/log/log.ts'
 import { aStream, all, anAppend, bodies, errorOf, essence, followPrefix, numbered } from '../support/events.ts'
 import type { World } from '../support/world.ts'
 
@@ -9,7 +9,7 @@ export const retries = (test: Test<World>): void => {
     for (const before of [0, 2]) {
       const stream = aStream()
       if (before > 0) await log.append(stream, 'none', numbered(before))
-      const expected: Expected = before > 0 ? BigInt(before - 1) : 'none'
+      const expected: ExpectedRevision = before > 0 ? BigInt(before - 1) : 'none'
       const events = numbered(3, before)
       const first = await log.append(stream, expected, events)
       assert.equal(await log.append(stream, expected, events), first)

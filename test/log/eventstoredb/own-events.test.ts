@@ -20,25 +20,25 @@ const read = ({ id, type, data, metadata }: NewEvent): RecordedEvent => ({
 test('what this process has written need not be parsed again, once', () => {
   const own = newOwnEvents()
   const [event] = decodedAppend('{"n":1}')
-  own.sent([event!])
-  assert.is(own.recognised(read(event!)).decoded, event!.decoded)
-  assert.is(own.recognised(read(event!)).decoded, undefined)
+  own.remember([event!])
+  assert.is(own.withDecoded(read(event!)).decoded, event!.decoded)
+  assert.is(own.withDecoded(read(event!)).decoded, undefined)
 })
 
 test('another text under the same id is another event', () => {
   const own = newOwnEvents()
   for (const change of [{ data: '{"n":2}' }, { type: 'Other' }, { metadata: '{}' }]) {
     const [event] = decodedAppend('{"n":1}')
-    own.sent([event!])
-    assert.is(own.recognised({ ...read(event!), ...change }).decoded, undefined)
+    own.remember([event!])
+    assert.is(own.withDecoded({ ...read(event!), ...change }).decoded, undefined)
   }
 })
 
-test('what nobody reads is let go of', () => {
+test('events that are not read are dropped', () => {
   const own = newOwnEvents(5_000)
   const events = Array.from({ length: 100 }, () => decodedAppend(JSON.stringify('x'.repeat(400)))).flat()
-  own.sent(events)
-  const kept = events.filter((event) => own.recognised(read(event)).decoded)
+  own.remember(events)
+  const kept = events.filter((event) => own.withDecoded(read(event)).decoded)
   assert.ok(kept.length > 0 && kept.length < 13)
   assert.is(kept.at(-1), events.at(-1))
 })

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newSharedReads } from '../../../src/log/eventstoredb/shared-reads.ts'
 import { alive } from '../../support/garbage.ts'
-import type { Batch } from '../../../src/log/eventstoredb/reader.ts'
+import type { ReadPage } from '../../../src/log/eventstoredb/reader.ts'
 import { until } from '../../support/until.ts'
 
 /** SharedReads whose reads are answered by hand. */
@@ -11,11 +11,11 @@ const newScene = () => {
   let version = 0
   let clock = 0
   const read = (after: bigint, { signal }: { signal: AbortSignal }) =>
-    new Promise<Batch>((resolve, reject) => {
+    new Promise<ReadPage>((resolve, reject) => {
       const answer = (through: bigint) => resolve({ events: [], through, isLast: true, isSparse: false })
       reads.push({ after, signal, answer, fail: () => reject(new Error('away')) })
     })
-  const sharedReads = newSharedReads({ version: () => version, read, now: () => clock })
+  const sharedReads = newSharedReads({ count: () => version, read, now: () => clock })
   /** Looks at so many positions, each of which has a page; gives at how many of them a page is kept. */
   const lookAt = async (count: number) => {
     for (let i = 0; i < count; i++) {
@@ -30,7 +30,7 @@ const newScene = () => {
   return { reads, sharedReads, lookAt, wake: () => void (version += 1), pass: (ms: number) => void (clock += ms) }
 }
 
-test('followers at one place share a read, under way or done, with the version that it has seen', async () => {
+test('followers at one position share a read, pending or done, with the count at its beginning', async () => {
   const { reads, sharedReads, wake } = newScene()
   const first = sharedReads.at(5n)
   wake()
@@ -42,7 +42,7 @@ test('followers at one place share a read, under way or done, with the version t
   assert.is(sharedReads.at(9n).seen, 1)
 })
 
-test('a read that found nothing, or failed, is shared by nobody who comes later', async () => {
+test('a read that found nothing, or failed, is not shared with later followers', async () => {
   const { reads, sharedReads } = newScene()
   const empty = sharedReads.at(5n)
   reads[0]!.answer(5n)
@@ -66,14 +66,14 @@ test('the last follower to leave ends the read, and each leaves once', () => {
   assert.is(reads.length, 2)
 })
 
-test('pages that hold nothing of ours are not kept for ever: they weigh, too', async () => {
+test('pages without events of ours have a weight, so they are evicted, too', async () => {
   const kept = await newScene().lookAt(10_000)
   assert.ok(kept > 0 && kept < 1_000)
 })
 
 test('a page is kept for a second, whatever it weighs', async () => {
   const { reads, sharedReads, pass } = newScene()
-  const held = new Set<WeakRef<Batch>>()
+  const held = new Set<WeakRef<ReadPage>>()
   const look = async (position: bigint) => {
     const { page } = sharedReads.at(position)
     reads.pop()!.answer(position + 1n)
@@ -86,7 +86,7 @@ test('a page is kept for a second, whatever it weighs', async () => {
   await until(() => alive(held) <= 1)
 })
 
-test('nothing is kept of what may have been erased', async () => {
+test('pages are dropped when some of their events may have been erased', async () => {
   const { reads, sharedReads } = newScene()
   const look = sharedReads.at(5n)
   reads[0]!.answer(9n)

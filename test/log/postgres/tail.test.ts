@@ -13,94 +13,94 @@ const events = (...positions: number[]): RecordedEvent[] =>
 
 const positions = (found: readonly RecordedEvent[] | undefined) => found?.map(({ position }) => Number(position))
 
-test('a reader gets what follows its position, nothing when memory does not reach back', () => {
+test('a reader gets the events behind its position, undefined when the tail does not reach back so far', () => {
   const tail = newTail(1_000_000)
   const reader = tail.read()
   tail.publish(events(5, 6))
   tail.publish(events(7))
-  assert.equal(positions(reader.after(3n)), undefined)
-  assert.equal(positions(reader.after(4n)), [5, 6, 7])
-  assert.equal(positions(reader.after(5n)), [6, 7])
+  assert.equal(positions(reader.eventsAfter(3n)), undefined)
+  assert.equal(positions(reader.eventsAfter(4n)), [5, 6, 7])
+  assert.equal(positions(reader.eventsAfter(5n)), [6, 7])
 })
 
-test('a batch goes once the slowest reader has passed it', () => {
+test('a batch is dropped once the slowest reader has passed it', () => {
   const tail = newTail(1_000_000)
   const [fast, slow] = [tail.read(), tail.read()]
   tail.publish(events(1, 2))
   tail.publish(events(3, 4))
-  slow.after(0n)
-  fast.after(4n)
-  assert.equal(positions(slow.after(1n)), [2, 3, 4])
-  slow.after(2n)
-  assert.equal(positions(slow.after(0n)), undefined, 'both have passed the first batch')
-  assert.equal(positions(slow.after(2n)), [3, 4])
+  slow.eventsAfter(0n)
+  fast.eventsAfter(4n)
+  assert.equal(positions(slow.eventsAfter(1n)), [2, 3, 4])
+  slow.eventsAfter(2n)
+  assert.equal(positions(slow.eventsAfter(0n)), undefined, 'both have passed the first batch')
+  assert.equal(positions(slow.eventsAfter(2n)), [3, 4])
 })
 
-test('what is erased is not given out, and the rest still is', () => {
+test('erased events are not given, all others are', () => {
   const tail = newTail(1_000_000)
   const reader = tail.read()
   const others = events(8, 9).map((event) => ({ ...event, stream: 'trace-2' }))
   tail.publish(events(5, 6, 7))
   tail.publish(others)
   tail.publish(events(10, 11))
-  tail.erased('trace-1', 11n)
-  assert.equal(positions(reader.after(7n)), [8, 9, 11])
-  assert.equal(positions(reader.after(4n)), undefined, 'only the log knows what there is')
+  tail.drop('trace-1', 11n)
+  assert.equal(positions(reader.eventsAfter(7n)), [8, 9, 11])
+  assert.equal(positions(reader.eventsAfter(4n)), undefined, 'only the log knows what there is')
   tail.publish(events(12))
-  assert.equal(positions(reader.after(8n)), [9, 11, 12])
+  assert.equal(positions(reader.eventsAfter(8n)), [9, 11, 12])
 })
 
 test('the end of the log is known until another process may have written', () => {
   const tail = newTail(1_000_000)
   const reader = tail.read()
-  assert.equal(positions(reader.after(0n)), undefined)
-  reader.reachedEnd(tail.version())
+  assert.equal(positions(reader.eventsAfter(0n)), undefined)
+  reader.reachedEnd(tail.count())
   tail.publish(events(1, 2))
-  assert.equal(positions(reader.after(2n)), [])
+  assert.equal(positions(reader.eventsAfter(2n)), [])
   tail.wake()
-  assert.equal(positions(reader.after(2n)), undefined)
+  assert.equal(positions(reader.eventsAfter(2n)), undefined)
 })
 
-test('the end is not known when another process’ word overtakes the answer to an append of ours', () => {
+test('the end is not known when the notice of another process overtakes the answer to an append', () => {
   const tail = newTail(1_000_000)
   const reader = tail.read()
-  reader.reachedEnd(tail.version())
-  const before = tail.version()
+  reader.reachedEnd(tail.count())
+  const before = tail.count()
   tail.wake() // it has written 3
   tail.publish(events(1, 2))
-  assert.equal(positions(reader.after(2n)), undefined)
+  assert.equal(positions(reader.eventsAfter(2n)), undefined)
   reader.reachedEnd(before)
-  assert.equal(positions(reader.after(2n)), undefined, 'that look began too early')
-  reader.reachedEnd(tail.version())
-  assert.equal(positions(reader.after(2n)), [])
+  assert.equal(positions(reader.eventsAfter(2n)), undefined, 'that look began too early')
+  reader.reachedEnd(tail.count())
+  assert.equal(positions(reader.eventsAfter(2n)), [])
 })
 
 test('a reader that has left holds nothing', () => {
   const tail = newTail(1_000_000)
   const [one, gone] = [tail.read(), tail.read()]
   tail.publish(events(1, 2))
-  gone.after(0n)
+  gone.eventsAfter(0n)
   gone.leave()
-  one.after(2n)
-  assert.equal(positions(one.after(0n)), undefined)
+  one.eventsAfter(2n)
+  assert.equal(positions(one.eventsAfter(0n)), undefined)
 })
 
-test('what weighs too much goes, passed or not', () => {
+test('the oldest batches are dropped when all together are too large, passed or not', () => {
   const tail = newTail(2_500)
   const reader = tail.read()
-  reader.after(0n)
+  reader.eventsAfter(0n)
   for (const position of [1, 2, 3]) tail.publish(events(position))
-  assert.equal(positions(reader.after(0n)), undefined)
-  assert.equal(positions(reader.after(1n)), [2, 3])
+  assert.equal(positions(reader.eventsAfter(0n)), undefined)
+  assert.equal(positions(reader.eventsAfter(1n)), [2, 3])
 })
 
-test('a gap by another writer makes what came before it worthless', () => {
+test('a gap by another writer drops the batches before it', () => {
   const tail = newTail(1_000_000)
   const reader = tail.read()
   tail.publish(events(1))
   tail.publish(events(3))
-  assert.equal(positions(reader.after(0n)), undefined)
-  assert.equal(positions(reader.after(2n)), [3])
+  assert.equal(positions(reader.eventsAfter(0n)), undefined)
+  assert.equal(positions(reader.eventsAfter(2n)), [3])
 })
 
 test.run()

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import { type EventStoreLogOptions, openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
-import type { Identified } from '../../../src/log/eventstoredb/identity.ts'
+import type { IdentityStore } from '../../../src/log/eventstoredb/identity-store.ts'
 import type { EventLog } from '../../../src/log/log.ts'
 import { type Double, type DoubleOptions, startDouble } from '../../support/eventstoredb/server.ts'
 import { type Proxy, newProxy } from './proxy.ts'
@@ -10,7 +10,7 @@ export type Scene = {
   double: Double
   /** Another server, that stops with the test. */
   another(options?: DoubleOptions): Promise<Double>
-  open(options?: Partial<EventStoreLogOptions>): EventLog & Identified
+  open(options?: Partial<EventStoreLogOptions>): EventLog & IdentityStore
   /** The network before the server, made when it is first asked for; `esdb://…` by way of it. */
   network(): Promise<{ proxy: Proxy; url: string }>
   end(): Promise<void>

@@ -1,0 +1,78 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Binaries } from './binaries.ts'
+import type { Paths } from './paths.ts'
+import { runProgram, type RunOptions } from './run-program.ts'
+
+/** Lets in the role `tracebook` only: the superuser has no line, so it cannot connect. */
+const hba = (method: 'trust' | 'scram-sha-256') => `local all tracebook ${method}\n`
+
+const passwordFile = ({ dataDir }: Paths) => join(dataDir, 'postgres.password')
+/** Holds, in the cluster, the hash of the password set there: after a restore the password file may be of another cluster. */
+const hashFile = ({ cluster }: Paths) => join(cluster, 'tracebook.password.sha256')
+
+/** Replaces a file atomically, also when the power fails; a symbolic link at its place is replaced, not followed. */
+const replaceFile = async (file: string, content: string, mode: number) => {
+  const temporary = `${file}.new`
+  const handle = await open(temporary, 'w', mode)
+  await handle.chmod(mode)
+  await handle.writeFile(content)
+  await handle.sync().finally(() => handle.close())
+  await rename(temporary, file)
+}
+
+const read = (file: string) =>
+  readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+
+const hashOf = (password: string) => createHash('sha256').update(password).digest('hex')
+
+const setPassword = async (
+  { cluster, marker }: Paths,
+  { postgres }: Binaries,
+  password: string,
+  options: RunOptions,
+) => {
+  const settings = ['exit_on_error=on', 'log_checkpoints=off', `cluster_name=${marker}`].flatMap((one) => ['-c', one])
+  const { code, stderr } = await runProgram(postgres, ['--single', '-D', cluster, ...settings, 'postgres'], {
+    ...options,
+    // The password has 256 random bits: more iterations would only make each connection slower.
+    input: `SET scram_iterations = 1\nALTER ROLE tracebook PASSWORD '${password}'\n`,
+  })
+  if (code !== 0) throw new Error(`PostgreSQL does not take a password: ${stderr.slice(-2000).trim()}`)
+}
+
+/** The cluster's password; sets one where the stored password and the cluster do not match. */
+const ensurePassword = async (paths: Paths, binaries: Binaries, options: RunOptions): Promise<string> => {
+  const [stored, hash] = [await read(passwordFile(paths)), await read(hashFile(paths))]
+  if (stored !== undefined && hash === hashOf(stored)) return stored
+  const password = stored ?? randomBytes(32).toString('base64url')
+  if (stored === undefined) await replaceFile(passwordFile(paths), password, 0o600)
+  await setPassword(paths, binaries, password, options)
+  await runProgram('/bin/sh', ['-c', 'printf %s "$1" > "$2"', 'sh', hashOf(password), hashFile(paths)], options)
+  return password
+}
+
+/**
+ * Configures who may connect, before the server starts; gives the URL to connect with. Only the server's account can open
+ * its socket. Where root has chosen that account, other programs may run as it, too, so a password is required then,
+ * which only root can read.
+ */
+export const configureAuthentication = async (
+  paths: Paths,
+  binaries: Binaries,
+  options: RunOptions,
+): Promise<string> => {
+  if (!options.account) {
+    await replaceFile(paths.hbaFile, hba('trust'), 0o600)
+    return paths.url
+  }
+  const password = await ensurePassword(paths, binaries, options)
+  await replaceFile(paths.hbaFile, hba('scram-sha-256'), 0o644)
+  const url = new URL(paths.url)
+  url.password = password
+  return url.href
+}

@@ -1,0 +1,37 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+const Owner = z.object({ pid: z.int().positive(), url: z.string().optional(), databaseUrl: z.string().optional() })
+type Owner = z.infer<typeof Owner>
+
+/** The URLs of a running service and of its database. */
+export type Address = { readonly url: string; readonly databaseUrl: string }
+export type RunningService = Address & { readonly pid: number }
+
+export const ownerFile = (dataDir: string) => join(dataDir, 'tracebook.json')
+
+/** Replaces the file atomically, readable by its owner only: the database URL may hold a password. */
+export const writeOwner = async (dataDir: string, owner: { readonly pid: number } | RunningService): Promise<void> => {
+  const file = ownerFile(dataDir)
+  const temporary = `${file}.new`
+  await writeFile(temporary, `${JSON.stringify(owner)}\n`, { mode: 0o600 })
+  await rename(temporary, file)
+}
+
+/**
+ * What the last owner wrote, which may have ended since; undefined when there is nothing.
+ * @throws Error when the file exists but cannot be read
+ */
+export const readOwner = async (dataDir: string): Promise<Owner | undefined> => {
+  const written = await readFile(ownerFile(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  try {
+    return Owner.parse(JSON.parse(written ?? 'null'))
+  } catch {
+    // No file, or what a power failure has left of it.
+    return undefined
+  }
+}

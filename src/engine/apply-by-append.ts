@@ -1,0 +1,122 @@
+import type { RecordedEvent } from '../log/log.ts'
+import { metadataOf } from '../log/metadata.ts'
+import { type Target, beginStatements, newSender } from './apply.ts'
+import { type Step, advance } from './checkpoint.ts'
+import type { Codec } from './codec.ts'
+import { decodeEvent, skippedEvent } from './decode-event.ts'
+import { project } from './projection.ts'
+import { type QuarantinedStream, insertQuarantined, quarantinedBy } from './quarantine.ts'
+import { isRetryable } from './retryable-errors.ts'
+
+/** Ids of events that operators have skipped. */
+export type Skipped = ReadonlySet<string>
+
+const NONE: Skipped = new Set()
+
+/**
+ * Applies events behind a savepoint of an open transaction; gives the error when one of them cannot be applied, and has
+ * rolled back to the savepoint then. @throws errors that may be gone at the next try
+ */
+const tryApply = async (
+  { client, group }: Target,
+  codec: Codec,
+  events: readonly RecordedEvent[],
+  skipped: Skipped,
+) => {
+  const { send, write, settled } = newSender(client)
+  send('savepoint append')
+  let thrown: { error: unknown } | undefined
+  try {
+    const decoded = events.map((event) => (skipped.has(event.id) ? skippedEvent(event) : decodeEvent(codec, event)))
+    for (const projection of group.projections) project(projection, decoded, write)
+  } catch (error) {
+    thrown = { error }
+  }
+  const failed = (await settled()) ?? thrown
+  if (!failed) return undefined
+  if (isRetryable(failed.error)) throw failed.error
+  await client.query('rollback to savepoint append')
+  return failed
+}
+
+/** The first event of an append that cannot be applied, found by bisection; nothing of the append stays applied. */
+const findCulprit = async (
+  target: Target,
+  codec: Codec,
+  append: readonly RecordedEvent[],
+  skipped: Skipped,
+  first: { error: unknown },
+) => {
+  let [good, bad, failed] = [0, append.length, first] // the first `good` events can be applied, the first `bad` cannot
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1
+    const result = await tryApply(target, codec, append.slice(0, middle), skipped)
+    if (result) [bad, failed] = [middle, result]
+    else {
+      await target.client.query('rollback to savepoint append')
+      good = middle
+    }
+  }
+  return quarantinedBy(append[bad - 1]!, failed.error)
+}
+
+/**
+ * Applies one append within an open transaction. Gives the event that cannot be applied, if there is one; nothing of the
+ * append is applied then. @throws errors that may be gone at the next try
+ */
+export const applyAppend = async (
+  target: Target,
+  codec: Codec,
+  append: readonly RecordedEvent[],
+  skipped: Skipped = NONE,
+): Promise<QuarantinedStream | undefined> => {
+  const failed = await tryApply(target, codec, append, skipped)
+  const culprit = failed && (await findCulprit(target, codec, append, skipped, failed))
+  await target.client.query('release savepoint append')
+  return culprit
+}
+
+/** The appends of a batch, in order. */
+export const appendsOf = (events: readonly RecordedEvent[]): RecordedEvent[][] => {
+  const appends: RecordedEvent[][] = []
+  for (const event of events) {
+    const last = appends.at(-1)?.[0]
+    const isSame = last?.stream === event.stream && metadataOf(last).append.id === metadataOf(event).append.id
+    if (isSame) appends.at(-1)!.push(event)
+    else appends.push([event])
+  }
+  return appends
+}
+
+/**
+ * Applies a batch append by append, after it has failed as a whole: in one transaction with the checkpoint, streams whose
+ * events cannot be applied go into quarantine, and everything else is applied. Gives those streams.
+ * @throws what `accept` throws for one of them; nothing is applied then
+ */
+export const applyByAppend = async (
+  target: Target,
+  codec: Codec,
+  events: readonly RecordedEvent[],
+  step: Step,
+  accept: (culprit: QuarantinedStream) => void,
+): Promise<QuarantinedStream[]> => {
+  const { client } = target
+  const added = new Map<string, QuarantinedStream>()
+  try {
+    for (const statement of beginStatements(target, events)) await client.query(statement)
+    await client.query(advance(step))
+    for (const append of appendsOf(events)) {
+      if (added.has(append[0]!.stream)) continue
+      const culprit = await applyAppend(target, codec, append)
+      if (!culprit) continue
+      accept(culprit)
+      added.set(culprit.stream, culprit)
+      await client.query(insertQuarantined(culprit))
+    }
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+  return [...added.values()]
+}

@@ -1,0 +1,145 @@
+import type { EventLog, RecordedEvent } from '../log/log.ts'
+import { type Target, applyBatch } from './apply.ts'
+import { applyByAppend } from './apply-by-append.ts'
+import { type Step, advance, anchorOf } from './checkpoint.ts'
+import type { Codec } from './codec.ts'
+import { decodeLazily } from './decode-event.ts'
+import { isRetryable } from './retryable-errors.ts'
+import { type QuarantinedStream, readQuarantine } from './quarantine.ts'
+import { replayStream } from './replay.ts'
+import { locks, schemasOf } from './schema.ts'
+import { isSkipDecision } from './skip-events.ts'
+
+const MAX_QUARANTINED = 10
+const PERIOD_MS = 60_000
+
+/** So many streams cannot be applied that the code is more likely wrong than their events: nothing more is applied. */
+export class TooManyQuarantined extends Error {
+  override readonly name = 'TooManyQuarantined'
+}
+
+/** Applies the log to one schema, batch by batch, and leaves out the streams that are in quarantine. */
+export type BatchApplier = {
+  /**
+   * Applies the events between two positions.
+   * @throws TooManyQuarantined
+   * @throws errors that may be gone at the next try (`isRetryable`)
+   */
+  apply(events: readonly RecordedEvent[], from: bigint, through: bigint): Promise<void>
+  quarantine(): readonly QuarantinedStream[]
+}
+
+export type BatchApplierOptions = {
+  readonly target: Target
+  readonly log: EventLog
+  readonly codec: Codec
+  readonly epoch: string
+  /** Called for each stream that goes into quarantine. */
+  readonly report: (culprit: QuarantinedStream) => void
+}
+
+/** Streams in quarantine in other schemas of the group: they do not count again towards `TooManyQuarantined`. */
+const quarantinedInOtherSchemas = async ({ client, group, schema }: Target): Promise<Set<string>> => {
+  const streams = new Set<string>()
+  for (const other of await schemasOf(client, group)) {
+    const { rows } = await client.query(`select to_regclass('${other}.quarantine') is not null as there`)
+    if (other === schema || !rows[0].there) continue
+    for (const { stream } of await readQuarantine(client, other).catch(emptyIfDropped)) streams.add(stream)
+  }
+  return streams
+}
+
+/** Another process may drop a schema of an earlier rebuild at any time. */
+const emptyIfDropped = (error: { code?: string }): QuarantinedStream[] => {
+  if (error.code === '42P01' || error.code === '3F000') return []
+  throw error
+}
+
+/** The stored list. Waits for a replay under way, which changes the list after it has ended the runner's session. */
+const readStored = async ({ client, schema }: Target): Promise<QuarantinedStream[]> => {
+  await client.query('begin')
+  await client.query('select pg_advisory_xact_lock_shared(hashtext($1))', [locks.swap(schema)])
+  const stored = await readQuarantine(client, schema)
+  await client.query('commit')
+  return stored
+}
+
+/** Splits a batch so that each decision to skip an event is a run of its own. */
+const runsOf = (events: readonly RecordedEvent[]): RecordedEvent[][] => {
+  const runs: RecordedEvent[][] = []
+  for (const event of events) {
+    const last = runs.at(-1)
+    if (last && !isSkipDecision(event) && !isSkipDecision(last[0]!)) last.push(event)
+    else runs.push([event])
+  }
+  return runs
+}
+
+export const newBatchApplier = async (options: BatchApplierOptions): Promise<BatchApplier> => {
+  const { target, log, codec, epoch, report } = options
+  const { client, schema } = target
+  const streams = new Map((await readStored(target)).map((one) => [one.stream, one]))
+  const quarantinedElsewhere = await quarantinedInOtherSchemas(target)
+  let recent: number[] = []
+
+  const accept = ({ stream, reason }: QuarantinedStream) => {
+    if (quarantinedElsewhere.has(stream)) return
+    const now = performance.now()
+    recent = [...recent.filter((time) => now - time < PERIOD_MS), now]
+    if (recent.length > MAX_QUARANTINED)
+      throw new TooManyQuarantined(
+        `events of more than ${MAX_QUARANTINED} streams cannot be applied, the last one because ${reason}`,
+      )
+  }
+
+  const applyRun = async (events: readonly RecordedEvent[], step: Step) => {
+    const applicable = events.filter((event) => !isSkipDecision(event) && !streams.has(event.stream))
+    try {
+      const decoded = applicable.map((event) => decodeLazily(codec, event))
+      await applyBatch(target, decoded, step)
+    } catch (error) {
+      if (isRetryable(error)) throw error
+      for (const culprit of await applyByAppend(target, codec, applicable, step, accept)) {
+        streams.set(culprit.stream, culprit)
+        report(culprit)
+      }
+    }
+  }
+
+  /** Makes the rows of a stream anew after the decision to skip one of its events. */
+  const replay = async (decision: RecordedEvent, step: Step) => {
+    const { stream } = codec.decode(decision).data as { stream: string }
+    try {
+      await client.query('begin')
+      await client.query('select pg_advisory_xact_lock_shared(hashtext($1))', [locks.swap(schema)])
+      await client.query(advance(step))
+      const culprit = await replayStream(target, { log, codec }, stream, decision.position)
+      await client.query('commit')
+      streams.delete(stream)
+      if (!culprit) return
+      streams.set(stream, culprit)
+      report(culprit)
+    } catch (error) {
+      await client.query('rollback').catch(() => {})
+      throw error
+    }
+  }
+
+  const apply = async (events: readonly RecordedEvent[], from: bigint, through: bigint) => {
+    const runs = runsOf(events)
+    let at = from
+    for (const [i, run] of runs.entries()) {
+      const step = {
+        from: at,
+        through: i === runs.length - 1 ? through : run.at(-1)!.position,
+        epoch,
+        anchor: anchorOf(run),
+      }
+      await (isSkipDecision(run[0]!) ? replay(run[0]!, step) : applyRun(run, step))
+      at = step.through
+    }
+    if (runs.length === 0) await applyRun([], { from, through, epoch, anchor: undefined })
+  }
+
+  return { apply, quarantine: () => [...streams.values()] }
+}

@@ -1,0 +1,39 @@
+export type BoundedCache<Value> = {
+  get(key: string): Value | undefined
+  set(key: string, value: Value): void
+  delete(key: string): void
+  clear(): void
+}
+
+/** About how many bytes texts take in memory: a character may need two. */
+export const textBytes = (texts: readonly (string | undefined)[]): number =>
+  texts.reduce((sum, text) => sum + 2 * (text?.length ?? 0), 0)
+
+/**
+ * Holds values up to a total weight; evicts those that were set longest ago. A value heavier than `maxWeight` is not held.
+ */
+export const newBoundedCache = <Value>(maxWeight: number, weigh: (value: Value) => number): BoundedCache<Value> => {
+  const entries = new Map<string, { readonly value: Value; readonly weight: number }>()
+  let total = 0
+
+  const remove = (key: string) => {
+    total -= entries.get(key)?.weight ?? 0
+    entries.delete(key)
+  }
+
+  const set = (key: string, value: Value) => {
+    remove(key)
+    const weight = weigh(value)
+    if (weight > maxWeight) return
+    entries.set(key, { value, weight })
+    total += weight
+    while (total > maxWeight) remove(entries.keys().next().value!)
+  }
+
+  const clear = () => {
+    entries.clear()
+    total = 0
+  }
+
+  return { get: (key) => entries.get(key)?.value, set, delete: remove, clear }
+}

@@ -1,0 +1,37 @@
+import type { RecordedEvent } from '../log/log.ts'
+import { metadataOf } from '../log/metadata.ts'
+import type { Codec } from './codec.ts'
+import { type DecodedEvent, SKIPPED } from './projection.ts'
+import { streamIdOf } from './stream.ts'
+
+const envelopeOf = (event: RecordedEvent): Omit<DecodedEvent, 'data'> => {
+  const { at, actor } = metadataOf(event)
+  const { type, stream, revision, position } = event
+  return { type, streamId: streamIdOf(event), stream, revision, position, at, actor, bytes: event.data.length }
+}
+
+/** Decodes an event for projections. @throws UnknownEvent for a type or version that this code does not know */
+export const decodeEvent = (codec: Codec, event: RecordedEvent): DecodedEvent => ({
+  ...envelopeOf(event),
+  data: codec.decode(event).data,
+})
+
+/**
+ * The same, but the data is parsed when it is first read: caches need the data of few events.
+ * @throws UnknownEvent at once for an unknown type or version, at the first read for data that does not fit its schema
+ */
+export const decodeLazily = (codec: Codec, event: RecordedEvent): DecodedEvent => {
+  codec.assertKnown(event)
+  let data: object | undefined
+  const get = () => (data ??= codec.decode(event).data)
+  return Object.defineProperty(envelopeOf(event) as DecodedEvent, 'data', { get, enumerable: true })
+}
+
+/** What projections get in place of an event that an operator has skipped: its revision, but not its data. */
+export const skippedEvent = (event: RecordedEvent): DecodedEvent => ({
+  ...envelopeOf(event),
+  type: SKIPPED,
+  data: {},
+  actor: undefined,
+  bytes: 0,
+})

@@ -1,0 +1,31 @@
+import pg from 'pg'
+import { LogUnavailable } from '../log/log.ts'
+import { isTransient } from '../postgres/errors.ts'
+import { SessionLost } from '../postgres/leader.ts'
+import { isCheckpointMoved } from './checkpoint.ts'
+import { UnknownEvent } from './codec.ts'
+
+/** A rebuild cannot start: another one is running, or a query still reads a schema that an earlier one has left. */
+export class RebuildBlocked extends Error {
+  override readonly name = 'RebuildBlocked'
+}
+
+/** Whether the same batch may succeed at the next try: not the event is at fault, but the connection or another runner. */
+export const isRetryable = (error: unknown): boolean => {
+  if (error instanceof UnknownEvent) return false
+  if (error instanceof RebuildBlocked) return true
+  if (isCheckpointMoved(error) || error instanceof LogUnavailable || error instanceof SessionLost) return true
+  return error instanceof pg.DatabaseError ? isTransient(error) : isConnectionError(error)
+}
+
+/** Whether the database or the log is away, or has ended the connection: an outage, not a fault of this process. */
+export const isOutage = (error: unknown): boolean => {
+  if (error instanceof LogUnavailable || error instanceof SessionLost) return true
+  return error instanceof pg.DatabaseError ? /^(08|57P|58|53300)/.test(error.code ?? '08') : isConnectionError(error)
+}
+
+/** An error of the socket or the driver. */
+const isConnectionError = (error: unknown): boolean => {
+  const { code, message = '' } = error as { code?: unknown; message?: string }
+  return /^E[A-Z]+$/.test(String(code)) || /connection|terminated|timeout|not queryable/i.test(message)
+}

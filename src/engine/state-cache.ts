@@ -1,0 +1,69 @@
+import { revisionNumber } from '../log/log.ts'
+import { newBoundedCache } from './bounded-cache.ts'
+import type { Loaded } from './stream.ts'
+
+/** States of one kind of stream in memory. Each is a hint only: its stream may have moved on. */
+export type StateCache<State> = {
+  get(id: string): Loaded<State> | undefined
+  /** Keeps a state, unless a newer revision of its stream was observed since the call of `track`. */
+  set(id: string, loaded: Loaded<State>): void
+  delete(id: string): void
+  /** From now on the newest observed revision of this stream is remembered, until `untrack`. */
+  track(id: string): void
+  untrack(id: string): void
+  /** Drops the state of a stream that has reached a newer revision. */
+  observe(id: string, revision: bigint): void
+  /** Drops all states, also those that are being computed now. */
+  clear(): void
+  /** How often it was cleared. */
+  generation(): number
+}
+
+export type StateCacheOptions<State> = {
+  /** About how many bytes a state takes in memory. */
+  readonly weigh: (state: State) => number
+  /** How many bytes the states may weigh in all. */
+  readonly budget: number
+  /** Makes a state small enough to be kept. */
+  readonly trim: ((state: State) => State) | undefined
+  /** False while this node does not follow the log: then states may be outdated, and none is given. */
+  readonly isCurrent: () => boolean
+}
+
+const BEYOND_ALL_REVISIONS = 2n ** 63n
+
+export const newStateCache = <State>(options: StateCacheOptions<State>): StateCache<State> => {
+  const { weigh, budget, trim, isCurrent } = options
+  const cache = newBoundedCache<Loaded<State>>(budget, ({ state }) => weigh(state))
+  const observed = new Map<string, bigint>() // the newest revisions of tracked streams
+  let generation = 0
+
+  const set = (id: string, loaded: Loaded<State>) => {
+    cache.delete(id)
+    if (revisionNumber(loaded.revision) < (observed.get(id) ?? -1n)) return
+    cache.set(id, trim ? { ...loaded, state: trim(loaded.state) } : loaded)
+  }
+
+  const observe = (id: string, revision: bigint) => {
+    if (observed.has(id)) observed.set(id, revision)
+    const cached = cache.get(id)
+    if (cached && revisionNumber(cached.revision) < revision) cache.delete(id)
+  }
+
+  const clear = () => {
+    generation += 1
+    cache.clear()
+    for (const id of observed.keys()) observed.set(id, BEYOND_ALL_REVISIONS)
+  }
+
+  return {
+    get: (id) => (isCurrent() ? cache.get(id) : undefined),
+    set,
+    delete: cache.delete,
+    track: (id) => void observed.set(id, -1n),
+    untrack: (id) => void observed.delete(id),
+    observe,
+    clear,
+    generation: () => generation,
+  }
+}

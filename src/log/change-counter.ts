@@ -1,0 +1,39 @@
+/**
+ * Counts changes that one can wait for. A follower takes the count before it reads, and then waits for a change since that
+ * count: so it misses no change that happens during the read.
+ */
+export type ChangeCounter = {
+  count(): number
+  /** Counts a possible change, and wakes all that wait. */
+  increment(): void
+  /** Whether anything waits for a change. */
+  isAwaited(): boolean
+  /** Waits until the count is not `since` any more, for `timeoutMs`, or until abort; gives whether it has changed. */
+  changed(since: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>
+}
+
+export const newChangeCounter = (): ChangeCounter => {
+  const waiting = new Set<() => void>()
+  let count = 0
+
+  const increment = () => {
+    count += 1
+    for (const resolve of [...waiting]) resolve()
+  }
+
+  const changed = (since: number, timeoutMs: number, signal: AbortSignal) =>
+    new Promise<boolean>((resolve) => {
+      if (count !== since || signal.aborted) return resolve(count !== since)
+      const done = () => {
+        waiting.delete(done)
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve(count !== since)
+      }
+      const timer = setTimeout(done, timeoutMs)
+      signal.addEventListener('abort', done)
+      waiting.add(done)
+    })
+
+  return { count: () => count, increment, isAwaited: () => waiting.size > 0, changed }
+}

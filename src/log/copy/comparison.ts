@@ -1,0 +1,47 @@
+import { erasedSince } from './erased.ts'
+import type { EventLog, RecordedEvent } from '../log.ts'
+
+/** The target cannot be continued. Nothing is overwritten; the message says what was found. */
+export class CopyRefused extends Error {
+  override readonly name = 'CopyRefused'
+}
+
+/** An event as a text that must be the same in the copy: everything but revision and position. */
+export const comparableText = ({ id, stream, type, metadata, data }: RecordedEvent): string =>
+  JSON.stringify([id, stream, type, metadata, data])
+
+/**
+ * Compares what the target already holds with the source, event by event. Events that the source has erased since are left
+ * out, and their streams are noted. `found` is called with each event of the target.
+ */
+export const newComparison = (from: EventLog, to: EventLog, found: (event: RecordedEvent) => void) => {
+  const existing = to.readAll({ after: 0n })[Symbol.asyncIterator]()
+  const erased = erasedSince(from, to)
+  let isOver = false
+  const next = async (): Promise<RecordedEvent | undefined> => {
+    const result = await existing.next()
+    if (result.done) {
+      isOver = true
+      return undefined
+    }
+    found(result.value)
+    return result.value
+  }
+  /** Whether the target holds this event next; false at the target's end. @throws CopyRefused when it holds another one */
+  const holds = async (event: RecordedEvent): Promise<boolean> => {
+    while (!isOver) {
+      const present = await next()
+      if (!present) return false
+      if (comparableText(present) === comparableText(event)) return true
+      if (!(await erased.note(present))) throw new CopyRefused(`the target holds something else: ${present.stream}`)
+    }
+    return false
+  }
+  /** Compares the rest of the target with the source's end. @throws CopyRefused when it holds more than erased events */
+  const finish = async () => {
+    for (let present = await next(); present; present = await next())
+      if (!(await erased.note(present)))
+        throw new CopyRefused(`the target holds more than the source: ${present.stream}`)
+  }
+  return { holds, finish, erase: erased.erase }
+}

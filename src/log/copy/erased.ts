@@ -1,0 +1,39 @@
+import type { EventLog, RecordedEvent } from '../log.ts'
+
+const first = async (log: EventLog, stream: string): Promise<RecordedEvent | undefined> => {
+  for await (const event of log.read(stream, { limit: 1 })) return event
+  return undefined
+}
+
+/**
+ * Finds events that the source has erased since an earlier run copied them: their streams still exist in the source, but
+ * begin behind them.
+ */
+export const erasedSince = (from: EventLog, to: EventLog) => {
+  /** By stream: the first event that the source holds. */
+  const streams = new Map<string, RecordedEvent | undefined>()
+
+  const isErased = async ({ stream, id }: RecordedEvent): Promise<boolean> => {
+    if (!streams.has(stream)) {
+      const begins = await first(from, stream)
+      if (!begins || begins.revision === 0n) return false
+      streams.set(stream, begins)
+    }
+    for await (const event of from.read(stream)) if (event.id === id) return false
+    return true
+  }
+
+  return {
+    /** Notes the stream of an event that only the target holds; false when the source has not erased the event. */
+    note: isErased,
+    /** Erases in the target what the source has erased in the noted streams. */
+    erase: async () => {
+      for (const [stream, begins] of streams)
+        for await (const event of to.read(stream))
+          if (event.id === begins!.id) {
+            await to.truncate(stream, event.revision)
+            break
+          }
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { jsonEvent } from '@eventstore/db-client'
+import { WrongRevision } from '../log.ts'
+import type { ServerReads } from './server-reads.ts'
+import type { Writer } from './writer.ts'
+
+/** The type of the events that hold a stream's metadata. */
+export const METADATA = '$metadata'
+
+const TRUNCATE_BEFORE = '$tb'
+
+export type StreamMetadata = Readonly<Record<string, unknown>>
+
+/** The name of the stream that holds the metadata of another one; also for a prefix of names. */
+export const metadataStream = (stream: string): string => `$$${stream}`
+
+/** Parses the data of a metadata event; `{}` where it is empty or no object. */
+export const parseMetadata = (data: string): StreamMetadata => {
+  const value: unknown = data === '' ? {} : JSON.parse(data)
+  return typeof value === 'object' && value !== null ? (value as StreamMetadata) : {}
+}
+
+/** The revision below which the stream with this metadata is truncated. */
+export const truncationPoint = ({ [TRUNCATE_BEFORE]: before }: StreamMetadata): bigint =>
+  typeof before === 'number' ? BigInt(before) : 0n
+
+/** The same metadata with another truncation point; beyond 2^53 it is rounded, as in what a deletion writes. */
+export const withTruncationPoint = (metadata: StreamMetadata, before: bigint): StreamMetadata => ({
+  ...metadata,
+  [TRUNCATE_BEFORE]: Number(before),
+})
+
+/**
+ * Changes the metadata of a stream, and gives the metadata after that; tries again when another writer was faster.
+ * `change` gets the present metadata, and gives all of the new one, or undefined to leave it as it is. `stream` is the
+ * full name. The revision is read with the metadata: the client's own `metastreamRevision` is a position.
+ */
+export const changeMetadata = async (
+  serverReads: Pick<ServerReads, 'lastEvent'>,
+  writer: Pick<Writer, 'append'>,
+  stream: string,
+  change: (metadata: StreamMetadata) => StreamMetadata | undefined,
+): Promise<StreamMetadata> => {
+  const name = metadataStream(stream)
+  for (;;) {
+    const current = await serverReads.lastEvent(name)
+    const before = parseMetadata(current?.data ?? '')
+    const after = change(before)
+    if (!after) return before
+    try {
+      await writer.append(name, current?.revision ?? 'none', [jsonEvent({ type: METADATA, data: after })])
+      return after
+    } catch (error) {
+      if (!(error instanceof WrongRevision)) throw error
+    }
+  }
+}

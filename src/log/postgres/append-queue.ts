@@ -1,0 +1,59 @@
+import type { Appended, NewEvent } from '../log.ts'
+
+const BATCH_APPENDS = 512
+const BATCH_BYTES = 8 * 1024 * 1024 // of which a character counts as one
+
+/** An append in the queue; one that has been answered meanwhile is removed by the next `take`. */
+export type PendingAppend = {
+  readonly stream: string
+  /** The revision that the stream must have, -1n for none. */
+  readonly expected: bigint
+  readonly events: readonly NewEvent[]
+  /** The length of all data and metadata, a character counted as one byte. */
+  readonly bytes: number
+  /** Answers the append; only the first call counts. */
+  readonly settle: (outcome: Appended | Error) => void
+  settled: boolean
+  /** Whether it is in a statement that has not been answered. */
+  inFlight: boolean
+  /** Whether an earlier statement with it was lost without an answer, so that it may have been stored. */
+  maybeStored: boolean
+}
+
+export type AppendQueue = {
+  push(append: PendingAppend): void
+  /** Puts appends that are to be tried again before all others. */
+  putBack(batch: readonly PendingAppend[]): void
+  /** The next batch: at most 512 appends and 8 MiB; of each stream the oldest one only. */
+  take(): PendingAppend[]
+  hasWaiting(): boolean
+}
+
+export const newAppendQueue = (): AppendQueue => {
+  let pending: PendingAppend[] = []
+
+  const take = () => {
+    const batch: PendingAppend[] = []
+    const later: PendingAppend[] = []
+    const streams = new Set<string>()
+    let bytes = 0
+    for (const append of pending) {
+      if (append.settled) continue
+      const fits = batch.length === 0 || (batch.length < BATCH_APPENDS && bytes + append.bytes <= BATCH_BYTES)
+      if (fits && !streams.has(append.stream)) {
+        batch.push(append)
+        bytes += append.bytes
+      } else later.push(append)
+      streams.add(append.stream)
+    }
+    pending = later
+    return batch
+  }
+
+  return {
+    push: (append) => void pending.push(append),
+    putBack: (batch) => void (pending = [...batch, ...pending]),
+    take,
+    hasWaiting: () => pending.some((append) => !append.settled),
+  }
+}

@@ -1,0 +1,60 @@
+import type pg from 'pg'
+import { int4s, int8s, jsons, texts, uuids } from '../../postgres/arrays.ts'
+import { type Appended, type RecordedEvent, WrongRevision, expectedOf } from '../log.ts'
+import type { PendingAppend } from './append-queue.ts'
+
+/** The answer to one append. */
+type Row = {
+  stored: boolean
+  /** Stored by this statement, not by an earlier one whose answer was lost. */
+  fresh: boolean
+  /** Of the last event when it was stored, otherwise the one that the stream has. */
+  revision: bigint
+  /** Of the last event; null when it was not stored. */
+  position: bigint | null
+}
+
+/** The result of a statement: an answer to each append, and the new events of the log, in order and without gaps. */
+export type BatchResult = { readonly answers: (Appended | WrongRevision)[]; readonly newEvents: RecordedEvent[] }
+
+const statement = 'select stored, fresh, revision, at as position from log.append($1, $2, $3, $4, $5, $6, $7, $8, $9)'
+
+const parameters = (batch: readonly PendingAppend[]) => {
+  const events = batch.flatMap((append) => append.events)
+  return [
+    texts(batch.map((append) => append.stream)),
+    int8s(batch.map((append) => append.expected)),
+    int4s(batch.map((append) => append.events.length)),
+    int4s(batch.flatMap((append, i) => append.events.map(() => i + 1))),
+    uuids(events.map((event) => event.id)),
+    texts(events.map((event) => event.type)),
+    jsons(events.map((event) => event.data)),
+    jsons(events.map((event) => event.metadata)),
+    int4s(events.map((event) => event.data.length + event.metadata.length)),
+  ]
+}
+
+const toRecorded = ({ stream, events }: PendingAppend, { revision, position }: Row): RecordedEvent[] =>
+  events.map((event, i) => {
+    const fromLast = BigInt(events.length - 1 - i)
+    return { ...event, stream, revision: revision - fromLast, position: position! - fromLast }
+  })
+
+const toAnswer = ({ stream }: PendingAppend, { stored, revision, position }: Row) =>
+  stored ? { revision, position: position! } : new WrongRevision(stream, expectedOf(revision))
+
+/**
+ * Prepares the statement that appends a batch; the returned function sends it. An append that an earlier attempt has stored
+ * is answered, but not among the new events: what was stored then may differ from what the batch holds.
+ * @throws when the batch cannot be encoded
+ */
+export const prepareAppend = (batch: readonly PendingAppend[]) => {
+  const values = parameters(batch)
+  return async (client: pg.Client): Promise<BatchResult> => {
+    const { rows } = await client.query<Row>({ name: 'append', text: statement, values })
+    return {
+      answers: batch.map((append, i) => toAnswer(append, rows[i]!)),
+      newEvents: batch.flatMap((append, i) => (rows[i]!.fresh ? toRecorded(append, rows[i]!) : [])),
+    }
+  }
+}

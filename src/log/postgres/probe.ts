@@ -1,0 +1,52 @@
+import type pg from 'pg'
+import type { LogProbe } from '../identity-check.ts'
+import type { LogIdentity, Position } from '../log.ts'
+
+/** A connection or a pool. */
+type Queryable = Pick<pg.ClientBase, 'query'>
+
+type Row = LogIdentity & { readonly server: string | null; readonly present: string }
+
+/** The server's system identifier and timeline: they change with a failover, and with the restore of a backup. */
+const present = `
+  select system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) as present from pg_control_system()`
+
+const select = `select i.id, i.epoch, i.server, p.present from log.identity i, (${present}) p`
+
+const updateServer = `
+  update log.identity set server = $1, epoch = case when server is null then epoch else gen_random_uuid() end
+  where server is not distinct from $2`
+
+const updateEpoch = 'update log.identity set epoch = gen_random_uuid() where epoch = $1'
+
+const selectHolds = `
+  select (select id from log.events where position = $1) as id,
+    coalesce((select max(position) from log.events), 0) >= $1 as reached`
+
+/** Reads the log's identity over a connection. On another server or timeline than before it begins a new epoch. */
+export const newProbe = (queryable: Queryable): LogProbe & { readonly identity: () => Promise<LogIdentity> } => {
+  const read = async (): Promise<Row> => (await queryable.query<Row>(select)).rows[0]!
+
+  const identity = async (): Promise<LogIdentity> => {
+    let row = await read()
+    while (row.server !== row.present) {
+      await queryable.query(updateServer, [row.present, row.server])
+      row = await read()
+    }
+    return { id: row.id, epoch: row.epoch }
+  }
+
+  const holds = async (position: Position, id: string) => {
+    const { rows } = await queryable.query<{ id: string | null; reached: boolean }>(selectHolds, [position])
+    const { id: found, reached } = rows[0]!
+    if (found !== null) return found === id
+    return reached ? undefined : false
+  }
+
+  const renewEpoch = async (seen: string) => {
+    await queryable.query(updateEpoch, [seen])
+    return identity()
+  }
+
+  return { identity, storedIdentity: identity, holds, renewEpoch }
+}

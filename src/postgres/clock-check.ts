@@ -1,0 +1,54 @@
+import type pg from 'pg'
+
+/** Compares this node's clock with the database's. */
+export type ClockCheck = {
+  /**
+   * A sentence when the clocks differ by more than 5 s; undefined when they do not, or the database is away. Measures again
+   * after `keepMs`.
+   */
+  problem(): Promise<string | undefined>
+}
+
+export type ClockCheckOptions = {
+  readonly pool: Pick<pg.Pool, 'query'>
+  /** This node's clock, in milliseconds. */
+  readonly now: () => number
+  /** For how many milliseconds a measurement is used again. Default 5,000. */
+  readonly keepMs?: number
+}
+
+const TOLERATED_MS = 5_000
+
+const statement = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now'
+
+const describe = (ms: number, side: 'ahead of' | 'behind') =>
+  ms > TOLERATED_MS ? `this node's clock is ${Math.round(ms / 1_000)} s ${side} the database's` : undefined
+
+/** Events get their times from this node's clock, and expiry times are compared with it, so a wrong clock must be noticed. */
+export const newClockCheck = ({ pool, now, keepMs = 5_000 }: ClockCheckOptions): ClockCheck => {
+  let measuredAt = Number.NEGATIVE_INFINITY
+  let last: string | undefined
+  let running: Promise<void> | undefined
+
+  const measure = async () => {
+    const before = now()
+    const { rows } = await pool.query<{ now: number }>({ name: 'clock', text: statement })
+    const [theirs, after] = [rows[0]!.now, now()]
+    // The database read its clock at some time between the two, so the time of the round trip is no difference.
+    last = describe(before - theirs, 'ahead of') ?? describe(theirs - after, 'behind')
+  }
+
+  const problem = async () => {
+    if (performance.now() - measuredAt < keepMs) return last
+    running ??= measure()
+      .catch(() => {}) // the readiness check reports that the database is away
+      .finally(() => {
+        measuredAt = performance.now()
+        running = undefined
+      })
+    await running
+    return last
+  }
+
+  return { problem }
+}

@@ -1,0 +1,28 @@
+import { setTimeout } from 'node:timers/promises'
+import { closeConnection, newClient } from './connect.ts'
+
+const RETRY_MS = 250
+const STATEMENT_MS = 5_000
+const CANNOT_CONNECT_NOW = '57P03'
+
+/**
+ * Waits, without a limit, for a server that is starting or recovering.
+ * @throws any other error of connecting, at once
+ * @throws AbortError when aborted
+ */
+export const waitUntilReady = async (url: string, signal: AbortSignal): Promise<void> => {
+  for (;;) {
+    signal.throwIfAborted()
+    const client = newClient(url, 'start', STATEMENT_MS)
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      return
+    } catch (error) {
+      if ((error as { code?: string }).code !== CANNOT_CONNECT_NOW) throw error
+    } finally {
+      await closeConnection(client)
+    }
+    await setTimeout(RETRY_MS, undefined, { signal })
+  }
+}

@@ -1,0 +1,41 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newBoundedCache } from '../../src/engine/bounded-cache.ts'
+
+const held = (memory: { get(key: string): number | undefined }) =>
+  ['a', 'b', 'c'].filter((key) => memory.get(key) !== undefined)
+
+test('the values that were set longest ago are evicted when all together are too heavy', () => {
+  const memory = newBoundedCache<number>(10, (weight) => weight)
+  memory.set('a', 4)
+  memory.set('b', 4)
+  memory.set('a', 5)
+  assert.equal(held(memory), ['a', 'b'])
+  memory.set('c', 5)
+  assert.equal(held(memory), ['a', 'c'], 'a was set again after b')
+})
+
+test('a value that is too heavy by itself is not held, and evicts no other', () => {
+  const memory = newBoundedCache<number>(10, (weight) => weight)
+  memory.set('a', 4)
+  memory.set('b', 5)
+  memory.set('b', 11)
+  assert.equal(held(memory), ['a'])
+  memory.set('c', 6)
+  assert.equal(held(memory), ['a', 'c'])
+})
+
+test('deleted values no longer count', () => {
+  const memory = newBoundedCache<number>(10, (weight) => weight)
+  memory.set('a', 8)
+  memory.delete('a')
+  memory.delete('a')
+  memory.set('b', 5)
+  memory.set('c', 5)
+  assert.equal(held(memory), ['b', 'c'])
+  memory.clear()
+  memory.set('a', 10)
+  assert.equal(held(memory), ['a'])
+})
+
+test.run()

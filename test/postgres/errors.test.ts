@@ -1,0 +1,30 @@
+import pg from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { isDiskFull, isTransient } from '../../src/postgres/errors.ts'
+
+const test = suite('postgres/errors')
+
+const fromServer = (code: string) => Object.assign(new pg.DatabaseError('', 0, 'error'), { code })
+const fromSystem = (code: string) => Object.assign(new Error(code), { code })
+
+test('what the network or the state of the server is to blame for may pass the next time', () => {
+  for (const code of ['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ENOENT', 'ETIMEDOUT'])
+    assert.ok(isTransient(fromSystem(code)), code)
+  for (const code of ['57P01', '57P03', '57014', '53300', '08006', '40001', '40P01', '25006', '58030', 'XX000'])
+    assert.ok(isTransient(fromServer(code)), code)
+  assert.ok(isTransient(new Error('Connection terminated unexpectedly')))
+})
+
+test('a fault of the statement, or ours, stays one', () => {
+  for (const code of ['22P02', '42P01', '23505', '28P01', '3D000', '54001'])
+    assert.not(isTransient(fromServer(code)), code)
+  for (const error of [new TypeError(), new RangeError()]) assert.not(isTransient(error))
+})
+
+test('a full disk is told from a lack of something else', () => {
+  assert.ok(isDiskFull(fromServer('53100')))
+  assert.not(isDiskFull(fromServer('53300')))
+})
+
+test.run()

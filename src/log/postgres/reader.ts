@@ -28,15 +28,16 @@ const pageOfAll = `
     ) w where w.before < ${PAGE_BYTES}
   ) order by e.position`
 
-const pageOfStream = (direction: 'asc' | 'desc') => {
-  const compare = direction === 'asc' ? '>=' : '<='
+// By a range, as above: a join of the two could compare every event of the stream with every one of the page.
+export const pageOfStream = (direction: 'asc' | 'desc') => {
+  const [from, to, last] = direction === 'asc' ? ['>=', '<=', 'max'] : ['<=', '>=', 'min']
   return `
-  select ${columns} from log.events e join (
-    select w.revision from (
+  select ${columns} from log.events e where e.stream = $1 and e.revision ${from} $2 and e.revision ${to} (
+    select ${last}(w.revision) from (
       select revision, sum(bytes) over (order by revision ${direction}) - bytes as before
-      from log.events where stream = $1 and revision ${compare} $2 order by revision ${direction} limit $3
+      from log.events where stream = $1 and revision ${from} $2 order by revision ${direction} limit $3
     ) w where w.before < ${PAGE_BYTES}
-  ) p on p.revision = e.revision where e.stream = $1 order by e.revision ${direction}`
+  ) order by e.revision ${direction}`
 }
 
 export type Reader = {

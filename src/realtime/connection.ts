@@ -3,7 +3,8 @@ import { HttpError } from '../http/http-error.ts'
 import { describe } from '../http/errors.ts'
 import { tooManyRequests } from '../http/limits.ts'
 import type { Current, LiveQueries, Query, Seen, Subscription } from './live-queries.ts'
-import { ClientFrame, closeCodes, errorFrame, resultFrame } from './protocol.ts'
+import { closeCodes } from './close-codes.ts'
+import { ClientFrame, errorFrame, resultFrame } from './protocol.ts'
 import type { Question } from './question.ts'
 
 /** One client that is connected. Times are milliseconds that only move forward. */

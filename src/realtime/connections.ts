@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import { closeCodes } from './protocol.ts'
+import { closeCodes } from './close-codes.ts'
 import type { RealtimeSettings } from './settings.ts'
 
 /** All connections of this node, counted by session, or by address for those without one. */

@@ -118,12 +118,19 @@ const PIECE = 2 * 1024 * 1024
 
 type Asked = { readonly externalId: string; readonly token: string | undefined; readonly includeParts: boolean }
 
-/** What a client knows: the messages up to a revision of a trace; undefined after it was told null, or has said so itself. */
+/** What a client knows: the messages up to a revision of a trace, in a life of it where that was told over this connection. */
 type Known = { readonly since: bigint; readonly life: string | undefined }
 
 const NOTHING: Known = { since: -1n, life: 'none' }
 
 const lifeOf = ({ id, incarnation }: StoredDetail) => `${id}/${incarnation}`
+
+/** Whether a client knows another trace, or an earlier life of this one: revisions go on from one life to the next. */
+const knowsAnother = (known: Known, trace: StoredDetail) => {
+  if (known === NOTHING) return false
+  if (known.life !== undefined) return known.life !== lifeOf(trace)
+  return known.since > 0n && known.since < trace.incarnation
+}
 
 /**
  * The messages that have changed since a client knew them. One that has known another trace, or an earlier life of it, is
@@ -137,8 +144,7 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
     const { trace, ...rest } = await found(services, externalId, token)
     if (!trace && known === NOTHING) return { value: 'null', isNothing: true, ...rest }
     if (!trace) return { value: 'null', next: goOn(NOTHING), ...rest }
-    if (known !== NOTHING && life !== undefined && life !== lifeOf(trace))
-      return { value: 'null', next: goOn(NOTHING), isPart: true, ...rest }
+    if (knowsAnother(known, trace)) return { value: 'null', next: goOn(NOTHING), isPart: true, ...rest }
     const { rows, revision, isPart } = await whileUnchanged(() =>
       changedMessages(services.reads, trace, { since, includeParts, weight: PIECE }),
     )

@@ -1,0 +1,188 @@
+import { closeCodes } from '../close-codes.ts'
+import type { FrameError, ServerFrame } from '../protocol.ts'
+import { type Backoff, newBackoff } from './backoff.ts'
+import type { ArgsOf, QueryName, ValueOf } from './queries.ts'
+
+/** What a subscription tells. After a connection was lost, a value may be told again that is as it was. */
+export type Listener<Value> = {
+  readonly value: (value: Value) => void
+  /** The service refuses the subscription, which has ended. */
+  readonly failed?: (error: FrameError) => void
+}
+
+/**
+ * `waiting`: for `ms` milliseconds, before it tries to connect again. `code`: that of the connection's close, 1006 when
+ * there was none.
+ */
+export type State =
+  | { readonly is: 'connecting' | 'open' | 'closed' }
+  | { readonly is: 'waiting'; readonly ms: number; readonly code: number }
+
+/** Realtime queries over one connection, which is made again whenever it is lost. Nothing is missed: see `subscribe`. */
+export type RealtimeClient = {
+  /**
+   * Tells the query's value at once and after each change, until what it gives is called. `args` is asked for the
+   * arguments each time that the query is subscribed to: at first, and again on each new connection.
+   */
+  subscribe<Name extends QueryName>(
+    query: Name,
+    args: ArgsOf<Name> | (() => ArgsOf<Name>),
+    listener: Listener<ValueOf<Name>>,
+  ): () => void
+  close(): void
+}
+
+/** The WebSocket of browsers, which Node has as well. */
+export type Socket = Pick<WebSocket, 'send' | 'close' | 'addEventListener'>
+
+export type RealtimeClientOptions = {
+  /** Where the service is: an http(s) address, without trailing slash. */
+  readonly server: string
+  readonly connect?: (url: string) => Socket
+  /** Told of each change of the connection. */
+  readonly state?: (state: State) => void
+  /** Gives numbers from 0 to 1. */
+  readonly random?: () => number
+}
+
+type Subscribed = {
+  readonly query: QueryName
+  readonly args: () => object
+  readonly listener: Listener<never>
+  readonly backoff: Backoff
+  retry?: ReturnType<typeof setTimeout>
+}
+
+/** So often the service is asked for a sign of life: one that is gone without a word must be noticed. */
+const PING_MS = 20_000
+/** Without any sign for so long, the connection is lost. */
+const SILENCE_MS = 45_000
+/** The service has too many connections of this client: others have to go first. */
+const CROWDED_MS = 10_000
+const NO_CODE = 1006
+
+/** Refusals that may pass. */
+const PASSING: ReadonlySet<string> = new Set(['rate_limited', 'unavailable', 'internal'])
+
+const addressOf = (server: string) => `${server.replace(/^http/, 'ws')}/v1/realtime`
+
+/** One connection: tells of its frames until it is closed, by either side, or lost. */
+const open = (
+  { server, connect = (url) => new WebSocket(url) }: RealtimeClientOptions,
+  on: { opened(): void; frame(frame: ServerFrame): void; gone(code: number): void },
+) => {
+  const socket = connect(addressOf(server))
+  let heardAt = performance.now()
+  let isGone = false
+
+  const end = (code: number) => {
+    if (isGone) return
+    isGone = true
+    clearInterval(pinging)
+    on.gone(code)
+  }
+  const leave = (code: number) => {
+    socket.close()
+    end(code)
+  }
+  const say = (frame: object) => socket.send(JSON.stringify(frame))
+  const pinging = setInterval(() => {
+    if (performance.now() - heardAt > SILENCE_MS) leave(NO_CODE)
+    else if (isOpen) say({ type: 'ping' })
+  }, PING_MS)
+  let isOpen = false
+
+  socket.addEventListener('open', () => {
+    if (isGone) return socket.close()
+    isOpen = true
+    on.opened()
+  })
+  socket.addEventListener('message', ({ data }: MessageEvent) => {
+    if (isGone) return
+    heardAt = performance.now()
+    on.frame(JSON.parse(String(data)) as ServerFrame)
+  })
+  socket.addEventListener('close', ({ code }: CloseEvent) => end(code))
+  socket.addEventListener('error', () => {}) // a close follows
+  return { say: (frame: object) => isOpen && say(frame), leave: () => leave(1000), isOpen: () => isOpen }
+}
+
+/** A client of `GET /v1/realtime`. It connects with the first subscription. */
+export const newRealtimeClient = (options: RealtimeClientOptions): RealtimeClient => {
+  const { state = () => {}, random } = options
+  const all = new Map<string, Subscribed>()
+  const [backoff, crowded] = [newBackoff(random), newBackoff(random, CROWDED_MS)]
+  let connection: ReturnType<typeof open> | undefined
+  let waiting: ReturnType<typeof setTimeout> | undefined
+  let count = 0
+  let isClosed = false
+
+  const ask = (id: string) => {
+    const one = all.get(id)
+    if (one) connection?.say({ type: 'subscribe', id, query: one.query, args: one.args() })
+  }
+
+  const refused = (id: string, error: FrameError) => {
+    const one = all.get(id)
+    if (!one) return
+    if (PASSING.has(error.code)) {
+      one.retry = setTimeout(() => ask(id), one.backoff.next())
+      return
+    }
+    all.delete(id)
+    one.listener.failed?.(error)
+  }
+
+  const frame = (frame: ServerFrame) => {
+    if (frame.type === 'error' && frame.id !== undefined) return refused(frame.id, frame.error)
+    if (frame.type !== 'result') return
+    for (const one of [backoff, crowded]) one.reset()
+    const one = all.get(frame.id)
+    if (!one) return
+    one.backoff.reset()
+    one.listener.value(frame.value as never)
+  }
+
+  const gone = (code: number) => {
+    connection = undefined
+    for (const { retry } of all.values()) clearTimeout(retry)
+    if (isClosed) return
+    const ms = (code === closeCodes.tooMany ? crowded : backoff).next()
+    state({ is: 'waiting', ms, code })
+    waiting = setTimeout(connectNow, ms)
+  }
+
+  const opened = () => {
+    state({ is: 'open' })
+    for (const id of all.keys()) ask(id)
+  }
+
+  const connectNow = () => {
+    waiting = undefined
+    state({ is: 'connecting' })
+    connection = open(options, { opened, frame, gone })
+  }
+
+  const subscribe: RealtimeClient['subscribe'] = (query, args, listener) => {
+    const id = String(++count)
+    const given = typeof args === 'function' ? args : () => args
+    all.set(id, { query, args: given, listener: listener as Listener<never>, backoff: newBackoff(random) })
+    if (connection) ask(id)
+    else if (!waiting && !isClosed) connectNow()
+    return () => {
+      clearTimeout(all.get(id)?.retry)
+      if (all.delete(id)) connection?.say({ type: 'unsubscribe', id })
+    }
+  }
+
+  const close = () => {
+    isClosed = true
+    clearTimeout(waiting)
+    for (const { retry } of all.values()) clearTimeout(retry)
+    all.clear()
+    connection?.leave()
+    state({ is: 'closed' })
+  }
+
+  return { subscribe, close }
+}

@@ -1,0 +1,25 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+
+const test = suite('realtime: what the client imports')
+const root = join(import.meta.dirname, '..', '..', '..')
+
+const IMPORT = /^(?:import|export) (?!type )[^;]*?from '([^']+)'/gm
+
+test('the client runs in a browser: nothing of it reaches beyond its own files and the close codes', () => {
+  const files = globSync('src/realtime/client/*.ts', { cwd: root })
+  assert.ok(files.length > 2)
+  const reached = files.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(IMPORT)].map(([, path]) =>
+      path!.startsWith('.') ? normalize(join(dirname(file), path!)) : path!,
+    ),
+  )
+  assert.equal(
+    reached.filter((path) => !path.startsWith('src/realtime/client/')),
+    ['src/realtime/close-codes.ts'],
+  )
+})
+
+test.run()

@@ -18,6 +18,7 @@ import { hostileMinute } from './hostile.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
 import { ingest } from './ingest.ts'
 import { messagePage } from './message-page.ts'
+import { realtimePush } from './realtime-push.ts'
 import { bareBatches, bareCommits, bareCopy, hello } from './yardsticks.ts'
 import type { World } from './world.ts'
 import { outage } from '../support/silent.ts'
@@ -329,6 +330,7 @@ export const rows: readonly Measure[] = [
   { name: 'message-page', unit: 'pages/s', measure: messagePage },
   { name: 'feed-public', unit: 'requests/s', measure: feedPublic },
   { name: 'feed-session', unit: 'requests/s', measure: feedSession },
+  { name: 'realtime-push', unit: '', measure: realtimePush },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },
   { name: 'hostile-minute', unit: '', measure: hostileMinute },
 ]

@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws'
 import { HttpError } from '../http/http-error.ts'
 import { describe } from '../http/errors.ts'
 import { tooManyRequests } from '../http/limits.ts'
+import type { Flow } from './flow.ts'
 import type { Current, LiveQueries, Query, Seen, Subscription } from './live-queries.ts'
 import { closeCodes } from './close-codes.ts'
 import { ClientFrame, errorFrame, resultFrame } from './protocol.ts'
@@ -11,7 +12,7 @@ import type { Question } from './question.ts'
 export type Connection = {
   /** When it was heard of last. */
   heardAt(): number
-  /** The frame that it is taking: since when, and its length. Undefined while it takes none. */
+  /** The frame that it is taking: since when, and its length in characters. Undefined while it takes none. */
   sending(): Sending | undefined
   subscriptions(): number
   ping(): void
@@ -33,8 +34,7 @@ export type ConnectionOptions = {
   readonly admit: (token: string) => Promise<void>
   /** The milliseconds that the client must wait before it may subscribe again; undefined for none. */
   readonly takeTurn: () => number | undefined
-  /** Told the length of each frame that goes out. */
-  readonly sends: (length: number) => void
+  readonly flow: Flow
   /** Told of each failure that is not the client's. */
   readonly broke: (error: unknown) => void
   readonly pushed: (frames: number) => void
@@ -73,7 +73,7 @@ const MAX_CONTROL = 1_000
  * slowly costs no memory, and gets what is newest, and may still be read, when it comes to it.
  */
 export const newConnection = (options: ConnectionOptions): Connection => {
-  const { socket, live, maxSubscriptions, questionOf, admit, takeTurn, sends, broke, pushed, closed } = options
+  const { socket, live, maxSubscriptions, questionOf, admit, takeTurn, flow, broke, pushed, closed } = options
   const followed = new Map<string, Followed>()
   /** Subscriptions with a value that the client does not have, in the order in which they are due. */
   const due = new Set<string>()
@@ -83,43 +83,54 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   let isClosing = false
   let leaving: NodeJS.Timeout | undefined
 
-  const transmit = (frame: string, sent?: () => void) => {
-    sending = { since: performance.now(), length: frame.length }
-    sends(frame.length)
+  const finish = () => {
+    if (sending === undefined) return
+    const { length } = sending
+    sending = undefined
+    flow.giveBack(length)
+  }
+
+  /** Sends a frame, unless it has to wait for others: then it is tried again later. */
+  const transmit = (frame: string, sent?: () => void): boolean => {
+    const { length } = frame
+    if (!flow.take(length, pump)) return false
+    sending = { since: performance.now(), length }
     socket.send(frame, (error) => {
-      sending = undefined
+      finish()
       if (error) return
       sent?.()
       pump()
     })
+    return true
   }
 
   const hasNews = ({ sent, isFirst }: Followed, { answer, digest }: Current) =>
     digest !== sent && (isFirst || !answer.isNothing)
 
-  /** Sends the newest value of a subscription, if there is one that the client does not have. */
-  const push = (one: Followed): void => {
+  /** Sends the newest value of a subscription, if there is one that the client does not have. False where that has to wait. */
+  const push = (one: Followed): boolean => {
     const current = one.subscription?.current()
-    if (!current || !hasNews(one, current)) return
+    if (!current || !hasNews(one, current)) return true
     const { answer, digest, seen } = current
+    const sent = () => {
+      if (answer.next && followed.get(one.id) === one) follow(one, answer.next, answer.isPart ? undefined : seen)
+    }
+    if (!transmit(resultFrame(one.id, answer.value), sent)) return false
     one.isFirst = false
     one.sent = digest
     one.goesOn = answer.next !== undefined
     pushed(1)
-    transmit(resultFrame(one.id, answer.value), () => {
-      if (answer.next && followed.get(one.id) === one) follow(one, answer.next, answer.isPart ? undefined : seen)
-    })
+    return true
   }
 
   /** Sends what is due, one frame at a time: errors and pongs first, then values. */
   const pump = () => {
     while (sending === undefined && socket.readyState === socket.OPEN) {
       const said = control.shift()
-      if (said !== undefined) return transmit(said)
+      if (said !== undefined) return void transmit(said)
       const [id] = due
-      if (id === undefined) return
+      if (id === undefined || !push(followed.get(id)!)) return
       due.delete(id)
-      push(followed.get(id)!)
     }
   }
 
@@ -219,6 +230,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   for (const sign of ['ping', 'pong'] as const) socket.on(sign, () => (heardAt = performance.now()))
   socket.once('close', () => {
     isClosing = true
+    finish()
     clearTimeout(leaving)
     for (const id of [...followed.keys()]) drop(id)
     closed()

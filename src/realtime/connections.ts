@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts'
 import { closeCodes } from './close-codes.ts'
+import type { Flow } from './flow.ts'
 import type { RealtimeSettings } from './settings.ts'
 
 /** All connections of this node, counted by session, or by address for those without one. */
@@ -10,8 +11,6 @@ export type Connections = {
   /** The connection is that of another owner from now on; closes it when that one has too many. */
   move(connection: Connection, owner: Owner): void
   remove(connection: Connection): void
-  /** Cuts off those that take longest for their frames while all frames together are too much. */
-  relieve(): void
   /** Tells all clients to come back later, and waits until they have gone. */
   closeAll(): Promise<void>
   counts(): { readonly connections: number; readonly subscriptions: number }
@@ -27,20 +26,20 @@ export type Patience = {
   readonly ping: number
   /** For how long nothing may be heard of a client. */
   readonly silence: number
-  /** For how long a client may take one frame. */
+  /** For how long a client may take one frame, and for how long while others wait for that. */
   readonly frame: number
+  readonly crowded: number
 }
 
-const usual: Patience = { look: 2_000, ping: 20_000, silence: 60_000, frame: 15_000 }
+const usual: Patience = { look: 2_000, ping: 20_000, silence: 60_000, frame: 15_000, crowded: 3_000 }
 const LEAVE_MS = 1_500
-/** The most characters that are on their way to all clients at once. */
-const IN_FLIGHT = 128 * 1024 * 1024
 
 const keyOf = ({ is, id }: Owner) => `${is} ${id}`
 
 /** `closed` is told the code of each connection that is closed from here. */
 export const newConnections = (
   settings: RealtimeSettings,
+  flow: Pick<Flow, 'isCrowded'>,
   closed: (code: number) => void = () => {},
   patience = usual,
 ): Connections => {
@@ -68,6 +67,12 @@ export const newConnections = (
     connection.close(code, reason)
   }
 
+  /** What it is being sent lies before the frame that would tell it to go. */
+  const cutOff = (connection: Connection) => {
+    end(connection, closeCodes.slow, 'reads too slowly')
+    if (flow.isCrowded()) connection.terminate()
+  }
+
   const hasRoom = (owner: Owner) => (counted.get(keyOf(owner)) ?? 0) < most(owner)
 
   const look = () => {
@@ -77,8 +82,8 @@ export const newConnections = (
     for (const connection of [...owners.keys()]) {
       if (now - connection.heardAt() > patience.silence)
         end(connection, closeCodes.silent, 'nothing was heard for a minute')
-      else if (now - (connection.sending()?.since ?? now) > patience.frame)
-        end(connection, closeCodes.slow, 'reads too slowly')
+      else if (now - (connection.sending()?.since ?? now) > (flow.isCrowded() ? patience.crowded : patience.frame))
+        cutOff(connection)
       else if (isDue) connection.ping()
     }
   }
@@ -101,21 +106,6 @@ export const newConnections = (
     clearInterval(looking)
     looking = undefined
     gone()
-  }
-
-  const relieve = () => {
-    const taking = [...owners.keys()].flatMap((connection) => {
-      const sending = connection.sending()
-      return sending ? [{ connection, ...sending }] : []
-    })
-    let length = taking.reduce((sum, { length }) => sum + length, 0)
-    if (length <= IN_FLIGHT) return
-    for (const slowest of taking.sort((a, b) => a.since - b.since)) {
-      if (length <= IN_FLIGHT) return
-      length -= slowest.length
-      end(slowest.connection, closeCodes.slow, 'reads too slowly')
-      slowest.connection.terminate()
-    }
   }
 
   const move: Connections['move'] = (connection, owner) => {
@@ -144,5 +134,5 @@ export const newConnections = (
     subscriptions: [...owners.keys()].reduce((sum, connection) => sum + connection.subscriptions(), 0),
   })
 
-  return { hasRoom, add, move, remove, relieve, closeAll, counts }
+  return { hasRoom, add, move, remove, closeAll, counts }
 }

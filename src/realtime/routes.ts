@@ -39,8 +39,6 @@ export const realtimeRoutes = (app: FastifyInstance, services: RealtimeServices)
 
 /** How many answers, which may be large, are made at once. */
 const AT_ONCE = 4
-/** With frames of more characters than this it is looked at what all clients are being sent. */
-const LARGE = 64 * 1024
 
 /** The caller behind a token among arguments. @throws HttpError rate_limited when too many of an address are not valid */
 const admit = async (services: RealtimeServices, ip: string, token: string): Promise<Caller | undefined> => {
@@ -82,7 +80,7 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
 }
 
 const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => {
-  const { config, live, connections, limits, metrics } = services
+  const { config, live, flow, connections, limits, metrics } = services
   const cookieName = cookieNameOf(config)
 
   await app.register(websocket, {
@@ -127,7 +125,7 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
       questionOf: (query, args) => questionOf(services, query, args, token),
       admit: admitted,
       takeTurn: () => (owner.is === 'session' ? limits?.reads : limits?.anonymousReads)?.take(owner.id),
-      sends: (length) => void (length > LARGE && connections.relieve()),
+      flow,
       broke: (error) => request.log.error(error),
       pushed: (frames) => metrics.realtimePushes.inc(frames),
       closed: () => connections.remove(connection),

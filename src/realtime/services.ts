@@ -6,6 +6,7 @@ import type { Tokens } from '../session/tokens.ts'
 import type { Uses } from '../session/uses.ts'
 import type { TraceServices } from '../trace/services.ts'
 import type { Connections } from './connections.ts'
+import type { Flow } from './flow.ts'
 import type { LiveQueries } from './live-queries.ts'
 import type { RealtimeSettings } from './settings.ts'
 
@@ -16,6 +17,7 @@ export type RealtimeServices = FeedServices &
     readonly tokens: Pick<Tokens, 'find'>
     readonly uses: Pick<Uses, 'note'>
     readonly live: LiveQueries
+    readonly flow: Flow
     readonly connections: Connections
     /** Undefined when `RATE_LIMITS` is off. */
     readonly limits: Limits | undefined

@@ -21,6 +21,7 @@ import { newPool } from '../postgres/connect.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
 import { newConnections } from '../realtime/connections.ts'
+import { newFlow } from '../realtime/flow.ts'
 import { newUses } from '../session/uses.ts'
 import { newHandshakes } from '../signin/handshakes.ts'
 import { newCaches } from './caches.ts'
@@ -165,7 +166,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const visible = async (position: bigint) => {
     await Promise.all([readModels.waitFor(position, VISIBLE_MS), lastSeen.waitFor(position, VISIBLE_MS)])
   }
-  const connections = newConnections(config, (code) => metrics.realtimeDropped.inc({ code }))
+  const flow = newFlow()
+  const connections = newConnections(config, flow, (code) => metrics.realtimeDropped.inc({ code }))
   installRealtimeGauges(metrics, connections, caches.live)
   const avatars = newAvatars({ pool: operations, now })
   const uses = newUses({ pool: operations, now })
@@ -183,6 +185,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     reads,
     streams: caches.streams,
     live: caches.live,
+    flow,
     connections,
     tokens: caches.tokens,
     feedCache: caches.feedCache,

@@ -7,32 +7,30 @@ import { until } from '../support/until.ts'
 const test = suite('realtime: connections of a node')
 
 const settings = { REALTIME_SUBSCRIPTIONS: 100, REALTIME_CONNECTIONS_SESSION: 2, REALTIME_CONNECTIONS_ADDRESS: 3 }
-const patience = { look: 5, ping: 10, silence: 100, frame: 100 }
+const patience = { look: 5, ping: 10, silence: 100, frame: 100, crowded: 100 }
+const flow = { isCrowded: () => false }
 const session = (id: string) => ({ is: 'session', id }) as const
 const address = (id: string) => ({ is: 'address', id }) as const
 
-/** Each client has been at it for longer than those after it. */
-let clock = performance.now() - 1_000
-
 /** A client that is heard of, and takes its frames, as the test says. */
-const newClient = (state: { isTalking?: boolean; isTaking?: boolean; length?: number } = {}) => {
-  const { isTalking = true, isTaking = true, length = 100 } = state
-  const began = (clock += 1)
-  const client = { code: undefined as number | undefined, pings: 0 }
+const newClient = (state: { isTalking?: boolean; isTaking?: boolean } = {}) => {
+  const { isTalking = true, isTaking = true } = state
+  const began = performance.now()
+  const client = { code: undefined as number | undefined, pings: 0, isCutOff: false }
   const connection: Connection = {
     heardAt: () => (isTalking ? performance.now() : began),
-    sending: () => (isTaking ? undefined : { since: began, length }),
+    sending: () => (isTaking ? undefined : { since: began, length: 100 }),
     subscriptions: () => 2,
     ping: () => (client.pings += 1),
     close: (code) => (client.code ??= code),
-    terminate: () => {},
+    terminate: () => (client.isCutOff = true),
   }
   return { client, connection }
 }
 
 test('one that is silent is closed with 4000, one that does not take its frame with 4008, others are pinged', async () => {
   const codes: number[] = []
-  const connections = newConnections(settings, (code) => codes.push(code), patience)
+  const connections = newConnections(settings, flow, (code) => codes.push(code), patience)
   const [well, silent, slow] = [newClient(), newClient({ isTalking: false }), newClient({ isTaking: false })]
   for (const { connection } of [well, silent, slow]) connections.add(connection, address('a'))
   await until(() => silent.client.code !== undefined && slow.client.code !== undefined && well.client.pings > 3)
@@ -44,7 +42,7 @@ test('one that is silent is closed with 4000, one that does not take its frame w
 })
 
 test('each owner has room for so many, and a connection may come to belong to another', () => {
-  const connections = newConnections(settings)
+  const connections = newConnections(settings, flow)
   const clients = Array.from({ length: 4 }, () => newClient())
   const [a, b, c, d] = clients.map(({ connection }) => connection)
   for (const one of [a!, b!, c!]) connections.add(one, address('a'))
@@ -60,22 +58,18 @@ test('each owner has room for so many, and a connection may come to belong to an
   for (const one of [b!, c!, d!]) connections.remove(one)
 })
 
-test('while too much is on its way to all, those who take longest are cut off', () => {
-  const connections = newConnections(settings)
-  const length = 60 * 1024 * 1024
-  const clients = [0, 1, 2].map(() => newClient({ isTaking: false, length }))
-  const codes = () => clients.map(({ client }) => client.code)
-  for (const [i, { connection }] of clients.entries()) {
-    assert.equal(codes(), [undefined, undefined, undefined], `before the ${i}th`)
-    connections.add(connection, address('a'))
-    connections.relieve()
-  }
-  assert.equal(codes(), [4008, undefined, undefined])
-  for (const { connection } of clients) connections.remove(connection)
+test('while frames wait for others, those who take longest are cut off', async () => {
+  const flow = { isCrowded: () => true }
+  const connections = newConnections(settings, flow, () => {}, { ...patience, frame: 60_000, crowded: 20 })
+  const [well, slow] = [newClient(), newClient({ isTaking: false })]
+  for (const { connection } of [well, slow]) connections.add(connection, address('a'))
+  await until(() => slow.client.isCutOff)
+  assert.equal([well.client.code, slow.client.code], [undefined, 4008])
+  for (const { connection } of [well, slow]) connections.remove(connection)
 })
 
 test('a stop tells all to come back, and waits until they have gone', async () => {
-  const connections = newConnections(settings)
+  const connections = newConnections(settings, flow)
   const { client, connection } = newClient()
   connections.add(connection, address('a'))
   let isOver = false

@@ -1,0 +1,91 @@
+import type { Socket } from 'node:net'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { WebSocket } from 'ws'
+import { type Database, freshDatabase } from '../support/database.ts'
+import { type App, openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
+
+const test = suite('realtime: many clients')
+let database: Database
+let app: App
+let address: string
+let token: string
+const sockets: WebSocket[] = []
+
+test.before(async () => {
+  database = await freshDatabase()
+  app = await openApp(database.url, { env: { REALTIME_CONNECTIONS_ADDRESS: '2000' } })
+  address = `${(await app.app.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws')}/v1/realtime`
+  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'the device of the author' } })
+  token = (data as { session: { token: string } }).session.token
+})
+test.after.each(async () => {
+  for (const socket of sockets.splice(0)) socket.terminate()
+  await until(() => app.service.connections.counts().connections === 0)
+})
+test.after(async () => {
+  await app.close()
+  await database.drop()
+})
+
+const open = async (
+  query: string,
+  args: object,
+): Promise<{ socket: WebSocket; frames: () => number; last: () => string }> => {
+  const socket = new WebSocket(address, { perMessageDeflate: false })
+  sockets.push(socket)
+  socket.on('error', () => {})
+  let frames = 0
+  let last = ''
+  socket.on('message', (data: Buffer) => {
+    frames += 1
+    last = data.toString('latin1')
+  })
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+  socket.send(JSON.stringify({ type: 'subscribe', id: 's', query, args }))
+  return { socket, frames: () => frames, last: () => last }
+}
+
+const put = (externalId: string, body: object) => app.call('PUT', `/v1/traces/${externalId}`, { token, body })
+
+test('1,000 clients are all told of a change, from one query', async () => {
+  await put('popular', { title: 'before', visibility: 'public' })
+  const clients: Awaited<ReturnType<typeof open>>[] = []
+  while (clients.length < 1_000)
+    clients.push(
+      ...(await Promise.all(Array.from({ length: 50 }, () => open('traces:get', { externalId: 'popular' })))),
+    )
+  await until(() => clients.every(({ frames }) => frames() === 1))
+  assert.equal(app.service.connections.counts(), { connections: 1_000, subscriptions: 1_000 })
+  assert.is(app.service.live.counts().queries, 1)
+  await put('popular', { title: 'after', visibility: 'public' })
+  await until(() => clients.every(({ last }) => last().includes('"title":"after"')))
+  assert.ok(clients.every(({ frames }) => frames() === 2))
+})
+
+const MB = 1024 * 1024
+
+test('clients that read nothing cost no memory, and others are told all the same', async () => {
+  await put('large', { visibility: 'public' })
+  const textContent = 'x'.repeat(900_000)
+  for (let i = 0; i < 6; i++)
+    await app.call('PUT', `/v1/traces/large/messages/m${i}`, { token, body: { role: 'user', textContent } })
+  const deaf = await Promise.all(Array.from({ length: 60 }, () => open('traces:getMessages', { externalId: 'large' })))
+  await until(() => deaf.every(({ frames }) => frames() > 0))
+  for (const { socket } of deaf) (socket as unknown as { _socket: Socket })._socket.pause()
+  const listener = await open('traces:getMessages', { externalId: 'large' })
+  await until(() => listener.frames() > 0)
+  global.gc?.()
+  const before = process.memoryUsage().rss
+  for (let round = 0; round < 6; round++) {
+    const body = { role: 'user', textContent: `${round} ${textContent}` }
+    await app.call('PUT', '/v1/traces/large/messages/m0', { token, body })
+    await until(() => listener.last().includes(`"textContent":"${round} `))
+  }
+  // 60 clients times 6 values of 5 MB would be 1.8 GB.
+  const grown = (process.memoryUsage().rss - before) / MB
+  assert.ok(grown < 700, `${Math.round(grown)} MB`)
+})
+
+test.run()

@@ -13,12 +13,11 @@ const root = join(import.meta.dirname, '..')
 const floors: readonly (readonly string[])[] = [
   [
     'json',
-    'command.ts',
+    'cli',
     'ids.ts',
     'logger.ts',
     'metrics.ts',
     'percent.ts',
-    'plain.ts',
     'text-caps.ts',
     'text-ends.ts',
     'uuid.ts',

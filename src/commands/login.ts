@@ -1,14 +1,12 @@
 import { Command } from 'commander'
-import { command } from '../command.ts'
-import { plain } from '../plain.ts'
-import { newApi } from '../sync/client.ts'
-import { logInWithCodehost } from '../sync/codehost-login.ts'
-import { ending, exitOnUsage } from '../sync/command-end.ts'
+import { command } from '../cli/command-name.ts'
+import { plain } from '../cli/escape.ts'
+import { newApi } from '../sync/api/client.ts'
+import { logInWithCodehost } from '../sync/login/codehost-login.ts'
+import { ending, exitOnUsage, exitCodes, UsageError } from '../cli/exit.ts'
 import { configFolder, isExposed, serverAddress } from '../sync/config.ts'
-import { exitCodes } from '../sync/exit-codes.ts'
-import { UsageError } from '../sync/errors.ts'
-import { logIn } from '../sync/login.ts'
-import { newPerson } from '../sync/person.ts'
+import { logIn } from '../sync/login/device-login.ts'
+import { newPerson } from '../sync/login/terminal-prompts.ts'
 
 type Options = {
   readonly server?: string

@@ -1,8 +1,7 @@
 import { Command } from 'commander'
 import { groups } from '../../projections/index.ts'
 import { readConfig } from '../config.ts'
-import { ending, exitOnUsage } from '../sync/command-end.ts'
-import { exitCodes } from '../sync/exit-codes.ts'
+import { ending, exitOnUsage, exitCodes } from '../cli/exit.ts'
 import { type Found, IN_QUARANTINE, inWords, quarantineOf } from './read-models.ts'
 import { databaseOf } from './rebuild.ts'
 

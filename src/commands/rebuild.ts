@@ -8,9 +8,7 @@ import { rebuild } from '../engine/rebuild.ts'
 import { formats } from '../events.ts'
 import { openLog } from '../log/open-log.ts'
 import { percentDone } from '../percent.ts'
-import { ending, exitOnUsage } from '../sync/command-end.ts'
-import { UsageError } from '../sync/errors.ts'
-import { exitCodes } from '../sync/exit-codes.ts'
+import { ending, exitOnUsage, UsageError, exitCodes } from '../cli/exit.ts'
 
 /** The database of DATABASE_URL, or of the service that runs on DATA_DIR. @throws Error when there is neither */
 export const databaseOf = async ({

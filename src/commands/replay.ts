@@ -1,8 +1,7 @@
 import { Command } from 'commander'
 import { groups } from '../../projections/index.ts'
 import { replayServed } from '../engine/replay-served.ts'
-import { ending, exitOnUsage } from '../sync/command-end.ts'
-import { exitCodes } from '../sync/exit-codes.ts'
+import { ending, exitOnUsage, exitCodes } from '../cli/exit.ts'
 import { IN_QUARANTINE, inSchema, inWords, quarantineOf } from './read-models.ts'
 import { environmentHelp, withLog } from './with-log.ts'
 

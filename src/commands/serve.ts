@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command } from 'commander'
-import { command } from '../command.ts'
+import { command } from '../cli/command-name.ts'
 import { readConfig } from '../config.ts'
 import { newLogger } from '../logger.ts'
 import { type Running, serve } from '../serve.ts'

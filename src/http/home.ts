@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { command } from '../command.ts'
+import { command } from '../cli/command-name.ts'
 import { notFound } from './http-error.ts'
 import { sendPage } from './page.ts'
 import { addVary } from './reply.ts'

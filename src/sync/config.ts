@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import envPaths from 'env-paths'
 import type { Environment } from './agents/agent.ts'
-import { UsageError } from './errors.ts'
+import { UsageError } from '../cli/exit.ts'
 import { withoutEnd } from '../text-ends.ts'
 
 const localServer = 'http://127.0.0.1:3000'

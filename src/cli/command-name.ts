@@ -1,2 +1,2 @@
-/** How the command line was called, for hints that can be typed as they stand: npm puts nothing on the user's path. */
-export const command = process.env.npm_command ? 'npx tracebook' : 'tracebook'
+/** How the user calls the command, for hints that can be copied: `npx tracebook` where it was started by npm or npx. */
+export const commandName = process.env.npm_command ? 'npx tracebook' : 'tracebook'

@@ -1,5 +1,5 @@
 import type { CommanderError } from 'commander'
-import { plain, plainLines } from './escape.ts'
+import { escapeControls, escapeControlsInLines } from './escape.ts'
 
 /** `incomplete`: something failed or was skipped for good. `usage`: wrong usage, or not logged in. */
 export const exitCodes = { ok: 0, incomplete: 1, usage: 2 } as const
@@ -10,7 +10,7 @@ export class UsageError extends Error {
 }
 
 /** The message of anything thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** For commander's `exitOverride`: exits with 2 where commander refuses the arguments, with 0 after help and version. */
 export const exitOnUsage = ({ exitCode }: CommanderError): void => {
@@ -18,17 +18,17 @@ export const exitOnUsage = ({ exitCode }: CommanderError): void => {
 }
 
 /**
- * Runs a command to its end: its exit code is what `action` gives. A failure is said on stderr in one line, or, with `json`,
- * on stdout as a document of type `error`.
+ * Runs the action of a command, and sets the exit code of the process to the one it returns. When it throws, the message is
+ * printed on stderr, or, with `json`, as a document of type `error` on stdout.
  */
-export const ending = async (action: () => Promise<number>, json = false): Promise<void> => {
+export const runCommand = async (action: () => Promise<number>, json = false): Promise<void> => {
   try {
     process.exitCode = await action()
   } catch (error) {
     const exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.incomplete
-    const message = messageOf(error)
-    if (json) process.stdout.write(`${plain(JSON.stringify({ type: 'error', message, exitCode }))}\n`)
-    else process.stderr.write(`${plainLines(message)}\n`)
+    const message = errorMessage(error)
+    if (json) process.stdout.write(`${escapeControls(JSON.stringify({ type: 'error', message, exitCode }))}\n`)
+    else process.stderr.write(`${escapeControlsInLines(message)}\n`)
     process.exitCode = exitCode
   }
 }

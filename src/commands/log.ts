@@ -1,9 +1,9 @@
 import { Command } from 'commander'
+import { runCommand, exitOnUsage, exitCodes } from '../cli/exit.ts'
 import { type CopyProgress, copyLog } from '../log/copy.ts'
 import { startScavenge } from '../log/eventstoredb/scavenge.ts'
 import type { EventLog } from '../log/log.ts'
 import { percentDone } from '../percent.ts'
-import { ending, exitOnUsage, exitCodes } from '../cli/exit.ts'
 import { openPlace } from './log-place.ts'
 import { quarantineCommand } from './quarantine.ts'
 import { replayCommand } from './replay.ts'
@@ -98,7 +98,7 @@ const copyCommand = () =>
     .requiredOption('--to <log>', 'the log to write: a URL, or `embedded`')
     .addHelpText('after', copyHelp)
     .exitOverride(exitOnUsage)
-    .action(({ from, to }: { readonly from: string; readonly to: string }) => ending(() => copy(from, to)))
+    .action(({ from, to }: { readonly from: string; readonly to: string }) => runCommand(() => copy(from, to)))
 
 const scavengeCommand = () =>
   new Command('scavenge')
@@ -106,7 +106,7 @@ const scavengeCommand = () =>
     .option('--url <url>', 'the server (default: $EVENTSTORE_URL)')
     .addHelpText('after', scavengeHelp)
     .exitOverride(exitOnUsage)
-    .action(({ url }: { readonly url?: string }) => ending(() => scavenge(url ?? process.env.EVENTSTORE_URL)))
+    .action(({ url }: { readonly url?: string }) => runCommand(() => scavenge(url ?? process.env.EVENTSTORE_URL)))
 
 /** `tracebook log`: what is done to a log as a whole. */
 export const logCommand = (): Command =>

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { groups } from '../../projections/index.ts'
+import { runCommand, exitOnUsage, exitCodes } from '../cli/exit.ts'
 import { readConfig } from '../config.ts'
-import { ending, exitOnUsage, exitCodes } from '../cli/exit.ts'
 import { type Found, IN_QUARANTINE, inWords, quarantineOf } from './read-models.ts'
 import { databaseOf } from './rebuild.ts'
 
@@ -48,4 +48,4 @@ export const quarantineCommand = (): Command =>
     .option('--json', 'one JSON document a line')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action(({ json = false }: { readonly json?: boolean }) => ending(() => list(json), json))
+    .action(({ json = false }: { readonly json?: boolean }) => runCommand(() => list(json), json))

@@ -1,5 +1,5 @@
-import { type Group, schemaOf } from '../engine/group.ts'
 import { connectForApplying } from '../engine/apply.ts'
+import { type Group, schemaOf } from '../engine/group.ts'
 import { type Quarantined, readQuarantine } from '../engine/quarantine.ts'
 import { schemasOf } from '../engine/schema.ts'
 import { hangUp } from '../postgres/connect.ts'

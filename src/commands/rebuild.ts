@@ -8,7 +8,7 @@ import { rebuild } from '../engine/rebuild.ts'
 import { formats } from '../events.ts'
 import { openLog } from '../log/open-log.ts'
 import { percentDone } from '../percent.ts'
-import { ending, exitOnUsage, UsageError, exitCodes } from '../cli/exit.ts'
+import { runCommand, exitOnUsage, UsageError, exitCodes } from '../cli/exit.ts'
 
 /** The database of DATABASE_URL, or of the service that runs on DATA_DIR. @throws Error when there is neither */
 export const databaseOf = async ({
@@ -66,4 +66,4 @@ export const rebuildCommand = (known: readonly Group[] = groups): Command =>
     )
     .addHelpText('after', '\nUses DATABASE_URL, or the service that runs on DATA_DIR. Nothing stops meanwhile.')
     .exitOverride(exitOnUsage)
-    .action((name?: string) => ending(() => run(chosen(known, name))))
+    .action((name?: string) => runCommand(() => run(chosen(known, name))))

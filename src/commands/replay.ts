@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { groups } from '../../projections/index.ts'
+import { runCommand, exitOnUsage, exitCodes } from '../cli/exit.ts'
 import { replayServed } from '../engine/replay-served.ts'
-import { ending, exitOnUsage, exitCodes } from '../cli/exit.ts'
 import { IN_QUARANTINE, inSchema, inWords, quarantineOf } from './read-models.ts'
 import { environmentHelp, withLog } from './with-log.ts'
 
@@ -41,4 +41,4 @@ export const replayCommand = (): Command =>
     .argument('<stream>', 'as `tracebook log quarantine` names it')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action((stream: string) => ending(() => replay(stream)))
+    .action((stream: string) => runCommand(() => replay(stream)))

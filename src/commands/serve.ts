@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command } from 'commander'
-import { command } from '../cli/command-name.ts'
+import { commandName } from '../cli/command-name.ts'
 import { readConfig } from '../config.ts'
 import { newLogger } from '../logger.ts'
 import { type Running, serve } from '../serve.ts'
@@ -42,8 +42,8 @@ Tracebook serves at ${url}
   reference  ${url}/docs
 
 Next, in another terminal:
-  ${command} login    make this machine known
-  ${command} sync     bring in your Claude Code sessions
+  ${commandName} login    make this machine known
+  ${commandName} sync     bring in your Claude Code sessions
 `
 
 export const serveCommand = (): Command =>

@@ -2,10 +2,10 @@ import { hostname, userInfo } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { Command, InvalidArgumentError } from 'commander'
 import { groups } from '../../projections/index.ts'
+import { runCommand, exitOnUsage, exitCodes } from '../cli/exit.ts'
 import { readCheckpoint } from '../engine/checkpoint.ts'
 import type { Group } from '../engine/group.ts'
 import { skipEvent } from '../engine/skip.ts'
-import { ending, exitOnUsage, exitCodes } from '../cli/exit.ts'
 import { IN_QUARANTINE, inSchema, inWords, quarantineOf } from './read-models.ts'
 import { type Opened, environmentHelp, withLog } from './with-log.ts'
 
@@ -99,4 +99,4 @@ export const skipCommand = (): Command =>
     .option('--by <name>', 'who decides it', textOf, caller())
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action((given: Skip) => ending(() => skip(given)))
+    .action((given: Skip) => runCommand(() => skip(given)))

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { plain, plainLines } from '../../src/cli/escape.ts'
+import { escapeControls, escapeControlsInLines } from '../../src/cli/escape.ts'
 
 const test = suite('plain text for a terminal')
 
@@ -13,21 +13,21 @@ test('what a terminal obeys or a person does not see is shown escaped', () => {
     ['ad\u200ba \u2028 \ufeff \u{e0041}', 'ad\\u200ba \\u2028 \\ufeff \\udb40\\udc41'],
     ['half \ud800', 'half \\ud800'],
   ]
-  for (const [said, expected] of shown) assert.is(plain(said), expected)
+  for (const [said, expected] of shown) assert.is(escapeControls(said), expected)
 })
 
 test('letters of all kinds stay as they are', () => {
   for (const text of ['/home/ada/çöde – 日本語', 'עברית عربى', '🎉👍🏽', 'e\u0301'])
-    assert.equal([plain(text), plain(plain(text))], [text, text])
+    assert.equal([escapeControls(text), escapeControls(escapeControls(text))], [text, text])
 })
 
 test('a JSON document stays the same document', () => {
   const document = { file: '/w/\u001b[2J\u009b\u202e\n\u{e0041}.jsonl', count: 1 }
-  assert.equal(JSON.parse(plain(JSON.stringify(document))), document)
+  assert.equal(JSON.parse(escapeControls(JSON.stringify(document))), document)
 })
 
 test('our own lines stay lines', () => {
-  assert.is(plainLines('one\ntwo\u001b[A'), 'one\ntwo\\u001b[A')
+  assert.is(escapeControlsInLines('one\ntwo\u001b[A'), 'one\ntwo\\u001b[A')
 })
 
 test.run()

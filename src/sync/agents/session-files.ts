@@ -1,35 +1,35 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorMessage, UsageError } from '../../cli/exit.ts'
 import type { Agent } from './agent.ts'
-import { messageOf, UsageError } from '../../cli/exit.ts'
 
-/** Told of each folder that cannot be read, and of each file that is gone again. */
-type Unreadable = (path: string, message: string) => void
+/** Called for each folder that cannot be read, and for each file that was deleted during the search. */
+type ReportUnreadable = (path: string, message: string) => void
 
 const isMissing = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 /**
- * Session files in a folder and all folders below. No link in there is followed, to a file or a folder: it could lead out,
- * to what was never meant to be uploaded, or round; what it leads to inside is found by its own name.
+ * Session files in a folder and all folders below. Symbolic links are not followed: they could lead to files outside that are
+ * not meant for upload, or back to a folder above.
  */
-async function* searched(agent: Agent, folder: string, unreadable: Unreadable): AsyncGenerator<string> {
+async function* filesBelow(agent: Agent, folder: string, unreadable: ReportUnreadable): AsyncGenerator<string> {
   try {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name)
-      if (entry.isDirectory()) yield* searched(agent, path, unreadable)
-      else if (entry.isFile() && agent.owns(path)) yield path
+      if (entry.isDirectory()) yield* filesBelow(agent, path, unreadable)
+      else if (entry.isFile() && agent.isSessionFile(path)) yield path
     }
   } catch (error) {
-    unreadable(folder, messageOf(error))
+    unreadable(folder, errorMessage(error))
   }
 }
 
-async function* given(agent: Agent, path: string, unreadable: Unreadable): AsyncGenerator<string> {
+async function* filesOfPath(agent: Agent, path: string, unreadable: ReportUnreadable): AsyncGenerator<string> {
   const found = await stat(path).catch((error: unknown) => {
-    throw new UsageError(isMissing(error) ? `${path}: no such file or folder` : `${path}: ${messageOf(error)}`)
+    throw new UsageError(isMissing(error) ? `${path}: no such file or folder` : `${path}: ${errorMessage(error)}`)
   })
-  if (found.isDirectory()) return yield* searched(agent, path, unreadable)
+  if (found.isDirectory()) return yield* filesBelow(agent, path, unreadable)
   if (!found.isFile()) throw new UsageError(`${path}: neither a file nor a folder`)
   yield path
 }
@@ -41,25 +41,26 @@ const exists = (path: string): Promise<boolean> =>
   )
 
 /**
- * The session files that `paths` mean, files or folders, each once and in a fixed order; without paths those in `roots`, where
- * a missing one holds none. A path or root that is itself a link is followed. Throws UsageError for a given path that is not
- * there.
+ * The session files at `paths`, which are files or folders; without paths those in `roots`, which may be missing. Returns real
+ * paths, sorted and without duplicates. A path or root that is itself a symbolic link is followed. Throws UsageError for a
+ * path that does not exist or is neither a file nor a folder.
  */
-export const discover = async (
+export const findSessionFiles = async (
   agent: Agent,
   paths: readonly string[],
   roots: readonly string[],
-  unreadable: Unreadable,
+  unreadable: ReportUnreadable,
 ): Promise<readonly string[]> => {
   const files = new Set<string>()
   const add = async (found: AsyncIterable<string>) => {
     for await (const file of found)
       await realpath(file).then(
         (real) => files.add(real),
-        (error: unknown) => unreadable(file, messageOf(error)),
+        (error: unknown) => unreadable(file, errorMessage(error)),
       )
   }
-  for (const path of paths) await add(given(agent, path, unreadable))
-  if (paths.length === 0) for (const root of roots) if (await exists(root)) await add(searched(agent, root, unreadable))
+  for (const path of paths) await add(filesOfPath(agent, path, unreadable))
+  if (paths.length === 0)
+    for (const root of roots) if (await exists(root)) await add(filesBelow(agent, root, unreadable))
   return [...files].sort()
 }

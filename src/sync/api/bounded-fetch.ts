@@ -1,36 +1,39 @@
 import { RequestFailed } from './errors.ts'
 
-/** Far more than any answer that the command line asks for: a batch's names its messages, 200 at most. */
-const MOST_BYTES = 4 << 20
+/** Far above the largest response that the command line asks for: the result of a batch, which lists up to 200 messages. */
+const MAX_BYTES = 4 << 20
 
-const WITHOUT_BODY = [204, 205, 304]
+const STATUSES_WITHOUT_BODY = [204, 205, 304]
 
-const refused = ({ status, url }: Response, what: string) =>
+const rejectedResponse = ({ status, url }: Response, what: string) =>
   new RequestFailed(`${URL.parse(url)?.origin ?? 'the server'}: ${what}`, { status })
 
-/** The whole body, unpacked; read no further than it may be long. */
-const bodyOf = async (response: Response): Promise<Buffer> => {
+/** The whole body, decompressed. Stops reading at `MAX_BYTES`, so that a small compressed body cannot fill the memory. */
+const readBody = async (response: Response): Promise<Buffer> => {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.length
-    if (bytes > MOST_BYTES) throw refused(response, `its answer is larger than ${MOST_BYTES >> 20} MiB`)
+    if (bytes > MAX_BYTES) throw rejectedResponse(response, `its answer is larger than ${MAX_BYTES >> 20} MiB`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }
 
 /**
- * `fetch` for a server that is not trusted with this machine's memory: an answer of more than 4 MiB, or one that is not whole
- * after `patienceMs`, is given up. Throws RequestFailed for the first, and what fetch throws.
+ * `fetch` with limits, for servers that are not trusted: returns a response whose body has been read. Throws RequestFailed
+ * for a body over 4 MiB or a status over 599, and what `fetch` throws, also when the body is not complete after `timeoutMs`.
  */
-export const boundedFetch = async (request: Request, patienceMs: number): Promise<Response> => {
-  const response = await fetch(request, { signal: AbortSignal.timeout(patienceMs) })
+export const boundedFetch = async (request: Request, timeoutMs: number): Promise<Response> => {
+  const response = await fetch(request, { signal: AbortSignal.timeout(timeoutMs) })
   const { status, headers } = response
   if (status > 599) {
     await response.body?.cancel()
-    throw refused(response, `status ${status}`)
+    throw rejectedResponse(response, `status ${status}`)
   }
-  const body = await bodyOf(response)
-  return new Response(WITHOUT_BODY.includes(status) ? null : (body as Uint8Array<ArrayBuffer>), { status, headers })
+  const body = await readBody(response)
+  return new Response(STATUSES_WITHOUT_BODY.includes(status) ? null : (body as Uint8Array<ArrayBuffer>), {
+    status,
+    headers,
+  })
 }

@@ -1,83 +1,93 @@
 import { hostname } from 'node:os'
-import { command } from '../../cli/command-name.ts'
-import type { Api } from '../api/client.ts'
-import { type Credentials, knownServers, readCredentials, writeCredentials } from './credentials.ts'
+import { commandName } from '../../cli/command-name.ts'
 import { UsageError } from '../../cli/exit.ts'
+import type { ApiClient, NewApiClient } from '../api/client.ts'
 import { hasStatus } from '../api/errors.ts'
+import { type Credentials, serversWithLogin, readCredentials, writeCredentials } from './credentials.ts'
 
-type NewApi = (server: string, token?: string) => Api
-
-/** `slug`: the namespace, the login's own without it. `readOnly`: make no session for it, for there will be no writes. */
-type Where = {
+/** `slug` is the namespace; default: that of the login. With `readOnly` no session is started in it. */
+type ConnectOptions = {
   readonly config: string
   readonly server: string
   readonly slug?: string | undefined
   readonly readOnly: boolean
 }
 
-/** The service, seen from one namespace: traces are written into it. */
-export type Connection = { readonly api: Api; readonly namespaceId: string; readonly namespaceSlug: string }
+/** An authenticated client whose active namespace receives the traces. */
+export type Connection = { readonly api: ApiClient; readonly namespaceId: string; readonly namespaceSlug: string }
 
-const notLoggedIn = async (config: string, server: string): Promise<UsageError> => {
-  const others = (await knownServers(config)).filter((other) => other !== server)
+const notLoggedInError = async (config: string, server: string): Promise<UsageError> => {
+  const others = (await serversWithLogin(config)).filter((other) => other !== server)
   const hint = others.length > 0 ? ` You are logged in to ${others.join(' and ')}: choose with --server.` : ''
   return new UsageError(
-    `Not logged in to ${server}. Run: ${command} login --server ${server}${hint && `\n${hint.trim()}`}`,
+    `Not logged in to ${server}. Run: ${commandName} login --server ${server}${hint && `\n${hint.trim()}`}`,
   )
 }
 
-/** Runs `request`; a token that is no longer taken becomes a UsageError that says what to do. */
-const orLogIn = async <T>(server: string, request: Promise<T>): Promise<T> => {
+/** Turns a 401, for a session that has ended, into a UsageError that says how to log in again. */
+const explainEndedSession = async <T>(server: string, request: Promise<T>): Promise<T> => {
   try {
     return await request
   } catch (error) {
     if (!hasStatus(error, 401)) throw error
-    throw new UsageError(`Your session at ${server} has ended. Log in again: ${command} login --server ${server}`)
+    throw new UsageError(`Your session at ${server} has ended. Log in again: ${commandName} login --server ${server}`)
   }
 }
 
-const seenFrom = async (api: Api): Promise<Connection> => {
+const connectionOf = async (api: ApiClient): Promise<Connection> => {
   const { namespaceId, namespaceSlug } = (await api.session()).session
   return { api, namespaceId, namespaceSlug }
 }
 
-// Who signed in with the code host need not be the user of this device.
-const otherUser = (server: string, slug: string) =>
-  `This device belongs to another user. Run: ${command} login --codehost --namespace ${slug} --server ${server}`
+// A login with a code host may belong to another user than the device's own.
+const deviceOfOtherUser = (server: string, slug: string) =>
+  `This device belongs to another user. Run: ${commandName} login --codehost --namespace ${slug} --server ${server}`
 
-/** A session of its own in the namespace: switching the login's would move it under every other program's feet. */
-const joined = async (config: string, stored: Credentials, wanted: { id: string; slug: string }, newApi: NewApi) => {
+/**
+ * Connects with a stored session of the namespace, or starts one. The login's session is not switched to the namespace,
+ * because other processes use it at the same time.
+ */
+const connectInNamespace = async (
+  config: string,
+  stored: Credentials,
+  wanted: { id: string; slug: string },
+  newClient: NewApiClient,
+) => {
   const { server, deviceId } = stored
-  const kept = stored.others.find(({ namespaceId }) => namespaceId === wanted.id)
-  if (kept) {
-    const connection = await seenFrom(newApi(server, kept.token)).catch((error: unknown) => {
+  const previous = stored.others.find(({ namespaceId }) => namespaceId === wanted.id)
+  if (previous) {
+    const connection = await connectionOf(newClient(server, previous.token)).catch((error: unknown) => {
       if (!hasStatus(error, 401)) throw error
       return undefined
     })
     if (connection?.namespaceId === wanted.id) return connection
   }
-  const made = await newApi(server).newSession({ deviceId, deviceName: hostname(), namespaceId: wanted.id })
-  if (made.userId !== stored.login?.userId) throw new UsageError(otherUser(server, wanted.slug))
+  const session = await newClient(server).newSession({ deviceId, deviceName: hostname(), namespaceId: wanted.id })
+  if (session.userId !== stored.login?.userId) throw new UsageError(deviceOfOtherUser(server, wanted.slug))
   const others = stored.others.filter(({ namespaceId }) => namespaceId !== wanted.id)
-  await writeCredentials(config, { ...stored, others: [...others, { namespaceId: wanted.id, token: made.token }] })
-  return { api: newApi(server, made.token), namespaceId: made.namespaceId, namespaceSlug: made.namespaceSlug }
+  await writeCredentials(config, { ...stored, others: [...others, { namespaceId: wanted.id, token: session.token }] })
+  const { namespaceId, namespaceSlug } = session
+  return { api: newClient(server, session.token), namespaceId, namespaceSlug }
 }
 
 /**
- * Connects as the stored login, in its active namespace or in the one named `slug`; the login's own active namespace stays
- * as it is. Throws UsageError when nobody is logged in or `slug` is not the user's, and RequestFailed.
+ * Connects as the stored login, in its active namespace or in the one named `slug`; the login's active namespace does not
+ * change. Throws UsageError without a valid login or without access to the namespace, and RequestFailed.
  */
-export const connect = async ({ config, server, slug, readOnly }: Where, newApi: NewApi): Promise<Connection> => {
+export const connect = async (
+  { config, server, slug, readOnly }: ConnectOptions,
+  newClient: NewApiClient,
+): Promise<Connection> => {
   const stored = await readCredentials(config, server)
-  if (!stored?.login) throw await notLoggedIn(config, server)
-  const connection = await orLogIn(server, seenFrom(newApi(server, stored.login.token)))
+  if (!stored?.login) throw await notLoggedInError(config, server)
+  const connection = await explainEndedSession(server, connectionOf(newClient(server, stored.login.token)))
   const name = slug?.trim().toLowerCase()
   if (name === undefined || name === connection.namespaceSlug) return connection
   try {
     const wanted = await connection.api.namespace(name)
     if (wanted.role === undefined) throw new UsageError(`You are no member of the namespace "${name}".`)
     if (readOnly) return { ...connection, namespaceId: wanted.id, namespaceSlug: wanted.slug }
-    return await joined(config, stored, { id: wanted.id, slug: name }, newApi)
+    return await connectInNamespace(config, stored, { id: wanted.id, slug: name }, newClient)
   } catch (error) {
     if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${name}" at ${server}.`)
     if (hasStatus(error, 403)) throw new UsageError(`This device may not use the namespace "${name}": ${error.message}`)

@@ -1,13 +1,12 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { digest } from '../agents/keys.ts'
-import { credentialsFolder } from '../config.ts'
-import { readJson, writePrivate } from '../private-files.ts'
+import { digest } from '../digest.ts'
+import { readJson, writePrivateFile } from '../private-files.ts'
 
 /**
- * What is kept for one server. The device id is a credential, so each server gets its own. `login` is the session of
- * `tracebook login`; `others` are tokens of sessions in other namespaces, by namespace id.
+ * The credentials for one server, as the file stores them. The device id is a credential too, so each server gets its own.
+ * `login` is the session of `tracebook login`; `others` are sessions in other namespaces, for `sync --namespace`.
  */
 export const Credentials = z.object({
   server: z.string(),
@@ -19,20 +18,23 @@ export const Credentials = z.object({
 })
 export type Credentials = z.infer<typeof Credentials>
 
-const fileOf = (config: string, server: string) => join(credentialsFolder(config), `${digest(server)}.json`)
+/** The folder with one file for each server, so that a token is never sent to another server. */
+const credentialsDir = (config: string): string => join(config, 'servers')
 
-/** The credentials for exactly this server; undefined when there are none. */
+const fileOf = (config: string, server: string) => join(credentialsDir(config), `${digest(server)}.json`)
+
+/** The credentials for this server; undefined without any, or when the file belongs to another server. */
 export const readCredentials = async (config: string, server: string): Promise<Credentials | undefined> => {
   const { data } = Credentials.safeParse(await readJson(fileOf(config, server)))
   return data?.server === server ? data : undefined
 }
 
 export const writeCredentials = (config: string, credentials: Credentials): Promise<void> =>
-  writePrivate(fileOf(config, credentials.server), `${JSON.stringify(credentials, null, 2)}\n`)
+  writePrivateFile(fileOf(config, credentials.server), `${JSON.stringify(credentials, null, 2)}\n`)
 
-/** The addresses of all servers with a login. */
-export const knownServers = async (config: string): Promise<readonly string[]> => {
-  const folder = credentialsFolder(config)
+/** The URLs of all servers with a login. */
+export const serversWithLogin = async (config: string): Promise<readonly string[]> => {
+  const folder = credentialsDir(config)
   const names = await readdir(folder).catch(() => [])
   const read = names.filter((name) => name.endsWith('.json')).map((name) => readJson(join(folder, name)))
   return (await Promise.all(read)).flatMap((value) => {

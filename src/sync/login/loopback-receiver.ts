@@ -2,11 +2,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RequestFailed } from '../api/errors.ts'
 
-/** A port of this machine that a browser is sent to at the end of a sign-in. */
-export type Loopback = {
+/** A local HTTP server that receives the browser's redirect at the end of a sign-in (RFC 8252, section 7.3). */
+export type LoopbackReceiver = {
   readonly url: string
-  /** The code that comes in for `state`. Rejects with RequestFailed when the browser brings an error instead. */
-  readonly code: (state: string) => Promise<string>
+  /** The exchange code of the redirect with this `state`. Rejects with RequestFailed when it carries an error instead. */
+  readonly waitForCode: (state: string) => Promise<string>
   readonly close: () => void
 }
 
@@ -23,18 +23,18 @@ const headers = {
   connection: 'close',
 }
 
-/** Opens a port for one answer; undefined where that is not possible. */
-export const openLoopback = async (): Promise<Loopback | undefined> => {
-  const arrived = Promise.withResolvers<string>()
-  arrived.promise.catch(() => {})
-  let expected: string | undefined
+/** Listens on a free port of 127.0.0.1; undefined when that fails. */
+export const openLoopbackReceiver = async (): Promise<LoopbackReceiver | undefined> => {
+  const received = Promise.withResolvers<string>()
+  received.promise.catch(() => {})
+  let expectedState: string | undefined
 
-  // A request line need not hold an address at all.
+  // `parameters` is undefined when the request line does not hold a valid URL.
   const receive = (parameters: URLSearchParams | undefined): keyof typeof pages => {
-    if (expected === undefined || parameters?.get('state') !== expected) return 'unknown'
+    if (expectedState === undefined || parameters?.get('state') !== expectedState) return 'unknown'
     const code = parameters.get('exchangeCode')
-    if (code) return (arrived.resolve(code), 'done')
-    arrived.reject(
+    if (code) return (received.resolve(code), 'done')
+    received.reject(
       new RequestFailed(`the code host did not sign you in (${parameters.get('error') ?? 'no reason given'})`),
     )
     return 'failed'
@@ -44,7 +44,7 @@ export const openLoopback = async (): Promise<Loopback | undefined> => {
     const outcome = receive(URL.parse(url, 'http://127.0.0.1')?.searchParams)
     response.writeHead(outcome === 'unknown' ? 404 : 200, headers).end(page(pages[outcome]))
   })
-  // Left to itself, the server would hang up on this method without an answer.
+  // Without a handler, the server would close a CONNECT request's connection without a response.
   server.on('connect', (_request, socket) => {
     socket.on('error', () => {}).end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n', () => socket.destroy())
   })
@@ -53,8 +53,12 @@ export const openLoopback = async (): Promise<Loopback | undefined> => {
   })
   if (!isOpen) return undefined
   const code = (state: string) => {
-    expected = state
-    return arrived.promise
+    expectedState = state
+    return received.promise
   }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, code, close: () => void server.close() }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    waitForCode: code,
+    close: () => void server.close(),
+  }
 }

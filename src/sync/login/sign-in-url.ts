@@ -1,19 +1,19 @@
-import { isLoopback } from '../config.ts'
 import { RequestFailed } from '../api/errors.ts'
+import { isLoopback } from '../config.ts'
 
-const refused = (said: string) =>
+const unsafeUrl = (text: string) =>
   new RequestFailed(
-    `the server's address to sign in at is not opened: only https://, or http:// of this machine, is, without a user name (${said})`,
+    `the server's address to sign in at is not opened: only https://, or http:// of this machine, is, without a user name (${text})`,
   )
 
 /**
- * The address that a server sends a browser to, spelt as a browser spells it, in ASCII. A browser is sent to https and to http
- * of this machine only: any other scheme may start a program, any other http is read on the way. Throws RequestFailed, also
- * for a user name in it, which would make one host look like another.
+ * The normalized URL that a server wants the browser to open, if it is safe to open: https, or http on this machine. Other
+ * schemes can start programs, and other http can be read on the network. Throws RequestFailed for all others, and for a URL
+ * with a user name, which can make one host look like another.
  */
-export const signInAddress = (said: string): string => {
-  const url = URL.parse(said)
-  if (!url || url.username || url.password) throw refused(said)
+export const checkedSignInUrl = (text: string): string => {
+  const url = URL.parse(text)
+  if (!url || url.username || url.password) throw unsafeUrl(text)
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url.href
-  throw refused(said)
+  throw unsafeUrl(text)
 }

@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline/promises'
 import open from 'open'
-import { plainLines } from '../../cli/escape.ts'
-import type { Person } from './codehost-login.ts'
+import { escapeControlsInLines } from '../../cli/escape.ts'
 import { UsageError } from '../../cli/exit.ts'
+import type { Prompts } from './codehost-login.ts'
 
-const say = (text: string): void => void process.stderr.write(`${plainLines(text)}\n`)
+const print = (text: string): void => void process.stderr.write(`${escapeControlsInLines(text)}\n`)
 
-/** One line of the terminal. Throws UsageError with `missing` when it ends before. */
-const ask = async (question: string, missing: string, signal: AbortSignal): Promise<string> => {
+/** Reads one line from the terminal. Throws UsageError with the message `missing` when the input ends first. */
+const askLine = async (question: string, missing: string, signal: AbortSignal): Promise<string> => {
   const { promise: ended, reject } = Promise.withResolvers<never>()
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   lines.once('close', () => reject(new UsageError(missing)))
@@ -19,32 +19,35 @@ const ask = async (question: string, missing: string, signal: AbortSignal): Prom
   }
 }
 
-const askForYes = async (joining: string): Promise<boolean> => {
-  say(joining)
-  const answer = await ask('Go on? [y/N] ', 'nobody said yes', new AbortController().signal)
+const askToConfirm = async (description: string): Promise<boolean> => {
+  print(description)
+  const answer = await askLine('Go on? [y/N] ', 'not confirmed', new AbortController().signal)
   return /^y(es)?$/i.test(answer.trim())
 }
 
-/** Says what is joined, to whom has said yes beforehand. */
-const agreed = async (joining: string): Promise<boolean> => {
-  say(joining)
+/** For a user who has confirmed in advance, with `--yes`. */
+const printAndConfirm = async (description: string): Promise<boolean> => {
+  print(description)
   return true
 }
 
+type Options = { readonly opensBrowser: boolean; readonly assumeYes: boolean }
+
 /**
- * Whoever runs the command. Without a terminal nobody is asked, unless the code is to be pasted anyway; `saysYes` answers
- * for whoever cannot be asked.
+ * Prompts on the terminal that the command runs in. Without a terminal there are none, except that the code is read from
+ * standard input when no browser is opened. `assumeYes` confirms without asking.
  */
-export const newPerson = ({ opensBrowser, saysYes }: { opensBrowser: boolean; saysYes: boolean }): Person => ({
-  send: (address) => {
-    say(`Sign in at this address:\n\n  ${address}\n`)
+export const newTerminalPrompts = ({ opensBrowser, assumeYes }: Options): Prompts => ({
+  openSignInPage: (url) => {
+    print(`Sign in at this address:\n\n  ${url}\n`)
     if (!opensBrowser) return
-    // A machine without a browser is no failure: the address is shown.
-    open(address).then(
+    // Failing to open a browser is no error: the URL is printed above.
+    open(url).then(
       (child) => child.once('error', () => {}),
       () => {},
     )
   },
-  paste: process.stdin.isTTY || !opensBrowser ? (signal) => ask('Code: ', 'no code was given', signal) : undefined,
-  agree: saysYes ? agreed : process.stdin.isTTY ? askForYes : undefined,
+  askForCode:
+    process.stdin.isTTY || !opensBrowser ? (signal) => askLine('Code: ', 'no code was given', signal) : undefined,
+  confirm: assumeYes ? printAndConfirm : process.stdin.isTTY ? askToConfirm : undefined,
 })

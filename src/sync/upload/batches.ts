@@ -1,26 +1,26 @@
-import { batchBody } from '../api/client.ts'
-import type { Outgoing } from './encode.ts'
+import { batchJson } from '../api/client.ts'
+import type { EncodedMessage } from './encode.ts'
 
-const mostMessages = 200
-const aimedBytes = 1 << 20
-const mostBytes = 16 << 20
+const MAX_MESSAGES = 200
+const TARGET_BYTES = 1 << 20
+const MAX_BYTES = 16 << 20
 
-/** Whether the service takes the message at all: a batch of it alone stays within 16 MiB. */
-export const fits = ({ bytes }: Outgoing): boolean => bytes + batchBody([]).length <= mostBytes
+/** Whether a batch with this message alone stays within 16 MiB, the limit of the service. */
+export const fitsInBatch = ({ bytes }: EncodedMessage): boolean => bytes + batchJson([]).length <= MAX_BYTES
 
-/** `messages` in their order, in batches of at most 200 and about 1 MiB; a bigger message goes alone. */
-export async function* batches(messages: AsyncIterable<Outgoing>): AsyncGenerator<readonly Outgoing[]> {
-  let batch: Outgoing[] = []
-  let bytes = batchBody([]).length
+/** Groups `messages`, in order, into batches of at most 200 messages and about 1 MiB; a larger message is a batch alone. */
+export async function* toBatches(messages: AsyncIterable<EncodedMessage>): AsyncGenerator<readonly EncodedMessage[]> {
+  let batch: EncodedMessage[] = []
+  let bytes = batchJson([]).length
   for await (const message of messages) {
-    const more = message.bytes + 1
-    if (batch.length > 0 && (batch.length === mostMessages || bytes + more > aimedBytes)) {
+    const bytesWithComma = message.bytes + 1
+    if (batch.length > 0 && (batch.length === MAX_MESSAGES || bytes + bytesWithComma > TARGET_BYTES)) {
       yield batch
       batch = []
-      bytes = batchBody([]).length
+      bytes = batchJson([]).length
     }
     batch.push(message)
-    bytes += more
+    bytes += bytesWithComma
   }
   if (batch.length > 0) yield batch
 }

@@ -2,19 +2,22 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Agent } from '../agents/agent.ts'
-import { digest } from '../agents/keys.ts'
-import { readJson, writePrivate } from '../private-files.ts'
+import { digest } from '../digest.ts'
+import { readJson, writePrivateFile } from '../private-files.ts'
 
 const Digests = z.array(z.tuple([z.string(), z.string()])).transform((pairs) => new Map(pairs))
 
-/** What a file looked like when all of it was on the server. Nanoseconds, so that two writes within one ms differ. */
+/**
+ * Identifies the content of a file without reading it, and the version of the parser that read it. The time is in nanoseconds,
+ * so that two writes within one millisecond differ.
+ */
 const Stamp = z.object({ inode: z.string(), size: z.int(), mtimeNs: z.string(), parser: z.string() })
 export type Stamp = z.infer<typeof Stamp>
 
 /**
- * What the server has of one session file, in one namespace. `sessionId` is the file's own id, `externalId` the one that the
- * trace got. Digests of what was acknowledged last: by field of the trace, and by message externalId. Without `stamp` the
- * file has not been uploaded to its end. `stored` says whether there is a trace at all.
+ * What of a session file has been uploaded to one namespace. `sessionId` is the file's own id, `externalId` that of its trace,
+ * `stored` whether the trace exists. `fields` and `messages` hold digests of what the server acknowledged, by field name and
+ * by the message's externalId. `stamp` is that of the last complete upload; undefined after one that was interrupted.
  */
 const FileState = z.object({
   path: z.string(),
@@ -27,13 +30,13 @@ const FileState = z.object({
 })
 export type FileState = z.infer<typeof FileState>
 
-export type States = {
+export type FileStateStore = {
   readonly read: (path: string) => Promise<FileState | undefined>
   readonly write: (state: FileState) => Promise<void>
 }
 
-/** The states of one namespace of one server, each in a file of its own: bounded, and written whole. */
-export const statesOf = (config: string, server: string, namespaceId: string): States => {
+/** The states for one namespace of one server. One file for each session file, so that an update rewrites little. */
+export const openFileStates = (config: string, server: string, namespaceId: string): FileStateStore => {
   const folder = join(config, 'synced', digest(server), digest(namespaceId))
   const fileOf = (path: string) => join(folder, `${digest(path)}.json`)
   return {
@@ -42,17 +45,18 @@ export const statesOf = (config: string, server: string, namespaceId: string): S
       return data?.path === path ? data : undefined
     },
     write: (state) =>
-      writePrivate(
+      writePrivateFile(
         fileOf(state.path),
         JSON.stringify({ ...state, fields: [...state.fields], messages: [...state.messages] }),
       ),
   }
 }
 
-export const stampOf = async (path: string, { id, version }: Agent): Promise<Stamp> => {
+/** The stamp of a file as it is now. Throws what `stat` throws. */
+export const readStamp = async (path: string, { id, version }: Agent): Promise<Stamp> => {
   const { ino, size, mtimeNs } = await stat(path, { bigint: true })
   return { inode: `${ino}`, size: Number(size), mtimeNs: `${mtimeNs}`, parser: `${id}/${version}` }
 }
 
-export const sameStamp = (a: Stamp | undefined, b: Stamp): boolean =>
+export const isSameStamp = (a: Stamp | undefined, b: Stamp): boolean =>
   a?.inode === b.inode && a.size === b.size && a.mtimeNs === b.mtimeNs && a.parser === b.parser

@@ -1,31 +1,31 @@
-import type { Agent, Session } from '../agents/agent.ts'
-import { ownTrace } from './upsert-trace.ts'
+import type { Agent, SessionFile } from '../agents/agent.ts'
 import type { FileStatus } from '../report/events.ts'
-import { type FileState, sameStamp, type Stamp, stampOf } from './file-states.ts'
-import { type Counter, type Destination, rehearsal, server } from './targets.ts'
-import { type Uploaded, uploadSession } from './upload-session.ts'
+import { type FileState, isSameStamp, type Stamp, readStamp } from './file-states.ts'
+import { type FileCounts, type UploadContext, dryRunTarget, serverTarget } from './targets.ts'
+import { type UploadResult, uploadSession } from './upload-session.ts'
+import { findOwnTrace } from './upsert-trace.ts'
 
-/** How a run treats each file. `force`: as if nothing had been uploaded before. */
-export type Job = Destination & { readonly agent: Agent; readonly dryRun: boolean; readonly force: boolean }
+/** The settings of a run. With `force` everything is uploaded again. */
+export type SyncJob = UploadContext & { readonly agent: Agent; readonly dryRun: boolean; readonly force: boolean }
 
 type Result = { readonly status: FileStatus; readonly externalId: string }
 
-const statuses = {
+const statusOf = {
   sent: 'synced',
   'nothing to send': 'unchanged',
   empty: 'empty',
   deleted: 'deleted',
-} as const satisfies Record<Uploaded, FileStatus>
+} as const satisfies Record<UploadResult, FileStatus>
 
-const gone = 'its trace was deleted on the server: not uploaded again (--force does)'
+const deletedNotice = 'its trace was deleted on the server: not uploaded again (--force does)'
 
-/** A file that has not changed may still need the visibility that the user asks for now. */
-const onlyVisibility = async (job: Job, { path, externalId, stored }: FileState): Promise<FileStatus> => {
+/** Updates only the visibility of an unchanged file's trace, when the user asks for another one now. */
+const updateVisibility = async (job: SyncJob, { path, externalId, stored }: FileState): Promise<FileStatus> => {
   const { connection, visibility, dryRun, report } = job
   if (!stored || visibility === undefined) return 'unchanged'
-  const trace = await ownTrace(connection, externalId)
+  const trace = await findOwnTrace(connection, externalId)
   if (!trace) {
-    report({ type: 'notice', file: path, externalId, message: gone })
+    report({ type: 'notice', file: path, externalId, message: deletedNotice })
     return 'deleted'
   }
   if (trace.visibility === visibility) return 'unchanged'
@@ -33,36 +33,43 @@ const onlyVisibility = async (job: Job, { path, externalId, stored }: FileState)
   return 'synced'
 }
 
-const startState = (path: string, { externalId }: Session, known: FileState | undefined): FileState => {
-  if (known?.sessionId === externalId) return { ...known, stamp: undefined }
+/** The stored state if it belongs to this session, else an empty one. Without a stamp until the upload is complete. */
+const initialState = (path: string, { externalId }: SessionFile, stored: FileState | undefined): FileState => {
+  if (stored?.sessionId === externalId) return { ...stored, stamp: undefined }
   return { path, sessionId: externalId, externalId, stored: false, fields: new Map(), messages: new Map() }
 }
 
-const uploaded = async (job: Job, state: FileState, stamp: Stamp, session: Session, counter: Counter) => {
-  const target = (job.dryRun ? rehearsal : server)(job, state, counter)
-  const status = statuses[await uploadSession(session, state, target)]
+const uploadAndStore = async (
+  job: SyncJob,
+  state: FileState,
+  stamp: Stamp,
+  session: SessionFile,
+  counts: FileCounts,
+) => {
+  const target = (job.dryRun ? dryRunTarget : serverTarget)(job, state, counts)
+  const status = statusOf[await uploadSession(session, state, target)]
   if (!job.dryRun) await job.states.write({ ...state, stamp })
   if (status === 'deleted')
-    job.report({ type: 'notice', file: state.path, externalId: state.externalId, message: gone })
+    job.report({ type: 'notice', file: state.path, externalId: state.externalId, message: deletedNotice })
   return status
 }
 
 /**
- * Uploads what is new in one session file, counting into `counter`. An unchanged file is not even opened. Throws
- * RequestFailed, and what reading the file throws; all that was acknowledged until then is written down.
+ * Uploads what is new in one session file, and adds to `counts`. An unchanged file is not opened. Throws RequestFailed, and
+ * what reading the file throws; what the server acknowledged until then is recorded, so that the next run continues there.
  */
-export const syncFile = async (job: Job, path: string, counter: Counter): Promise<Result> => {
+export const syncFile = async (job: SyncJob, path: string, counts: FileCounts): Promise<Result> => {
   const { agent, states, force, report } = job
-  const stamp = await stampOf(path, agent)
-  const known = force ? undefined : await states.read(path)
-  if (known && sameStamp(known.stamp, stamp))
-    return { status: await onlyVisibility(job, known), externalId: known.externalId }
-  const malformed = (line: number) => {
-    counter.skippedLines++
+  const stamp = await readStamp(path, agent)
+  const stored = force ? undefined : await states.read(path)
+  if (stored && isSameStamp(stored.stamp, stamp))
+    return { status: await updateVisibility(job, stored), externalId: stored.externalId }
+  const onMalformed = (line: number) => {
+    counts.skippedLines++
     report({ type: 'problem', kind: 'line_skipped', file: path, line, message: 'not one JSON object: line skipped' })
   }
-  const session = await agent.read(path, { size: stamp.size, malformed })
-  const state = startState(path, session, known)
-  const status = await uploaded(job, state, stamp, session, counter)
+  const session = await agent.readSession(path, { size: stamp.size, onMalformed })
+  const state = initialState(path, session, stored)
+  const status = await uploadAndStore(job, state, stamp, session, counts)
   return { status, externalId: state.externalId }
 }

@@ -1,68 +1,80 @@
-import { command } from '../../cli/command-name.ts'
-import type { Connection } from '../login/connect.ts'
-import { messageOf, exitCodes } from '../../cli/exit.ts'
+import { commandName } from '../../cli/command-name.ts'
+import { errorMessage, exitCodes } from '../../cli/exit.ts'
 import { hasStatus, isTemporary } from '../api/errors.ts'
+import type { Connection } from '../login/connect.ts'
 import type { FileStatus, Summary } from '../report/events.ts'
-import { type Job, syncFile } from './sync-file.ts'
-import { type Counter, newCounter } from './targets.ts'
+import { type SyncJob, syncFile } from './sync-file.ts'
+import { type FileCounts, newFileCounts } from './targets.ts'
 
-/** How one file ended. `stopped`: why the files after it need not be tried, and the exit code that this means. */
-type Ending = { readonly status: FileStatus; readonly stopped?: { readonly why: string; readonly exitCode: number } }
+/** The result of one file. With `stopReason` the run ends here, with that exit code: all files after it would fail too. */
+type FileResult = {
+  readonly status: FileStatus
+  readonly stopReason?: { readonly why: string; readonly exitCode: number }
+}
 
-const failureText = (error: unknown, { namespaceSlug }: Connection): string => {
+const describeFailure = (error: unknown, { namespaceSlug }: Connection): string => {
   if (hasStatus(error, 403))
-    return `you may not write this session in the namespace ${namespaceSlug}: somebody else uploaded it (${error.message})`
+    return `you may not write this session in the namespace ${namespaceSlug}: another user uploaded it (${error.message})`
   if (hasStatus(error, 404)) return `the trace is not there any more, or not yours to write (${error.message})`
-  return messageOf(error)
+  return errorMessage(error)
 }
 
-const stopped = (error: unknown): Pick<Ending, 'stopped'> => {
+const stopReasonOf = (error: unknown): Pick<FileResult, 'stopReason'> => {
   if (hasStatus(error, 401))
-    return { stopped: { why: `your session has ended. Log in again: ${command} login`, exitCode: exitCodes.usage } }
+    return {
+      stopReason: { why: `your session has ended. Log in again: ${commandName} login`, exitCode: exitCodes.usage },
+    }
   if (!isTemporary(error)) return {}
-  const why = `${messageOf(error)}. Run the command again to go on where it stopped.`
-  return { stopped: { why, exitCode: exitCodes.incomplete } }
+  const why = `${errorMessage(error)}. Run the command again to go on where it stopped.`
+  return { stopReason: { why, exitCode: exitCodes.incomplete } }
 }
 
-const syncOne = async (job: Job, file: string, counter: Counter): Promise<Ending> => {
-  const tally = () => ({ messages: counter.messages, new: counter.new, updated: counter.updated })
+const syncAndReport = async (job: SyncJob, file: string, counts: FileCounts): Promise<FileResult> => {
+  const tally = () => ({ messages: counts.messages, new: counts.new, updated: counts.updated })
   try {
-    const { externalId, status } = await syncFile(job, file, counter)
+    const { externalId, status } = await syncFile(job, file, counts)
     job.report({ type: 'session', file, externalId, status, ...tally() })
     return { status }
   } catch (error) {
-    const message = failureText(error, job.connection)
+    const message = describeFailure(error, job.connection)
     job.report({ type: 'problem', kind: 'session_failed', file, message })
     job.report({ type: 'session', file, status: 'failed', ...tally() })
-    return { status: 'failed', ...stopped(error) }
+    return { status: 'failed', ...stopReasonOf(error) }
   }
 }
 
 /**
- * Syncs `files` one after the other and reports each; a failure of one keeps none of the others out, unless the server is
- * out of reach or the session has ended. `unreadable`: how many places could not be searched; they count as failed.
+ * Uploads `files` one after the other and reports each. Goes on after a file that fails, unless the server cannot be reached
+ * or the session has ended. `unreadable` is how many files and folders could not be searched; they count as failed. Returns
+ * the summary that was reported last.
  */
-export const syncFiles = async (job: Job, files: readonly string[], unreadable: number): Promise<Summary> => {
-  const counter = newCounter()
-  const ends: Record<FileStatus, number> = { synced: 0, unchanged: 0, empty: 0, deleted: 0, failed: unreadable }
-  let last: Ending | undefined
-  for (const file of files) {
-    const own = newCounter()
-    last = await syncOne(job, file, own)
-    ends[last.status]++
-    for (const key of Object.keys(own) as (keyof Counter)[]) counter[key] += own[key]
-    if (last.stopped) break
+export const syncFiles = async (job: SyncJob, files: readonly string[], unreadable: number): Promise<Summary> => {
+  const totals = newFileCounts()
+  const filesByStatus: Record<FileStatus, number> = {
+    synced: 0,
+    unchanged: 0,
+    empty: 0,
+    deleted: 0,
+    failed: unreadable,
   }
-  const { leftOut: leftOutMessages, ...counts } = counter
-  const incomplete = ends.failed + counts.skippedLines + leftOutMessages > 0
+  let last: FileResult | undefined
+  for (const file of files) {
+    const fileCounts = newFileCounts()
+    last = await syncAndReport(job, file, fileCounts)
+    filesByStatus[last.status]++
+    for (const key of Object.keys(fileCounts) as (keyof FileCounts)[]) totals[key] += fileCounts[key]
+    if (last.stopReason) break
+  }
+  const { leftOut: leftOutMessages, ...counts } = totals
+  const incomplete = filesByStatus.failed + counts.skippedLines + leftOutMessages > 0
   const summary: Summary = {
     type: 'summary',
     dryRun: job.dryRun,
-    ...ends,
+    ...filesByStatus,
     ...counts,
     leftOutMessages,
-    ...(last?.stopped ? { stopped: last.stopped.why } : {}),
-    exitCode: last?.stopped?.exitCode ?? (incomplete ? exitCodes.incomplete : exitCodes.ok),
+    ...(last?.stopReason ? { stopped: last.stopReason.why } : {}),
+    exitCode: last?.stopReason?.exitCode ?? (incomplete ? exitCodes.incomplete : exitCodes.ok),
   }
   job.report(summary)
   return summary

@@ -1,66 +1,68 @@
-import { digest } from '../agents/keys.ts'
-import type { Upserted } from '../api/client.ts'
-import type { Connection } from '../login/connect.ts'
+import type { UpsertCounts } from '../api/client.ts'
 import { hasStatus, RequestFailed } from '../api/errors.ts'
-import type { Outgoing } from './encode.ts'
-import { otherId, placeTrace, updateTrace, type Visibility } from './upsert-trace.ts'
-import type { Report } from '../report/events.ts'
-import type { FileState, States } from './file-states.ts'
+import { digest } from '../digest.ts'
+import type { Connection } from '../login/connect.ts'
+import type { Reporter } from '../report/events.ts'
+import type { EncodedMessage } from './encode.ts'
+import type { FileState, FileStateStore } from './file-states.ts'
 import type { Target } from './upload-session.ts'
+import { fallbackId, upsertTrace, updateTrace, type Visibility } from './upsert-trace.ts'
 
-/** The counts of one file, kept while it is uploaded. */
-export type Counter = { messages: number; new: number; updated: number; leftOut: number; skippedLines: number }
+/** Running counts of one file's upload: messages, those of them that were new or updated, and what was left out. */
+export type FileCounts = { messages: number; new: number; updated: number; leftOut: number; skippedLines: number }
 
-export const newCounter = (): Counter => ({ messages: 0, new: 0, updated: 0, leftOut: 0, skippedLines: 0 })
+export const newFileCounts = (): FileCounts => ({ messages: 0, new: 0, updated: 0, leftOut: 0, skippedLines: 0 })
 
-export type Destination = {
+/** What all uploads of a run share. `visibility` only when the user asked for one. */
+export type UploadContext = {
   readonly connection: Connection
-  readonly states: States
+  readonly states: FileStateStore
   readonly visibility?: Visibility | undefined
-  readonly report: Report
+  readonly report: Reporter
 }
 
-const leftOut =
-  (report: Report, state: FileState, counter: Counter): Target['leftOut'] =>
+const reportOmission =
+  (report: Reporter, state: FileState, counts: FileCounts): Target['reportOmission'] =>
   ({ externalId, line }, why) => {
-    counter.leftOut++
+    counts.leftOut++
     const message = `message ${externalId}: ${why}`
     report({ type: 'problem', kind: 'message_left_out', file: state.path, line, externalId, message })
   }
 
-const cut =
-  (report: Report, { path, externalId }: FileState): Target['cut'] =>
+const reportTruncation =
+  (report: Reporter, { path, externalId }: FileState): Target['reportTruncation'] =>
   (message) =>
     report({ type: 'notice', file: path, externalId, message })
 
-/** Counts what would be sent. */
-export const rehearsal = ({ report }: Destination, state: FileState, counter: Counter): Target => ({
-  place: async () => true,
-  send: async (batch) => {
-    counter.messages += batch.length
-    const known = batch.filter(({ externalId }) => state.messages.has(externalId)).length
-    counter.new += batch.length - known
-    counter.updated += known
+/** The target of `--dry-run`: counts what would be sent, and sends nothing. */
+export const dryRunTarget = ({ report }: UploadContext, state: FileState, counts: FileCounts): Target => ({
+  upsertTrace: async () => true,
+  sendBatch: async (batch) => {
+    const updated = batch.filter(({ externalId }) => state.messages.has(externalId)).length
+    counts.messages += batch.length
+    counts.new += batch.length - updated
+    counts.updated += updated
     report({ type: 'progress', messages: batch.length })
   },
-  cut: cut(report, state),
-  leftOut: leftOut(report, state, counter),
+  reportTruncation: reportTruncation(report, state),
+  reportOmission: reportOmission(report, state, counts),
 })
 
-const place = async (
-  { connection, visibility, report }: Destination,
+/** Updates the stored trace, or creates it and notes its id in `state`. False when a stored trace was deleted since. */
+const ensureTrace = async (
+  { connection, visibility, report }: UploadContext,
   state: FileState,
-  news: ReadonlyMap<string, string>,
+  changedFields: ReadonlyMap<string, string>,
 ) => {
-  const wanted = { fields: Object.fromEntries(news), visibility }
-  if (state.stored) return updateTrace(connection, state.externalId, wanted)
-  const externalId = await placeTrace(connection, state.sessionId, wanted)
+  const change = { fields: Object.fromEntries(changedFields), visibility }
+  if (state.stored) return updateTrace(connection, state.externalId, change)
+  const externalId = await upsertTrace(connection, state.sessionId, change)
   if (externalId === undefined) {
-    const ids = `${state.sessionId} and ${otherId(state.sessionId, connection)}`
-    throw new RequestFailed(`somebody else holds the ids ${ids}`, { status: 409 })
+    const ids = `${state.sessionId} and ${fallbackId(state.sessionId, connection)}`
+    throw new RequestFailed(`another user has the ids ${ids}`, { status: 409 })
   }
   if (externalId !== state.sessionId) {
-    const message = `somebody else holds the id ${state.sessionId}: stored as ${externalId}`
+    const message = `another user has the id ${state.sessionId}: stored as ${externalId}`
     report({ type: 'notice', file: state.path, externalId, message })
   }
   state.externalId = externalId
@@ -69,51 +71,55 @@ const place = async (
 }
 
 /** The upload of one file. */
-type Upload = Destination & {
+type Upload = UploadContext & {
   readonly state: FileState
-  readonly counter: Counter
-  readonly reject: Target['leftOut']
+  readonly counts: FileCounts
+  readonly omit: Target['reportOmission']
 }
 
-const acknowledge = async (upload: Upload, batch: readonly Outgoing[], answer: Upserted): Promise<void> => {
-  const { state, counter, states, report } = upload
-  const { created, updated, unchanged } = answer
-  counter.messages += created + updated + unchanged
-  counter.new += created
-  counter.updated += updated
+/** Counts a batch that the server has stored, and remembers it, so that the next run does not send it again. */
+const acknowledge = async (upload: Upload, batch: readonly EncodedMessage[], result: UpsertCounts): Promise<void> => {
+  const { state, counts, states, report } = upload
+  const { created, updated, unchanged } = result
+  counts.messages += created + updated + unchanged
+  counts.new += created
+  counts.updated += updated
   for (const message of batch) state.messages.set(message.externalId, message.digest)
   await states.write(state)
   report({ type: 'progress', messages: batch.length })
 }
 
-// A batch is all or nothing: one message that the server refuses must not keep the others out.
-const send = async (upload: Upload, batch: readonly Outgoing[]): Promise<void> => {
-  const { connection, state, reject } = upload
+/**
+ * Sends a batch. The server refuses the whole batch for one invalid message; then both halves are sent, down to that message,
+ * which is left out.
+ */
+const sendOrSplit = async (upload: Upload, batch: readonly EncodedMessage[]): Promise<void> => {
+  const { connection, state, omit } = upload
   const texts = batch.map(({ json }) => json)
-  const answer = await connection.api.upsertMessages(state.externalId, texts).catch((error: unknown) => {
+  const result = await connection.api.upsertMessages(state.externalId, texts).catch((error: unknown) => {
     if (!hasStatus(error, 400, 413)) throw error
     return error
   })
-  if (!(answer instanceof RequestFailed)) return acknowledge(upload, batch, answer)
+  if (!(result instanceof RequestFailed)) return acknowledge(upload, batch, result)
+  if (batch.length === 1) return omit(batch[0]!, `the server refused it (${result.message}): left out`)
   const half = Math.ceil(batch.length / 2)
-  if (batch.length === 1) return reject(batch[0]!, `the server refused it (${answer.message}): left out`)
-  await send(upload, batch.slice(0, half))
-  await send(upload, batch.slice(half))
+  await sendOrSplit(upload, batch.slice(0, half))
+  await sendOrSplit(upload, batch.slice(half))
 }
 
-/** Uploads to the server, and writes down what it acknowledged after each request. */
-export const server = (destination: Destination, state: FileState, counter: Counter): Target => {
-  const reject = leftOut(destination.report, state, counter)
-  const upload: Upload = { ...destination, state, counter, reject }
+/** The server as target. After each request the state file records what the server has acknowledged. */
+export const serverTarget = (context: UploadContext, state: FileState, counts: FileCounts): Target => {
+  const omit = reportOmission(context.report, state, counts)
+  const upload: Upload = { ...context, state, counts, omit }
   return {
-    place: async (news) => {
-      if (!(await place(destination, state, news))) return false
-      for (const [name, value] of news) state.fields.set(name, digest(value))
-      await destination.states.write(state)
+    upsertTrace: async (changedFields) => {
+      if (!(await ensureTrace(context, state, changedFields))) return false
+      for (const [name, value] of changedFields) state.fields.set(name, digest(value))
+      await context.states.write(state)
       return true
     },
-    send: (batch) => send(upload, batch),
-    cut: cut(destination.report, state),
-    leftOut: reject,
+    sendBatch: (batch) => sendOrSplit(upload, batch),
+    reportTruncation: reportTruncation(context.report, state),
+    reportOmission: omit,
   }
 }

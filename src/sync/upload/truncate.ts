@@ -1,11 +1,11 @@
 import { LONG_TEXT, SHORT_TEXT, cutTo, isOver } from '../../text-caps.ts'
 import type { Part, SessionMessage, TraceFields } from '../agents/agent.ts'
-import { digest } from '../agents/keys.ts'
+import { digest } from '../digest.ts'
 
-/** A thing with its short text within the caps, and what had to be cut for that, in words. */
-export type Cut<T> = { readonly within: T; readonly cut: readonly string[] }
+/** A value with its text truncated to what the service accepts, and a description of each truncation. */
+export type Truncated<T> = { readonly value: T; readonly truncations: readonly string[] }
 
-const mostOf: { readonly [Name in keyof Required<TraceFields>]: number } = {
+const maxLengthOf: { readonly [Name in keyof Required<TraceFields>]: number } = {
   agentId: SHORT_TEXT,
   title: LONG_TEXT,
   projectPath: LONG_TEXT,
@@ -16,39 +16,39 @@ const mostOf: { readonly [Name in keyof Required<TraceFields>]: number } = {
   gitRef: SHORT_TEXT,
 }
 
-/** An id keeps being another one than all others: what is cut off stays in a digest. */
-const cutId = (id: string): string => (isOver(id, SHORT_TEXT) ? `${cutTo(id, SHORT_TEXT - 32)}${digest(id)}` : id)
+/** A truncated id ends in a digest of the whole one, so that two long ids with the same beginning stay different. */
+const truncateId = (id: string): string => (isOver(id, SHORT_TEXT) ? `${cutTo(id, SHORT_TEXT - 32)}${digest(id)}` : id)
 
-const said = (what: string, most: number) => `${what} cut to ${most.toLocaleString('en')} characters`
+const describeTruncation = (name: string, max: number) => `${name} cut to ${max.toLocaleString('en')} characters`
 
-export const cutFields = (fields: TraceFields): Cut<TraceFields> => {
-  const cut: string[] = []
-  const within = Object.entries(fields).map(([name, value]: [string, string]) => {
-    const most = mostOf[name as keyof TraceFields]
-    if (isOver(value, most)) cut.push(said(name, most))
-    return [name, cutTo(value, most)]
+export const truncateFields = (fields: TraceFields): Truncated<TraceFields> => {
+  const truncations: string[] = []
+  const truncated = Object.entries(fields).map(([name, value]: [string, string]) => {
+    const max = maxLengthOf[name as keyof TraceFields]
+    if (isOver(value, max)) truncations.push(describeTruncation(name, max))
+    return [name, cutTo(value, max)]
   })
-  return { within: Object.fromEntries(within) as TraceFields, cut }
+  return { value: Object.fromEntries(truncated) as TraceFields, truncations }
 }
 
-const cutPart = (part: Part, note: (what: string) => void): Part => {
+const truncatePart = (part: Part, note: (name: string) => void): Part => {
   if (part.type !== 'tool_call' && part.type !== 'tool_result') return part
   const { callId, toolName } = part.content
   if (isOver(callId, SHORT_TEXT)) note('callId')
   if (isOver(toolName, SHORT_TEXT)) note('toolName')
   return {
     ...part,
-    content: { ...part.content, callId: cutId(callId), toolName: cutTo(toolName, SHORT_TEXT) },
+    content: { ...part.content, callId: truncateId(callId), toolName: cutTo(toolName, SHORT_TEXT) },
   } as Part
 }
 
-export const cutMessage = (message: SessionMessage): Cut<SessionMessage> => {
+export const truncateMessage = (message: SessionMessage): Truncated<SessionMessage> => {
   const names = new Set<string>()
-  const note = (what: string) => void names.add(what)
+  const note = (name: string) => void names.add(name)
   const { model } = message
   if (model !== undefined && isOver(model, SHORT_TEXT)) note('model')
-  const parts = message.parts.map((part) => cutPart(part, note))
-  if (names.size === 0) return { within: message, cut: [] }
-  const within = { ...message, ...(model === undefined ? {} : { model: cutTo(model, SHORT_TEXT) }), parts }
-  return { within, cut: [...names].map((name) => said(name, SHORT_TEXT)) }
+  const parts = message.parts.map((part) => truncatePart(part, note))
+  if (names.size === 0) return { value: message, truncations: [] }
+  const value = { ...message, ...(model === undefined ? {} : { model: cutTo(model, SHORT_TEXT) }), parts }
+  return { value, truncations: [...names].map((name) => describeTruncation(name, SHORT_TEXT)) }
 }

@@ -1,18 +1,18 @@
-import type { FoundTrace } from '../api/client.ts'
-import type { Connection } from '../login/connect.ts'
+import type { TraceSummary } from '../api/client.ts'
 import { hasStatus } from '../api/errors.ts'
+import type { Connection } from '../login/connect.ts'
 
 export const visibilities = ['private', 'direct', 'public'] as const
 export type Visibility = (typeof visibilities)[number]
 
-/** What a trace shall be. `visibility` only when the user gave one. */
-type Wanted = { readonly fields: Readonly<Record<string, string>>; readonly visibility?: Visibility | undefined }
+/** The fields to set. `visibility` only when the user asked for one. */
+type TraceChange = { readonly fields: Readonly<Record<string, string>>; readonly visibility?: Visibility | undefined }
 
-/** The trace of this id in the connection's own namespace; an id alone may mean another one's. */
-export const ownTrace = async (
+/** The trace with this id, if it belongs to the connection's namespace: the API also finds public traces of others. */
+export const findOwnTrace = async (
   { api, namespaceId }: Connection,
   externalId: string,
-): Promise<FoundTrace | undefined> => {
+): Promise<TraceSummary | undefined> => {
   try {
     const trace = await api.trace(externalId)
     return trace.namespace.id === namespaceId ? trace : undefined
@@ -23,25 +23,29 @@ export const ownTrace = async (
 }
 
 /**
- * Brings the trace that is there up to date; false when there is none. PATCH, because a PUT without `visibility` would make
- * private what its owner has published.
+ * Updates an existing trace; false when there is none. Uses PATCH, because a PUT without `visibility` would make a public
+ * trace private.
  */
-export const updateTrace = async (connection: Connection, externalId: string, wanted: Wanted): Promise<boolean> => {
-  const found = await ownTrace(connection, externalId)
+export const updateTrace = async (
+  connection: Connection,
+  externalId: string,
+  { fields, visibility }: TraceChange,
+): Promise<boolean> => {
+  const found = await findOwnTrace(connection, externalId)
   if (!found) return false
-  const { fields, visibility } = wanted
-  const change = visibility && visibility !== found.visibility ? { ...fields, visibility } : fields
-  if (Object.keys(change).length > 0) await connection.api.patchTrace(externalId, change)
+  const patch = visibility && visibility !== found.visibility ? { ...fields, visibility } : fields
+  if (Object.keys(patch).length > 0) await connection.api.patchTrace(externalId, patch)
   return true
 }
 
-/** The id of a session whose own id somebody else holds. */
-export const otherId = (sessionId: string, { namespaceSlug }: Connection): string => `${sessionId}@${namespaceSlug}`
+/** The trace's id for a session whose own id another user has taken. */
+export const fallbackId = (sessionId: string, { namespaceSlug }: Connection): string => `${sessionId}@${namespaceSlug}`
 
-const updateOrCreate = async (connection: Connection, externalId: string, wanted: Wanted): Promise<boolean> => {
-  if (await updateTrace(connection, externalId, wanted)) return true
+/** False when another user has taken the id: the service answers 404 then, as for all that one may not read. */
+const updateOrCreate = async (connection: Connection, externalId: string, change: TraceChange): Promise<boolean> => {
+  if (await updateTrace(connection, externalId, change)) return true
   try {
-    const { fields, visibility = 'private' } = wanted
+    const { fields, visibility = 'private' } = change
     await connection.api.putTrace(externalId, { ...fields, visibility })
     return true
   } catch (error) {
@@ -51,15 +55,15 @@ const updateOrCreate = async (connection: Connection, externalId: string, wanted
 }
 
 /**
- * Creates the trace of a session, or updates it; the id that it has then. When somebody else holds the session's own id (a
- * 404 on the upsert), the trace gets one made of it and the namespace's slug; undefined when that one is taken too.
+ * Creates or updates the trace of a session, and returns its externalId: the session's id, or `fallbackId` when another user
+ * has taken that one. Undefined when both are taken.
  */
-export const placeTrace = async (
+export const upsertTrace = async (
   connection: Connection,
   sessionId: string,
-  wanted: Wanted,
+  change: TraceChange,
 ): Promise<string | undefined> => {
-  for (const externalId of [sessionId, otherId(sessionId, connection)])
-    if (await updateOrCreate(connection, externalId, wanted)) return externalId
+  for (const externalId of [sessionId, fallbackId(sessionId, connection)])
+    if (await updateOrCreate(connection, externalId, change)) return externalId
   return undefined
 }

@@ -7,7 +7,7 @@ import { text as readAll } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newApi } from '../../../src/sync/api/client.ts'
+import { newApiClient } from '../../../src/sync/api/client.ts'
 import { ok } from '../support/service-world.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { userLine, writeSession } from '../support/session-file.ts'
@@ -87,7 +87,7 @@ const failureFrom = async (answer: (response: ServerResponse) => void): Promise<
   const http = createServer((_request, response) => answer(response))
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
-  const error = await newApi(url, 't', { wait: async () => {}, random: () => 0 })
+  const error = await newApiClient(url, 't', { sleep: async () => {}, random: () => 0 })
     .session()
     .then(
       () => assert.unreachable() as never,

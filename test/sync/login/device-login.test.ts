@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { serverAddress } from '../../../src/sync/config.ts'
 import { connect } from '../../../src/sync/login/connect.ts'
 import { readCredentials, writeCredentials } from '../../../src/sync/login/credentials.ts'
-import { logIn } from '../../../src/sync/login/device-login.ts'
+import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
 import { startServer } from '../support/server.ts'
 import { userLine, writeSession } from '../support/session-file.ts'
@@ -26,7 +26,7 @@ const refused = async (promise: Promise<unknown>): Promise<string> => {
 
 test('the device id stays the same from login to login, and so does the user', async ({ world }) => {
   const before = await credentials(world)
-  const again = await logIn(world.config, world.server.url, world.api)
+  const again = await logInWithDevice(world.config, world.server.url, world.api)
   const after = await credentials(world)
   assert.is(after?.deviceId, before?.deviceId)
   assert.is.not(after?.login?.token, before?.login?.token)
@@ -37,16 +37,16 @@ test('the device id stays the same from login to login, and so does the user', a
 test('the id is kept before it is used: a lost answer leads to the same user', async ({ world }) => {
   const other = await startServer()
   other.fault = () => 'cut after'
-  await logIn(world.config, other.url, world.api).catch(() => {})
+  await logInWithDevice(world.config, other.url, world.api).catch(() => {})
   other.fault = () => undefined
-  await logIn(world.config, other.url, world.api)
+  await logInWithDevice(world.config, other.url, world.api)
   assert.is(other.users.size, 1)
   await other.close()
 })
 
 test('each server has its own device id and its own token', async ({ world }) => {
   const other = await startServer()
-  await logIn(world.config, other.url, world.api)
+  await logInWithDevice(world.config, other.url, world.api)
   const [one, two] = [await credentials(world), await credentials(world, other.url)]
   assert.is.not(one?.deviceId, two?.deviceId)
   assert.ok(other.requests.every(({ token }) => token !== one?.login?.token))

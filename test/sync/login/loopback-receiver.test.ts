@@ -3,10 +3,10 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openLoopback } from '../../../src/sync/login/loopback-receiver.ts'
+import { openLoopbackReceiver } from '../../../src/sync/login/loopback-receiver.ts'
 
 const test = suite('the port that waits for the browser')
-const loopback = (await openLoopback())!
+const loopback = (await openLoopbackReceiver())!
 const { port } = new URL(loopback.url)
 test.after(() => loopback.close())
 
@@ -20,7 +20,7 @@ const statusOf = async (requestLine: string): Promise<string> => {
 }
 
 test('any request line is answered, and none ends the wait for the code', async () => {
-  const code = loopback.code('s')
+  const code = loopback.waitForCode('s')
   for (const target of [
     '//[',
     'http://[',

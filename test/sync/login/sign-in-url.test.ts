@@ -1,8 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newApi } from '../../../src/sync/api/client.ts'
+import { newApiClient } from '../../../src/sync/api/client.ts'
 import { logInWithCodehost } from '../../../src/sync/login/codehost-login.ts'
-import { signInAddress } from '../../../src/sync/login/sign-in-url.ts'
+import { checkedSignInUrl } from '../../../src/sync/login/sign-in-url.ts'
 import { startServer } from '../support/server.ts'
 import { ok } from '../support/service-world.ts'
 import { tempFolder } from '../support/temp.ts'
@@ -29,7 +29,7 @@ const dangerous = [
 
 const refusalOf = (said: string): string => {
   try {
-    return assert.unreachable(signInAddress(said)) as never
+    return assert.unreachable(checkedSignInUrl(said)) as never
   } catch (error) {
     assert.is((error as Error).name, 'RequestFailed', said)
     return (error as Error).message
@@ -43,9 +43,9 @@ test('https, and http of this machine, spelt in ASCII', () => {
     'http://127.0.0.1:3000/a',
     'http://[::1]:3000/a',
   ])
-    assert.is(signInAddress(said), said)
+    assert.is(checkedSignInUrl(said), said)
   assert.is(
-    signInAddress('HTTPS://Example.com/\u001b[2J\u202e"\u2019'),
+    checkedSignInUrl('HTTPS://Example.com/\u001b[2J\u202e"\u2019'),
     'https://example.com/%1B[2J%E2%80%AE%22%E2%80%99',
   )
 })
@@ -58,15 +58,15 @@ test('any other address is refused, and shown without what a terminal would obey
 test('whatever a server says, nothing of it is opened or waited for', async () => {
   const [server, { path, remove }] = [await startServer(), tempFolder()]
   const sent: string[] = []
-  const person = {
-    send: (address: string) => void sent.push(address),
-    paste: async () => 'code',
-    agree: async () => true,
+  const prompts = {
+    openSignInPage: (url: string) => void sent.push(url),
+    askForCode: async () => 'code',
+    confirm: async () => true,
   }
   for (const authorizeUrl of dangerous) {
     server.fault = () => ok({ state: 's', authorizeUrl })
-    const login = { config: path, server: server.url, isLocal: true, person }
-    const error = await logInWithCodehost(login, newApi).then(
+    const login = { config: path, server: server.url, isLocal: true, prompts }
+    const error = await logInWithCodehost(login, newApiClient).then(
       () => undefined,
       (reason: unknown) => reason as Error,
     )

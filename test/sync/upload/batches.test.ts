@@ -1,21 +1,21 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { batches, fits } from '../../../src/sync/upload/batches.ts'
-import { batchBody } from '../../../src/sync/api/client.ts'
-import { type Outgoing, outgoing } from '../../../src/sync/upload/encode.ts'
+import { toBatches, fitsInBatch } from '../../../src/sync/upload/batches.ts'
+import { batchJson } from '../../../src/sync/api/client.ts'
+import { type EncodedMessage, encodeMessage } from '../../../src/sync/upload/encode.ts'
 
 const test = suite('batches')
 
-const messages = (...texts: readonly string[]): Outgoing[] =>
+const messages = (...texts: readonly string[]): EncodedMessage[] =>
   texts.map((text, i) =>
-    outgoing({ externalId: `${i}`, role: 'user', order: i, parts: [{ type: 'text', content: { text } }] }),
+    encodeMessage({ externalId: `${i}`, role: 'user', order: i, parts: [{ type: 'text', content: { text } }] }),
   )
-const sizes = async (all: readonly Outgoing[]) =>
-  (await Array.fromAsync(batches(stream(all)))).map((batch) => batch.length)
+const sizes = async (all: readonly EncodedMessage[]) =>
+  (await Array.fromAsync(toBatches(stream(all)))).map((batch) => batch.length)
 async function* stream<T>(items: readonly T[]) {
   yield* items
 }
-const bodyBytes = (batch: readonly Outgoing[]) => Buffer.byteLength(batchBody(batch.map(({ json }) => json)))
+const bodyBytes = (batch: readonly EncodedMessage[]) => Buffer.byteLength(batchJson(batch.map(({ json }) => json)))
 
 test('a batch holds at most 200 messages', async () => {
   assert.equal(await sizes(messages(...Array<string>(401).fill('x'))), [200, 200, 1])
@@ -24,7 +24,7 @@ test('a batch holds at most 200 messages', async () => {
 
 test('a batch stays within 1 MiB, counted in bytes', async () => {
   const all = messages(...Array<string>(10).fill('ü'.repeat(150_000)))
-  const made = await Array.fromAsync(batches(stream(all)))
+  const made = await Array.fromAsync(toBatches(stream(all)))
   assert.equal(
     made.map((batch) => batch.length),
     [3, 3, 3, 1],
@@ -40,8 +40,8 @@ test('what fits is exactly what the server takes', () => {
   const empty = bodyBytes(messages(''))
   const [most, more] = messages('x'.repeat((16 << 20) - empty), 'x'.repeat((16 << 20) - empty + 1))
   assert.is(bodyBytes([most!]), 16 << 20)
-  assert.ok(fits(most!))
-  assert.not(fits(more!))
+  assert.ok(fitsInBatch(most!))
+  assert.not(fitsInBatch(more!))
 })
 
 test.run()

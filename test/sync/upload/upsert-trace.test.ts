@@ -27,7 +27,7 @@ for (const visibility of ['private', 'public'])
     const { events, summary } = await world.sync()
     const notice = events.find(({ type }) => type === 'notice')
     assert.ok(notice?.type === 'notice' && notice.externalId === 's-1@user-1')
-    assert.match(notice.message, /somebody else holds the id s-1/)
+    assert.match(notice.message, /another user has the id s-1/)
     assert.equal([summary.new, summary.exitCode], [1, 0])
 
     grow(path, 'u-2')
@@ -55,7 +55,7 @@ test('when the other id is taken too, the session fails', async ({ world }) => {
   write(world)
   const { summary, events } = await world.sync()
   assert.equal([summary.failed, summary.exitCode], [1, 1])
-  assert.match(JSON.stringify(events), /somebody else holds the ids s-1 and s-1@user-1/)
+  assert.match(JSON.stringify(events), /another user has the ids s-1 and s-1@user-1/)
 })
 
 test('a trace that another member made may not be written: said, and the session fails', async ({ world }) => {

@@ -4,10 +4,10 @@ import { type CopyProgress, copyLog } from '../log/copy.ts'
 import { startScavenge } from '../log/eventstoredb/scavenge.ts'
 import type { EventLog } from '../log/log.ts'
 import { percentDone } from '../percent.ts'
-import { openPlace } from './log-place.ts'
-import { quarantineCommand } from './quarantine.ts'
-import { replayCommand } from './replay.ts'
-import { skipCommand } from './skip.ts'
+import { openPlace } from './log/open-location.ts'
+import { quarantineCommand } from './log/quarantine.ts'
+import { replayCommand } from './log/replay.ts'
+import { skipCommand } from './log/skip.ts'
 
 const copyHelp = `
 A log is postgres://… or esdb://… (esdb+discover://, kurrentdb://, kurrentdb+discover://), or the

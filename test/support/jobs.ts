@@ -23,7 +23,7 @@ const OVER_BOTH = [
 
 /** Tests that kill, freeze and cut off real processes, again and again: half of the time of all. */
 const HEAVY =
-  /^test\/(?:fault\/|embedded\/(?:crash|stop|postgres|account)|engine\/(?:lost-tail|reads-crash|same-log|quarantine|rebuild-leftovers|groups)|commands\/(?:quarantine|kill|log-embedded|sync)|erasure\/frozen|summary\/(?:frozen|fold|process)|postgres\/leader|log\/(?:copied|copy|eventstoredb\.test|eventstoredb\/(?:chaos|sweep|neighbours|late)|postgres\/chaos)|sync\/agents)/
+  /^test\/(?:fault\/|embedded\/(?:crash|stop|postgres|account)|engine\/(?:lost-tail|reads-crash|same-log|quarantine|rebuild-leftovers|groups)|commands\/(?:log\/(?:quarantine|copy-embedded)|kill|sync)|erasure\/frozen|summary\/(?:frozen|fold|process)|postgres\/leader|log\/(?:copied|copy|eventstoredb\.test|eventstoredb\/(?:chaos|sweep|neighbours|late)|postgres\/chaos)|sync\/agents)/
 
 /** Tests that play the same many times over, to meet what happens seldom. */
 const SOAK =

@@ -1,8 +1,8 @@
-import { connectForApplying } from '../engine/apply.ts'
-import { type Group, schemaOf } from '../engine/group.ts'
-import { type Quarantined, readQuarantine } from '../engine/quarantine.ts'
-import { schemasOf } from '../engine/schema.ts'
-import { hangUp } from '../postgres/connect.ts'
+import { connectForApplying } from '../../engine/apply.ts'
+import { type Group, schemaOf } from '../../engine/group.ts'
+import { type Quarantined, readQuarantine } from '../../engine/quarantine.ts'
+import { schemasOf } from '../../engine/schema.ts'
+import { hangUp } from '../../postgres/connect.ts'
 
 /** An event that keeps a stream in quarantine, and the read models that cannot apply it. */
 export type Found = { readonly group: Group; readonly culprit: Quarantined }

@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import { groups } from '../../projections/index.ts'
-import { runCommand, exitOnUsage, exitCodes } from '../cli/exit.ts'
-import { replayServed } from '../engine/replay-served.ts'
-import { IN_QUARANTINE, inSchema, inWords, quarantineOf } from './read-models.ts'
+import { groups } from '../../../projections/index.ts'
+import { runCommand, exitOnUsage, exitCodes } from '../../cli/exit.ts'
+import { replayServed } from '../../engine/replay-served.ts'
+import { IN_QUARANTINE, inSchema, inWords, quarantineOf } from './quarantined-streams.ts'
 import { environmentHelp, withLog } from './with-log.ts'
 
 const help = `

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { skipStreamOf } from '../../src/engine/quarantine.ts'
+import { skipStreamOf } from '../../../src/engine/quarantine.ts'
 import {
   allow,
   append,
@@ -12,8 +12,8 @@ import {
   streamOf,
   textsOf,
   tracebook,
-} from './support/quarantined.ts'
-import { until } from '../support/until.ts'
+} from '../support/quarantined.ts'
+import { until } from '../../support/until.ts'
 
 const test = quarantineSuite('tracebook log quarantine, replay and skip')
 

@@ -1,11 +1,11 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Environment } from '../config.ts'
-import { diskGuard } from '../embedded/disk.ts'
-import { lockDataDir } from '../embedded/lock.ts'
-import { startPostgres } from '../embedded/postgres.ts'
-import type { EventLog } from '../log/log.ts'
-import { openAnyLog } from '../log/open-any.ts'
+import { Environment } from '../../config.ts'
+import { diskGuard } from '../../embedded/disk.ts'
+import { lockDataDir } from '../../embedded/lock.ts'
+import { startPostgres } from '../../embedded/postgres.ts'
+import type { EventLog } from '../../log/log.ts'
+import { openAnyLog } from '../../log/open-any.ts'
 
 /** Names the PostgreSQL under `DATA_DIR` where a URL would stand. */
 const EMBEDDED = 'embedded'

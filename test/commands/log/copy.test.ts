@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
-import { freshDatabase } from '../support/database.ts'
-import { startDouble } from '../support/eventstoredb/server.ts'
-import { numbered } from '../log/support/events.ts'
+import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { startDouble } from '../../support/eventstoredb/server.ts'
+import { numbered } from '../../log/support/events.ts'
 
-const main = new URL('../../src/main.ts', import.meta.url).pathname
+const main = new URL('../../../src/main.ts', import.meta.url).pathname
 
 const tracebook = (...words: string[]) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) => {

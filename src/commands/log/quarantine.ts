@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import { groups } from '../../projections/index.ts'
-import { runCommand, exitOnUsage, exitCodes } from '../cli/exit.ts'
-import { readConfig } from '../config.ts'
-import { type Found, IN_QUARANTINE, inWords, quarantineOf } from './read-models.ts'
-import { databaseOf } from './rebuild.ts'
+import { groups } from '../../../projections/index.ts'
+import { runCommand, exitOnUsage, exitCodes } from '../../cli/exit.ts'
+import { readConfig } from '../../config.ts'
+import { type Found, IN_QUARANTINE, inWords, quarantineOf } from './quarantined-streams.ts'
+import { databaseOf } from '../rebuild.ts'
 
 const help = `
 The rows of such a stream stay as they were before that event; reads of it and writes to it get 503, all

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { logEnvironment } from '../support/log-place.ts'
-import { inTemporary, run, startService } from './support/processes.ts'
+import { logEnvironment } from '../../support/log-place.ts'
+import { inTemporary, run, startService } from '../support/processes.ts'
 
 const test = suite('tracebook log quarantine, replay and skip, without DATABASE_URL')
 

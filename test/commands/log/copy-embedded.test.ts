@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
-import { allOf } from '../embedded/support.ts'
-import { numbered } from '../log/support/events.ts'
-import { startDouble } from '../support/eventstoredb/server.ts'
-import { ask } from './support/api.ts'
-import { inTemporary, run, startService } from './support/processes.ts'
+import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
+import { allOf } from '../../embedded/support.ts'
+import { numbered } from '../../log/support/events.ts'
+import { startDouble } from '../../support/eventstoredb/server.ts'
+import { ask } from '../support/api.ts'
+import { inTemporary, run, startService } from '../support/processes.ts'
 
 const test = suite('log copy from and to the embedded PostgreSQL')
 delete process.env.TEST_LOG_URL // here the log is always in PostgreSQL

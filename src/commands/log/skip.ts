@@ -1,12 +1,12 @@
 import { hostname, userInfo } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { Command, InvalidArgumentError } from 'commander'
-import { groups } from '../../projections/index.ts'
-import { runCommand, exitOnUsage, exitCodes } from '../cli/exit.ts'
-import { readCheckpoint } from '../engine/checkpoint.ts'
-import type { Group } from '../engine/group.ts'
-import { skipEvent } from '../engine/skip.ts'
-import { IN_QUARANTINE, inSchema, inWords, quarantineOf } from './read-models.ts'
+import { groups } from '../../../projections/index.ts'
+import { runCommand, exitOnUsage, exitCodes } from '../../cli/exit.ts'
+import { readCheckpoint } from '../../engine/checkpoint.ts'
+import type { Group } from '../../engine/group.ts'
+import { skipEvent } from '../../engine/skip.ts'
+import { IN_QUARANTINE, inSchema, inWords, quarantineOf } from './quarantined-streams.ts'
 import { type Opened, environmentHelp, withLog } from './with-log.ts'
 
 const PATIENCE_MS = 10_000

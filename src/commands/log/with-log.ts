@@ -1,10 +1,10 @@
-import { readConfig } from '../config.ts'
-import { type Codec, newCodec } from '../engine/codec.ts'
-import { assertSameLog } from '../engine/same-log.ts'
-import { formats } from '../events.ts'
-import type { EventLog } from '../log/log.ts'
-import { openLog } from '../log/open-log.ts'
-import { databaseOf } from './rebuild.ts'
+import { readConfig } from '../../config.ts'
+import { type Codec, newCodec } from '../../engine/codec.ts'
+import { assertSameLog } from '../../engine/same-log.ts'
+import { formats } from '../../events.ts'
+import type { EventLog } from '../../log/log.ts'
+import { openLog } from '../../log/open-log.ts'
+import { databaseOf } from '../rebuild.ts'
 
 export type Opened = { readonly url: string; readonly log: EventLog; readonly codec: Codec }
 

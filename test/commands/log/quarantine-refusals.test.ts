@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { dumpSchema } from '../support/compare.ts'
-import { freshDatabase, onServer } from '../support/database.ts'
+import { dumpSchema } from '../../support/compare.ts'
+import { freshDatabase, onServer } from '../../support/database.ts'
 import {
   allow,
   append,
@@ -17,8 +17,8 @@ import {
   streamOf,
   textsOf,
   tracebook,
-} from './support/quarantined.ts'
-import { until } from '../support/until.ts'
+} from '../support/quarantined.ts'
+import { until } from '../../support/until.ts'
 
 const test = quarantineSuite('tracebook log quarantine, replay and skip, where they cannot do what is asked')
 

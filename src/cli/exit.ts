@@ -19,7 +19,7 @@ export const exitOnUsage = ({ exitCode }: CommanderError): void => {
 
 /**
  * Runs the action of a command, and sets the exit code of the process to the one it returns. When it throws, the message is
- * printed on stderr, or, with `json`, as a document of type `error` on stdout.
+ * printed on stderr after `tracebook: `, or, with `json`, as a document of type `error` on stdout.
  */
 export const runCommand = async (action: () => Promise<number>, json = false): Promise<void> => {
   try {
@@ -28,7 +28,7 @@ export const runCommand = async (action: () => Promise<number>, json = false): P
     const exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.incomplete
     const message = errorMessage(error)
     if (json) process.stdout.write(`${escapeControls(JSON.stringify({ type: 'error', message, exitCode }))}\n`)
-    else process.stderr.write(`${escapeControlsInLines(message)}\n`)
+    else process.stderr.write(`tracebook: ${escapeControlsInLines(message)}\n`)
     process.exitCode = exitCode
   }
 }

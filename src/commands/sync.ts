@@ -57,29 +57,29 @@ Exit codes:
 
 const output = { out: process.stdout, err: process.stderr }
 
-const reportFor = ({ json }: Options): Reporter => {
+const newReporter = ({ json }: Options): Reporter => {
   if (json) return jsonReporter(output)
   return process.stderr.isTTY ? barReporter(output) : lineReporter(output)
 }
 
-const run = async (paths: readonly string[], options: Options): Promise<number> => {
+const sync = async (paths: readonly string[], options: Options): Promise<number> => {
   const { visibility, dryRun = false, force = false, json = false } = options
   const [server, config, report] = [
     serverAddress(options.server, process.env),
     configDir(process.env),
-    reportFor(options),
+    newReporter(options),
   ]
   const roots = claudeCode.roots(process.env, homedir())
   const unreadable: { readonly file: string; readonly message: string }[] = []
   const files = await findSessionFiles(claudeCode, paths, roots, (file, message) => unreadable.push({ file, message }))
-  const waiting = withNotice(realTiming, (text) => void process.stderr.write(text))
+  const timing = withNotice(realTiming, (text) => void process.stderr.write(text))
   const connection = await connect({ config, server, slug: options.namespace, readOnly: dryRun }, (url, token) =>
-    newApiClient(url, token, waiting),
+    newApiClient(url, token, timing),
   )
   if (files.length === 0 && !json)
     console.error(escapeControls(`No session files in ${(paths.length > 0 ? paths : roots).join(', ')}.`))
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
-  for (const place of unreadable) report({ type: 'problem', kind: 'unreadable', ...place })
+  for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
   const states = openFileStates(config, server, connection.namespaceId)
   const job = { connection, states, agent: claudeCode, visibility, dryRun, force, report }
   return (await syncFiles(job, files, unreadable.length)).exitCode
@@ -98,4 +98,4 @@ export const syncCommand = (): Command =>
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action((paths: readonly string[], options: Options) => runCommand(() => run(paths, options), options.json))
+    .action((paths: readonly string[], options: Options) => runCommand(() => sync(paths, options), options.json))

@@ -7,30 +7,30 @@ import { startPostgres } from '../../embedded/postgres.ts'
 import type { EventLog } from '../../log/log.ts'
 import { openAnyLog } from '../../log/open-any.ts'
 
-/** Names the PostgreSQL under `DATA_DIR` where a URL would stand. */
+/** The location that means the PostgreSQL under `DATA_DIR`; all others are URLs. */
 const EMBEDDED = 'embedded'
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} }
+const silentLogger = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** The two variables that matter here; the others need not make sense. */
+/** Only these two variables are validated, because the command does not use the others. */
 const { DATA_DIR, DISK_RESERVE_MB } = Environment.shape
 
-const assertThere = (dataDir: string) =>
+const assertHoldsPostgres = (dataDir: string) =>
   access(join(dataDir, 'postgres')).catch(() => {
     throw new Error(`${dataDir} holds no PostgreSQL: set DATA_DIR to the folder of the service`)
   })
 
-/** PostgreSQL does not survive a full disk: the copy ends before. */
-const withReserve = (log: EventLog, dataDir: string): EventLog => {
+/** Refuses appends when the disk is nearly full, because a full disk would stop PostgreSQL. @throws Error from `append` */
+const withDiskGuard = (log: EventLog, dataDir: string): EventLog => {
   const isLow = diskGuard({ dir: dataDir, reserveMb: DISK_RESERVE_MB.parse(process.env.DISK_RESERVE_MB || undefined) })
-  const append: EventLog['append'] = async (...given) => {
+  const append: EventLog['append'] = async (...args) => {
     if (isLow()) throw new Error(`the disk of ${dataDir} is nearly full; make room and run the copy again`)
-    return log.append(...given)
+    return log.append(...args)
   }
   return { ...log, append }
 }
 
-const lock = (dataDir: string) =>
+const lockUnlessServed = (dataDir: string) =>
   lockDataDir(dataDir).catch((error: Error) => {
     throw new Error(`${error.message}. Stop it first: what a service writes during a copy would be missing`, {
       cause: error,
@@ -38,22 +38,22 @@ const lock = (dataDir: string) =>
   })
 
 /**
- * Starts the PostgreSQL of `DATA_DIR` for as long as the log is open. The database of a service that runs there could be
- * reached, but what it wrote after the copy had passed would be lost without a word: so it has to be stopped.
+ * Starts the PostgreSQL of `DATA_DIR` while the log is open. Refuses while a service runs there: its database could be
+ * reached, but the copy would silently miss what the service writes meanwhile.
  */
 const openEmbedded = async (role: Role, signal: AbortSignal): Promise<EventLog> => {
   const dataDir = DATA_DIR.parse(process.env.DATA_DIR || undefined)
-  if (role === 'source') await assertThere(dataDir)
-  const ends = [(await lock(dataDir)).release]
+  if (role === 'source') await assertHoldsPostgres(dataDir)
+  const cleanups = [(await lockUnlessServed(dataDir)).release]
   const close = async () => {
-    for (const end of ends.splice(0).reverse()) await end()
+    for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp()
   }
   try {
-    const postgres = await startPostgres({ dataDir, log: silent, signal })
-    ends.push(() => postgres.stop('fast'))
+    const postgres = await startPostgres({ dataDir, log: silentLogger, signal })
+    cleanups.push(() => postgres.stop('fast'))
     const log = await openAnyLog(postgres.url)
-    ends.push(log.close)
-    return { ...(role === 'target' ? withReserve(log, dataDir) : log), close }
+    cleanups.push(log.close)
+    return { ...(role === 'target' ? withDiskGuard(log, dataDir) : log), close }
   } catch (error) {
     await close()
     throw error
@@ -62,6 +62,6 @@ const openEmbedded = async (role: Role, signal: AbortSignal): Promise<EventLog> 
 
 type Role = 'source' | 'target'
 
-/** The log at a URL, or that of `DATA_DIR`; its `close` leaves nothing running. */
-export const openPlace = (place: string, role: Role, signal: AbortSignal): Promise<EventLog> =>
-  place === EMBEDDED ? openEmbedded(role, signal) : openAnyLog(place)
+/** Opens the log at a URL, or, for `embedded`, that of `DATA_DIR`. Closing it also stops a PostgreSQL that was started for it. */
+export const openLocation = (location: string, role: Role, signal: AbortSignal): Promise<EventLog> =>
+  location === EMBEDDED ? openEmbedded(role, signal) : openAnyLog(location)

@@ -2,8 +2,13 @@ import { Command } from 'commander'
 import { groups } from '../../../projections/index.ts'
 import { runCommand, exitOnUsage, exitCodes } from '../../cli/exit.ts'
 import { readConfig } from '../../config.ts'
-import { type Found, IN_QUARANTINE, inWords, quarantineOf } from './quarantined-streams.ts'
-import { databaseOf } from '../rebuild.ts'
+import { findDatabaseUrl } from '../database-url.ts'
+import {
+  type QuarantinedStream,
+  EXIT_QUARANTINED,
+  describeQuarantined,
+  findQuarantined,
+} from './quarantined-streams.ts'
 
 const help = `
 The rows of such a stream stay as they were before that event; reads of it and writes to it get 503, all
@@ -25,7 +30,7 @@ Exit codes:
   2  wrong usage
   3  streams are in quarantine`
 
-const document = ({ group, culprit }: Found) =>
+const toJson = ({ group, culprit }: QuarantinedStream) =>
   JSON.stringify({
     group: group.name,
     ...culprit,
@@ -34,9 +39,9 @@ const document = ({ group, culprit }: Found) =>
   })
 
 const list = async (json: boolean): Promise<number> => {
-  const found = await quarantineOf(await databaseOf(readConfig(process.env)), groups)
-  for (const one of found) console.log(json ? document(one) : inWords(one))
-  if (found.length > 0) return IN_QUARANTINE
+  const streams = await findQuarantined(await findDatabaseUrl(readConfig(process.env)), groups)
+  for (const stream of streams) console.log(json ? toJson(stream) : describeQuarantined(stream))
+  if (streams.length > 0) return EXIT_QUARANTINED
   if (!json) console.log('No stream is in quarantine.')
   return exitCodes.ok
 }

@@ -4,16 +4,16 @@ import { type Quarantined, readQuarantine } from '../../engine/quarantine.ts'
 import { schemasOf } from '../../engine/schema.ts'
 import { hangUp } from '../../postgres/connect.ts'
 
-/** An event that keeps a stream in quarantine, and the read models that cannot apply it. */
-export type Found = { readonly group: Group; readonly culprit: Quarantined }
+/** A stream in quarantine: the event that could not be applied, and the group of read models that could not apply it. */
+export type QuarantinedStream = { readonly group: Group; readonly culprit: Quarantined }
 
-/** Exit code: what was asked for was done, and something is in quarantine. */
-export const IN_QUARANTINE = 3
+/** The exit code when the command has done its work, and a stream is in quarantine. */
+export const EXIT_QUARANTINED = 3
 
 type Client = Awaited<ReturnType<typeof connectForApplying>>
 
-/** Works on the schema of a group. @throws Error when no service has made it in this database */
-export const inSchema = async <T>(
+/** Runs `work` with a connection to the schema of a group. @throws Error when the database has no such schema */
+export const withSchema = async <T>(
   url: string,
   group: Group,
   work: (client: Client, schema: string) => Promise<T>,
@@ -29,18 +29,18 @@ export const inSchema = async <T>(
   }
 }
 
-/** What is in quarantine, in all groups. */
-export const quarantineOf = async (url: string, groups: readonly Group[]): Promise<Found[]> => {
-  const found: Found[] = []
+/** All streams in quarantine, of all groups. @throws Error when the database lacks the schema of a group */
+export const findQuarantined = async (url: string, groups: readonly Group[]): Promise<QuarantinedStream[]> => {
+  const streams: QuarantinedStream[] = []
   for (const group of groups) {
-    const list = await inSchema(url, group, readQuarantine)
-    found.push(...list.map((culprit) => ({ group, culprit })))
+    const culprits = await withSchema(url, group, readQuarantine)
+    streams.push(...culprits.map((culprit) => ({ group, culprit })))
   }
-  return found
+  return streams
 }
 
-/** A stream in quarantine, in words. */
-export const inWords = ({ group, culprit }: Found): string => {
+/** The stream with its event and the reason, on two lines. */
+export const describeQuarantined = ({ group, culprit }: QuarantinedStream): string => {
   const { stream, position, revision, type, reason, at } = culprit
   return (
     `${stream}  since ${new Date(at).toISOString()}\n` +

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { groups } from '../../../projections/index.ts'
 import { runCommand, exitOnUsage, exitCodes } from '../../cli/exit.ts'
 import { replayServed } from '../../engine/replay-served.ts'
-import { IN_QUARANTINE, inSchema, inWords, quarantineOf } from './quarantined-streams.ts'
+import { EXIT_QUARANTINED, withSchema, describeQuarantined, findQuarantined } from './quarantined-streams.ts'
 import { environmentHelp, withLog } from './with-log.ts'
 
 const help = `
@@ -21,17 +21,17 @@ Exit codes:
 
 const replay = (stream: string): Promise<number> =>
   withLog(async ({ url, log, codec }) => {
-    const wanted = (await quarantineOf(url, groups)).filter(({ culprit }) => culprit.stream === stream)
-    if (wanted.length === 0)
+    const quarantined = (await findQuarantined(url, groups)).filter(({ culprit }) => culprit.stream === stream)
+    if (quarantined.length === 0)
       throw new Error(`${stream} is not in quarantine; \`tracebook log quarantine\` lists the streams that are`)
-    let code: number = exitCodes.ok
-    for (const { group } of wanted) {
-      const culprit = await inSchema(url, group, (client) => replayServed({ client, group }, { log, codec }, stream))
-      if (culprit) code = IN_QUARANTINE
-      if (culprit) console.error(`${stream} stays in quarantine:\n${inWords({ group, culprit })}`)
+    let exitCode: number = exitCodes.ok
+    for (const { group } of quarantined) {
+      const culprit = await withSchema(url, group, (client) => replayServed({ client, group }, { log, codec }, stream))
+      if (culprit) exitCode = EXIT_QUARANTINED
+      if (culprit) console.error(`${stream} stays in quarantine:\n${describeQuarantined({ group, culprit })}`)
       else console.log(`The rows of ${stream} have been made anew (read models: ${group.name}).`)
     }
-    return code
+    return exitCode
   })
 
 /** `tracebook log replay` */

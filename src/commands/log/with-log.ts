@@ -4,17 +4,17 @@ import { assertSameLog } from '../../engine/same-log.ts'
 import { formats } from '../../events.ts'
 import type { EventLog } from '../../log/log.ts'
 import { openLog } from '../../log/open-log.ts'
-import { databaseOf } from '../rebuild.ts'
+import { findDatabaseUrl } from '../database-url.ts'
 
-export type Opened = { readonly url: string; readonly log: EventLog; readonly codec: Codec }
+export type OpenedLog = { readonly url: string; readonly log: EventLog; readonly codec: Codec }
 
 /**
- * Opens the database and the log of a service for as long as the work takes.
- * @throws OtherLog when the read models of this database belong to another log: from that one nothing may be made anew
+ * Runs `work` with the log of a service and the URL of its database.
+ * @throws OtherLog when the read models of the database were built from another log
  */
-export const withLog = async <T>(work: (opened: Opened) => Promise<T>): Promise<T> => {
+export const withLog = async <T>(work: (opened: OpenedLog) => Promise<T>): Promise<T> => {
   const config = readConfig(process.env)
-  const url = await databaseOf(config)
+  const url = await findDatabaseUrl(config)
   const log = await openLog({ databaseUrl: url, eventStoreUrl: config.EVENTSTORE_URL })
   try {
     await assertSameLog(url, log)
@@ -24,7 +24,7 @@ export const withLog = async <T>(work: (opened: Opened) => Promise<T>): Promise<
   }
 }
 
-/** For the help of commands that need both. */
+/** The part of the help of all commands that use `withLog`. */
 export const environmentHelp = `Environment:
   DATABASE_URL    the database of the service
   DATA_DIR        without DATABASE_URL: the folder of a service that runs (default: data)

@@ -1,5 +1,5 @@
 import type { Transactor } from '../engine/transact.ts'
-import { parseCatalogue } from './catalogue.ts'
+import { parseCatalogue } from './parse-catalogue.ts'
 import { type Registered, put, remove } from './decide.ts'
 import type { ModelsEvent } from './events.ts'
 import { SourceFailed, readSource } from './source.ts'

@@ -1,8 +1,8 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import type { Avatars } from './avatars.ts'
+import type { Avatars } from './avatar-store.ts'
 import { avatarIdOf } from './queries.ts'
-import type { QuotaSettings } from './quota-settings.ts'
+import type { QuotaSettings } from './settings.ts'
 import { type Quota, newQuota } from './quota.ts'
 
 export type Quotas = { readonly traces: Quota; readonly bytes: Quota; readonly avatars: Quota }

@@ -1,9 +1,9 @@
 import * as client from 'openid-client'
 import { z } from 'zod'
 import { HttpError } from '../http/http-error.ts'
-import type { Provider } from './provider.ts'
+import type { Provider } from './protocol.ts'
 import { TIMEOUT_SECONDS, allowLoopback } from './openid.ts'
-import { credentialOf } from './profile.ts'
+import { credentialOf } from './codehost-account.ts'
 import type { CodehostSettings } from './settings.ts'
 
 const User = z.object({

@@ -1,7 +1,7 @@
 import * as client from 'openid-client'
 import { z } from 'zod'
-import type { Provider } from './provider.ts'
-import { credentialOf } from './profile.ts'
+import type { Provider } from './protocol.ts'
+import { credentialOf } from './codehost-account.ts'
 import type { CodehostSettings } from './settings.ts'
 
 export const TIMEOUT_SECONDS = 10

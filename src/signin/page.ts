@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { type Page, escaped, sendPage } from '../http/page.ts'
-import type { Shown } from './shown.ts'
+import type { Shown } from './review.ts'
 
 const send = (reply: FastifyReply, page: Page) => sendPage(reply.header('cache-control', 'no-store'), page)
 

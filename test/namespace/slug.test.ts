@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newCode } from '../../src/namespace/code.ts'
+import { newCode } from '../../src/namespace/invite-code.ts'
 import { isReserved, normaliseSlug } from '../../src/namespace/slug.ts'
 
 const test = suite('slugs and codes')

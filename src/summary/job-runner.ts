@@ -3,7 +3,7 @@ import { type JobHelpers, Logger, type WorkerPool, runMigrations, runTaskList } 
 import type pg from 'pg'
 import { withTimeout } from '../engine/with-timeout.ts'
 import { newJobPool } from './job-pool.ts'
-import { AGAIN, indexLockedJobs } from './presence.ts'
+import { AGAIN, indexLockedJobs } from './worker-liveness.ts'
 import { type Payload, TASK } from './rows.ts'
 
 /** What a job's run is told: whether it is the last one that it gets. */

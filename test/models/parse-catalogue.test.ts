@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseCatalogue } from '../../src/models/catalogue.ts'
+import { parseCatalogue } from '../../src/models/parse-catalogue.ts'
 import { Provider } from '../../src/models/events.ts'
 
 const test = suite('model catalogue')

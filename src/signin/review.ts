@@ -5,7 +5,7 @@ import { type Joining, joiningOf } from '../session/joining.ts'
 import type { Credential } from '../session/new-identity.ts'
 import { findIdentity } from '../session/queries.ts'
 import { UserView, userById } from '../user/queries.ts'
-import { deviceOf } from './enter.ts'
+import { deviceOf } from './start-session.ts'
 import type { Wish } from './handshakes.ts'
 
 /** What a person is told of a sign-in before it is completed. */

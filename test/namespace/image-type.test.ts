@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { imageTypeOf } from '../../src/namespace/image.ts'
+import { imageTypeOf } from '../../src/namespace/image-type.ts'
 import { jpeg, png, webp } from '../support/pictures.ts'
 
 const test = suite('pictures')

@@ -1,5 +1,5 @@
 import { suite } from 'uvu'
-import { startJobs } from '../../src/summary/jobs.ts'
+import { startJobs } from '../../src/summary/job-runner.ts'
 import { TASK } from '../../src/summary/rows.ts'
 import { newProxy } from '../log/support/proxy.ts'
 import { freshDatabase, onServer } from '../support/database.ts'

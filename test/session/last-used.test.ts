@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newPool } from '../../src/postgres/connect.ts'
-import { newUses } from '../../src/session/uses.ts'
+import { newUses } from '../../src/session/last-used.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const test = suite('session uses')

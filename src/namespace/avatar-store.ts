@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { Unavailable } from '../engine/rejected.ts'
 import { isDiskFull, isTransient } from '../postgres/connect.ts'
-import type { ImageType } from './image.ts'
+import type { ImageType } from './image-type.ts'
 
 export type Avatar = { readonly type: ImageType; readonly bytes: Buffer }
 

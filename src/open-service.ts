@@ -43,7 +43,7 @@ import type { Readiness } from './http/health.ts'
 import type { Service } from './service.ts'
 import { sessions } from './session/decide.ts'
 import { newTokens } from './session/tokens.ts'
-import { newUses } from './session/last-used.ts'
+import { newLastUsedTimes } from './session/last-used.ts'
 import { newHandshakes } from './signin/handshakes.ts'
 import { startSummaries } from './summary/process.ts'
 import { traces } from './trace/decide.ts'
@@ -175,7 +175,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   }
 
   const tokens = newTokens({ reads, now, isAlive: () => watch.isAlive() })
-  const uses = newUses({ pool: operations, now })
+  const lastUsed = newLastUsedTimes({ pool: operations, now })
   const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const bodyThreads = newBodyThreads((error) => logger.warn({ reason: error.message }, 'large bodies cannot be read'))
   const feedCache = newFeedCache(() => watch.isAlive())
@@ -290,7 +290,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     bodyThreads,
     ...transactors,
     tokens,
-    uses,
+    lastUsed,
     feedCache,
     models: registry,
     catalogue,
@@ -306,7 +306,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const end = async () => {
     closing.abort()
-    await Promise.all([uses.close(), limits?.close(), catalogue.close(), summaries?.close(), erasure?.close()])
+    await Promise.all([lastUsed.close(), limits?.close(), catalogue.close(), summaries?.close(), erasure?.close()])
     await bodyThreads.close()
     await Promise.all([watch.close(), groups.close()])
     await log.close()

@@ -21,7 +21,7 @@ import type { Quotas } from './namespace/quotas.ts'
 import type { Session } from './session/decide.ts'
 import type { SessionEvent } from './session/events.ts'
 import type { Tokens } from './session/tokens.ts'
-import type { Uses } from './session/last-used.ts'
+import type { LastUsedTimes } from './session/last-used.ts'
 import type { Handshakes } from './signin/handshakes.ts'
 import type { Trace, TraceNeed } from './trace/decide.ts'
 import type { TraceEvent } from './trace/events.ts'
@@ -58,7 +58,7 @@ export type Service = {
   /** Who a token stands for. */
   readonly tokens: Tokens
   /** When sessions were last used, written behind. */
-  readonly uses: Uses
+  readonly lastUsed: LastUsedTimes
   readonly feedCache: FeedCache
   /** What agents' names of models stand for. */
   readonly models: Registry

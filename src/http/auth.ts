@@ -80,7 +80,7 @@ export type AuthOptions = {
   readonly config: HttpConfig
   readonly tokens: { find(token: string): Promise<Caller | undefined> }
   /** Notes that a session was used. */
-  readonly uses: { note(sessionId: string): void }
+  readonly lastUsed: { record(sessionId: string): void }
   /** @throws InQuarantine when one of these streams cannot be trusted */
   readonly reads: { assertClear(...streams: string[]): void }
 }
@@ -89,7 +89,7 @@ export type AuthOptions = {
  * Authenticates before the body is read. A token that is not valid is no token; a cookie's mutating request needs its
  * CSRF token besides. What is told to a caller is for nobody else, which no cache on the way can know by itself.
  */
-export const installAuth = (app: FastifyInstance, { tokens, uses, config, reads }: AuthOptions): void => {
+export const installAuth = (app: FastifyInstance, { tokens, lastUsed, config, reads }: AuthOptions): void => {
   const cookieName = cookieNameOf(config)
   app.decorateRequest('caller', undefined)
   app.decorateRequest('authenticatedAt', 0)
@@ -107,7 +107,7 @@ export const installAuth = (app: FastifyInstance, { tokens, uses, config, reads 
     reads.assertClear(...streamsOf(caller))
     assertCsrf(request, presented)
     request.caller = presented.via === 'cookie' ? { ...caller, via: 'cookie' } : caller
-    uses.note(caller.sessionId)
+    lastUsed.record(caller.sessionId)
   }
 
   app.addHook('onRequest', async (request, reply) => {

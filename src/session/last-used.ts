@@ -1,33 +1,33 @@
 import type pg from 'pg'
 import { int8s, uuids } from '../postgres/arrays.ts'
 
-/** When sessions were last used: written behind, at most a second late, never an event. */
-export type Uses = {
-  /** Notes that a session was used, at a time in milliseconds. */
-  note(sessionId: string, at?: number): void
-  /** The newest time that is known here and may not be stored yet. */
-  lastUsed(sessionId: string): number | undefined
-  /** Resolves when what was noted until now is stored, or could not be. */
+/** When sessions were last used. Collected in memory and stored within about a second; not part of the log. */
+export type LastUsedTimes = {
+  /** Records a use of a session. `at` is in milliseconds; default: now. */
+  record(sessionId: string, at?: number): void
+  /** The last use, in milliseconds, as far as it is not stored yet; undefined otherwise. */
+  get(sessionId: string): number | undefined
+  /** Resolves when all that was recorded before is stored, or storing it has failed. */
   flush(): Promise<void>
   close(): Promise<void>
 }
 
-export type UsesOptions = {
+export type LastUsedOptions = {
   readonly pool: Pick<pg.Pool, 'query'>
   readonly now: () => number
   readonly delayMs?: number
-  /** How many sessions wait at most while the database is away. */
-  readonly keep?: number
+  /** How many sessions are kept at most while the database cannot be reached. */
+  readonly maxPending?: number
 }
 
-const CLOSE_MS = 2_000
+const CLOSE_TIMEOUT_MS = 2_000
 
 const statement = `
   insert into tracebook.session_uses select * from unnest($1::uuid[], $2::int8[])
   on conflict (session_id) do update set last_used_at = greatest(session_uses.last_used_at, excluded.last_used_at)`
 
-/** One statement for all sessions of half a second: an update per request would halve the throughput. */
-export const newUses = ({ pool, now, delayMs = 500, keep = 10_000 }: UsesOptions): Uses => {
+/** Stores all sessions of half a second with one statement, because an update for each request would halve the throughput. */
+export const newLastUsedTimes = ({ pool, now, delayMs = 500, maxPending = 10_000 }: LastUsedOptions): LastUsedTimes => {
   let pending = new Map<string, number>()
   let writing = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
@@ -35,7 +35,7 @@ export const newUses = ({ pool, now, delayMs = 500, keep = 10_000 }: UsesOptions
   let closed = false
 
   const store = async (uses: ReadonlyMap<string, number>) => {
-    // In one order on all nodes: two of them never wait for each other.
+    // Sorted, so that two nodes lock the rows in the same order and do not deadlock.
     const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1))
     const values = [uuids(sorted.map(([id]) => id)), int8s(sorted.map(([, at]) => at))]
     await pool.query({ name: 'session-uses', text: statement, values })
@@ -71,7 +71,7 @@ export const newUses = ({ pool, now, delayMs = 500, keep = 10_000 }: UsesOptions
   }
 
   const put = (id: string, at: number) => {
-    if (pending.size >= keep && !pending.has(id)) pending.delete(pending.keys().next().value!)
+    if (pending.size >= maxPending && !pending.has(id)) pending.delete(pending.keys().next().value!)
     pending.set(id, at)
   }
 
@@ -82,11 +82,11 @@ export const newUses = ({ pool, now, delayMs = 500, keep = 10_000 }: UsesOptions
 
   const close = async () => {
     closed = true
-    const patience = Promise.withResolvers<void>()
-    const limit = setTimeout(patience.resolve, CLOSE_MS)
-    await Promise.race([flush(), patience.promise])
-    clearTimeout(limit)
+    const timedOut = Promise.withResolvers<void>()
+    const timeout = setTimeout(timedOut.resolve, CLOSE_TIMEOUT_MS)
+    await Promise.race([flush(), timedOut.promise])
+    clearTimeout(timeout)
   }
 
-  return { note, lastUsed: (id) => pending.get(id) ?? writing.get(id), flush, close }
+  return { record: note, get: (id) => pending.get(id) ?? writing.get(id), flush, close }
 }

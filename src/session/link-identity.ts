@@ -1,27 +1,20 @@
-import { createIdentity, type Identity } from '../user/decide.ts'
-import type { Admit } from './admission.ts'
-import type { KnownUser } from './queries.ts'
-import type { NewIdentity } from './new-identity.ts'
-import { type SignedUp, type Writers, signUp } from './sign-up.ts'
+import type { NewIdentity } from '../user/decide.ts'
+import type { AdmitUser } from './admission.ts'
+import type { UserAndNamespace } from './queries.ts'
+import { type SignUpTransactors, createIdentityOf, signUp } from './sign-up.ts'
 
 /**
- * Gives a new identity to the user of a device, who is made when there is none; may be repeated from any point. An
- * identity that has come to belong to somebody else meanwhile stays theirs.
+ * Creates an identity for the user of a device, and that user if there is none. May be repeated from any point. When the
+ * identity was created for another user in the meantime, it returns that user, without a namespace.
  */
-export const link = async (
-  writers: Writers,
-  { id, type, key, profile }: NewIdentity,
-  device: { readonly identity: NewIdentity; readonly user: KnownUser | undefined },
+export const linkIdentity = async (
+  transactors: SignUpTransactors,
+  identity: NewIdentity,
+  device: { readonly identity: NewIdentity; readonly user: UserAndNamespace | undefined },
   requestId: string | undefined,
-  admit: Admit,
-): Promise<SignedUp> => {
-  const { userId, active } = device.user ?? (await signUp(writers, device.identity, requestId, admit))
-  const decide = createIdentity({ userId, type, key, ...profile })
-  const ownerOf = (state: Identity) => (state.is === 'present' ? state.userId : userId)
-  const { answer: owner } = await writers.identities.transact(
-    id,
-    { decide, answer: ownerOf },
-    { actor: { userId }, requestId },
-  )
+  admitUser: AdmitUser,
+): Promise<UserAndNamespace> => {
+  const { userId, active } = device.user ?? (await signUp(transactors, device.identity, requestId, admitUser))
+  const owner = await createIdentityOf(transactors, userId, identity, { actor: { userId }, requestId })
   return { userId: owner, active: owner === userId ? active : undefined }
 }

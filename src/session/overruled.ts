@@ -1,11 +1,11 @@
 import type { AnyEvent } from '../events.ts'
 import type { Happened } from '../engine/projection.ts'
 
-/** Which sessions and users have changed lately, and where in the log: what was read before is stale. */
+/** The log positions of the latest changes to the rights of sessions and users. What was read before them is stale. */
 export type Overruled = {
-  /** The id of the session or user whose callers an event changes; undefined when it changes none. */
+  /** Remembers a change. Returns the id of the session or user whose callers the event changes; undefined for other events. */
   note(event: Happened): string | undefined
-  /** Whether a snapshot at `position` is older than the last change of one of these. */
+  /** Whether one of these sessions and users has changed after `position`. */
   isOlder(position: bigint, ids: readonly string[]): boolean
 }
 
@@ -13,7 +13,7 @@ const REMEMBERED = 2_000
 
 type EventType = AnyEvent['type']
 
-/** Events of a session's stream, or of a user's. */
+/** Events in the stream of a session or a user that change the rights of that session or user. */
 const OF_THEIR_STREAM: ReadonlySet<string> = new Set<EventType>([
   'SessionSwitched',
   'SessionRevoked',
@@ -26,7 +26,7 @@ const touchedBy = (event: Happened): string | undefined => {
   return OF_MEMBERS.has(event.type) ? (event.data as { userId: string }).userId : undefined
 }
 
-/** Remembers the newest changes; of a snapshot older than what is forgotten nothing is known, so it counts as stale. */
+/** Remembers the latest `keep` changes. A position before one that was dropped counts as older, to be safe. */
 export const newOverruled = (keep = REMEMBERED): Overruled => {
   const positions = new Map<string, bigint>()
   let forgotten = -1n

@@ -4,58 +4,58 @@ import type { Reads } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { newCallerCache } from './caller-cache.ts'
 import { newOverruled } from './overruled.ts'
-import { type Found, findCaller } from './queries.ts'
+import { type CallerSnapshot, findCaller } from './queries.ts'
 import { isToken, tokenHash } from './token.ts'
 
-/** Who tokens stand for, from a cache of at most a second. */
+/** Finds the caller of a token, with a cache whose entries live for one second. */
 export type Tokens = {
   /**
-   * The caller that a token stands for, as a bearer; undefined for one that is unknown, revoked or expired.
-   * @throws Unavailable when the read models cannot be asked
+   * The caller of a token; undefined for one that is unknown, revoked or expired. `via` is `bearer`.
+   * @throws Unavailable when the read models cannot be queried
    */
   find(token: string): Promise<Caller | undefined>
-  /** Drops what events make stale. Called for every event before its write is answered. */
+  /** Drops the cached callers that these events change. Called for every event before its write is answered. */
   observe(events: readonly Happened[]): void
   clear(): void
 }
 
 export type TokensOptions = {
   readonly reads: Pick<Reads<ReadTables>, 'rows'>
-  /** The clock, in milliseconds. */
+  /** The time, in milliseconds since 1970. */
   readonly now: () => number
-  /** False while this node hears nothing of the log: then nothing is served from memory. */
+  /** Whether this node follows the log. While it does not, the cache is not used, because it would miss changes. */
   readonly isAlive: () => boolean
-  /** Milliseconds that only move forward. */
+  /** A monotonic clock, in milliseconds. */
   readonly elapsed?: () => number
-  readonly keep?: number
+  readonly maxCached?: number
 }
 
-const LONGEST_DEVICE_NAME = 1_024
+const MAX_CACHED_DEVICE_NAME = 1_024
 
 const isValid = ({ expiresAt }: Caller, now: number) => expiresAt === undefined || expiresAt > now
 
 export const newTokens = (options: TokensOptions): Tokens => {
-  const { reads, now, isAlive, elapsed = () => performance.now(), keep = 10_000 } = options
-  const cache = newCallerCache(keep)
-  const asked = new Map<string, Promise<Found>>()
+  const { reads, now, isAlive, elapsed = () => performance.now(), maxCached = 10_000 } = options
+  const cache = newCallerCache(maxCached)
+  const asked = new Map<string, Promise<CallerSnapshot>>()
   const overruled = newOverruled()
 
-  const isOverruled = ({ caller, position }: Found) =>
+  const isOverruled = ({ caller, position }: CallerSnapshot) =>
     caller !== undefined && overruled.isOlder(position, [caller.userId, caller.sessionId])
 
-  const ask = async (hash: string): Promise<Found> => {
+  const ask = async (hash: string): Promise<CallerSnapshot> => {
     const since = elapsed()
     const found = await findCaller(reads, hash).finally(() => asked.delete(hash))
     const { caller } = found
-    const isSmall = (caller?.deviceName?.length ?? 0) <= LONGEST_DEVICE_NAME
+    const isSmall = (caller?.deviceName?.length ?? 0) <= MAX_CACHED_DEVICE_NAME
     if (caller && isSmall && !isOverruled(found)) cache.put(hash, caller, since)
     return found
   }
 
-  const askOnce = async (hash: string): Promise<Found> => {
+  const askOnce = async (hash: string): Promise<CallerSnapshot> => {
     const running = asked.get(hash)
     if (running) {
-      // It began before this request, so it may have missed what was answered in between; a later one cannot have.
+      // This query began before the request, so it may have missed a change since; one that starts now cannot.
       const found = await running
       if (!isOverruled(found)) return found
       const later = asked.get(hash)

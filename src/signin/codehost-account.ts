@@ -1,5 +1,5 @@
 import { sha256 } from '../ids.ts'
-import type { Credential } from '../session/new-identity.ts'
+import type { Credential } from '../user/decide.ts'
 
 /** What a provider says of somebody; `host` tells its users from those of another provider with the same ids. */
 export type Said = {

@@ -1,7 +1,7 @@
 import * as client from 'openid-client'
 import { Unavailable } from '../engine/rejected.ts'
 import { HttpError } from '../http/http-error.ts'
-import type { Credential } from '../session/new-identity.ts'
+import type { Credential } from '../user/decide.ts'
 import type { Secrets } from './handshakes.ts'
 import { oauthProvider } from './oauth.ts'
 import { openIdProvider } from './openid.ts'

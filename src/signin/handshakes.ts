@@ -4,7 +4,7 @@ import { Unavailable } from '../engine/rejected.ts'
 import { sha256 } from '../ids.ts'
 import { isDiskFull, isTransient } from '../postgres/connect.ts'
 import type { Joining } from '../session/joining.ts'
-import type { Credential } from '../session/new-identity.ts'
+import type { Credential } from '../user/decide.ts'
 
 /** What a sign-in is for, as it was asked for; `deviceKey` is the SHA-256 of the device's id. */
 export type Wish = {

@@ -1,5 +1,5 @@
 import type * as client from 'openid-client'
-import type { Credential } from '../session/new-identity.ts'
+import type { Credential } from '../user/decide.ts'
 
 /** A kind of provider: how it is reached, and how it says who somebody is. */
 export type Provider = {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { text } from '../http/fields.ts'
 import type { Service } from '../service.ts'
-import { type Joining, joiningOf } from '../session/joining.ts'
-import type { Credential } from '../session/new-identity.ts'
+import { type Joining, resolveJoining } from '../session/joining.ts'
 import { findIdentity } from '../session/queries.ts'
+import type { Credential } from '../user/decide.ts'
 import { UserView, userById } from '../user/queries.ts'
-import { deviceOf } from './start-session.ts'
 import type { Wish } from './handshakes.ts'
+import { deviceOf } from './start-session.ts'
 
 /** What a person is told of a sign-in before it is completed. */
 export const Shown = z
@@ -36,7 +36,7 @@ export const look = async (
   credential: Credential,
 ): Promise<{ readonly joining: Joining; readonly shown: Shown }> => {
   const [found, device] = await Promise.all([findIdentity(reads, credential), findIdentity(reads, deviceOf(wish))])
-  const joining = joiningOf(found.user, device.user)
+  const joining = resolveJoining(found.user, device.user)
   const { providerData } = credential.profile
   const common = {
     account: providerData ?? { login: '' },

@@ -1,9 +1,9 @@
 import { afterStored } from '../engine/rejected.ts'
 import type { Service } from '../service.ts'
-import { signIn } from '../session/sign-in.ts'
 import type { Joining } from '../session/joining.ts'
-import type { Credential } from '../session/new-identity.ts'
+import { signIn } from '../session/sign-in.ts'
 import type { NewSession } from '../session/views.ts'
+import type { Credential } from '../user/decide.ts'
 import { refresh } from '../user/decide.ts'
 import type { Wish } from './handshakes.ts'
 

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newPool } from '../../src/postgres/connect.ts'
-import { newUses } from '../../src/session/last-used.ts'
+import { newLastUsedTimes } from '../../src/session/last-used.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const test = suite('session uses')
@@ -20,16 +20,16 @@ const stored = async () => {
 }
 const NEVER = 60 * 60 * 1_000
 const uses = (given: Pick<pg.Pool, 'query'> = pool, keep?: number) =>
-  newUses({ pool: given, now: () => 7, delayMs: NEVER, ...(keep === undefined ? {} : { keep }) })
+  newLastUsedTimes({ pool: given, now: () => 7, delayMs: NEVER, ...(keep === undefined ? {} : { maxPending: keep }) })
 
 test('many uses become one row, that only moves forward', async () => {
-  const { note, lastUsed, flush, close } = uses()
-  for (const at of [1, 2, 3]) note(id(1), at)
-  note(id(2))
+  const { record, get: lastUsed, flush, close } = uses()
+  for (const at of [1, 2, 3]) record(id(1), at)
+  record(id(2))
   assert.is(lastUsed(id(1)), 3)
   await flush()
   assert.is(lastUsed(id(1)), undefined)
-  note(id(1), 2)
+  record(id(1), 2)
   await close()
   assert.equal(await stored(), [
     [id(1), 3],
@@ -40,15 +40,15 @@ test('many uses become one row, that only moves forward', async () => {
 test('a use is shown while it is being written, and not lost when the database is away', async () => {
   let fail: (error: Error) => void = () => {}
   const broken = { query: () => new Promise((_, reject) => (fail = reject)) } as unknown as pg.Pool
-  const { note, lastUsed, flush } = uses(broken, 2)
-  note(id(3), 1)
+  const { record, get: lastUsed, flush } = uses(broken, 2)
+  record(id(3), 1)
   const flushing = flush()
-  note(id(4), 2)
+  record(id(4), 2)
   assert.equal([lastUsed(id(3)), lastUsed(id(4))], [1, 2])
   fail(new Error('away'))
   await flushing
   assert.equal([lastUsed(id(3)), lastUsed(id(4))], [1, 2])
-  note(id(5), 3)
+  record(id(5), 3)
   const kept = [3, 4, 5].filter((n) => lastUsed(id(n)) !== undefined)
   assert.is(kept.length, 2, 'no more than two wait')
 })

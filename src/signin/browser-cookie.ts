@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { HttpConfig } from '../http/settings.ts'
 import { cookieNameOf, cookieOf } from '../http/auth.ts'
 import { cookie } from '../http/cookies.ts'
+import type { HttpConfig } from '../http/settings.ts'
 import { LIFETIME_MS } from './handshakes.ts'
 
 const nameOf = (config: HttpConfig) => `${cookieNameOf(config)}-signin`
 
-/** What `markBrowser` has set; anything else is none of ours. */
-export const browserCookieOf = ({ headers }: FastifyRequest, config: HttpConfig): string | undefined => {
+/** The value of the cookie that `ensureBrowserCookie` sets; undefined for any other value. */
+export const readBrowserCookie = ({ headers }: FastifyRequest, config: HttpConfig): string | undefined => {
   const value = headers.cookie === undefined ? undefined : cookieOf(headers.cookie, nameOf(config))
   return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined
 }
 
 /**
- * Marks the browser that a sign-in began in, or was asked in: the one that comes back must be the same. Sign-ins that are
- * under way in one browser share the mark. Returns it.
+ * Sets a random cookie in the browser where a sign-in was started or is to be confirmed, and returns its value: the sign-in
+ * can only go on in that browser. Several sign-ins at once share one cookie.
  */
-export const markBrowser = (request: FastifyRequest, reply: FastifyReply, config: HttpConfig): string => {
-  const mark = browserCookieOf(request, config) ?? randomBytes(32).toString('base64url')
-  reply.header('set-cookie', cookie(nameOf(config), mark, LIFETIME_MS / 1_000))
-  return mark
+export const ensureBrowserCookie = (request: FastifyRequest, reply: FastifyReply, config: HttpConfig): string => {
+  const value = readBrowserCookie(request, config) ?? randomBytes(32).toString('base64url')
+  reply.header('set-cookie', cookie(nameOf(config), value, LIFETIME_MS / 1_000))
+  return value
 }

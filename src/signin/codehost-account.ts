@@ -1,8 +1,8 @@
 import { sha256 } from '../ids.ts'
 import type { Credential } from '../user/decide.ts'
 
-/** What a provider says of somebody; `host` tells its users from those of another provider with the same ids. */
-export type Said = {
+/** An account at a code host. `host` distinguishes it from an account with the same id at another code host. */
+export type CodehostAccount = {
   readonly host: string
   readonly id: string
   readonly login: string
@@ -13,8 +13,11 @@ export type Said = {
 
 const isWebAddress = (text: string | undefined): text is string => URL.parse(text ?? '')?.protocol === 'https:'
 
-/** What stands for somebody at the code host. An address that is gone, or not confirmed, is not verified any more. */
-export const credentialOf = ({ host, id, login, avatarUrl, email, emailVerified }: Said): Credential => {
+/**
+ * The credential of an account. `emailVerified` is set to false without a verified address, so that a later sign-in also
+ * updates one that was verified before.
+ */
+export const toCredential = ({ host, id, login, avatarUrl, email, emailVerified }: CodehostAccount): Credential => {
   const key = sha256(`${host}\0${id}`)
   return {
     type: 'codehost',

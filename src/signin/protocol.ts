@@ -1,13 +1,18 @@
-import type * as client from 'openid-client'
+import * as client from 'openid-client'
 import type { Credential } from '../user/decide.ts'
 
-/** A kind of provider: how it is reached, and how it says who somebody is. */
-export type Provider = {
+export const TIMEOUT_SECONDS = 10
+
+/** Allows http for a code host on this machine. The settings refuse http for all others. */
+export const allowLoopback = (url: string) => (url.startsWith('http:') ? [client.allowInsecureRequests] : [])
+
+/** How a code host identifies its users: with OpenID Connect, or with plain OAuth 2 and an endpoint for the user. */
+export type CodehostProtocol = {
   readonly scope: string
   readonly usesNonce: boolean
-  /** What counts of the address that somebody has come back to. */
-  answer(callback: URL): URL
+  /** The callback URL with the parameters that the library is to check. */
+  callbackToCheck(callback: URL): URL
   configuration(): Promise<client.Configuration>
-  /** `tokens` are checked against the nonce already. */
-  whoIs(tokens: Awaited<ReturnType<typeof client.authorizationCodeGrant>>): Promise<Credential>
+  /** Reads the user's account. `tokens` come from the authorization code grant, which has checked the nonce. */
+  fetchCredential(tokens: Awaited<ReturnType<typeof client.authorizationCodeGrant>>): Promise<Credential>
 }

@@ -5,11 +5,11 @@ import { type Joining, resolveJoining } from '../session/joining.ts'
 import { findIdentity } from '../session/queries.ts'
 import type { Credential } from '../user/decide.ts'
 import { UserView, userById } from '../user/queries.ts'
-import type { Wish } from './handshakes.ts'
-import { deviceOf } from './start-session.ts'
+import type { SignInRequest } from './handshakes.ts'
+import { deviceCredential } from './start-session.ts'
 
-/** What a person is told of a sign-in before it is completed. */
-export const Shown = z
+/** What the user is asked to confirm: the account, the device, and the user that they will belong to. */
+export const SignInReview = z
   .object({
     account: z
       .object({
@@ -27,24 +27,27 @@ export const Shown = z
     namespaceSlug: z.string().optional().meta({ description: 'The namespace that the user is at home in' }),
   })
   .meta({ id: 'SignInReview', description: 'What completing a sign-in would do' })
-export type Shown = z.infer<typeof Shown>
+export type SignInReview = z.infer<typeof SignInReview>
 
-/** What a sign-in would join if it was completed now, and how that is told. */
-export const look = async (
+/** What completing a sign-in would do now: which user the account is joined to, and the view that is shown to the user. */
+export const reviewSignIn = async (
   { reads }: Pick<Service, 'reads'>,
-  wish: Wish,
+  signIn: SignInRequest,
   credential: Credential,
-): Promise<{ readonly joining: Joining; readonly shown: Shown }> => {
-  const [found, device] = await Promise.all([findIdentity(reads, credential), findIdentity(reads, deviceOf(wish))])
+): Promise<{ readonly joining: Joining; readonly review: SignInReview }> => {
+  const [found, device] = await Promise.all([
+    findIdentity(reads, credential),
+    findIdentity(reads, deviceCredential(signIn)),
+  ])
   const joining = resolveJoining(found.user, device.user)
   const { providerData } = credential.profile
   const common = {
     account: providerData ?? { login: '' },
-    ...(wish.deviceName === undefined ? {} : { deviceName: wish.deviceName }),
+    ...(signIn.deviceName === undefined ? {} : { deviceName: signIn.deviceName }),
     joining: joining.is,
   }
-  if (joining.is === 'new') return { joining, shown: common }
+  if (joining.is === 'new') return { joining, review: common }
   const slug = (found.user ?? device.user)?.active?.slug
   const user = await userById(reads, joining.userId)
-  return { joining, shown: { ...common, user, ...(slug === undefined ? {} : { namespaceSlug: slug }) } }
+  return { joining, review: { ...common, user, ...(slug === undefined ? {} : { namespaceSlug: slug }) } }
 }

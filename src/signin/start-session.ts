@@ -5,24 +5,32 @@ import { signIn } from '../session/sign-in.ts'
 import type { NewSession } from '../session/views.ts'
 import type { Credential } from '../user/decide.ts'
 import { refresh } from '../user/decide.ts'
-import type { Wish } from './handshakes.ts'
+import type { SignInRequest } from './handshakes.ts'
 
-/** The device that a sign-in is for. */
-export const deviceOf = ({ deviceKey: key }: Wish): Credential => ({ type: 'device', key, profile: {} })
+/** The credential of the device that a sign-in was started on. */
+export const deviceCredential = ({ deviceKey: key }: SignInRequest): Credential => ({
+  type: 'device',
+  key,
+  profile: {},
+})
 
 /**
- * Starts the session that a handshake was for. A new identity comes to belong to the device's user; of a known one
- * what the code host says now is taken over.
- * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 for what was not agreed to;
- * 403 and 410 for who may not sign up
+ * Starts the session of a completed sign-in. A new identity is linked to the device's user; the profile of a known one is
+ * updated to what the code host returned.
+ * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 when the sign-in would do something
+ * else than was confirmed, 403 and 410 for a new user who may not sign up
  */
-export const enter = async (
+export const startSession = async (
   service: Service,
-  { wish, credential, agreed }: { readonly wish: Wish; readonly credential: Credential; readonly agreed?: Joining },
+  {
+    signIn: request,
+    credential,
+    agreed,
+  }: { readonly signIn: SignInRequest; readonly credential: Credential; readonly agreed?: Joining },
   requestId: string,
 ): Promise<NewSession> => {
-  const { deviceName, namespaceId, inviteCode } = wish
-  const device = deviceOf(wish)
+  const { deviceName, namespaceId, inviteCode } = request
+  const device = deviceCredential(request)
   const session = await signIn(service, {
     credential,
     device,

@@ -32,7 +32,7 @@ import { startCatalogue } from './models/process.ts'
 import { providerIds } from './models/queries.ts'
 import { newRefresh } from './models/refresh.ts'
 import { newRegistry } from './models/registry.ts'
-import { newAvatars } from './namespace/avatar-store.ts'
+import { newAvatarStore } from './namespace/avatar-store.ts'
 import { namespaces } from './namespace/decide.ts'
 import { openQuotas } from './namespace/quotas.ts'
 import { newClockCheck } from './postgres/clock.ts'
@@ -247,7 +247,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       })
     : undefined
 
-  const avatars = newAvatars({ pool: operations, now })
+  const avatars = newAvatarStore({ pool: operations, now })
   const clock = newClockCheck({ pool: operations, now })
   const projectors = newProjectorWatch(operations)
   const readiness = async (): Promise<Readiness> => {

@@ -14,7 +14,7 @@ import type { EventLog } from './log/log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Catalogue } from './models/process.ts'
 import type { Registry } from './models/registry.ts'
-import type { Avatars } from './namespace/avatar-store.ts'
+import type { AvatarStore } from './namespace/avatar-store.ts'
 import type { Namespace } from './namespace/decide.ts'
 import type { NamespaceEvent } from './namespace/events.ts'
 import type { Quotas } from './namespace/quotas.ts'
@@ -69,7 +69,7 @@ export type Service = {
   /** Sign-ins with the code host that are under way. */
   readonly handshakes: Handshakes
   /** The bytes of avatars. */
-  readonly avatars: Avatars
+  readonly avatars: AvatarStore
   /** What namespaces may hold. */
   readonly quotas: Quotas
   readonly readiness: () => Promise<Readiness>

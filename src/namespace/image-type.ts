@@ -1,24 +1,24 @@
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/webp'
 
-/** A picture of so many pixels a side takes 64 MB once it is unpacked, whatever it takes here. */
+/** In pixels. A picture of this size takes 64 MB in a browser's memory, however small the file is. */
 const MAX_SIDE = 4_096
 
 type Size = { readonly width: number; readonly height: number }
 
-const isShowable = ({ width, height }: Size) => width > 0 && height > 0 && width <= MAX_SIDE && height <= MAX_SIDE
+const isAcceptedSize = ({ width, height }: Size) => width > 0 && height > 0 && width <= MAX_SIDE && height <= MAX_SIDE
 
-const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
-const PNG_END = Buffer.from('IEND')
+const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+const PNG_END_CHUNK = Buffer.from('IEND')
 
 const pngSize = (bytes: Buffer): Size | undefined =>
   bytes.length >= 45 &&
-  bytes.subarray(0, 8).equals(PNG) &&
+  bytes.subarray(0, 8).equals(PNG_SIGNATURE) &&
   bytes.toString('latin1', 12, 16) === 'IHDR' &&
-  bytes.includes(PNG_END, 33)
+  bytes.includes(PNG_END_CHUNK, 33)
     ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
     : undefined
 
-/** Of the first segment that begins a frame (SOF0 to SOF15, without DHT, JPG and DAC). */
+/** The size in the first frame header (SOF0 to SOF15, without DHT, JPG and DAC). */
 const frameSize = (bytes: Buffer): Size | undefined => {
   for (let at = 2; at + 9 < bytes.length && bytes[at] === 0xff;) {
     const marker = bytes[at + 1]!
@@ -33,7 +33,7 @@ const frameSize = (bytes: Buffer): Size | undefined => {
 const jpegSize = (bytes: Buffer): Size | undefined =>
   bytes.length >= 20 && bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff ? frameSize(bytes) : undefined
 
-/** Of the canvas, or of the one picture: lossy (VP8) or lossless (VP8L). */
+/** The size of the canvas (VP8X), or of the only picture, which is lossy (VP8) or lossless (VP8L). */
 const webpSize = (bytes: Buffer): Size | undefined => {
   if (bytes.length < 30 || bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.readUInt32LE(4) + 8 > bytes.length)
     return undefined
@@ -58,13 +58,13 @@ const sizes: Readonly<Record<ImageType, (bytes: Buffer) => Size | undefined>> = 
 }
 
 /**
- * What a picture is by its content, whatever its sender says; undefined for anything that is no avatar, a picture that
- * claims to be larger than 4,096 pixels a side among them.
+ * The type of a picture by its content. Undefined for anything but PNG, JPEG and WebP, and for a picture of more than 4,096
+ * pixels a side.
  */
-export const imageTypeOf = (bytes: Buffer): ImageType | undefined => {
+export const detectImageType = (bytes: Buffer): ImageType | undefined => {
   for (const type of Object.keys(sizes) as ImageType[]) {
     const size = sizes[type](bytes)
-    if (size) return isShowable(size) ? type : undefined
+    if (size) return isAcceptedSize(size) ? type : undefined
   }
   return undefined
 }

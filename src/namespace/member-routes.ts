@@ -7,7 +7,7 @@ import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import type { Service } from '../service.ts'
 import { userById } from '../user/queries.ts'
-import { existing } from './decide.ts'
+import { requireNamespace } from './decide.ts'
 import { changeRole, removeMember } from './decide-members.ts'
 import { Role } from './events.ts'
 import { idOfSlug, membersOf, namespaceOfMember } from './queries.ts'
@@ -24,7 +24,7 @@ type RoleChange = z.infer<typeof RoleChange>
 
 const tags = ['members']
 
-/** The members of a namespace. */
+/** Routes to list, change and remove the members of a namespace. */
 export const memberRoutes = (app: FastifyInstance, service: Service): void => {
   const { reads, namespaces, write } = service
 
@@ -75,7 +75,7 @@ export const memberRoutes = (app: FastifyInstance, service: Service): void => {
         idOfSlug(slug),
         {
           decide: changeRole(requireCaller(request).userId, userId, request.body.role),
-          answer: (state) => existing(state).members.get(userId)!,
+          answer: (state) => requireNamespace(state).members.get(userId)!,
         },
         contextOf(request),
       )

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 
-const most = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional()
+const maximum = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional()
 
-/** What one namespace may hold; without a number as much as it likes. The README lists them. */
+/** The environment variables that limit what one namespace may hold; without one there is no limit. */
 export const quotaSettings = {
-  QUOTA_TRACES: most,
-  /** Of the events that its traces' messages were written with; what is deleted does not count. */
-  QUOTA_BYTES: most,
-  /** Of the pictures that were replaced within the last hour, and the next one. */
-  QUOTA_AVATAR_BYTES: most,
+  QUOTA_TRACES: maximum,
+  /** Bytes of the events with the messages of its traces. What is deleted does not count. */
+  QUOTA_BYTES: maximum,
+  /** Bytes of the avatars that were replaced within the last hour, with the next one. */
+  QUOTA_AVATAR_BYTES: maximum,
 }
 
 export type QuotaSettings = { readonly [Name in keyof typeof quotaSettings]?: number | undefined }

@@ -7,7 +7,7 @@ import { Key } from '../http/keys.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
 import { messageId } from '../ids.ts'
 import type { Service } from '../service.ts'
-import type { Claim } from '../namespace/quota.ts'
+import type { Reserve } from '../namespace/quota.ts'
 import { BatchBody, MessageBody, readBatch, readMessage } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
 import type { Trace } from './decide.ts'
@@ -61,7 +61,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     upserts: readonly MessageUpsert[],
   ): Promise<Written> =>
     writeLocated(service, requireCaller(request), externalId, (located) =>
-      quotas.bytes.within(located.namespaceId, (claim) => writeTo(request, located, upserts, claim)),
+      quotas.bytes.enforce(located.namespaceId, (claim) => writeTo(request, located, upserts, claim)),
     )
 
   /** Before the body is read; a path that is not valid is refused later. */
@@ -74,7 +74,7 @@ export const messageRoutes = (app: FastifyInstance, service: Service): void => {
     request: FastifyRequest,
     { id, writer }: Located,
     upserts: readonly MessageUpsert[],
-    claim: Claim,
+    claim: Reserve,
   ) => {
     const upsert = upsertMessages(writer, upserts)
     let messages: UpsertedMessage[] = []

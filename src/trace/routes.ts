@@ -10,7 +10,7 @@ import { fitting } from '../http/page-bytes.ts'
 import { answers, jsonArray, ok, okText } from '../http/reply.ts'
 import { traceId } from '../ids.ts'
 import type { Service } from '../service.ts'
-import type { Claim } from '../namespace/quota.ts'
+import type { Reserve } from '../namespace/quota.ts'
 import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
 import { type GivenFields, type Trace, patch, remove, replace, upsert } from './decide.ts'
 import type { TraceEvent } from './events.ts'
@@ -57,7 +57,7 @@ export const traceRoutes = (app: FastifyInstance, service: Service): void => {
       if (hit && hit.id !== id) assertMayWrite(hit, memberOf(caller, hit)!)
       const writer: Member = { userId: caller.userId, role: namespace.role }
       const decide = upsert(writer, { externalId, namespaceId: namespace.id }, fields)
-      return quotas.traces.within(namespace.id, (claim) => write(request, id, counting(claim, decide)))
+      return quotas.traces.enforce(namespace.id, (claim) => write(request, id, counting(claim, decide)))
     }
     return answerDetail(caller, id, (await updateRemembered()) ?? (await updateOrInsert()))
   }
@@ -214,7 +214,7 @@ const withoutMessages = (state: Trace): Trace =>
 
 /** A decision that claims room for the trace that it makes. */
 const counting =
-  (claim: Claim, decide: Decision<Trace, TraceEvent>): Decision<Trace, TraceEvent> =>
+  (claim: Reserve, decide: Decision<Trace, TraceEvent>): Decision<Trace, TraceEvent> =>
   (state, now, at) => {
     const isNew = state.is === 'absent'
     const events = decide(state, now, at)

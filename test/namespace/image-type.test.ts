@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { imageTypeOf } from '../../src/namespace/image-type.ts'
+import { detectImageType } from '../../src/namespace/image-type.ts'
 import { jpeg, png, webp } from '../support/pictures.ts'
 
 const test = suite('pictures')
@@ -10,22 +10,22 @@ for (const [bytes, type] of [
   [jpeg, 'image/jpeg'],
   [webp, 'image/webp'],
 ] as const) {
-  test(`a ${type} is known by its content`, () => assert.is(imageTypeOf(bytes), type))
+  test(`a ${type} is known by its content`, () => assert.is(detectImageType(bytes), type))
   test(`a ${type} that is cut off is none`, () => {
-    for (const length of [0, 1, 4, 12, 20]) assert.is(imageTypeOf(bytes.subarray(0, length)), undefined)
+    for (const length of [0, 1, 4, 12, 20]) assert.is(detectImageType(bytes.subarray(0, length)), undefined)
   })
 }
 
 for (const text of ['', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'GIF89a', '<script>', '%PDF-1.7', 'BM']) {
   test(`${text || 'nothing'} is no picture`, () => {
-    assert.is(imageTypeOf(Buffer.from(text)), undefined)
-    assert.is(imageTypeOf(Buffer.from(text.padEnd(100, ' '))), undefined)
+    assert.is(detectImageType(Buffer.from(text)), undefined)
+    assert.is(detectImageType(Buffer.from(text.padEnd(100, ' '))), undefined)
   })
 }
 
 test('a signature alone makes no picture', () => {
   for (const bytes of [png, jpeg, webp]) {
-    assert.is(imageTypeOf(Buffer.concat([bytes.subarray(0, 8), Buffer.alloc(100, '<script>')])), undefined)
+    assert.is(detectImageType(Buffer.concat([bytes.subarray(0, 8), Buffer.alloc(100, '<script>')])), undefined)
   }
 })
 
@@ -45,11 +45,11 @@ test('a picture that claims to be huge is none', () => {
     webp: (width) => sized(webp, (copy) => copy.writeUInt32LE((width - 1) >>> 0, 21)),
   }
   for (const [name, of] of Object.entries(claims)) {
-    assert.ok(imageTypeOf(of(4_096)), name)
-    assert.is(imageTypeOf(of(4_097)), undefined, name)
+    assert.ok(detectImageType(of(4_096)), name)
+    assert.is(detectImageType(of(4_097)), undefined, name)
   }
-  assert.is(imageTypeOf(claims.png!(2 ** 31)), undefined)
-  assert.is(imageTypeOf(claims.png!(0)), undefined)
+  assert.is(detectImageType(claims.png!(2 ** 31)), undefined)
+  assert.is(detectImageType(claims.png!(0)), undefined)
 })
 
 test.run()

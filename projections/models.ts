@@ -1,7 +1,7 @@
 import { type Happened, type Write, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Model, ModelsEvent } from '../src/models/events.ts'
-import { normalizedId } from '../src/models/normalized-id.ts'
+import { normalizeModelId } from '../src/models/normalized-id.ts'
 import { jsons, texts } from '../src/postgres/arrays.ts'
 import { ignoredButModels } from './support/ignored.ts'
 
@@ -71,7 +71,7 @@ const update = (
 const searchable = (text: string) => text.toLowerCase().toWellFormed().replaceAll('\0', '')
 
 const writeModels = (rows: readonly (Row & { model: Model })[], write: Write) => {
-  const normal = rows.map(({ modelId }) => normalizedId(modelId))
+  const normal = rows.map(({ modelId }) => normalizeModelId(modelId))
   const body = ({ providerId, modelId, model }: Row, i: number) =>
     JSON.stringify({ providerId, modelId, normalizedId: normal[i], ...model })
   write(

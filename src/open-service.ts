@@ -27,11 +27,11 @@ import { newLogId } from './log/log-id.ts'
 import { openLog } from './log/open-log.ts'
 import { provenLog } from './log/proven-log.ts'
 import { newMetrics } from './metrics.ts'
-import { registry as registryKind } from './models/decide.ts'
-import { startCatalogue } from './models/process.ts'
+import { modelProviders } from './models/decide.ts'
+import { startCatalogueProcess } from './models/process.ts'
 import { providerIds } from './models/queries.ts'
 import { newRefresh } from './models/refresh.ts'
-import { newRegistry } from './models/registry.ts'
+import { newModelRegistry } from './models/registry.ts'
 import { newAvatarStore } from './namespace/avatar-store.ts'
 import { namespaces } from './namespace/decide.ts'
 import { openQuotas } from './namespace/quotas.ts'
@@ -164,7 +164,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       ...common,
     }),
   }
-  const providers = folded(registryKind, { budget: 0 }) // a refresh asks once for each
+  const providers = folded(modelProviders, { budget: 0 }) // a refresh asks once for each
   const byCategory: Record<string, Pick<Transactor<unknown, DomainEvent>, 'observe' | 'forget'>> = {
     user: transactors.users,
     identity: transactors.identities,
@@ -181,7 +181,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const feedCache = newFeedCache(() => watch.isAlive())
   const streams = newStreams({ now, isAlive: () => watch.isAlive() })
   log.onChange(streams.restart)
-  const registry = newRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS), feedCache.clear)
+  const registry = newModelRegistry(reads, () => models.passed(caches.position(), VISIBLE_MS), feedCache.clear)
   const observe = (event: Happened) => {
     byCategory[event.stream.slice(0, event.stream.indexOf('-'))]?.observe(event.stream, event.revision)
     tokens.observe([event])
@@ -214,8 +214,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     ? startErasure({ url: databaseUrl, log, groups: groups.all, logger, outage })
     : undefined
 
-  const refresh = newRefresh({ transactor: providers, known: () => providerIds(reads) })
-  const catalogue = startCatalogue(
+  const refresh = newRefresh({ transactor: providers, providerIds: () => providerIds(reads) })
+  const catalogue = startCatalogueProcess(
     { pool: operations, source: config.CATALOGUE_URL, refresh, now, logger },
     has('worker'),
   )

@@ -12,8 +12,8 @@ import type { Limits } from './http/limits.ts'
 import type { Streams } from './http/stream.ts'
 import type { EventLog } from './log/log.ts'
 import type { Metrics } from './metrics.ts'
-import type { Catalogue } from './models/process.ts'
-import type { Registry } from './models/registry.ts'
+import type { CatalogueProcess } from './models/process.ts'
+import type { ModelRegistry } from './models/registry.ts'
 import type { AvatarStore } from './namespace/avatar-store.ts'
 import type { Namespace } from './namespace/decide.ts'
 import type { NamespaceEvent } from './namespace/events.ts'
@@ -61,9 +61,9 @@ export type Service = {
   readonly lastUsed: LastUsedTimes
   readonly feedCache: FeedCache
   /** What agents' names of models stand for. */
-  readonly models: Registry
+  readonly models: ModelRegistry
   /** Where the model registry is filled from. */
-  readonly catalogue: Catalogue
+  readonly catalogue: CatalogueProcess
   /** Undefined when `RATE_LIMITS` is off. */
   readonly limits: Limits | undefined
   /** Sign-ins with the code host that are under way. */

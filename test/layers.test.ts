@@ -14,9 +14,11 @@ const floors: readonly (readonly string[])[] = [
   [
     'json',
     'cli',
+    'bounded-map.ts',
     'ids.ts',
     'logger.ts',
     'metrics.ts',
+    'pause.ts',
     'percent.ts',
     'text-caps.ts',
     'text-ends.ts',

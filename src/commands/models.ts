@@ -2,14 +2,14 @@ import { Command } from 'commander'
 import { exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
 import { readConfig } from '../config.ts'
 import { newLogger } from '../logger.ts'
-import { OFF } from '../models/process.ts'
+import { NO_CATALOGUE } from '../models/settings.ts'
 import { SourceFailed } from '../models/source.ts'
 import { openService } from '../open-service.ts'
 import { findDatabaseUrl } from './database-url.ts'
 
 const refresh = async (): Promise<number> => {
   const config = { ...readConfig(process.env), ROLES: ['api' as const] }
-  if (config.CATALOGUE_URL === OFF) throw new Error('CATALOGUE_URL is none: there is nothing to refresh from')
+  if (config.CATALOGUE_URL === NO_CATALOGUE) throw new Error('CATALOGUE_URL is none: there is nothing to refresh from')
   const databaseUrl = await findDatabaseUrl(config)
   const { service, close } = await openService({ config, databaseUrl, logger: newLogger('silent') })
   try {

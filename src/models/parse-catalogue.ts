@@ -1,40 +1,41 @@
 import { z } from 'zod'
 import { isUnstorable } from '../json/exact.ts'
-import type { Model, Provider } from './events.ts'
+import type { Model, ModelProvider } from './events.ts'
 
-// The catalogue grows fields by the month: unknown ones are ignored, odd ones left out, a missing one gets its default.
+// The catalogue gets new fields often, so parsing is lenient: unknown fields are ignored, and fields that are missing or of
+// another type get a default or are left out.
 const flag = z.boolean().catch(false)
 const text = z.string().catch('')
 const list = z.array(z.string()).catch([])
-const perhaps = <T>(schema: z.ZodType<T>) => schema.optional().catch(undefined)
+const optional = <T>(schema: z.ZodType<T>) => schema.optional().catch(undefined)
 
 const SourceModel = z.object({
-  name: perhaps(z.string()),
-  family: perhaps(z.string()),
+  name: optional(z.string()),
+  family: optional(z.string()),
   attachment: flag,
   reasoning: flag,
   tool_call: flag,
-  structured_output: perhaps(z.boolean()),
+  structured_output: optional(z.boolean()),
   temperature: flag,
   open_weights: flag,
   knowledge: text,
   release_date: text,
   last_updated: text,
-  status: perhaps(z.string()),
+  status: optional(z.string()),
   modalities: z.object({ input: list, output: list }).catch({ input: [], output: [] }),
   cost: z.record(z.string(), z.unknown()).catch({}),
   limit: z
-    .object({ context: perhaps(z.number()), output: perhaps(z.number()), input: perhaps(z.number()) })
+    .object({ context: optional(z.number()), output: optional(z.number()), input: optional(z.number()) })
     .catch({ context: undefined, output: undefined, input: undefined }),
-  interleaved: perhaps(z.union([z.boolean(), z.record(z.string(), z.unknown())])),
-  provider: perhaps(z.object({ npm: perhaps(z.string()), api: perhaps(z.string()) })),
+  interleaved: optional(z.union([z.boolean(), z.record(z.string(), z.unknown())])),
+  provider: optional(z.object({ npm: optional(z.string()), api: optional(z.string()) })),
 })
 
 const SourceProvider = z.object({
-  name: perhaps(z.string()),
+  name: optional(z.string()),
   env: list,
   npm: text,
-  api: perhaps(z.string()),
+  api: optional(z.string()),
   doc: text,
   models: z.record(z.string(), z.unknown()),
 })
@@ -44,10 +45,10 @@ const isProviderId = (id: string) => /^\w[\w.-]{0,99}$/.test(id)
 const isModelId = (id: string) =>
   id !== '' && id.length <= MAX_ID && !isUnstorable(id) && !['__proto__', 'constructor', 'prototype'].includes(id)
 
-/** Without the members that are not set, so that what is stored compares equal to what was read. */
+/** Removes undefined fields, so that a stored provider compares equal to a parsed one. */
 const compact = <T extends object>(object: T) => JSON.parse(JSON.stringify(object)) as T
 
-const overrideOf = (given: { npm?: string | undefined; api?: string | undefined } | undefined, npm: string) =>
+const toOverride = (given: { npm?: string | undefined; api?: string | undefined } | undefined, npm: string) =>
   given && (given.npm !== undefined || given.api !== undefined) ? { npm: given.npm ?? npm, api: given.api } : undefined
 
 const toModel = (id: string, source: unknown, npm: string): Model | undefined => {
@@ -63,11 +64,11 @@ const toModel = (id: string, source: unknown, npm: string): Model | undefined =>
     openWeights: open_weights,
     releaseDate: release_date,
     lastUpdated: last_updated,
-    providerOverride: overrideOf(provider, npm),
+    providerOverride: toOverride(provider, npm),
   }) as Model
 }
 
-const toProvider = (id: string, source: unknown): Provider | undefined => {
+const toProvider = (id: string, source: unknown): ModelProvider | undefined => {
   const parsed = SourceProvider.safeParse(source)
   if (!parsed.success) return undefined
   const { name, models, ...same } = parsed.data
@@ -76,15 +77,15 @@ const toProvider = (id: string, source: unknown): Provider | undefined => {
     const model = isModelId(modelId) ? toModel(modelId, given, same.npm) : undefined
     if (model) known[modelId] = model
   }
-  return compact({ name: name ?? id, ...same, models: known }) as Provider
+  return compact({ name: name ?? id, ...same, models: known }) as ModelProvider
 }
 
 /**
- * The providers of a catalogue in the form of models.dev's `api.json`, by id; entries that make no sense are left out.
- * @throws Error when nothing in it makes sense: the last good copy is worth more
+ * Parses a catalogue in the form of models.dev's `api.json`. Returns its providers by id, without invalid entries.
+ * @throws Error for text that is not JSON or holds no valid provider, so that it does not replace a good catalogue
  */
-export const parseCatalogue = (json: string): Map<string, Provider> => {
-  const providers = new Map<string, Provider>()
+export const parseCatalogue = (json: string): Map<string, ModelProvider> => {
+  const providers = new Map<string, ModelProvider>()
   const given: unknown = JSON.parse(json)
   const entries = typeof given === 'object' && given !== null && !Array.isArray(given) ? Object.entries(given) : []
   for (const [id, source] of entries) {

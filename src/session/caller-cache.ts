@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.ts'
 import type { Caller } from '../http/caller.ts'
 
 /** Callers by the hash of their token, each for at most one second. Times are milliseconds of a monotonic clock. */
@@ -15,23 +16,25 @@ type Entry = { readonly caller: Caller; readonly since: number }
 const LIFETIME_MS = 1_000
 
 export const newCallerCache = (maxEntries: number): CallerCache => {
-  const entries = new Map<string, Entry>()
   const hashesOf = new Map<string, Set<string>>()
 
-  const drop = (hash: string) => {
-    const entry = entries.get(hash)
-    if (!entry) return
-    entries.delete(hash)
-    for (const id of [entry.caller.userId, entry.caller.sessionId]) {
+  const unindex = (hash: string, { caller }: Entry) => {
+    for (const id of [caller.userId, caller.sessionId]) {
       const hashes = hashesOf.get(id)
       hashes?.delete(hash)
       if (hashes?.size === 0) hashesOf.delete(id)
     }
   }
 
+  const entries = new BoundedMap<string, Entry>(maxEntries, unindex)
+
+  const drop = (hash: string) => {
+    const entry = entries.get(hash)
+    if (entries.delete(hash)) unindex(hash, entry!)
+  }
+
   const put = (hash: string, caller: Caller, since: number) => {
     drop(hash)
-    if (entries.size >= maxEntries) drop(entries.keys().next().value!)
     entries.set(hash, { caller, since })
     for (const id of [caller.userId, caller.sessionId]) hashesOf.set(id, (hashesOf.get(id) ?? new Set()).add(hash))
   }

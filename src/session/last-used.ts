@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { BoundedMap } from '../bounded-map.ts'
 import { int8s, uuids } from '../postgres/arrays.ts'
 
 /** When sessions were last used. Collected in memory and stored within about a second; not part of the log. */
@@ -28,26 +29,27 @@ const statement = `
 
 /** Stores all sessions of half a second with one statement, because an update for each request would halve the throughput. */
 export const newLastUsedTimes = ({ pool, now, delayMs = 500, maxPending = 10_000 }: LastUsedOptions): LastUsedTimes => {
-  let pending = new Map<string, number>()
-  let writing = new Map<string, number>()
+  const newPending = () => new BoundedMap<string, number>(maxPending)
+  let pending = newPending()
+  let writing: ReadonlyMap<string, number> = new Map()
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let closed = false
 
-  const store = async (uses: ReadonlyMap<string, number>) => {
+  const store = async (times: ReadonlyMap<string, number>) => {
     // Sorted, so that two nodes lock the rows in the same order and do not deadlock.
-    const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1))
+    const sorted = [...times].sort(([a], [b]) => (a < b ? -1 : 1))
     const values = [uuids(sorted.map(([id]) => id)), int8s(sorted.map(([, at]) => at))]
     await pool.query({ name: 'session-uses', text: statement, values })
   }
 
   const write = async () => {
     writing = pending
-    pending = new Map()
+    pending = newPending()
     try {
       await store(writing)
     } catch {
-      for (const [id, at] of writing) if (!pending.has(id)) put(id, at)
+      for (const [id, at] of writing) if (!pending.has(id)) pending.set(id, at)
     }
     writing = new Map()
   }
@@ -70,13 +72,8 @@ export const newLastUsedTimes = ({ pool, now, delayMs = 500, maxPending = 10_000
     timer.unref()
   }
 
-  const put = (id: string, at: number) => {
-    if (pending.size >= maxPending && !pending.has(id)) pending.delete(pending.keys().next().value!)
+  const record = (id: string, at = now()) => {
     pending.set(id, at)
-  }
-
-  const note = (id: string, at = now()) => {
-    put(id, at)
     if (!running) schedule()
   }
 
@@ -88,5 +85,5 @@ export const newLastUsedTimes = ({ pool, now, delayMs = 500, maxPending = 10_000
     clearTimeout(timeout)
   }
 
-  return { record: note, get: (id) => pending.get(id) ?? writing.get(id), flush, close }
+  return { record, get: (id) => pending.get(id) ?? writing.get(id), flush, close }
 }

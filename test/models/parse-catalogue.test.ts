@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parseCatalogue } from '../../src/models/parse-catalogue.ts'
-import { Provider } from '../../src/models/events.ts'
+import { ModelProvider } from '../../src/models/events.ts'
 
 const test = suite('model catalogue')
 const parse = (given: unknown) => parseCatalogue(JSON.stringify(given))
@@ -90,7 +90,7 @@ test('names that JavaScript reserves are no models', () => {
 
 test('what is parsed fits the schema of its event', () => {
   for (const one of parse({ p: provider({ m: full, n: {} }, { api: 'https://${X}.example' }) }).values()) {
-    assert.equal(Provider.parse(one), one)
+    assert.equal(ModelProvider.parse(one), one)
   }
 })
 

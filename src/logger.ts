@@ -1,6 +1,14 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
 import pretty from 'pino-pretty'
 
+/** The methods of a logger that the parts of the service use. Each part picks its own, so that tests can pass simple objects. */
+export type StructuredLog = {
+  debug(data: object, message: string): void
+  info(data: object, message: string): void
+  warn(data: object, message: string): void
+  error(data: object, message: string): void
+}
+
 /** For a person at a terminal: the time of day, the level, the message, then the details. */
 const forPeople = () => pretty({ translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', sync: true })
 

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Client } from '../engine/checkpoint.ts'
 import type { GroupNode } from '../engine/group-node.ts'
 import type { EventLog } from '../log/log.ts'
-import type { Due } from './due.ts'
+import type { Due } from './pending-erasures.ts'
 
 /** What erasure needs to know of a group of read models. */
 export type ErasedGroup = Pick<GroupNode, 'group' | 'schema' | 'horizon' | 'quarantine'>

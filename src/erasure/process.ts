@@ -6,9 +6,9 @@ import type { Outage } from '../engine/outage.ts'
 import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
 import { cut, newClient } from '../postgres/connect.ts'
 import { type Leader, openLeader } from '../postgres/leader.ts'
-import { type Bell, newBell } from './bell.ts'
+import { type Bell, newBell } from './wakeup.ts'
 import { whereToGoOn } from './checkpoint.ts'
-import { type Due, deletionsOf, dueNow, noteDone, noteDue, noteFailure } from './due.ts'
+import { type Due, deletionsOf, dueNow, noteDone, noteDue, noteFailure } from './pending-erasures.ts'
 import { type ErasedGroup, type Tools, erase, failureOf, haveAllPassed, sweepRest } from './erase.ts'
 
 /**

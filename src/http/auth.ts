@@ -80,7 +80,7 @@ export const streamsOfCaller = ({ sessionId, userId, identityId, namespace }: Ca
 export type AuthOptions = AttemptOptions & {
   readonly config: HttpConfig
   /** Notes that a session was used. */
-  readonly uses: { note(sessionId: string): void }
+  readonly lastUsed: { record(sessionId: string): void }
   /** @throws InQuarantine when one of these streams cannot be trusted */
   readonly reads: { assertClear(...streams: string[]): void }
 }
@@ -90,7 +90,7 @@ export type AuthOptions = AttemptOptions & {
  * CSRF token besides. What is told to a caller is for nobody else, which no cache on the way can know by itself.
  */
 export const installAuth = (app: FastifyInstance, options: AuthOptions): void => {
-  const { uses, config, reads } = options
+  const { lastUsed, config, reads } = options
   const cookieName = cookieNameOf(config)
   app.decorateRequest('caller', undefined)
   app.decorateRequest('authenticatedAt', 0)
@@ -110,7 +110,7 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
     reads.assertClear(...streamsOfCaller(caller))
     assertCsrf(request, presented)
     request.caller = presented.via === 'cookie' ? { ...caller, via: 'cookie' } : caller
-    uses.note(caller.sessionId)
+    lastUsed.record(caller.sessionId)
   }
 
   app.addHook('onRequest', async (request, reply) => {

@@ -5,10 +5,10 @@ import { notFound } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { verifiedEmailsOf } from '../user/queries.ts'
-import { existing } from './decide.ts'
+import { requireNamespace } from './decide.ts'
 import { acceptInvite } from './decide-invites.ts'
 import { inviteByCode } from './invite-queries.ts'
-import { NamespaceInfo, PublicInvite, viewOf } from './views.ts'
+import { NamespaceInfo, PublicInvite, toNamespaceView } from './views.ts'
 import type { NamespaceServices } from './services.ts'
 
 const Code = z.object({ code: Key })
@@ -16,14 +16,14 @@ type Code = z.infer<typeof Code>
 
 const tags = ['invites']
 
-/** An invite as whoever has its code sees and accepts it. */
+/** Routes to see and accept an invite, for those who have its code. */
 export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
   const { reads, namespaces, now, write } = service
 
-  const found = async (code: string) => {
-    const hit = await inviteByCode(reads, code, now())
-    if (!hit) throw notFound()
-    return hit
+  const requireInvite = async (code: string) => {
+    const invite = await inviteByCode(reads, code, now())
+    if (!invite) throw notFound()
+    return invite
   }
 
   app.get<{ Params: Code }>(
@@ -40,7 +40,7 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
         response: answers(z.object({ invite: PublicInvite }), 404),
       },
     },
-    async ({ params }, reply) => ok(reply, { invite: (await found(params.code)).invite }),
+    async ({ params }, reply) => ok(reply, { invite: (await requireInvite(params.code)).invite }),
   )
 
   app.post<{ Params: Code }>(
@@ -62,12 +62,15 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
     async (request, reply) => {
       const { userId } = requireCaller(request)
       const { code } = request.params
-      const { namespaceId } = await found(code)
+      const { namespaceId } = await requireInvite(code)
       const user = { id: userId, verifiedEmails: await verifiedEmailsOf(reads, userId) }
       const namespace = await write(
         namespaces,
         namespaceId,
-        { decide: acceptInvite(user, code), answer: (state) => viewOf(namespaceId, existing(state), userId) },
+        {
+          decide: acceptInvite(user, code),
+          answer: (state) => toNamespaceView(namespaceId, requireNamespace(state), userId),
+        },
         contextOf(request),
       )
       return ok(reply, { namespace })

@@ -6,7 +6,7 @@ import { done } from '../http/fields.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { userById } from '../user/queries.ts'
-import { existing } from './decide.ts'
+import { requireNamespace } from './decide.ts'
 import { changeRole, removeMember } from './decide-members.ts'
 import { Role } from './events.ts'
 import { idOfSlug, membersOf, namespaceOfMember } from './queries.ts'
@@ -24,7 +24,7 @@ type RoleChange = z.infer<typeof RoleChange>
 
 const tags = ['members']
 
-/** The members of a namespace. */
+/** Routes to list, change and remove the members of a namespace. */
 export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
   const { reads, namespaces, write } = service
 
@@ -69,7 +69,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
         idOfSlug(slug),
         {
           decide: changeRole(requireCaller(request).userId, userId, request.body.role),
-          answer: (state) => existing(state).members.get(userId)!,
+          answer: (state) => requireNamespace(state).members.get(userId)!,
         },
         contextOf(request),
       )

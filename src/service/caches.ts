@@ -4,7 +4,7 @@ import type { Happened } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
 import { newFeedCache } from '../feed/cache.ts'
 import { newStreams } from '../http/stream.ts'
-import { newRegistry } from '../models/registry.ts'
+import { newModelRegistry } from '../models/registry.ts'
 import { newLiveQueries } from '../realtime/live-queries.ts'
 import type { Metrics } from '../metrics.ts'
 import { newTokens } from '../session/tokens.ts'
@@ -43,7 +43,7 @@ export const newCaches = ({ reads, now, isAlive, heard, shown, caughtUp, metrics
     feedCache.clear()
     live.clear()
   }
-  const models = newRegistry(reads, () => caughtUp(heard()), renamed)
+  const models = newModelRegistry(reads, () => caughtUp(heard()), renamed)
   const all = [tokens, feedCache, streams, live]
   return {
     tokens,

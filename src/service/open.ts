@@ -15,13 +15,13 @@ import { newBodyThreads } from '../http/body-thread.ts'
 import { openLimits } from '../http/limits.ts'
 import { newLogId } from '../log/log-id.ts'
 import { newMetrics } from '../metrics.ts'
-import { newAvatars } from '../namespace/avatars.ts'
+import { newAvatarStore } from '../namespace/avatar-store.ts'
 import { openQuotas } from '../namespace/quotas.ts'
 import { newPool } from '../postgres/connect.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
 import { newConnections } from '../realtime/connections.ts'
-import { newUses } from '../session/uses.ts'
+import { newLastUsedTimes } from '../session/last-used.ts'
 import { newHandshakes } from '../signin/handshakes.ts'
 import { newCaches } from './caches.ts'
 import { installGauges, installRealtimeGauges } from './gauges.ts'
@@ -167,8 +167,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   }
   const connections = newConnections(config, (code) => metrics.realtimeDropped.inc({ code }))
   installRealtimeGauges(metrics, connections, caches.live)
-  const avatars = newAvatars({ pool: operations, now })
-  const uses = newUses({ pool: operations, now })
+  const avatars = newAvatarStore({ pool: operations, now })
+  const lastUsed = newLastUsedTimes({ pool: operations, now })
   const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const bodyThreads = newBodyThreads((error) => logger.warn({ reason: error.message }, 'large bodies cannot be read'))
 
@@ -189,7 +189,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     models: caches.models,
     ...transactors.written,
     bodyThreads,
-    uses,
+    lastUsed,
     catalogue: processes.catalogue,
     limits,
     handshakes: newHandshakes({ pool: operations, now }),
@@ -203,7 +203,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const end = async () => {
     closing.abort()
-    await Promise.all([uses.close(), limits?.close(), processes.close()])
+    await Promise.all([lastUsed.close(), limits?.close(), processes.close()])
     await bodyThreads.close()
     await Promise.all([watch.close(), groups.close()])
     await log.close()

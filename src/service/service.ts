@@ -5,7 +5,7 @@ import type { FeedServices } from '../feed/services.ts'
 import type { BodyThreads } from '../http/body-thread.ts'
 import type { Readiness } from '../http/health.ts'
 import type { EventLog } from '../log/log.ts'
-import type { Catalogue } from '../models/process.ts'
+import type { CatalogueProcess } from '../models/process.ts'
 import type { AvatarServices } from '../namespace/services.ts'
 import type { RealtimeServices } from '../realtime/services.ts'
 import type { SessionServices } from '../session/services.ts'
@@ -36,6 +36,6 @@ export type Service = Features & {
   /** Who a token stands for. */
   readonly tokens: Tokens
   /** Where the model registry is filled from. */
-  readonly catalogue: Catalogue
+  readonly catalogue: CatalogueProcess
   readonly readiness: () => Promise<Readiness>
 }

@@ -3,7 +3,7 @@ import { foldSource } from '../engine/fold.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { DomainEvent, StreamKind } from '../engine/stream.ts'
 import { type Transactor, type TransactorOptions, newTransactor } from '../engine/transact.ts'
-import { registry } from '../models/decide.ts'
+import { modelProviders } from '../models/decide.ts'
 import { namespaces } from '../namespace/decide.ts'
 import { sessions } from '../session/decide.ts'
 import { traces } from '../trace/decide.ts'
@@ -41,14 +41,14 @@ export const newTransactors = ({ reads, shown, ...common }: TransactorsOptions) 
       ...common,
     }),
   }
-  const providers = folded(registry, { budget: 0 }) // a refresh asks once for each
+  const providers = folded(modelProviders, { budget: 0 }) // a refresh asks once for each
   const byCategory: Record<string, Pick<Transactor<unknown, DomainEvent>, 'observe' | 'forget'>> = {
     [users.category]: written.users,
     [identities.category]: written.identities,
     [sessions.category]: written.sessions,
     [namespaces.category]: written.namespaces,
     [traces.category]: written.traces,
-    [registry.category]: providers,
+    [modelProviders.category]: providers,
   }
   return {
     /** Those that clients write to. */

@@ -7,7 +7,7 @@ import { isDue, summarise } from '../trace/decide-summary.ts'
 import type { TraceNeed, TraceState } from '../trace/decide.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { readConversation, summaryHeader } from './conversation.ts'
-import type { Attempt } from './jobs.ts'
+import type { Attempt } from './job-runner.ts'
 import type { Provider } from './provider.ts'
 import { type Payload, giveUp } from './rows.ts'
 

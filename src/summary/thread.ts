@@ -1,6 +1,6 @@
 import { Tinypool } from 'tinypool'
 import type { Summary } from './provider.ts'
-import type { PromptTask } from './thread-tasks.ts'
+import type { PromptTask } from './thread-worker.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
 const IDLE_MS = 10_000
@@ -20,7 +20,7 @@ export type Thread = {
 
 /** `failed` is told of a thread that could not begin, or died by itself. */
 export const newThread = (failed: (error: Error) => void): Thread => {
-  const filename = new URL('./thread-tasks.ts', import.meta.url).href
+  const filename = new URL('./thread-worker.ts', import.meta.url).href
   const pool = new Tinypool({ filename, minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS })
   // Its task, if there is one, is not told: it ends when its time is over.
   pool.on('error', failed)

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { namespaces } from '../../src/namespace/decide.ts'
 import { acceptInvite, createInvite, revokeInvite } from '../../src/namespace/decide-invites.ts'
 import type { NamespaceEvent } from '../../src/namespace/events.ts'
-import { INVITE_LIFETIME_MS, stateOf } from '../../src/namespace/invite.ts'
+import { INVITE_LIFETIME_MS, inviteState } from '../../src/namespace/invite.ts'
 import { specify } from '../support/given.ts'
 
 const given = specify(namespaces)
@@ -117,12 +117,12 @@ test('nor who has one that only looks the same in lower case', () => {
 
 test('its state follows from what happened and from the time', () => {
   const open = { expiresAt: SOON, maxUses: undefined, useCount: 0, revokedAt: undefined }
-  assert.is(stateOf(open, NOW), 'pending')
-  assert.is(stateOf({ ...open, useCount: 1 }, NOW), 'accepted')
-  assert.is(stateOf({ ...open, maxUses: 2, useCount: 1 }, NOW), 'pending')
-  assert.is(stateOf({ ...open, maxUses: 0, useCount: 9 }, NOW), 'pending')
-  assert.is(stateOf(open, SOON), 'expired')
-  assert.is(stateOf({ ...open, revokedAt: NOW }, SOON), 'revoked')
+  assert.is(inviteState(open, NOW), 'pending')
+  assert.is(inviteState({ ...open, useCount: 1 }, NOW), 'accepted')
+  assert.is(inviteState({ ...open, maxUses: 2, useCount: 1 }, NOW), 'pending')
+  assert.is(inviteState({ ...open, maxUses: 0, useCount: 9 }, NOW), 'pending')
+  assert.is(inviteState(open, SOON), 'expired')
+  assert.is(inviteState({ ...open, revokedAt: NOW }, SOON), 'revoked')
 })
 
 test.run()

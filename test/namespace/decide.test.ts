@@ -1,5 +1,11 @@
 import { suite } from 'uvu'
-import { claimNamespace, createNamespace, namespaces, updateNamespace } from '../../src/namespace/decide.ts'
+import {
+  changeAvatar,
+  claimNamespace,
+  createNamespace,
+  namespaces,
+  updateNamespace,
+} from '../../src/namespace/decide.ts'
 import { changeRole, removeMember } from '../../src/namespace/decide-members.ts'
 import type { NamespaceEvent } from '../../src/namespace/events.ts'
 import { specify } from '../support/given.ts'
@@ -54,6 +60,25 @@ test('nor a stranger', () =>
     .when(updateNamespace('eve', {}))
     .rejects('forbidden'))
 test('one that is not there cannot be changed', () => given().when(updateNamespace('ada', {})).rejects('not_found'))
+
+const avatarChanged: NamespaceEvent = { type: 'AvatarChanged', data: { storageId: 'one' } }
+test('an admin changes the avatar', () =>
+  given(...staffed)
+    .when(changeAvatar('ada', 'one'))
+    .emits(avatarChanged))
+test('another avatar takes its place', () =>
+  given(...staffed, avatarChanged)
+    .when(changeAvatar('ada', 'two'))
+    .emits({ type: 'AvatarChanged', data: { storageId: 'two' } }))
+test('a member does not change the avatar', () =>
+  given(...staffed)
+    .when(changeAvatar('bob', 'one'))
+    .rejects('forbidden'))
+test('nor does a stranger', () =>
+  given(...staffed)
+    .when(changeAvatar('eve', 'one'))
+    .rejects('forbidden'))
+test('a namespace that is not there has no avatar', () => given().when(changeAvatar('ada', 'one')).rejects('not_found'))
 
 const promoted: NamespaceEvent = { type: 'MemberRoleChanged', data: { userId: 'bob', role: 'admin' } }
 const demoted: NamespaceEvent = { type: 'MemberRoleChanged', data: { userId: 'ada', role: 'member' } }

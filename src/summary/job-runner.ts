@@ -3,13 +3,13 @@ import { type JobHelpers, Logger, type WorkerPool, runMigrations, runTaskList } 
 import type pg from 'pg'
 import { withTimeout } from '../engine/with-timeout.ts'
 import { newJobPool } from './job-pool.ts'
-import { AGAIN, indexLockedJobs } from './worker-liveness.ts'
-import { type Payload, TASK } from './rows.ts'
+import { rescheduleStatement, indexLockedJobs } from './worker-liveness.ts'
+import { type Payload, TASK } from './process-state.ts'
 
-/** What a job's run is told: whether it is the last one that it gets. */
+/** One run of a job. `isLast`: a failure of it is final. */
 export type Attempt = { readonly isLast: boolean; readonly signal: AbortSignal }
 
-export type JobsOptions = {
+export type JobRunnerOptions = {
   readonly url: string
   /** One of them only listens. */
   readonly connections: number
@@ -18,46 +18,52 @@ export type JobsOptions = {
   readonly logger: { debug(data: object, message: string): void }
 }
 
-export type Jobs = {
+export type JobRunner = {
   /** The name under which this process locks jobs. */
   readonly id: string
-  /** Lets it take jobs: from now on others can tell that it is alive. */
+  /** Starts to take jobs. Called once the liveness lock is held. */
   open(): void
-  /** Rejects or resolves when it has stopped by itself. */
+  /** Resolves when the runner has stopped, also by itself after an error. */
   readonly ended: Promise<void>
   close(): Promise<void>
 }
 
 const POLL_MS = 500
-const PATIENCE_MS = 1_000
-const GIVE_BACK_MS = 20
-/** The job store's own look at jobs that were locked for hours reads all jobs; ours finds them within seconds. */
-const STALE_LOOK_MS = 60 * 60_000
+const STOP_TIMEOUT_MS = 1_000
+const RESCHEDULE_RETRY_MS = 20
+/** The job store's own search for jobs that were locked for hours reads all jobs; `worker-liveness.ts` finds them within seconds. */
+const STALE_LOCK_SWEEP_MS = 60 * 60_000
 
-/** Runs that the stop has cut short do not count; the runner may still be noting down that they failed. */
-const giveBack = async (pool: pg.Pool, ids: readonly string[]) => {
-  for (let left = new Set(ids); left.size > 0 && !pool.ending; await setTimeout(GIVE_BACK_MS)) {
-    const { rows } = await pool.query<{ id: string }>(AGAIN, [[...left]])
+/** Reschedules jobs that the stop has interrupted. Tries again while the runner still stores that they failed. */
+const rescheduleInterrupted = async (pool: pg.Pool, ids: readonly string[]) => {
+  for (let left = new Set(ids); left.size > 0 && !pool.ending; await setTimeout(RESCHEDULE_RETRY_MS)) {
+    const { rows } = await pool.query<{ id: string }>(rescheduleStatement, [[...left]])
     left = left.difference(new Set(rows.map(({ id }) => id)))
   }
 }
 
 const SLOW = 'the job runner takes too long to stop'
-const briefly = (work: PromiseLike<unknown> | unknown) =>
-  withTimeout(PATIENCE_MS, SLOW, Promise.resolve(work)).catch(() => {})
+const withinStopTimeout = (work: PromiseLike<unknown> | unknown) =>
+  withTimeout(STOP_TIMEOUT_MS, SLOW, Promise.resolve(work)).catch(() => {})
 
-/** Starts the job runner on a small pool of its own; it takes no job before it is opened. */
-export const startJobs = async ({ url, connections, concurrency, run, logger }: JobsOptions): Promise<Jobs> => {
+/** Starts the job runner on a small pool of its own. It takes no job before `open` is called. */
+export const startJobRunner = async ({
+  url,
+  connections,
+  concurrency,
+  run,
+  logger,
+}: JobRunnerOptions): Promise<JobRunner> => {
   const { pool, close: closePool } = newJobPool(url, connections)
   const stop = new AbortController()
   let open = () => {}
   const opened = new Promise<null>((resolve) => (open = () => resolve(null)))
-  const cutShort: string[] = []
+  const interrupted: string[] = []
   const task = async (payload: unknown, { job }: JobHelpers) => {
     try {
       await run(payload as Payload, { isLast: job.attempts >= job.max_attempts, signal: stop.signal })
     } catch (error) {
-      if (stop.signal.aborted) cutShort.push(job.id)
+      if (stop.signal.aborted) interrupted.push(job.id)
       throw error
     }
   }
@@ -65,11 +71,11 @@ export const startJobs = async ({ url, connections, concurrency, run, logger }: 
     pollInterval: POLL_MS,
     concurrency,
     noHandleSignals: true,
-    forbiddenFlags: () => opened, // asked for before every look for a job
-    // Only in batches are outcomes noted with retries; one by one, a lost connection would be nobody's rejection.
+    forbiddenFlags: () => opened, // the runner waits for this before every query for a job
+    // Only in batches are outcomes stored with retries; one by one, a lost connection would be an unhandled rejection.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-    minResetLockedInterval: STALE_LOOK_MS,
-    maxResetLockedInterval: 2 * STALE_LOOK_MS,
+    minResetLockedInterval: STALE_LOCK_SWEEP_MS,
+    maxResetLockedInterval: 2 * STALE_LOCK_SWEEP_MS,
     logger: new Logger(() => (level, message, meta) => logger.debug({ level, ...metaOf(meta) }, message)),
   }
   let runner: WorkerPool
@@ -87,14 +93,14 @@ export const startJobs = async ({ url, connections, concurrency, run, logger }: 
   const close = async () => {
     stop.abort()
     open()
-    await briefly(runner.gracefulShutdown())
-    await briefly(giveBack(pool, cutShort))
+    await withinStopTimeout(runner.gracefulShutdown())
+    await withinStopTimeout(rescheduleInterrupted(pool, interrupted))
     await closePool()
   }
   return { id: runner.id, open, ended, close }
 }
 
-/** Errors and jobs in full are too much for a log line. */
+/** The id of the job only: whole errors and jobs are too long for a log line. */
 const metaOf = (meta: object | undefined) => {
   const { job } = (meta ?? {}) as { job?: { id?: string } }
   return job ? { job: job.id } : {}

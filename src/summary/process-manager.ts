@@ -7,25 +7,35 @@ import type { Happened } from '../engine/projection.ts'
 import { idOf } from '../engine/stream.ts'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { writeUuid } from '../uuid.ts'
-import { type Rule, type SummaryEvent, type TimerChange, type Tracked, isRelevant, react } from './react.ts'
-import { type Schedule, advance, endFoldStep, load, progress, reachedBy, save, setTimers, startOver } from './rows.ts'
+import { type SummaryRule, type SummaryEvent, type TimerChange, type Tracked, isRelevant, react } from './react.ts'
+import {
+  type Schedule,
+  loadStates,
+  moveCheckpoint,
+  readCheckpoint,
+  readProgress,
+  saveStates,
+  setNextTimers,
+  setTimers,
+  startOver,
+} from './process-state.ts'
 
-export type ManagerOptions = {
+export type ProcessManagerOptions = {
   readonly client: pg.ClientBase
   readonly log: EventLog
   readonly codec: Codec
-  readonly rule: Rule
+  readonly rule: SummaryRule
   readonly attempts: number
   readonly now: () => number
-  /** Told of an event that cannot be read; it is left out. */
-  readonly unreadable: (event: RecordedEvent, error: unknown) => void
+  /** Called for each event that cannot be read; it is left out. */
+  readonly onUnreadable: (event: RecordedEvent, error: unknown) => void
   readonly signal: AbortSignal
 }
 
-/** Events that do not matter here move the checkpoint only now and then. */
-const MAX_BEHIND = 5_000n
-/** Writers are many: what they write within this time is taken in together. */
-const GATHER_MS = 50
+/** The checkpoint is stored after this many events when none of them is relevant. */
+const MAX_UNSAVED = 5_000n
+/** Events that are appended within this time are handled in one transaction. */
+const BATCH_DELAY_MS = 50
 const FULL_BATCH = 500
 
 const inTransaction = async <T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> => {
@@ -40,79 +50,79 @@ const inTransaction = async <T>(client: pg.ClientBase, work: () => Promise<T>): 
   }
 }
 
-type Fact = SummaryEvent & Happened
+type TraceFact = SummaryEvent & Happened
 
 const scratch = Buffer.alloc(16)
 
-/** An event as a fact about a trace; nothing when it cannot be read. */
-const factOf = ({ codec, unreadable }: ManagerOptions, event: RecordedEvent): Fact | undefined => {
+/** The decoded event of a trace; undefined when it cannot be read. */
+const toFact = ({ codec, onUnreadable }: ProcessManagerOptions, event: RecordedEvent): TraceFact | undefined => {
   try {
-    writeUuid(scratch, idOf(event), 0) // throws where it is none of our traces
-    return happened(codec, event) as Fact
+    writeUuid(scratch, idOf(event), 0) // throws when the stream's id is no UUID
+    return happened(codec, event) as TraceFact
   } catch (error) {
-    unreadable(event, error)
+    onUnreadable(event, error)
     return undefined
   }
 }
 
 /**
- * The process manager: follows the log from its checkpoint and moves rows, timers and checkpoint in one transaction.
- * An event that cannot be read is left out: it may cost its own trace a summary, and nobody else's.
- * Ends with the signal; throws when its connection or the checkpoint is lost.
+ * The process manager: follows the log from its checkpoint, and stores states, timers and checkpoint in one transaction.
+ * An event that cannot be read is left out; only its own trace may lack a summary because of it.
+ * Resolves after the signal; rejects when the connection or the checkpoint is lost.
  */
-export const manage = async (options: ManagerOptions): Promise<void> => {
+export const runProcessManager = async (options: ProcessManagerOptions): Promise<void> => {
   const { client, log, rule, attempts, now, signal } = options
   const schedule = (): Schedule => ({ attempts, now: now() })
   const { epoch } = await log.identity()
-  if (await isLost(log, await reachedBy(client), epoch)) await startOver(client)
-  let { position: at, fold } = await progress(client, await log.head())
+  if (await isLost(log, await readCheckpoint(client), epoch)) await startOver(client)
+  let { position: at, catchUp } = await readProgress(client, await log.head())
 
-  const reactAll = async (facts: readonly Fact[]) => {
-    const states: Map<string, Tracked | undefined> = await load(client, [...new Set(facts.map(({ of }) => of))])
+  const reactToAll = async (facts: readonly TraceFact[]) => {
+    const states: Map<string, Tracked | undefined> = await loadStates(client, [...new Set(facts.map(({ of }) => of))])
     const timers = new Map<string, TimerChange>()
     for (const fact of facts) {
       const { state, timer } = react(states.get(fact.of), fact, rule)
       states.set(fact.of, state)
       if (timer) timers.set(fact.of, timer)
     }
-    await save(client, states)
+    await saveStates(client, states)
     return timers
   }
 
   let anchor: ReturnType<typeof anchorOf>
 
-  const apply = async (facts: readonly Fact[], through: bigint) => {
+  const apply = async (facts: readonly TraceFact[], through: bigint) => {
     if ((await log.identity()).epoch !== epoch) throw new LogChanged()
     await inTransaction(client, async () => {
-      await advance(client, { from: at, through, epoch, anchor })
+      await moveCheckpoint(client, { from: at, through, epoch, anchor })
       if (facts.length === 0) return
-      const timers = await reactAll(facts)
-      if (!fold) await setTimers(client, timers, through, schedule())
+      const timers = await reactToAll(facts)
+      if (!catchUp) await setTimers(client, timers, through, schedule())
     })
     at = through
   }
 
-  const isFolded = (through: bigint) => fold !== undefined && through >= fold.until
+  const hasCaughtUp = (through: bigint) => catchUp !== undefined && through >= catchUp.until
 
-  /** In small transactions: all at once, the traces of a large log would exceed every timeout. */
-  const endFold = async () => {
-    while (fold && !signal.aborted) {
-      const { until, reached } = fold
-      const next = await inTransaction(client, () => endFoldStep(client, reached, at, schedule()))
-      fold = next === undefined ? undefined : { until, reached: next }
+  /** Sets the timers of all due traces, in many transactions: one for a large log would exceed every timeout. */
+  const endCatchUp = async () => {
+    while (catchUp && !signal.aborted) {
+      const { until, reached } = catchUp
+      const next = await inTransaction(client, () => setNextTimers(client, reached, at, schedule()))
+      catchUp = next === undefined ? undefined : { until, reached: next }
     }
   }
 
-  if (isFolded(at)) await endFold()
+  if (hasCaughtUp(at)) await endCatchUp()
   for await (const { events, through } of log.follow({ after: at, signal })) {
     anchor = anchorOf(events) ?? anchor
     const relevant = events.filter(({ type }) => isRelevant(type))
-    if (relevant.length === 0 && !isFolded(through) && through - at < MAX_BEHIND) continue
+    if (relevant.length === 0 && !hasCaughtUp(through) && through - at < MAX_UNSAVED) continue
     await apply(
-      relevant.flatMap((event) => factOf(options, event) ?? []),
+      relevant.flatMap((event) => toFact(options, event) ?? []),
       through,
     )
-    if (isFolded(at)) await endFold()
-    if (events.length < FULL_BATCH) await setTimeout(GATHER_MS, undefined, { signal }).catch(() => {})
+    if (hasCaughtUp(at)) await endCatchUp()
+    if (events.length < FULL_BATCH) await setTimeout(BATCH_DELAY_MS, undefined, { signal }).catch(() => {})
   }
 }

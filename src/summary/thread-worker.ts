@@ -1,12 +1,14 @@
 import '../low-priority.ts'
-import { extract } from './extract.ts'
-import { fitPrompt } from './prompt.ts'
+import { extractSummary } from './extract.ts'
+import { buildPrompt } from './prompt.ts'
 import type { Summary } from './provider.ts'
-import { type Conversation, type StoredTurn, parsed } from './turns.ts'
+import { type Conversation, type StoredTurn, parseConversation } from './turns.ts'
 
-/** What runs on the thread of `thread.ts`, by these names. */
-export const extracted = (conversation: Conversation<StoredTurn>): Summary => extract(parsed(conversation))
+/** The tasks of the thread of `thread.ts`, which calls them by name. */
+export const runExtract = (conversation: Conversation<StoredTurn>): Summary =>
+  extractSummary(parseConversation(conversation))
 
-export const prompted = ({ conversation, maxChars }: PromptTask): string => fitPrompt(parsed(conversation), maxChars)
+export const runPrompt = ({ conversation, maxChars }: PromptTask): string =>
+  buildPrompt(parseConversation(conversation), maxChars)
 
 export type PromptTask = { readonly conversation: Conversation<StoredTurn>; readonly maxChars: number }

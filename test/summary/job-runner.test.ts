@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
-import { startJobs } from '../../src/summary/job-runner.ts'
-import { TASK } from '../../src/summary/rows.ts'
+import { startJobRunner } from '../../src/summary/job-runner.ts'
+import { TASK } from '../../src/summary/process-state.ts'
 import { newProxy } from '../log/support/proxy.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 
@@ -14,7 +14,13 @@ for (const outcome of ['succeeded', 'failed'] as const) {
       proxy.set('refuse')
       if (outcome === 'failed') throw new Error('it did not work')
     }
-    const jobs = await startJobs({ url: proxy.url, connections: 3, concurrency: 1, run, logger: { debug: () => {} } })
+    const jobs = await startJobRunner({
+      url: proxy.url,
+      connections: 3,
+      concurrency: 1,
+      run,
+      logger: { debug: () => {} },
+    })
     try {
       await onServer(database.url, `select graphile_worker.add_job('${TASK}', '{}')`)
       jobs.open()

@@ -6,9 +6,9 @@ import { formats } from '../../src/events.ts'
 import { newId } from '../../src/ids.ts'
 import type { EventLog, NewEvent } from '../../src/log/log.ts'
 import { newClient } from '../../src/postgres/connect.ts'
-import { startJobs } from '../../src/summary/job-runner.ts'
-import { manage } from '../../src/summary/process-manager.ts'
-import { newUnreadable } from '../../src/summary/unreadable.ts'
+import { startJobRunner } from '../../src/summary/job-runner.ts'
+import { runProcessManager } from '../../src/summary/process-manager.ts'
+import { warnOfUnreadable } from '../../src/summary/unreadable-events.ts'
 import { noCounts } from '../../src/trace/decide.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { openBareLog } from '../support/bare-log.ts'
@@ -54,19 +54,28 @@ const manageUntil = async ({ database, log, said }: Scene, isDone: () => Promise
   const { url } = database
   const client = newClient(url, 'summaries')
   await client.connect()
-  const jobs = await startJobs({
+  const jobs = await startJobRunner({
     url,
     connections: 3,
     concurrency: 1,
     run: async () => {},
     logger: { debug: () => {} },
   })
-  const unreadable = newUnreadable({
+  const unreadable = warnOfUnreadable({
     warn: ({ stream, revision }: Record<string, unknown>) => said.push({ stream, revision }),
   } as never)
   const stop = new AbortController()
   const rule = { threshold: 3, debounceMs: 3_600_000 }
-  const running = manage({ client, log, codec, rule, attempts: 1, now: Date.now, unreadable, signal: stop.signal })
+  const running = runProcessManager({
+    client,
+    log,
+    codec,
+    rule,
+    attempts: 1,
+    now: Date.now,
+    onUnreadable: unreadable,
+    signal: stop.signal,
+  })
   try {
     await Promise.race([running, until(async () => (await isDone()) || undefined)])
   } finally {

@@ -2,9 +2,9 @@ import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newPool } from '../../src/postgres/connect.ts'
-import { startJobs } from '../../src/summary/job-runner.ts'
-import { releaseJobsOfDeadWorkers, sayAlive } from '../../src/summary/worker-liveness.ts'
-import { TASK } from '../../src/summary/rows.ts'
+import { startJobRunner } from '../../src/summary/job-runner.ts'
+import { releaseJobsOfDeadWorkers, holdLivenessLock } from '../../src/summary/worker-liveness.ts'
+import { TASK } from '../../src/summary/process-state.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const test = suite('jobs of dead workers')
@@ -22,7 +22,7 @@ test.after(async () => {
 
 /** As a worker that starts makes them, then many jobs, some of them taken. */
 const fill = async () => {
-  const { close } = await startJobs({
+  const { close } = await startJobRunner({
     url: database.url,
     connections: 3,
     concurrency: 1,
@@ -37,7 +37,7 @@ const fill = async () => {
   const take = `update graphile_worker._private_jobs set locked_at = now(), locked_by = $1, attempts = 1 where key = any($2)`
   await living.query(take, ['dead', ['key:5', 'key:70000']])
   await living.query(take, ['living', ['key:6']])
-  await sayAlive(living, 'living')
+  await holdLivenessLock(living, 'living')
 }
 
 /** What this session's queries have scanned of the jobs from end to end, and how many are locked. */

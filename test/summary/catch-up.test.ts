@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { startJobs } from '../../src/summary/job-runner.ts'
+import { startJobRunner } from '../../src/summary/job-runner.ts'
 import { numbered } from '../log/support/events.ts'
 import { openBareLog } from '../support/bare-log.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-const test = suite('the end of the summary fold')
+const test = suite('the end of a catch-up of summaries')
 const DUE = 5_500
 const JOBS = 'graphile_worker._private_jobs'
 
@@ -23,9 +23,9 @@ test.before.each(async () => {
   await sql.connect()
   const { url } = database
   await (
-    await startJobs({ url, connections: 3, concurrency: 1, run: async () => {}, logger: { debug: () => {} } })
+    await startJobRunner({ url, connections: 3, concurrency: 1, run: async () => {}, logger: { debug: () => {} } })
   ).close()
-  await fold()
+  await fillTables()
 })
 test.after.each(async () => {
   for (const worker of workers) worker.kill('SIGKILL')
@@ -33,8 +33,8 @@ test.after.each(async () => {
   await database.drop()
 })
 
-/** As a process leaves it that has folded a log: it knows of many traces that are due, of which none has a job yet. */
-const fold = async () => {
+/** The state at the end of a catch-up: many traces are due, and none has a job yet. */
+const fillTables = async () => {
   const log = openBareLog(database.url)
   await log.append('thing-1', 'none', numbered(1))
   const head = `${await log.head()}`

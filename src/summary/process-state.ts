@@ -5,23 +5,26 @@ import { int8s, uuids } from '../postgres/arrays.ts'
 import type { TimerChange, Tracked } from './react.ts'
 
 /**
- * The process's tables: a row for each trace, its checkpoint, and its timers as jobs, all moved by one transaction.
- * Statements run on the one connection of the process.
+ * The stored state of the process manager: a row for each trace, its checkpoint, and its timers as jobs, all changed in one
+ * transaction. Statements run on the one connection of the process.
  */
 
 const NAME = 'summaries'
 export const TASK = 'summarise'
 
-/** The fold of the log up to a position, during which no timer is set; of the traces due then, those up to an id have theirs. */
-export type Fold = { readonly until: bigint; readonly reached: string }
+/**
+ * The catch-up (table `summary_fold`) of a process that starts without state. No timer is set before the position `until`; from then on the timers of
+ * due traces are set in the order of their ids, and `reached` is the last id that was done.
+ */
+export type CatchUp = { readonly until: bigint; readonly reached: string }
 
-export type Progress = { readonly position: bigint; readonly fold: Fold | undefined }
+export type Progress = { readonly position: bigint; readonly catchUp: CatchUp | undefined }
 
-/** What a job needs to know. Integers are text: they go through JSON. */
+/** The payload of a job. Bigints are text, because the payload is stored as JSON. */
 export type Payload = { traceId: string; incarnation: string; position: string; runAt: number }
 
-/** Where the process stands; a process that starts without state has the log up to `head` to fold. */
-export const progress = async (client: pg.ClientBase, head: bigint): Promise<Progress> => {
+/** The progress of the process. One without state starts with a catch-up to `head`. */
+export const readProgress = async (client: pg.ClientBase, head: bigint): Promise<Progress> => {
   await client.query(
     `with fresh as (insert into tracebook.processes values ('${NAME}', 0) on conflict do nothing returning 1)
      insert into tracebook.summary_fold (until) select $1 from fresh
@@ -33,13 +36,13 @@ export const progress = async (client: pg.ClientBase, head: bigint): Promise<Pro
      where name = '${NAME}'`,
   )
   const { position, until, reached } = rows[0]!
-  return { position, fold: until === null || reached === null ? undefined : { until, reached } }
+  return { position, catchUp: until === null || reached === null ? undefined : { until, reached } }
 }
 
-/** How far the process has come. */
-export const reachedBy = (client: pg.ClientBase): Promise<Reached> => readReached(client, NAME)
+/** The checkpoint, with the event that it was stored for. */
+export const readCheckpoint = (client: pg.ClientBase): Promise<Reached> => readReached(client, NAME)
 
-/** Forgets all that was derived from the log. Jobs that are left find out that they are not due. */
+/** Deletes all that was derived from the log. Jobs that remain end without a summary, because none is due. */
 export const startOver = (client: pg.ClientBase): Promise<unknown> =>
   client.query(`
     begin;
@@ -48,13 +51,13 @@ export const startOver = (client: pg.ClientBase): Promise<unknown> =>
     delete from tracebook.processes where name = '${NAME}';
     commit;`)
 
-/** Another process follows the log as well. Whoever notices stops. */
+/** Another process follows the log, too. The process that gets this error has to stop. */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved'
 }
 
-/** @throws CheckpointMoved when the checkpoint is not where this process has left it */
-export const advance = async (client: pg.ClientBase, step: Step): Promise<void> => {
+/** @throws CheckpointMoved when another process has moved the checkpoint */
+export const moveCheckpoint = async (client: pg.ClientBase, step: Step): Promise<void> => {
   const { rowCount } = await client.query({ name: 'summary-advance', text: moving(NAME), values: movedBy(step) })
   if (rowCount !== 1) throw new CheckpointMoved()
 }
@@ -76,8 +79,8 @@ const toTracked = (row: Row): Tracked => ({
     row.since === null || row.run_at === null ? undefined : { since: Number(row.since), runAt: Number(row.run_at) },
 })
 
-/** The rows of some traces, held against a job that gives up meanwhile. */
-export const load = async (client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, Tracked>> => {
+/** The states of some traces, with their rows locked, because a job that gives up changes them. */
+export const loadStates = async (client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, Tracked>> => {
   const { rows } = await client.query<Row>({
     name: 'summary-load',
     text: 'select * from tracebook.summaries where trace_id = any($1::uuid[]) order by trace_id for update',
@@ -86,8 +89,11 @@ export const load = async (client: pg.ClientBase, ids: readonly string[]): Promi
   return new Map(rows.map((row) => [row.trace_id, toTracked(row)]))
 }
 
-/** Writes the rows as they are now; a trace without a state is gone. */
-export const save = async (client: pg.ClientBase, states: ReadonlyMap<string, Tracked | undefined>): Promise<void> => {
+/** Stores the states; the row of a trace without a state is deleted. */
+export const saveStates = async (
+  client: pg.ClientBase,
+  states: ReadonlyMap<string, Tracked | undefined>,
+): Promise<void> => {
   const kept = [...states].filter((entry): entry is [string, Tracked] => entry[1] !== undefined)
   const gone = [...states].flatMap(([id, state]) => (state ? [] : [id]))
   if (gone.length > 0)
@@ -112,7 +118,7 @@ export const save = async (client: pg.ClientBase, states: ReadonlyMap<string, Tr
 
 export type Schedule = { readonly attempts: number; readonly now: number }
 
-/** A job for each of these rows with a timer: under the trace's key, so that it replaces another. */
+/** Adds a job for each row with a timer. Its key is that of the trace, so that it replaces an earlier job. */
 const addJobs = `
   select graphile_worker.add_jobs(array(
     select row('${TASK}',
@@ -129,7 +135,7 @@ const setJobs = (
 ): Promise<unknown> =>
   client.query({ name: 'summary-timers', text: addJobs, values: [position, now, attempts, uuids(ids)] })
 
-/** Sets and cancels timers: after `save`, whose rows say when. */
+/** Sets and cancels timers. Called after `saveStates`, because the times are read from the rows. */
 export const setTimers = async (
   client: pg.ClientBase,
   timers: ReadonlyMap<string, TimerChange>,
@@ -144,17 +150,17 @@ export const setTimers = async (
   await client.query({ name: 'summary-cancel', text, values: [uuids(cancelled)] })
 }
 
-const FOLD_STEP = 1_000
+const TIMERS_PER_STEP = 1_000
 
 const dueAfter = `
-  select trace_id from tracebook.summaries where trace_id > $1 and run_at is not null order by trace_id limit ${FOLD_STEP}`
+  select trace_id from tracebook.summaries where trace_id > $1 and run_at is not null order by trace_id limit ${TIMERS_PER_STEP}`
 
 /**
- * One step of the fold's end: the next traces that are due get their timers, and the mark moves behind them. Under a
- * job's key the same again changes nothing. Gives the new mark; undefined once all have theirs, and the fold is over.
- * @throws CheckpointMoved when another process has moved the mark
+ * Sets the timers of the next due traces after a catch-up, those with ids above `reached`. May be repeated: jobs have keys.
+ * Returns the new `reached`; undefined when all timers are set, and the catch-up has ended.
+ * @throws CheckpointMoved when another process has done the same
  */
-export const endFoldStep = async (
+export const setNextTimers = async (
   client: pg.ClientBase,
   reached: string,
   position: bigint,
@@ -171,8 +177,8 @@ export const endFoldStep = async (
   return last
 }
 
-/** After a job's last failure: the next count event of the trace begins anew. */
-export const giveUp = (pool: pg.Pool, { traceId, incarnation, runAt }: Payload): Promise<unknown> =>
+/** Clears a trace's timer after the last failure of its job: the next messages of the trace set a new one. */
+export const clearTimer = (pool: pg.Pool, { traceId, incarnation, runAt }: Payload): Promise<unknown> =>
   pool.query(
     `update tracebook.summaries set since = null, run_at = null
      where trace_id = $1 and incarnation = $2 and run_at = $3`,

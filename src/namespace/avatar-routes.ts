@@ -90,8 +90,9 @@ const putRoute = (app: FastifyInstance, service: AvatarServices) => {
 }
 
 const getRoute = (app: FastifyInstance, { reads, avatars }: AvatarServices) => {
-  const cacheFor = (reply: FastifyReply, isThisVersion: boolean) =>
-    reply.header('cache-control', isThisVersion ? 'public, max-age=31536000, immutable' : 'public, no-cache')
+  /** A URL with the version of the picture never shows another one; without it, caches have to ask each time. */
+  const setCaching = (reply: FastifyReply, hasVersion: boolean) =>
+    reply.header('cache-control', hasVersion ? 'public, max-age=31536000, immutable' : 'public, no-cache')
 
   app.get<{ Params: Params; Querystring: Query }>(
     '/v1/namespaces/:slug/avatar',
@@ -114,8 +115,8 @@ const getRoute = (app: FastifyInstance, { reads, avatars }: AvatarServices) => {
       if (!found) throw notFound()
       const etag = `"${found.storageId}"`
       reply.headers({ ...SAFE_HEADERS, etag })
-      cacheFor(reply, query.v === found.storageId)
-      if (matches(headers['if-none-match'], etag)) return reply.code(304).send()
+      setCaching(reply, query.v === found.storageId)
+      if (matchesEtag(headers['if-none-match'], etag)) return reply.code(304).send()
       const avatar = await avatars.get(found.namespaceId, found.storageId)
       if (!avatar) throw notFound()
       return reply.type(avatar.type).send(avatar.bytes)
@@ -123,5 +124,5 @@ const getRoute = (app: FastifyInstance, { reads, avatars }: AvatarServices) => {
   )
 }
 
-const matches = (header: string | undefined, etag: string): boolean =>
+const matchesEtag = (header: string | undefined, etag: string): boolean =>
   header !== undefined && header.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))

@@ -11,8 +11,8 @@ import { inviteByCode } from './invite-queries.ts'
 import { NamespaceInfo, PublicInvite, toNamespaceView } from './views.ts'
 import type { NamespaceServices } from './services.ts'
 
-const Code = z.object({ code: Key })
-type Code = z.infer<typeof Code>
+const Params = z.object({ code: Key })
+type Params = z.infer<typeof Params>
 
 const tags = ['invites']
 
@@ -26,7 +26,7 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
     return invite
   }
 
-  app.get<{ Params: Code }>(
+  app.get<{ Params: Params }>(
     '/v1/invites/:code',
     {
       config: { auth: 'none', limit: 'invite-look-up' },
@@ -36,14 +36,14 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
           'Anybody who has the code may look, as often as they like; also at an invite that is over. Errors: ' +
           '`not_found` (404); `rate_limited` (429) beyond 60 calls a minute from one address (default).',
         tags,
-        params: Code,
+        params: Params,
         response: answers(z.object({ invite: PublicInvite }), 404),
       },
     },
     async ({ params }, reply) => ok(reply, { invite: (await requireInvite(params.code)).invite }),
   )
 
-  app.post<{ Params: Code }>(
+  app.post<{ Params: Params }>(
     '/v1/invites/:code/accept',
     {
       config: { auth: 'required', limit: 'invite-look-up' },
@@ -55,7 +55,7 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
           '`invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) beyond 60 calls a minute from ' +
           'one address (default).',
         tags,
-        params: Code,
+        params: Params,
         response: answers(z.object({ namespace: NamespaceInfo }), 404, 410),
       },
     },

@@ -13,10 +13,10 @@ import { idOfSlug, membersOf, namespaceOfMember } from './queries.ts'
 import { MemberView } from './views.ts'
 import type { NamespaceServices } from './services.ts'
 
-const Namespace = z.object({ slug: Key })
-type Namespace = z.infer<typeof Namespace>
-const Member = Namespace.extend({ userId: Key })
-type Member = z.infer<typeof Member>
+const NamespaceParams = z.object({ slug: Key })
+type NamespaceParams = z.infer<typeof NamespaceParams>
+const MemberParams = NamespaceParams.extend({ userId: Key })
+type MemberParams = z.infer<typeof MemberParams>
 const RoleChange = z
   .object({ role: Role })
   .meta({ id: 'RoleChange', description: 'The role from now on', examples: [{ role: 'admin' }] })
@@ -28,7 +28,7 @@ const tags = ['members']
 export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
   const { reads, namespaces, write } = service
 
-  app.get<{ Params: Namespace }>(
+  app.get<{ Params: NamespaceParams }>(
     '/v1/namespaces/:slug/members',
     {
       config: { auth: 'required' },
@@ -37,7 +37,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
         description:
           'For its members. Errors: `forbidden` (403) for who is no member; `not_found` (404) for an unknown namespace.',
         tags,
-        params: Namespace,
+        params: NamespaceParams,
         response: answers(z.object({ members: z.array(MemberView).meta({ description: 'The members' }) }), 403, 404),
       },
     },
@@ -47,7 +47,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
     },
   )
 
-  app.patch<{ Params: Member; Body: RoleChange }>(
+  app.patch<{ Params: MemberParams; Body: RoleChange }>(
     '/v1/namespaces/:slug/members/:userId',
     {
       config: { auth: 'required' },
@@ -57,7 +57,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
           'The same role again changes nothing. Errors: `forbidden` (403) for who is no admin; `not_found` (404) for an ' +
           'unknown namespace or member; `last_admin` (409) when no admin would be left.',
         tags,
-        params: Member,
+        params: MemberParams,
         body: RoleChange,
         response: answers(z.object({ member: MemberView }), 404, 409),
       },
@@ -79,7 +79,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
     },
   )
 
-  app.delete<{ Params: Member }>(
+  app.delete<{ Params: MemberParams }>(
     '/v1/namespaces/:slug/members/:userId',
     {
       config: { auth: 'required' },
@@ -91,7 +91,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
           'another; `not_found` (404) for an unknown namespace or member; `last_admin` (409) when no admin would be ' +
           'left.',
         tags,
-        params: Member,
+        params: MemberParams,
         response: answers(z.object({ removed: done('That the member is removed') }), 404, 409),
       },
     },

@@ -27,7 +27,7 @@ const newWorld = (limit: number) => {
   return { shown, write, quota }
 }
 
-test('takes as much as there is room for, and not one more', async () => {
+test('as much fits as there is room for, and not one more', async () => {
   const { shown, write } = newWorld(3)
   const writes = Array.from({ length: 10 }, () => write(1))
   for (const { end } of writes) end('stored')
@@ -37,7 +37,7 @@ test('takes as much as there is room for, and not one more', async () => {
   assert.is(shown.used, 3)
 })
 
-test('waits for writes under way before it refuses: one may fail', async () => {
+test('a write waits for others before it is refused, because they may fail', async () => {
   const { write } = newWorld(1)
   const first = write(1)
   await until(() => first.reserved.length === 1)
@@ -47,7 +47,7 @@ test('waits for writes under way before it refuses: one may fail', async () => {
   assert.equal([await first.outcome, await second.outcome], ['failed', 'stored'])
 })
 
-test('waits for one whose later decision reserved nothing, too', async () => {
+test('a write also waits for one whose repeated decision reserves nothing', async () => {
   const { quota } = newWorld(1)
   const [claimed, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const first = quota.enforce('n', async (reserve) => {
@@ -62,7 +62,7 @@ test('waits for one whose later decision reserved nothing, too', async () => {
   await Promise.all([first, second])
 })
 
-test('never refuses what adds nothing, and refuses for good what no empty namespace could hold', async () => {
+test('a write that adds nothing is never refused, one that not even an empty namespace could hold always', async () => {
   const { shown, quota } = newWorld(3)
   shown.used = 100
   await quota.enforce('n', async (reserve) => reserve(0))
@@ -73,7 +73,7 @@ test('never refuses what adds nothing, and refuses for good what no empty namesp
   assert.is((await refusal(4)).code, 'payload_too_large')
 })
 
-test('a reserve takes the place of the one before, and namespaces have nothing to do with each other', async () => {
+test('a reservation replaces the one before of the same write, and namespaces are independent', async () => {
   const { quota } = newWorld(2)
   await quota.enforce('n', async (reserve) => {
     for (let i = 0; i < 5; i++) reserve(2)

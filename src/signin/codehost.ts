@@ -44,7 +44,11 @@ const translateErrors = async <T>(work: () => Promise<T>): Promise<T> => {
 
 /** The code host of the settings. The library `openid-client` checks state, nonce, issuer, signature and PKCE. */
 export const newCodehost = (settings: CodehostSettings): Codehost => {
-  const protocol = settings.provider.is === 'openid' ? openIdProtocol(settings) : oauthProtocol(settings)
+  const { protocol: configured } = settings
+  const protocol =
+    configured.is === 'openid'
+      ? openIdProtocol(settings, configured.issuer)
+      : oauthProtocol(settings, configured.endpoints)
 
   const authorizeUrl = async ({ state, verifier, nonce }: Secrets, redirectUri: string) => {
     const parameters = {

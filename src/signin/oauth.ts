@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { HttpError } from '../http/http-error.ts'
 import { toCredential } from './codehost-account.ts'
 import { type CodehostProtocol, TIMEOUT_SECONDS, allowLoopback } from './protocol.ts'
-import type { CodehostSettings } from './settings.ts'
+import type { CodehostSettings, OAuthEndpoints } from './settings.ts'
 
 const User = z.object({
   id: z.union([z.int(), z.string().min(1)]),
@@ -24,9 +24,7 @@ const bestEmail = (emails: z.infer<typeof Emails>) => {
   return verified.find(({ primary }) => primary) ?? verified[0] ?? emails.find(({ primary }) => primary) ?? emails[0]
 }
 
-type Endpoints = Extract<CodehostSettings['provider'], { is: 'oauth' }>
-
-const newConfiguration = ({ clientId, clientSecret }: CodehostSettings, { authorizeUrl, tokenUrl }: Endpoints) => {
+const newConfiguration = ({ clientId, clientSecret }: CodehostSettings, { authorizeUrl, tokenUrl }: OAuthEndpoints) => {
   const issuer = new URL(authorizeUrl).origin
   const server = { issuer, authorization_endpoint: authorizeUrl, token_endpoint: tokenUrl }
   const configuration = new client.Configuration(server, clientId, clientSecret, client.ClientSecretPost(clientSecret))
@@ -36,8 +34,7 @@ const newConfiguration = ({ clientId, clientSecret }: CodehostSettings, { author
 }
 
 /** Plain OAuth 2, with an endpoint that returns the user's account, as GitHub has. */
-export const oauthProtocol = (settings: CodehostSettings): CodehostProtocol => {
-  const endpoints = settings.provider as Endpoints
+export const oauthProtocol = (settings: CodehostSettings, endpoints: OAuthEndpoints): CodehostProtocol => {
   const configuration = newConfiguration(settings, endpoints)
 
   const get = async (url: string, token: string): Promise<unknown> => {

@@ -14,16 +14,16 @@ const Claims = z.object({
   email_verified: z.boolean().catch(false).default(false),
 })
 
-type Settings = CodehostSettings & { provider: { is: 'openid' } | { is: 'oauth' } }
-
 const authenticationFor = (
   secret: string,
   { token_endpoint_auth_methods_supported: methods }: client.ServerMetadata,
 ) => (methods?.includes('client_secret_post') ? client.ClientSecretPost(secret) : client.ClientSecretBasic(secret))
 
 /** OpenID Connect. The issuer's metadata is discovered at first use, and again after a failure. */
-export const openIdProtocol = ({ clientId, clientSecret, scope, provider }: Settings): CodehostProtocol => {
-  const issuer = provider.is === 'openid' ? provider.issuer : ''
+export const openIdProtocol = (
+  { clientId, clientSecret, scope }: CodehostSettings,
+  issuer: string,
+): CodehostProtocol => {
   let discovered: Promise<client.Configuration> | undefined
 
   const discover = async () => {
@@ -51,10 +51,10 @@ export const openIdProtocol = ({ clientId, clientSecret, scope, provider }: Sett
   const fetchCredential: CodehostProtocol['fetchCredential'] = async (tokens) => {
     const claims = tokens.claims()!
     const config = await configuration()
-    const more = config.serverMetadata().userinfo_endpoint
+    const userInfo = config.serverMetadata().userinfo_endpoint
       ? await client.fetchUserInfo(config, tokens.access_token, claims.sub)
       : {}
-    const merged = Claims.parse({ ...claims, ...more })
+    const merged = Claims.parse({ ...claims, ...userInfo })
     const login = merged.preferred_username ?? merged.nickname ?? merged.name ?? merged.email ?? merged.sub
     const { sub: id, picture: avatarUrl, email, email_verified: emailVerified } = merged
     return toCredential({ host: config.serverMetadata().issuer, id, login, avatarUrl, email, emailVerified })

@@ -2,16 +2,16 @@ import type { Client, Step } from '../engine/checkpoint.ts'
 import { movedBy } from '../engine/process-checkpoint.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
-import { MOVED } from './checkpoint.ts'
+import { MOVE_CHECKPOINT } from './checkpoint.ts'
 
-/** A deleted trace's stream: all that stands before the deletion has to go. */
-export type Due = {
+/** The stream of a deleted trace whose events before the deletion are not erased yet; a row of `tracebook.erasures`. */
+export type PendingErasure = {
   readonly stream: string
-  /** The deletion's revision, position and id; no id where an older version has noted it. */
+  /** The revision, position and id of the deletion; `eventId` is null when an older version stored it. */
   readonly before: bigint
   readonly position: bigint
   readonly eventId: string | null
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   readonly reason: string | null
 }
 
@@ -20,8 +20,8 @@ export const deletionsOf = (events: readonly RecordedEvent[]): RecordedEvent[] =
   ...new Map(events.filter(({ type }) => type === 'TraceDeleted').map((event) => [event.stream, event])).values(),
 ]
 
-const noteStatement = `
-  with ${MOVED}, noted as (
+const addStatement = `
+  with ${MOVE_CHECKPOINT}, added as (
     insert into tracebook.erasures (stream, before_revision, position, requested_at, event_id)
     select d.* from unnest($6::text[], $7::int8[], $8::int8[], $9::int8[], $10::uuid[]) d
     where exists (select from moved)
@@ -29,8 +29,8 @@ const noteStatement = `
       event_id = excluded.event_id, attempts = 0, reason = null, next_at = '-infinity'
   ) select from moved`
 
-/** Notes what is due and moves on, in one statement; false when another process has done so already. */
-export const noteDue = async (client: Client, step: Step, deletions: readonly RecordedEvent[]): Promise<boolean> => {
+/** Adds erasures and moves the checkpoint, in one statement. Returns false when another process has moved the checkpoint. */
+export const addPending = async (client: Client, step: Step, deletions: readonly RecordedEvent[]): Promise<boolean> => {
   const columns = [
     deletions.map(({ stream }) => stream),
     deletions.map(({ revision }) => revision),
@@ -38,28 +38,28 @@ export const noteDue = async (client: Client, step: Step, deletions: readonly Re
     deletions.map((event) => metadataOf(event).at),
     deletions.map(({ id }) => id),
   ]
-  const { rowCount } = await client.query({ text: noteStatement, values: [...movedBy(step), ...columns] })
+  const { rowCount } = await client.query({ text: addStatement, values: [...movedBy(step), ...columns] })
   return rowCount === 1
 }
 
-/** What is due and may be tried now, in the order in which it was deleted. */
-export const dueNow = async (client: Client): Promise<Due[]> =>
+/** The erasures that may be tried now, in the order of the deletions. */
+export const readPending = async (client: Client): Promise<PendingErasure[]> =>
   (
-    await client.query<Due>(`
+    await client.query<PendingErasure>(`
       select stream, before_revision as before, position, event_id as "eventId", reason from tracebook.erasures
       where next_at <= clock_timestamp() order by position`)
   ).rows
 
-export const noteDone = (client: Client, { stream, before }: Due): Promise<unknown> =>
+export const deletePending = (client: Client, { stream, before }: PendingErasure): Promise<unknown> =>
   client.query('delete from tracebook.erasures where stream = $1 and before_revision = $2', [stream, before])
 
-const LONGEST_SECONDS = 300
+const MAX_BACKOFF_SECONDS = 300
 
-/** Leaves the stream alone for a while: a second at first, five minutes in the end. */
-export const noteFailure = (client: Client, { stream, before }: Due, reason: string): Promise<unknown> =>
+/** Postpones an erasure that has failed: by a second at first, by five minutes at most. */
+export const postponePending = (client: Client, { stream, before }: PendingErasure, reason: string): Promise<unknown> =>
   client.query(
     `update tracebook.erasures set attempts = attempts + 1, reason = $3,
-       next_at = clock_timestamp() + make_interval(secs => least(power(2, least(attempts, 20)), ${LONGEST_SECONDS}))
+       next_at = clock_timestamp() + make_interval(secs => least(power(2, least(attempts, 20)), ${MAX_BACKOFF_SECONDS}))
      where stream = $1 and before_revision = $2`,
     [stream, before, reason],
   )

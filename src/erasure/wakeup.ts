@@ -1,20 +1,20 @@
-/** Wakes a loop that sleeps; a ring while it is awake is not lost. */
-export type Bell = {
-  ring(): void
-  /** Resolves after a ring, after `ms`, or with the signal. */
-  wait(ms: number, signal: AbortSignal): Promise<void>
+/** Wakes a loop that sleeps. A call of `wake` while the loop is awake makes its next `sleep` return at once. */
+export type Wakeup = {
+  wake(): void
+  /** Resolves after `wake`, after `ms`, or with the signal. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-export const newBell = (): Bell => {
-  let isRung = false
-  let wake = () => {}
+export const newWakeup = (): Wakeup => {
+  let isWoken = false
+  let endSleep = () => {}
 
-  const ring = () => {
-    isRung = true
-    wake()
+  const wake = () => {
+    isWoken = true
+    endSleep()
   }
 
-  const sleep = (ms: number, signal: AbortSignal) =>
+  const wait = (ms: number, signal: AbortSignal) =>
     new Promise<void>((resolve) => {
       const end = () => {
         clearTimeout(timer)
@@ -23,13 +23,13 @@ export const newBell = (): Bell => {
       }
       const timer = setTimeout(end, ms)
       signal.addEventListener('abort', end)
-      wake = end
+      endSleep = end
     })
 
-  const wait = async (ms: number, signal: AbortSignal) => {
-    if (!isRung && !signal.aborted) await sleep(ms, signal)
-    isRung = false
+  const sleep = async (ms: number, signal: AbortSignal) => {
+    if (!isWoken && !signal.aborted) await wait(ms, signal)
+    isWoken = false
   }
 
-  return { ring, wait }
+  return { wake, sleep }
 }

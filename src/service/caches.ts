@@ -13,18 +13,18 @@ export type CachesOptions = {
   readonly reads: Reads<ReadTables>
   /** The clock, in milliseconds. */
   readonly now: () => number
-  /** False while this node hears nothing of the log: then nothing is answered from memory. */
+  /** False while this node does not follow the log: then nothing is answered from memory. */
   readonly isAlive: () => boolean
-  /** The last position that this node has heard of. */
+  /** The last position of the log that this node has seen. */
   readonly heard: () => bigint
-  /** How far the read models have come. */
+  /** The checkpoint of the read models. */
   readonly shown: () => bigint
-  /** Resolves when they have come to a position. @throws Unavailable */
+  /** Resolves when the read models have applied a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>
   readonly metrics: Metrics
 }
 
-/** What this node keeps of the read models in memory, and the long answers that are being read from it. */
+/** Everything of this node that events can make stale: what is cached from the read models, and answers that are being sent. */
 export const newCaches = ({ reads, now, isAlive, heard, shown, caughtUp, metrics }: CachesOptions) => {
   const tokens = newTokens({ reads, now, isAlive })
   const feedCache = newFeedCache(isAlive)
@@ -39,11 +39,11 @@ export const newCaches = ({ reads, now, isAlive, heard, shown, caughtUp, metrics
       metrics.realtimeCoalesced.inc(coalesced)
     },
   })
-  const renamed = () => {
+  const onModelsChanged = () => {
     feedCache.clear()
     live.clear()
   }
-  const models = newModelRegistry(reads, () => caughtUp(heard()), renamed)
+  const models = newModelRegistry(reads, () => caughtUp(heard()), onModelsChanged)
   const all = [tokens, feedCache, streams, live]
   return {
     tokens,
@@ -51,17 +51,17 @@ export const newCaches = ({ reads, now, isAlive, heard, shown, caughtUp, metrics
     streams,
     live,
     models,
-    /** Called for every event before its write is answered. @throws for one that this version does not know */
+    /** Called for every event before its write is answered. @throws for an event type that this version does not know */
     observe: (event: Happened) => {
-      const seen = { position: event.position, ...effectOf(event) }
-      for (const cache of all) cache.observe(seen)
+      const effect = { position: event.position, ...effectOf(event) }
+      for (const cache of all) cache.observe(effect)
       models.observe(event)
     },
-    /** Drops everything: something has happened that this node does not understand. */
+    /** Drops everything. Called when it is not known what has changed. */
     forget: () => {
       for (const cache of [...all, models]) cache.clear()
     },
-    /** The same for a log in another epoch, where positions begin anew. */
+    /** Drops everything, with the positions of past changes. Called when the log is in another epoch. */
     restart: () => {
       for (const cache of all) cache.restart()
     },

@@ -7,12 +7,12 @@ import type { Metrics } from '../metrics.ts'
 
 export const UNREACHABLE = 'the log cannot be reached'
 
-/** How long a start waits for a log that does not answer. */
-const START_MS = 5_000
+/** How long the start of the service waits for a log that does not answer. */
+const START_TIMEOUT_MS = 5_000
 
-/** Waits for what begins with the log, but not for long: reads need no log. */
-export const startWaitsFor = (work: Promise<void>): Promise<void> =>
-  withTimeout(START_MS, UNREACHABLE, work).catch(() => {})
+/** Waits for a part that needs the log, for 5 s at most, because the service can start and serve reads without the log. */
+export const waitDuringStart = (work: Promise<void>): Promise<void> =>
+  withTimeout(START_TIMEOUT_MS, UNREACHABLE, work).catch(() => {})
 
 export type ServiceLogOptions = {
   readonly databaseUrl: string
@@ -23,12 +23,12 @@ export type ServiceLogOptions = {
 }
 
 /**
- * Opens the log that the read models were made from; one that is away is tried again later.
- * @throws OtherLog when the read models have been made from another one
+ * Opens the log, and checks that the read models were built from it; while it cannot be reached, the check is repeated.
+ * @throws OtherLog when the read models were built from another log
  */
 export const openServiceLog = async (options: ServiceLogOptions): Promise<ProvenLog> => {
   const { databaseUrl, connections, eventStoreUrl, metrics, logger } = options
-  const bare = await openLog({
+  const unproven = await openLog({
     databaseUrl,
     connections,
     eventStoreUrl,
@@ -39,7 +39,7 @@ export const openServiceLog = async (options: ServiceLogOptions): Promise<Proven
     },
   })
   const prove = () =>
-    assertSameLog(databaseUrl, bare).then(
+    assertSameLog(databaseUrl, unproven).then(
       () => undefined,
       (error: unknown) => {
         if (error instanceof OtherLog) return error
@@ -48,8 +48,8 @@ export const openServiceLog = async (options: ServiceLogOptions): Promise<Proven
     )
   const refused = (reason: Error) =>
     logger.fatal({ reason: reason.message }, 'the log is refused: nothing is written or projected')
-  const log = provenLog({ log: bare, prove, refused })
-  await startWaitsFor(log.tried)
+  const log = provenLog({ log: unproven, prove, refused })
+  await waitDuringStart(log.tried)
   const problem = log.problem()
   if (!(problem instanceof OtherLog)) return log
   await log.close()

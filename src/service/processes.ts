@@ -33,12 +33,12 @@ export type ProcessesOptions = {
 }
 
 export type Processes = {
-  /** Every node answers from the catalogue's copy; only workers refresh it. */
+  /** Refreshes the model registry: on request on every node, by schedule on workers only. */
   readonly catalogue: CatalogueProcess
   close(): Promise<void>
 }
 
-/** Starts what the role `worker` does beside requests: erasure, summaries, and the refresh of the model catalogue. */
+/** Starts the processes of the role `worker`: erasure, summaries, and the refresh of the model registry. */
 export const startProcesses = (options: ProcessesOptions): Processes => {
   const { config, databaseUrl: url, sizes, log, codec, groups, reads, operations: pool, transactors } = options
   const { assertWritable, outage, now, logger } = options

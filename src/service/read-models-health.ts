@@ -7,13 +7,13 @@ import { isLed } from '../postgres/leader.ts'
 import { percentDone } from '../percent.ts'
 import type { Readiness } from '../http/health.ts'
 
-/** Read models that are further behind count as missing. */
+/** Read models that are further behind the log count as missing. */
 export const MAX_LAG_MS = 5_000
 
-/** Another process takes over within this; until then nothing is amiss. */
+/** How long another process may take to take over the projections; until then nothing is reported. */
 const TAKEOVER_MS = 10_000
 
-/** Says for how long, in milliseconds, nobody has kept a group's read models, as far as has been asked; 0 for somebody does. */
+/** For how many milliseconds no process has kept the read models of a group up to date, since the first call; 0 when one does. */
 export type ProjectorWatch = (node: GroupNode) => Promise<number>
 
 export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => performance.now()): ProjectorWatch => {
@@ -28,16 +28,17 @@ export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => pe
   }
 }
 
-export type GroupsHealthOptions = {
+export type ReadModelsHealthOptions = {
   readonly groups: Groups
-  /** Asked what other processes build. */
+  /** Queried for what other processes build. */
   readonly pool: Pick<pg.Pool, 'query'>
-  /** The last position that this node has heard of. */
+  /** The last position of the log that this node has seen. */
   readonly heard: () => bigint
   readonly projectors: ProjectorWatch
 }
 
-const elsewhere = (building: Building, heard: bigint, isApi: boolean): Readiness => {
+/** The state of read models that another process builds. `isApi`: this process cannot build them itself. */
+const healthOfBuilding = (building: Building, heard: bigint, isApi: boolean): Readiness => {
   switch (building.is) {
     case 'serving':
       return { missing: [], degraded: [] }
@@ -49,19 +50,19 @@ const elsewhere = (building: Building, heard: bigint, isApi: boolean): Readiness
         degraded: [`read models are being rebuilt: ${percentDone(0n, building.position, heard)} %`],
       }
     case 'nobody builds':
-      // A projector's own runner is about to.
+      // The runner of this projector will build them.
       return { missing: isApi ? ['the read models are not there, and no projector builds them'] : [], degraded: [] }
   }
 }
 
-/** Of a process that keeps no read models itself. */
+/** The problem that no process keeps the read models up to date, for a process that does not do so itself. */
 const projectorHealth = async (node: GroupNode, projectors: ProjectorWatch): Promise<string[]> =>
   (await projectors(node)) > TAKEOVER_MS
     ? ['no process keeps the read models up to date: start one with the role projector']
     : []
 
-/** What one group has to say, in words; what is missing comes in the way of those who need this group. */
-const healthOf = async (node: GroupNode, { pool, heard, projectors }: GroupsHealthOptions): Promise<Readiness> => {
+/** The state of one group of read models. */
+const healthOf = async (node: GroupNode, { pool, heard, projectors }: ReadModelsHealthOptions): Promise<Readiness> => {
   const [missing, degraded]: [string[], string[]] = [[], []]
   const state = node.state()
   if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
@@ -69,8 +70,8 @@ const healthOf = async (node: GroupNode, { pool, heard, projectors }: GroupsHeal
     missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
   else {
     const other = await buildingOf(pool as pg.Pool, node.group)
-      .then((building) => elsewhere(building, heard(), state === undefined))
-      .catch(() => undefined) // the database is away, and says so elsewhere
+      .then((building) => healthOfBuilding(building, heard(), state === undefined))
+      .catch(() => undefined) // the database is away, which `reads.check` reports
     missing.push(...(other?.missing ?? []))
     degraded.push(...(other?.degraded ?? []))
     if (!state && other && other.missing.length === 0)
@@ -82,8 +83,8 @@ const healthOf = async (node: GroupNode, { pool, heard, projectors }: GroupsHeal
   return { missing, degraded }
 }
 
-/** Only the main group keeps the service from serving; what others lack is named, with whose it is. */
-export const groupsHealth = async (options: GroupsHealthOptions): Promise<Readiness> => {
+/** The state of all groups. Only the main group can make the service not ready; problems of others count as degraded. */
+export const readModelsHealth = async (options: ReadModelsHealthOptions): Promise<Readiness> => {
   const { main, all } = options.groups
   const found = await Promise.all(all.map(async (node) => ({ node, health: await healthOf(node, options) })))
   const others = found

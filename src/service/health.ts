@@ -6,18 +6,18 @@ import { withTimeout } from '../engine/with-timeout.ts'
 import type { Readiness } from '../http/health.ts'
 import type { EventLog } from '../log/log.ts'
 import { newClockCheck } from '../postgres/clock.ts'
-import { MAX_LAG_MS, groupsHealth, newProjectorWatch } from './groups-health.ts'
+import { MAX_LAG_MS, newProjectorWatch, readModelsHealth } from './read-models-health.ts'
 import { UNREACHABLE } from './log.ts'
 
 export type HealthOptions = {
   readonly groups: Groups
   readonly log: Pick<EventLog, 'head'>
-  /** Why the log is not used, in words; undefined when it is. */
+  /** Why the log cannot be used, for people; undefined when it can. */
   readonly logProblem: () => string | undefined
   readonly reads: Pick<Reads<unknown>, 'check'>
-  /** Asked about other processes, and about the time. */
+  /** Queried for other processes, and for the database's clock. */
   readonly pool: pg.Pool
-  /** The last position that this node has heard of. */
+  /** The last position of the log that this node has seen. */
   readonly heard: () => bigint
   readonly isDiskLow: () => boolean
   /** The clock, in milliseconds. */
@@ -25,13 +25,13 @@ export type HealthOptions = {
 }
 
 export type ServiceHealth = {
-  /** @throws Unavailable while writes must not be taken: projections stopped or far behind, or the disk nearly full */
+  /** @throws Unavailable while writes must be refused: the log away, projections stopped or far behind, the disk nearly full */
   readonly assertWritable: () => void
   readonly readiness: () => Promise<Readiness>
 }
 
-/** How long the log may take to say where it ends. */
-const HEAD_MS = 5_000
+/** How long the log may take to answer where it ends. */
+const HEAD_TIMEOUT_MS = 5_000
 
 export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
   const { groups, log, logProblem, reads, pool, heard, isDiskLow, now } = options
@@ -47,24 +47,24 @@ export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
     if (groups.main.lag.ms() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
   }
 
-  const headComplaint = () =>
-    withTimeout(HEAD_MS, UNREACHABLE, log.head()).then(
+  const headProblem = () =>
+    withTimeout(HEAD_TIMEOUT_MS, UNREACHABLE, log.head()).then(
       () => undefined,
       () => UNREACHABLE,
     )
 
   const readiness = async (): Promise<Readiness> => {
-    const [health, clockComplaint, unreadable, unwritable] = await Promise.all([
-      groupsHealth({ groups, pool, heard, projectors }),
+    const [health, clockProblem, readProblem, logFailure] = await Promise.all([
+      readModelsHealth({ groups, pool, heard, projectors }),
       clock.complaint(),
       reads.check(),
-      logProblem() ?? headComplaint(),
+      logProblem() ?? headProblem(),
     ])
-    const isGiven = (reason: string | undefined) => reason !== undefined
-    const diskComplaint = isDiskLow() ? 'the disk is nearly full: writes are refused' : undefined
+    const isProblem = (reason: string | undefined) => reason !== undefined
+    const diskProblem = isDiskLow() ? 'the disk is nearly full: writes are refused' : undefined
     return {
-      missing: [...health.missing, ...[unreadable, unwritable, diskComplaint].filter(isGiven)],
-      degraded: [...health.degraded, ...[clockComplaint].filter(isGiven)],
+      missing: [...health.missing, ...[readProblem, logFailure, diskProblem].filter(isProblem)],
+      degraded: [...health.degraded, ...[clockProblem].filter(isProblem)],
     }
   }
 

@@ -1,7 +1,7 @@
 import { type DecodedEvent, type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Model, ModelsEvent } from '../src/models/events.ts'
-import { normalizedId } from '../src/models/normalized-id.ts'
+import { normalizeModelId } from '../src/models/normalized-id.ts'
 import { texts } from '../src/postgres/arrays.ts'
 import { ignoredButModels } from './support/ignored.ts'
 import { type RowOf, tableOf } from './table.ts'
@@ -97,7 +97,7 @@ const writeModels = (rows: readonly Offered[], write: WriteStatement) =>
     'models-upsert',
     `${written.insert} on conflict (provider_id, model_id) do update set normalized_id = excluded.normalized_id,
        name = excluded.name, search = excluded.search, body = excluded.body`,
-    written.values(rows.map((row) => ({ ...row, normal: normalizedId(row.modelId) }))),
+    written.values(rows.map((row) => ({ ...row, normal: normalizeModelId(row.modelId) }))),
   )
 
 const removeModels = (rows: readonly Row[], write: WriteStatement) =>

@@ -1,7 +1,7 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
 import pretty from 'pino-pretty'
 
-/** The part of a logger that most parts of the service need: details first, then the message. */
+/** The methods of a logger that the parts of the service use. Each part picks its own, so that tests can pass simple objects. */
 export type MinimalLogger = {
   info(details: object, message: string): void
   warn(details: object, message: string): void

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { exitOnUsage } from './sync/command-end.ts'
+import { exitOnUsage } from './cli/exit.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
-/** Loaded by need: `sync` shall not wait for the server's modules. */
+/** Each command is imported only when it is called, so that `sync` does not load the server's modules. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
   login: async () => (await import('./commands/login.ts')).loginCommand(),
@@ -21,13 +21,8 @@ const program = new Command('tracebook')
   .version(version)
   .exitOverride(exitOnUsage)
 
-try {
-  const [, , name = ''] = process.argv
-  // What is no command is a question, or a mistake: either way all of them are named.
-  const needed = Object.hasOwn(commands, name) ? [commands[name]!] : Object.values(commands)
-  for (const load of needed) program.addCommand((await load()).exitOverride(exitOnUsage))
-  await program.parseAsync()
-} catch (error) {
-  console.error(`tracebook: ${error instanceof Error ? error.message : String(error)}`)
-  process.exit(1)
-}
+const [, , name = ''] = process.argv
+// Without a command, or with an unknown one, commander lists all of them.
+const needed = Object.hasOwn(commands, name) ? [commands[name]!] : Object.values(commands)
+for (const load of needed) program.addCommand(await load())
+await program.parseAsync()

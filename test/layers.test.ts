@@ -13,12 +13,13 @@ const root = join(import.meta.dirname, '..')
 const floors: readonly (readonly string[])[] = [
   [
     'json',
-    'command.ts',
+    'cli',
+    'bounded-map.ts',
     'ids.ts',
     'logger.ts',
     'metrics.ts',
+    'pause.ts',
     'percent.ts',
-    'plain.ts',
     'text-limits.ts',
     'trim-end.ts',
     'uuid.ts',

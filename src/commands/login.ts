@@ -1,14 +1,12 @@
 import { Command } from 'commander'
-import { command } from '../command.ts'
-import { plain } from '../plain.ts'
-import { newApi } from '../sync/client.ts'
-import { logInWithCodehost } from '../sync/codehost-login.ts'
-import { ending, exitOnUsage } from '../sync/command-end.ts'
-import { configFolder, isExposed, serverAddress } from '../sync/config.ts'
-import { exitCodes } from '../sync/exit-codes.ts'
-import { UsageError } from '../sync/errors.ts'
-import { logIn } from '../sync/login.ts'
-import { newPerson } from '../sync/person.ts'
+import { commandName } from '../cli/command-name.ts'
+import { escapeControls } from '../cli/escape.ts'
+import { runCommand, exitOnUsage, exitCodes, UsageError } from '../cli/exit.ts'
+import { newApiClient } from '../sync/api/client.ts'
+import { configDir, isUnencrypted, serverAddress } from '../sync/config.ts'
+import { logInWithCodehost } from '../sync/login/codehost-login.ts'
+import { logInWithDevice } from '../sync/login/device-login.ts'
+import { newTerminalPrompts } from '../sync/login/terminal-prompts.ts'
 
 type Options = {
   readonly server?: string
@@ -39,20 +37,25 @@ Environment:
 
 Exit codes: 0 logged in, 1 the server refused or did not answer, 2 wrong usage`
 
-const run = async ({ server: given, codehost, namespace, invite, browser, yes }: Options): Promise<number> => {
+const login = async (options: Options): Promise<number> => {
+  const { codehost, namespace, invite, browser, yes } = options
   if (namespace !== undefined && !codehost) throw new UsageError('--namespace goes with --codehost')
   if (yes && !codehost) throw new UsageError('--yes goes with --codehost: nothing else is joined')
-  const server = serverAddress(given, process.env)
-  const config = configFolder(process.env)
-  if (isExposed(server)) console.error(`Warning: ${server} is not encrypted; others on the way can read your token.`)
-  const person = newPerson({ opensBrowser: browser, saysYes: yes ?? false })
+  const server = serverAddress(options.server, process.env)
+  const config = configDir(process.env)
+  if (isUnencrypted(server))
+    console.error(`Warning: ${server} is not encrypted; others on the network can read your token.`)
+  const prompts = newTerminalPrompts({ opensBrowser: browser, assumeYes: yes ?? false })
   const { userId, displayName, namespaceSlug } = codehost
-    ? await logInWithCodehost({ config, server, slug: namespace, inviteCode: invite, isLocal: browser, person }, newApi)
-    : await logIn(config, server, newApi, invite)
+    ? await logInWithCodehost(
+        { config, server, slug: namespace, inviteCode: invite, isLocal: browser, prompts },
+        newApiClient,
+      )
+    : await logInWithDevice(config, server, newApiClient, invite)
   const who = displayName === undefined ? `user ${userId}` : `${displayName} (user ${userId})`
-  const address = given === undefined ? '' : ` --server ${server}`
-  console.log(plain(`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`))
-  console.log(`Next: upload your sessions with: ${command} sync${address}`)
+  const serverOption = options.server === undefined ? '' : ` --server ${server}`
+  console.log(escapeControls(`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`))
+  console.log(`Next: upload your sessions with: ${commandName} sync${serverOption}`)
   return exitCodes.ok
 }
 
@@ -68,4 +71,4 @@ export const loginCommand = (): Command =>
     .option('--no-browser', 'with --codehost: open no browser, paste the code')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action((options: Options) => ending(() => run(options)))
+    .action((options: Options) => runCommand(() => login(options)))

@@ -1,26 +1,21 @@
 import { Command } from 'commander'
+import { exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
 import { readConfig } from '../config.ts'
-import { readRunningService } from '../embedded/lock.ts'
 import { newLogger } from '../logger.ts'
-import { OFF } from '../models/process.ts'
+import { NO_CATALOGUE } from '../models/settings.ts'
 import { SourceFailed } from '../models/source.ts'
 import { openService } from '../service/open.ts'
+import { findDatabaseUrl } from './database-url.ts'
 
-/** Where the database is: that of `DATABASE_URL`, or the one that a running `serve` has brought. */
-const findDatabase = async (given: string | undefined, dataDir: string): Promise<string> => {
-  const url = given ?? (await readRunningService(dataDir))?.databaseUrl
-  if (!url) throw new Error(`nothing serves ${dataDir}: start \`tracebook serve\`, or set DATABASE_URL`)
-  return url
-}
-
-const refresh = async () => {
+const refresh = async (): Promise<number> => {
   const config = { ...readConfig(process.env), ROLES: ['api' as const] }
-  if (config.CATALOGUE_URL === OFF) throw new Error('CATALOGUE_URL is none: there is nothing to refresh from')
-  const databaseUrl = await findDatabase(config.DATABASE_URL, config.DATA_DIR)
+  if (config.CATALOGUE_URL === NO_CATALOGUE) throw new Error('CATALOGUE_URL is none: there is nothing to refresh from')
+  const databaseUrl = await findDatabaseUrl(config)
   const { service, close } = await openService({ config, databaseUrl, logger: newLogger('silent') })
   try {
     const { providers, models, added, updated, removed } = await service.catalogue.refresh()
     console.log(`${providers} providers, ${models} models: ${added} added, ${updated} updated, ${removed} removed`)
+    return exitCodes.ok
   } catch (error) {
     if (!(error instanceof SourceFailed)) throw error
     throw new Error(`${config.CATALOGUE_URL} cannot be read: ${error.message}`, { cause: error })
@@ -29,11 +24,14 @@ const refresh = async () => {
   }
 }
 
+/** `tracebook models refresh` */
 export const modelsCommand = (): Command =>
   new Command('models')
     .description('The model registry, which gives models their names.')
+    .exitOverride(exitOnUsage)
     .addCommand(
       new Command('refresh')
         .description('Read the catalogue of CATALOGUE_URL now, and take over what changed.')
-        .action(refresh),
+        .exitOverride(exitOnUsage)
+        .action(() => runCommand(refresh)),
     )

@@ -1,53 +1,44 @@
 import { Command } from 'commander'
-import { groups } from '../../projections/index.ts'
+import { groups as allGroups } from '../../projections/index.ts'
+import { runCommand, exitOnUsage, UsageError, exitCodes } from '../cli/exit.ts'
 import { readConfig } from '../config.ts'
-import { readRunningService } from '../embedded/lock.ts'
 import { newCodec } from '../engine/codec.ts'
 import type { Group } from '../engine/group.ts'
 import { rebuild } from '../engine/rebuild.ts'
 import { formats } from '../events.ts'
 import { openLog } from '../log/open-log.ts'
 import { percentDone } from '../percent.ts'
-import { ending, exitOnUsage } from '../sync/command-end.ts'
-import { UsageError } from '../sync/errors.ts'
-import { exitCodes } from '../sync/exit-codes.ts'
+import { findDatabaseUrl } from './database-url.ts'
 
-/** The database of DATABASE_URL, or of the service that runs on DATA_DIR. @throws Error when there is neither */
-export const databaseOf = async ({
-  DATABASE_URL,
-  DATA_DIR,
-}: {
-  DATABASE_URL?: string | undefined
-  DATA_DIR: string
-}) => {
-  if (DATABASE_URL) return DATABASE_URL
-  const running = await readRunningService(DATA_DIR)
-  if (!running) throw new Error(`no service runs on ${DATA_DIR}: start it, or set DATABASE_URL`)
-  return running.databaseUrl
-}
+const PROGRESS_INTERVAL_MS = 1_000
 
-/** One group by its name, or all. @throws UsageError */
-const chosen = (known: readonly Group[], name: string | undefined): readonly Group[] => {
-  if (name === undefined) return known
-  const group = known.find((one) => one.name === name)
+const namesOf = (groups: readonly Group[]): string => groups.map(({ name }) => name).join(', ')
+
+/** The group with this name, or all without a name. @throws UsageError for an unknown name */
+const selectGroups = (groups: readonly Group[], name: string | undefined): readonly Group[] => {
+  if (name === undefined) return groups
+  const group = groups.find((candidate) => candidate.name === name)
   if (group) return [group]
-  throw new UsageError(
-    `no group of read models is called ${name}; there are: ${known.map(({ name }) => name).join(', ')}`,
-  )
+  throw new UsageError(`no group of read models is called ${name}; there are: ${namesOf(groups)}`)
 }
 
-const run = async (wanted: readonly Group[]): Promise<number> => {
-  const config = readConfig(process.env)
-  const url = await databaseOf(config)
-  const log = await openLog({ databaseUrl: url, eventStoreUrl: config.EVENTSTORE_URL })
-  let last = 0
-  const progress = (position: bigint, goal: bigint) => {
-    if (performance.now() - last < 1_000) return
-    last = performance.now()
+/** Prints the progress on stderr every second. */
+const newProgressPrinter = () => {
+  let printedAt = 0
+  return (position: bigint, goal: bigint) => {
+    if (performance.now() - printedAt < PROGRESS_INTERVAL_MS) return
+    printedAt = performance.now()
     console.error(`${percentDone(0n, position, goal)} %`)
   }
+}
+
+const rebuildGroups = async (groups: readonly Group[]): Promise<number> => {
+  const config = readConfig(process.env)
+  const url = await findDatabaseUrl(config)
+  const log = await openLog({ databaseUrl: url, eventStoreUrl: config.EVENTSTORE_URL })
+  const progress = newProgressPrinter()
   try {
-    for (const group of wanted) {
+    for (const group of groups) {
       const started = performance.now()
       await rebuild({ url, group, log, codec: newCodec(formats), progress })
       console.log(`read models ${group.name} rebuilt in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
@@ -58,14 +49,11 @@ const run = async (wanted: readonly Group[]): Promise<number> => {
   }
 }
 
-/** `tracebook rebuild`: replays the log into new read models beside those that serve, then swaps them. */
-export const rebuildCommand = (known: readonly Group[] = groups): Command =>
+/** `tracebook rebuild`: builds new read models from the log while the old ones serve, then swaps them. */
+export const rebuildCommand = (groups: readonly Group[] = allGroups): Command =>
   new Command('rebuild')
     .description('Build the read models anew from the log, beside those that serve, and swap them')
-    .argument(
-      '[group]',
-      `which read models: ${known.map(({ name }) => name).join(', ')} (default: all, one after the other)`,
-    )
+    .argument('[group]', `which read models: ${namesOf(groups)} (default: all, one after the other)`)
     .addHelpText('after', '\nUses DATABASE_URL, or the service that runs on DATA_DIR. Nothing stops meanwhile.')
     .exitOverride(exitOnUsage)
-    .action((name?: string) => ending(() => run(chosen(known, name))))
+    .action((name?: string) => runCommand(() => rebuildGroups(selectGroups(groups, name))))

@@ -1,13 +1,15 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command } from 'commander'
-import { command } from '../command.ts'
+import { commandName } from '../cli/command-name.ts'
+import { exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
 import { readConfig } from '../config.ts'
 import { newLogger } from '../logger.ts'
 import { type Running, serve } from '../service/serve.ts'
 
-const HARD_STOP_MS = 9_000
+/** A stop that takes longer ends the process with exit code 1. */
+const STOP_TIMEOUT_MS = 9_000
 
-/** Stops on SIGTERM and SIGINT; a second signal shortens that, and nothing is left behind. */
+/** Stops the service on SIGTERM and SIGINT; on a second signal without waiting for requests in flight. */
 const stopOnSignals = (running: Promise<Running>, starting: AbortController) => {
   let signals = 0
   const stop = async () => {
@@ -17,7 +19,7 @@ const stopOnSignals = (running: Promise<Running>, starting: AbortController) => 
       process.exit(0)
     }
     starting.abort()
-    setTimeout(() => process.exit(1), HARD_STOP_MS).unref()
+    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref()
     const service = await running.catch(() => undefined)
     await service?.stop('fast')
     process.exit(0)
@@ -26,41 +28,47 @@ const stopOnSignals = (running: Promise<Running>, starting: AbortController) => 
   process.on('SIGINT', () => void stop())
 }
 
-const greetingOf = (running: Running) => (running.roles.includes('api') ? forUsers(running) : forOperators(running))
+const startMessage = (running: Running) =>
+  running.roles.includes('api') ? userMessage(running) : operatorMessage(running)
 
-/** A process that has no API. */
-const forOperators = ({ url, roles, database }: Running) => `
+/** For a process without the role `api`. */
+const operatorMessage = ({ url, roles, database }: Running) => `
 Tracebook works as ${roles.join(' and ')}
   database   ${database}
   health     ${url}/health/ready
   metrics    ${url}/metrics
 `
 
-const forUsers = ({ url, database }: Running) => `
+const userMessage = ({ url, database }: Running) => `
 Tracebook serves at ${url}
   database   ${database}
   reference  ${url}/docs
 
 Next, in another terminal:
-  ${command} login    make this machine known
-  ${command} sync     bring in your Claude Code sessions
+  ${commandName} login    make this machine known
+  ${commandName} sync     bring in your Claude Code sessions
 `
 
+const start = async ({ roles }: { readonly roles?: string }): Promise<number> => {
+  // Makes V8 collect garbage sooner: under load the heap stays half as large, for a few percent more work.
+  setFlagsFromString('--heap-growing-percent=85')
+  const config = readConfig({ ...process.env, ...(roles ? { ROLES: roles } : {}) })
+  const logger = newLogger(config.LOG_LEVEL)
+  const starting = new AbortController()
+  const running = serve(config, logger, starting.signal)
+  stopOnSignals(running, starting)
+  const message = startMessage(await running)
+  // When a program reads standard output, it gets nothing but JSON lines.
+  if (process.stdout.isTTY) console.log(message)
+  else console.error(message)
+  return exitCodes.ok
+}
+
+/** `tracebook serve`: runs the service until a signal stops it. */
 export const serveCommand = (): Command =>
   new Command('serve')
     .description('Run the service. Without DATABASE_URL it brings its own PostgreSQL, under DATA_DIR.')
     .option('--roles <list>', 'what this process does: api, projector, worker (default: all; also ROLES)')
     .addHelpText('after', '\nConfiguration is environment variables; the README lists them all.')
-    .action(async ({ roles }: { roles?: string }) => {
-      // Collects sooner: under load the heap holds half of what it would, for a few percent more work.
-      setFlagsFromString('--heap-growing-percent=85')
-      const config = readConfig({ ...process.env, ...(roles ? { ROLES: roles } : {}) })
-      const logger = newLogger(config.LOG_LEVEL)
-      const starting = new AbortController()
-      const running = serve(config, logger, starting.signal)
-      stopOnSignals(running, starting)
-      const text = greetingOf(await running)
-      // Standard output has nothing but JSON lines where a program reads it.
-      if (process.stdout.isTTY) console.log(text)
-      else console.error(text)
-    })
+    .exitOverride(exitOnUsage)
+    .action((options: { readonly roles?: string }) => runCommand(() => start(options)))

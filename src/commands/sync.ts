@@ -1,18 +1,18 @@
 import { homedir } from 'node:os'
 import { Command, Option } from 'commander'
-import { plain } from '../plain.ts'
+import { escapeControls } from '../cli/escape.ts'
+import { runCommand, exitOnUsage } from '../cli/exit.ts'
 import { claudeCode } from '../sync/agents/claude-code.ts'
-import { newApi } from '../sync/client.ts'
-import { ending, exitOnUsage } from '../sync/command-end.ts'
-import { configFolder, serverAddress } from '../sync/config.ts'
-import { connect } from '../sync/connect.ts'
-import { discover } from '../sync/discover.ts'
-import { visibilities, type Visibility } from '../sync/place-trace.ts'
-import type { Report } from '../sync/report/events.ts'
-import { barReport, jsonReport, lineReport } from '../sync/report/reports.ts'
-import { announced, realWaiting } from '../sync/retry.ts'
-import { syncFiles } from '../sync/run.ts'
-import { statesOf } from '../sync/states.ts'
+import { findSessionFiles } from '../sync/agents/session-files.ts'
+import { newApiClient } from '../sync/api/client.ts'
+import { withNotice, realTiming } from '../sync/api/retry.ts'
+import { configDir, serverAddress } from '../sync/config.ts'
+import { connect } from '../sync/login/connect.ts'
+import type { Reporter } from '../sync/report/events.ts'
+import { barReporter, jsonReporter, lineReporter } from '../sync/report/reporters.ts'
+import { openFileStates } from '../sync/upload/file-states.ts'
+import { syncFiles } from '../sync/upload/sync-files.ts'
+import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
 
 type Options = {
   readonly server?: string
@@ -57,30 +57,30 @@ Exit codes:
 
 const output = { out: process.stdout, err: process.stderr }
 
-const reportFor = ({ json }: Options): Report => {
-  if (json) return jsonReport(output)
-  return process.stderr.isTTY ? barReport(output) : lineReport(output)
+const newReporter = ({ json }: Options): Reporter => {
+  if (json) return jsonReporter(output)
+  return process.stderr.isTTY ? barReporter(output) : lineReporter(output)
 }
 
-const run = async (paths: readonly string[], options: Options): Promise<number> => {
+const sync = async (paths: readonly string[], options: Options): Promise<number> => {
   const { visibility, dryRun = false, force = false, json = false } = options
   const [server, config, report] = [
     serverAddress(options.server, process.env),
-    configFolder(process.env),
-    reportFor(options),
+    configDir(process.env),
+    newReporter(options),
   ]
   const roots = claudeCode.roots(process.env, homedir())
   const unreadable: { readonly file: string; readonly message: string }[] = []
-  const files = await discover(claudeCode, paths, roots, (file, message) => unreadable.push({ file, message }))
-  const waiting = announced(realWaiting, (text) => void process.stderr.write(text))
+  const files = await findSessionFiles(claudeCode, paths, roots, (file, message) => unreadable.push({ file, message }))
+  const timing = withNotice(realTiming, (text) => void process.stderr.write(text))
   const connection = await connect({ config, server, slug: options.namespace, readOnly: dryRun }, (url, token) =>
-    newApi(url, token, waiting),
+    newApiClient(url, token, timing),
   )
   if (files.length === 0 && !json)
-    console.error(plain(`No session files in ${(paths.length > 0 ? paths : roots).join(', ')}.`))
+    console.error(escapeControls(`No session files in ${(paths.length > 0 ? paths : roots).join(', ')}.`))
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
-  for (const place of unreadable) report({ type: 'problem', kind: 'unreadable', ...place })
-  const states = statesOf(config, server, connection.namespaceId)
+  for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
+  const states = openFileStates(config, server, connection.namespaceId)
   const job = { connection, states, agent: claudeCode, visibility, dryRun, force, report }
   return (await syncFiles(job, files, unreadable.length)).exitCode
 }
@@ -98,4 +98,4 @@ export const syncCommand = (): Command =>
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action((paths: readonly string[], options: Options) => ending(() => run(paths, options), options.json))
+    .action((paths: readonly string[], options: Options) => runCommand(() => sync(paths, options), options.json))

@@ -2,27 +2,36 @@ import type { Client } from '../engine/checkpoint.ts'
 import { hasLogLostEvents, advanceStatement, readProcessCheckpoint } from '../engine/process-checkpoint.ts'
 import type { EventLog } from '../log/log.ts'
 
-/** How far the log has been looked through for deletions. */
+/** The name of the checkpoint up to which deletions have been read from the log. */
 const NAME = 'erasure'
 
-/** A common table expression `moved`: nothing else of the statement happens when another process has moved the checkpoint. */
-export const MOVED = `moved as (${advanceStatement(NAME)})`
+/**
+ * A common table expression `moved` that moves the checkpoint. It has no row when another process has moved it; then the rest of
+ * the statement must do nothing. Takes the parameters of `advanceParameters`.
+ */
+export const MOVE_CHECKPOINT = `moved as (${advanceStatement(NAME)})`
 
-const startOver = `
-  with begun as (
+const startOverStatement = `
+  with restarted as (
     update tracebook.processes set position = 0, epoch = null, event_position = null, event_id = null
     where name = '${NAME}' and position = $1 returning 1
-  ) delete from tracebook.erasures where exists (select from begun)`
+  ) delete from tracebook.erasures where exists (select from restarted)`
 
 /**
- * Where to go on in this epoch of the log. One that has lost what was seen is looked through anew, and what was due by it
- * is forgotten: a deletion that was lost must erase nothing, and all others are found again.
+ * The position to follow the log from in this epoch. When the log has lost events that were read, all pending erasures are
+ * deleted and the log is followed from its beginning: a lost deletion must erase nothing, and all others are found again.
+ * `onLost` is called then.
  */
-export const whereToGoOn = async (client: Client, log: EventLog, epoch: string, lost: () => void): Promise<bigint> => {
+export const resumePosition = async (
+  client: Client,
+  log: EventLog,
+  epoch: string,
+  onLost: () => void,
+): Promise<bigint> => {
   await client.query('insert into tracebook.processes (name, position) values ($1, 0) on conflict do nothing', [NAME])
   const reached = await readProcessCheckpoint(client, NAME)
   if (!(await hasLogLostEvents(log, reached, epoch))) return reached.position
-  lost()
-  await client.query(startOver, [reached.position])
+  onLost()
+  await client.query(startOverStatement, [reached.position])
   return 0n
 }

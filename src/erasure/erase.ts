@@ -2,67 +2,67 @@ import pg from 'pg'
 import type { Client } from '../engine/checkpoint.ts'
 import type { OpenGroup } from '../engine/open-group.ts'
 import type { EventLog } from '../log/log.ts'
-import type { Due } from './due.ts'
+import type { PendingErasure } from './pending-erasures.ts'
 
-/** What erasure needs to know of a group of read models. */
+/** The parts of a group of read models that erasure uses. */
 export type ErasedGroup = Pick<OpenGroup, 'group' | 'schema' | 'watermark' | 'quarantine'>
 
-export type Tools = {
+export type ErasureContext = {
   readonly client: Client
   readonly log: EventLog
   readonly groups: readonly ErasedGroup[]
   readonly signal: AbortSignal
 }
 
-/** A stream that cannot be erased for now, and why. */
-class NotYet extends Error {
-  override readonly name = 'NotYet'
+/** A stream that cannot be erased now; the message says why. */
+class NotErasableYet extends Error {
+  override readonly name = 'NotErasableYet'
 }
 
-/** Whether all read models have seen a deletion: only then nothing of it can be read any more. Waits a while for it. */
+/** Whether all read models have applied the deletion at this position, so that the trace cannot be read. Waits up to `ms`. */
 export const haveAllPassed = (groups: readonly ErasedGroup[], position: bigint, ms: number): Promise<boolean> =>
   Promise.all(groups.map(({ watermark }) => watermark.waitFor(position, ms))).then(
     () => true,
     () => false,
   )
 
-/** A stream in quarantine has not been deleted from the read models, and a deletion that was lost deletes nothing. */
-const assertDeleted = async ({ log, groups }: Tools, { stream, position, eventId }: Due) => {
+/** @throws NotErasableYet for a stream in quarantine, whose deletion is not applied, and for a deletion that the log has lost */
+const assertDeleted = async ({ log, groups }: ErasureContext, { stream, position, eventId }: PendingErasure) => {
   if (groups.some(({ quarantine }) => !quarantine.isNotQuarantined(stream)))
-    throw new NotYet('the stream is in quarantine')
+    throw new NotErasableYet('the stream is in quarantine')
   if (eventId !== null && (await log.holds(position, eventId)) === false)
-    throw new NotYet('the log does not hold its deletion')
+    throw new NotErasableYet('the log does not hold its deletion')
 }
 
-/** Takes a deleted trace out of all read models, then out of the log. May be repeated at any point. */
-export const erase = async (tools: Tools, due: Due): Promise<void> => {
-  const { client, log, groups, signal } = tools
-  await assertDeleted(tools, due)
+/** Erases a deleted trace from all read models, then from the log. May be interrupted and repeated at any point. */
+export const erase = async (context: ErasureContext, pending: PendingErasure): Promise<void> => {
+  const { client, log, groups, signal } = context
+  await assertDeleted(context, pending)
   for (const { group, schema } of groups) {
-    while (await group.sweep?.(client, schema, due.stream)) signal.throwIfAborted()
+    while (await group.sweep?.(client, schema, pending.stream)) signal.throwIfAborted()
   }
-  await log.truncate(due.stream, due.before)
+  await log.truncate(pending.stream, pending.before)
 }
 
-/** No such table: the schema has still to be made. A lock that others hold: they will let go of it. */
-const LATER = new Set(['42P01', '55P03'])
+/** Errors of PostgreSQL that will pass: the table does not exist yet, or another session holds a lock. */
+const PASSING_ERRORS = new Set(['42P01', '55P03'])
 
 /**
- * Takes away what no stream that is due accounts for: a replay, a rebuild, and read models that were built from the
- * beginning come by deletions again that were erased long ago.
+ * Erases rows of deleted traces that have no pending erasure: a rebuild or a replay of the log applies deletions again whose
+ * erasure was completed long ago.
  */
-export const sweepRest = async ({ client, groups, signal }: Tools): Promise<void> => {
+export const sweepLeftovers = async ({ client, groups, signal }: ErasureContext): Promise<void> => {
   for (const { group, schema } of groups) {
     try {
       while (await group.sweep?.(client, schema)) signal.throwIfAborted()
     } catch (error) {
-      if (!LATER.has((error as { code?: string }).code ?? '')) throw error
+      if (!PASSING_ERRORS.has((error as { code?: string }).code ?? '')) throw error
     }
   }
 }
 
-/** Why a try failed, without what PostgreSQL quotes. */
-export const failureOf = (error: unknown): string => {
+/** Why an attempt failed, without the values that PostgreSQL quotes in its messages. */
+export const reasonOf = (error: unknown): string => {
   if (error instanceof pg.DatabaseError) return `PostgreSQL refuses it (${error.code})`
   return error instanceof Error ? error.message : 'unknown'
 }

@@ -5,22 +5,23 @@ import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
 import { destroyConnection, newClient } from '../postgres/connect.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
-import { type Bell, newBell } from './bell.ts'
-import { whereToGoOn } from './checkpoint.ts'
-import { type Due, deletionsOf, dueNow, noteDone, noteDue, noteFailure } from './due.ts'
-import { type ErasedGroup, type Tools, erase, failureOf, haveAllPassed, sweepRest } from './erase.ts'
+import { resumePosition } from './checkpoint.ts'
+import { type ErasedGroup, type ErasureContext, erase, haveAllPassed, reasonOf, sweepLeftovers } from './erase.ts'
+import {
+  type PendingErasure,
+  addPending,
+  deletePending,
+  deletionsOf,
+  postponePending,
+  readPending,
+} from './pending-erasures.ts'
+import { type Wakeup, newWakeup } from './wakeup.ts'
 
-/**
- * After `TraceDeleted` nothing of a trace can be read; this process takes away what is left of it, in the read models and
- * in the log. What is due stands in `tracebook.erasures` until it is done, so a kill at any point is made good. One
- * process leads, on the session that its statements go through. What a former leader still does harms nothing: the
- * checkpoint moves by compare-and-set, and a chunk or a truncation only takes what was deleted for good.
- */
 export type ErasureOptions = {
   readonly outage: OutageLog
   readonly url: string
   readonly log: EventLog
-  /** All read models that this node knows: nothing leaves the log before they all have seen its deletion. */
+  /** All groups of read models: nothing is erased from the log before they all have applied its deletion. */
   readonly groups: readonly ErasedGroup[]
   readonly logger: { info(data: object, message: string): void; error(data: object, message: string): void }
 }
@@ -29,89 +30,98 @@ export type Erasure = { close(): Promise<void> }
 
 const LOCK = 'tracebook erasure'
 const STATEMENT_MS = 30_000
-/** A chunk does not wait for a row that others hold, so that other streams get their turn. */
+/** A statement does not wait longer for a locked row, so that other streams are not held up. */
 const ROW_LOCK_MS = 2_000
-const PART = 'erasure'
+const PART_NAME = 'erasure'
 const RETRY_MS = 500
-const LOOK_AGAIN_MS = 1_000
-const SWEEP_MS = 5_000
-/** How many events may have to be looked at again after a restart, so that not every batch costs a commit. */
-const NOTE_EVERY = 5_000n
+const CLOSE_TIMEOUT_MS = 2_000
+const POLL_MS = 1_000
+const SWEEP_INTERVAL_MS = 5_000
+/** Without deletions the checkpoint is stored after this many events only, as each time costs a commit. */
+const CHECKPOINT_EVENTS = 5_000n
 
+/**
+ * After `TraceDeleted` a trace cannot be read; this process erases what is left of it in the read models and in the log.
+ * An erasure is a row of `tracebook.erasures` until it is completed, so the process may be killed at any point. One worker leads;
+ * its lock and its statements share one session. A former leader that goes on does no harm: the checkpoint moves by compare-and-set,
+ * and only what was deleted is erased.
+ */
 export const startErasure = ({ url, log, groups, logger, outage }: ErasureOptions): Erasure => {
   const stop = new AbortController()
   let current: LeaderSession | undefined
-  let complaint = ''
+  let lastReason = ''
 
-  const lost = () => logger.error({}, 'the log has lost its end: deletions are looked for from its beginning')
+  const onLost = () => logger.error({}, 'the log has lost its end: deletions are looked for from its beginning')
 
-  const follow = async (client: Client, bell: Bell, signal: AbortSignal) => {
+  /** Follows the log, and adds an erasure for each deleted trace. */
+  const followDeletions = async (client: Client, wakeup: Wakeup, signal: AbortSignal) => {
     const { epoch } = await log.identity()
-    let from = await whereToGoOn(client, log, epoch, lost)
+    let from = await resumePosition(client, log, epoch, onLost)
     let anchor: ReturnType<typeof anchorOf>
     for await (const { events, through } of log.follow({ after: from, signal })) {
       anchor = anchorOf(events) ?? anchor
       const deletions = deletionsOf(events)
-      if (deletions.length === 0 && through - from < NOTE_EVERY) continue
+      if (deletions.length === 0 && through - from < CHECKPOINT_EVENTS) continue
       if ((await log.identity()).epoch !== epoch) throw new LogChanged()
-      const isOurs = await noteDue(client, { from, through, epoch, anchor }, deletions)
-      if (!isOurs) throw new Error('another process has moved the checkpoint of erasure')
+      const hasMoved = await addPending(client, { from, through, epoch, anchor }, deletions)
+      if (!hasMoved) throw new Error('another process has moved the checkpoint of erasure')
       from = through
-      if (deletions.length > 0) bell.ring()
+      if (deletions.length > 0) wakeup.wake()
     }
   }
 
-  /** One stream's fault is its own; that of the log or of the database is everyone's. */
-  const failed = async (client: Client, due: Due, error: unknown) => {
+  /** Postpones one stream. When the log or the database is away, this throws, and nothing is postponed. */
+  const postpone = async (client: Client, pending: PendingErasure, error: unknown) => {
     await log.head()
-    const [{ stream }, reason] = [due, failureOf(error)]
-    if (reason !== due.reason) logger.error({ stream, reason }, 'a deleted trace cannot be erased yet')
-    await noteFailure(client, due, reason)
+    const reason = reasonOf(error)
+    const { stream } = pending
+    if (reason !== pending.reason) logger.error({ stream, reason }, 'a deleted trace cannot be erased yet')
+    await postponePending(client, pending, reason)
   }
 
-  const eraseDue = async (tools: Tools) => {
-    const { client, signal } = tools
-    for (const due of await dueNow(client)) {
-      if (!(await haveAllPassed(groups, due.position, LOOK_AGAIN_MS))) return
+  const erasePending = async (context: ErasureContext) => {
+    const { client, signal } = context
+    for (const pending of await readPending(client)) {
+      if (!(await haveAllPassed(groups, pending.position, POLL_MS))) return
       signal.throwIfAborted()
       try {
-        await erase(tools, due)
+        await erase(context, pending)
       } catch (error) {
         signal.throwIfAborted()
-        await failed(client, due, error)
+        await postpone(client, pending, error)
         continue
       }
-      await noteDone(client, due)
-      logger.info({ stream: due.stream }, 'erased')
+      await deletePending(client, pending)
+      logger.info({ stream: pending.stream }, 'erased')
     }
   }
 
-  const work = async (tools: Tools, bell: Bell) => {
-    let swept = Number.NEGATIVE_INFINITY
-    while (!tools.signal.aborted) {
-      await eraseDue(tools)
-      if (performance.now() - swept > SWEEP_MS) {
-        await sweepRest(tools)
-        swept = performance.now()
+  const eraseUntilStopped = async (context: ErasureContext, wakeup: Wakeup) => {
+    let sweptAt = Number.NEGATIVE_INFINITY
+    while (!context.signal.aborted) {
+      await erasePending(context)
+      if (performance.now() - sweptAt > SWEEP_INTERVAL_MS) {
+        await sweepLeftovers(context)
+        sweptAt = performance.now()
       }
-      complaint = ''
-      await bell.wait(LOOK_AGAIN_MS, tools.signal)
+      lastReason = ''
+      await wakeup.sleep(POLL_MS, context.signal)
     }
   }
 
-  const lead = async ({ client, lost: ended }: LeaderSession) => {
+  const lead = async ({ client, lost }: LeaderSession) => {
     await client.query(`set lock_timeout = ${ROW_LOCK_MS}`)
-    const over = new AbortController()
-    const signal = AbortSignal.any([stop.signal, ended, over.signal])
-    const bell = newBell()
-    const both = [follow(client, bell, signal), work({ client, log, groups, signal }, bell)]
-    const outcomes = await Promise.allSettled(both.map((one) => one.finally(() => over.abort())))
+    const end = new AbortController()
+    const signal = AbortSignal.any([stop.signal, lost, end.signal])
+    const wakeup = newWakeup()
+    const loops = [followDeletions(client, wakeup, signal), eraseUntilStopped({ client, log, groups, signal }, wakeup)]
+    const outcomes = await Promise.allSettled(loops.map((loop) => loop.finally(() => end.abort())))
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
 
-  const once = async () => {
+  const runOnce = async () => {
     const leader = await openLeaderSession(url, newClient(url, 'erasure', STATEMENT_MS))
-    outage.recovered(PART)
+    outage.recovered(PART_NAME)
     current = leader
     try {
       if (await leader.acquire(LOCK, stop.signal)) await lead(leader)
@@ -121,28 +131,28 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
     }
   }
 
-  const complain = (error: Error) => {
+  const logFailure = (error: Error) => {
     if (stop.signal.aborted) return
-    if (error instanceof LogUnavailable) return // the watch on the log tells of it
-    if (isOutage(error)) return outage.failed(PART, error)
-    if (error.message === complaint) return
-    complaint = error.message
+    if (error instanceof LogUnavailable) return // logged by the watch on the log
+    if (isOutage(error)) return outage.failed(PART_NAME, error)
+    if (error.message === lastReason) return
+    lastReason = error.message
     logger.info({ reason: error.message }, 'erasure begins again')
   }
 
-  const run = async () => {
+  const runUntilStopped = async () => {
     while (!stop.signal.aborted) {
-      await once().catch(complain)
+      await runOnce().catch(logFailure)
       await sleep(RETRY_MS, undefined, { signal: stop.signal }).catch(() => {})
     }
   }
 
-  const running = run()
+  const running = runUntilStopped()
   const close = async () => {
     stop.abort()
-    const patience = setTimeout(() => current && destroyConnection(current.client), 2_000)
+    const timeout = setTimeout(() => current && destroyConnection(current.client), CLOSE_TIMEOUT_MS)
     await running
-    clearTimeout(patience)
+    clearTimeout(timeout)
   }
   return { close }
 }

@@ -1,30 +1,30 @@
 import { PUBLIC_TRACES, tracesIn } from '../effects.ts'
 import { newRecentChanges } from '../engine/recent-changes.ts'
-import { type FeedPage, type Filled, newPages } from './pages.ts'
+import { type FeedPage, type PageSnapshot, newPageStore } from './pages.ts'
 import type { FeedRow } from './queries.ts'
 
-/** Which first page: the public one, or that of a namespace with all its traces. */
+/** A first page: of the public feed, or of all traces of a namespace. */
 export type PageKey = { readonly limit: number; readonly namespaceId?: string }
 
-/** A page with the rows that it was made of. */
-export type FilledPage = Omit<FeedPage, 'topics'> & { readonly rows: readonly FeedRow[] }
+/** A page with the rows that it was made from. */
+export type ReadPage = Omit<FeedPage, 'topics'> & { readonly rows: readonly FeedRow[] }
 
-/** First pages, as many as memory allows: those that were asked for last. */
+/** A cache of first pages with bounded memory. */
 export type FeedCache = {
-  /** What is cached, or what `fill` gives; concurrent callers share one fill. */
-  get(key: PageKey, fill: () => Promise<FilledPage>): Promise<FeedPage> | FeedPage
-  /** Drops what an event makes stale, given the topics that it changes. Called before its write is answered. */
+  /** The cached page, or the result of `fill`; concurrent calls share one `fill`. */
+  get(key: PageKey, fill: () => Promise<ReadPage>): Promise<FeedPage> | FeedPage
+  /** Drops the pages that an event makes stale, by the topics that it changes. Called before its write is answered. */
   observe(event: { readonly position: bigint; readonly topics: readonly string[] }): void
   clear(): void
   /** The same for a log in another epoch: positions begin anew. */
   restart(): void
 }
 
-const REMEMBERED = 1_000
+const REMEMBERED_CHANGES = 1_000
 
 const PUBLIC = 'public'
 
-/** Everything that a page shows, and what would show more: an event about any of it makes the page stale. */
+/** The list of traces, and all traces, namespaces and authors on the page. */
 const topicsOfPage = ({ namespaceId }: PageKey, rows: readonly FeedRow[]): Set<string> => {
   const topics = new Set([namespaceId === undefined ? PUBLIC_TRACES : tracesIn(namespaceId)])
   for (const row of rows) {
@@ -34,31 +34,31 @@ const topicsOfPage = ({ namespaceId }: PageKey, rows: readonly FeedRow[]): Set<s
   return topics
 }
 
-const toFilled = (key: PageKey, { rows, ...page }: FilledPage): Filled => {
+const toSnapshot = (key: PageKey, { rows, ...page }: ReadPage): PageSnapshot => {
   const position = (rows[0] as { position?: bigint } | undefined)?.position ?? -1n
   return { page: { ...page, topics: topicsOfPage(key, rows) }, position }
 }
 
 /**
- * An event says exactly when a cached answer is stale. A page is kept with the checkpoint of the snapshot that it was
- * read from, and only if no event behind that checkpoint has touched it meanwhile. `isAlive` is false while this node
- * hears nothing of the log: then nothing is served from here, or kept.
+ * Events make cached pages stale. A page is stored with the checkpoint of the snapshot that it was read from, and only if no
+ * later event has changed one of its topics. `isAlive` is false while this node does not follow the log: then the cache is
+ * neither read nor written.
  */
 export const newFeedCache = (isAlive: () => boolean): FeedCache => {
-  const pages = newPages()
-  const filling = new Map<string, Promise<Filled>>()
-  const changes = newRecentChanges<readonly string[]>(REMEMBERED)
-  let clearings = 0
+  const pages = newPageStore()
+  const filling = new Map<string, Promise<PageSnapshot>>()
+  const changes = newRecentChanges<readonly string[]>(REMEMBERED_CHANGES)
+  let clearCount = 0
 
-  const isStale = ({ position, page: { topics } }: Filled) =>
+  const isStale = ({ position, page: { topics } }: PageSnapshot) =>
     changes.since(position, (changed) => changed.some((topic) => topics.has(topic))) !== 'unchanged'
 
-  const start = (name: string, key: PageKey, fill: () => Promise<FilledPage>): Promise<Filled> => {
-    const [before, mayKeep] = [clearings, isAlive()]
+  const startFill = (name: string, key: PageKey, fill: () => Promise<ReadPage>): Promise<PageSnapshot> => {
+    const [before, mayStore] = [clearCount, isAlive()]
     const work = async () => {
-      const filled = toFilled(key, await fill())
-      if (mayKeep && clearings === before && !isStale(filled)) pages.set(name, filled)
-      return filled
+      const snapshot = toSnapshot(key, await fill())
+      if (mayStore && clearCount === before && !isStale(snapshot)) pages.set(name, snapshot)
+      return snapshot
     }
     const started = work().finally(() => {
       if (filling.get(name) === started) filling.delete(name)
@@ -67,21 +67,21 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
     return started
   }
 
-  const ask = async (name: string, key: PageKey, fill: () => Promise<FilledPage>): Promise<FeedPage> => {
+  const fillOnce = async (name: string, key: PageKey, fill: () => Promise<ReadPage>): Promise<FeedPage> => {
     const running = filling.get(name)
-    const before = clearings
-    if (!running) return (await start(name, key, fill)).page
-    // It began before this request, so it may have missed what was answered in between; a later one cannot have.
-    const filled = await running
-    if (clearings === before && !isStale(filled)) return filled.page
-    const later = filling.get(name) ?? start(name, key, fill)
+    const before = clearCount
+    if (!running) return (await startFill(name, key, fill)).page
+    // This fill began before the request, so it may have missed a write that was answered since; one that starts now cannot.
+    const snapshot = await running
+    if (clearCount === before && !isStale(snapshot)) return snapshot.page
+    const later = filling.get(name) ?? startFill(name, key, fill)
     return (await later).page
   }
 
   const get: FeedCache['get'] = (key, fill) => {
     const name = `${key.limit} ${key.namespaceId ?? PUBLIC}`
-    const filled = isAlive() ? pages.get(name) : undefined
-    return filled ? filled.page : ask(name, key, fill)
+    const snapshot = isAlive() ? pages.get(name) : undefined
+    return snapshot ? snapshot.page : fillOnce(name, key, fill)
   }
 
   const observe: FeedCache['observe'] = ({ position, topics }) => {
@@ -90,7 +90,7 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
   }
 
   const clear = () => {
-    clearings += 1
+    clearCount += 1
     pages.clear()
     filling.clear()
   }

@@ -1,63 +1,66 @@
 import { PAGE_BYTES } from '../http/page-bytes.ts'
 import type { FeedEntry } from './queries.ts'
 
-/** The first page of a feed: its entries, what it is about, and for the public one the anonymous answer as ready bytes. */
+/** The first page of a feed. */
 export type FeedPage = {
   readonly entries: readonly FeedEntry[]
+  /** An event that changes one of these topics makes the page stale. */
   readonly topics: ReadonlySet<string>
+  /** The whole answer to a request without a session; of the public feed only. */
   readonly body?: Buffer
 }
 
-/** A page, and the checkpoint of the snapshot that it was read from. */
-export type Filled = { readonly page: FeedPage; readonly position: bigint }
+/** A page, and the checkpoint of the database snapshot that it was read from. */
+export type PageSnapshot = { readonly page: FeedPage; readonly position: bigint }
 
-/** A page of the longest kind, with its entries. */
+/** In characters; room for one page of the largest size, which holds its text twice, as entries and as body. */
 const MAX_WEIGHT = 3 * PAGE_BYTES
-const ENTRY_WEIGHT = 400 // of an entry without its text, and of what it is found by
+const ENTRY_WEIGHT = 400 // of an entry without its text, with its topics
 
-/** About what a page takes in memory, in characters: a title may be as long as a body. */
-const weigh = ({ page: { entries, body } }: Filled): number =>
+/** About how much memory a page takes, in characters. */
+const weigh = ({ page: { entries, body } }: PageSnapshot): number =>
   entries.reduce((sum, { text }) => sum + ENTRY_WEIGHT + text.length, ENTRY_WEIGHT + (body?.length ?? 0))
 
-/** Pages by name and by what they are about. */
-export const newPages = () => {
-  const pages = new Map<string, Filled>()
+/** Pages by name and by topic. When they are too heavy together, the least recently used ones are dropped. */
+export const newPageStore = () => {
+  const pages = new Map<string, PageSnapshot>()
   const byTopic = new Map<string, Set<string>>()
   let weight = 0
 
   const remove = (name: string) => {
-    const filled = pages.get(name)
-    if (!filled) return
-    weight -= weigh(filled)
-    for (const topic of filled.page.topics) {
-      const about = byTopic.get(topic)!
-      about.delete(name)
-      if (about.size === 0) byTopic.delete(topic)
+    const snapshot = pages.get(name)
+    if (!snapshot) return
+    weight -= weigh(snapshot)
+    for (const topic of snapshot.page.topics) {
+      const names = byTopic.get(topic)!
+      names.delete(name)
+      if (names.size === 0) byTopic.delete(topic)
     }
     pages.delete(name)
   }
 
-  const set = (name: string, filled: Filled) => {
+  const set = (name: string, snapshot: PageSnapshot) => {
     remove(name)
-    const more = weigh(filled)
-    if (more > MAX_WEIGHT) return
-    weight += more
+    const added = weigh(snapshot)
+    if (added > MAX_WEIGHT) return
+    weight += added
     while (weight > MAX_WEIGHT) remove(pages.keys().next().value!)
-    pages.set(name, filled)
-    for (const topic of filled.page.topics) {
-      const about = byTopic.get(topic)
-      if (about) about.add(name)
+    pages.set(name, snapshot)
+    for (const topic of snapshot.page.topics) {
+      const names = byTopic.get(topic)
+      if (names) names.add(name)
       else byTopic.set(topic, new Set([name]))
     }
   }
 
-  /** Moves the page behind all others that wait to be dropped. */
-  const get = (name: string): Filled | undefined => {
-    const filled = pages.get(name)
-    if (filled && pages.delete(name)) pages.set(name, filled)
-    return filled
+  /** Also makes the page the most recently used one. */
+  const get = (name: string): PageSnapshot | undefined => {
+    const snapshot = pages.get(name)
+    if (snapshot && pages.delete(name)) pages.set(name, snapshot)
+    return snapshot
   }
 
+  /** Drops all pages with a topic. */
   const drop = (topic: string) => {
     for (const name of byTopic.get(topic) ?? []) remove(name)
   }

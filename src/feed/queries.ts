@@ -17,7 +17,8 @@ export type FeedRow = ListedRow & {
   author_name: string | null
 }
 
-const FAR_FUTURE: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+/** Before all traces: the start of a list. */
+const NEWEST: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
 const publicPage = `
   select id, created_at from feed where visibility = 'public' and (created_at, id) < ($1, $2)
@@ -27,7 +28,7 @@ const namespacePage = `
   select id, created_at from feed where namespace_id = $4 and (created_at, id) < ($1, $2)
   order by created_at desc, id desc limit $3`
 
-// An OR over both conditions would cost 25 times as much; UNION drops what stands in both.
+// An OR of both conditions would cost 25 times as much. UNION drops the traces that are in both.
 const sessionPage = `
   select id, created_at from ((${publicPage}) union (${namespacePage})) both_pages
   order by created_at desc, id desc limit $3`
@@ -48,7 +49,7 @@ export const publicFeedStatement = feedStatement(publicPage)
 export const sessionFeedStatement = feedStatement(sessionPage)
 export const namespaceFeedStatement = feedStatement(namespacePage)
 
-/** Whose traces a page shows: everybody's public ones, one namespace's whatever their visibility, or both. */
+/** The traces that a page shows: all public ones, all of a namespace, or both. */
 export type FeedSource = 'public' | { readonly namespaceId: string; readonly withPublic: boolean }
 
 /** The rows of one page of the feed, newest first. */
@@ -57,7 +58,7 @@ export const feedRows = (
   options: { source: FeedSource; limit: number; after: After | undefined },
 ): Promise<FeedRow[]> => {
   const { source, limit } = options
-  const { createdAt, id } = options.after ?? FAR_FUTURE
+  const { createdAt, id } = options.after ?? NEWEST
   const values = [createdAt, id, limit]
   if (source === 'public') return reads.rows<FeedRow & Row>('feed-public', publicFeedStatement, values)
   const { namespaceId, withPublic } = source
@@ -66,12 +67,12 @@ export const feedRows = (
     : reads.rows<FeedRow & Row>('feed-namespace', namespaceFeedStatement, [...values, namespaceId])
 }
 
-/** One trace of the feed: where it stands, and what is shown of it as JSON text, empty for nothing. */
+/** A trace of the feed: its sort keys, and its JSON, which is empty when it must not be shown. */
 export type FeedEntry = {
   readonly created_at: bigint
   readonly id: string
   readonly text: string
-  /** Of a page of a feed; what is not shown takes its part of it too. */
+  /** Its part of the bytes of a page, also when it is not shown. */
   readonly bytes: number
 }
 
@@ -82,7 +83,7 @@ const entryText = (row: FeedRow): string =>
     author: row.author_id && jsonObject({ id: `"${row.author_id}"`, displayName: row.author_name }),
   })
 
-/** What is in quarantine keeps its place, but nothing of it is shown. */
+/** The entry of a row. A trace in quarantine keeps its place in the list, but is not shown. */
 export const toEntry = (row: FeedRow, { reads, models }: Pick<FeedServices, 'reads' | 'models'>): FeedEntry => {
   const { created_at, id, weight } = row
   const isShown = reads.isNotQuarantined(`trace-${id}`, `namespace-${row.namespace_id}`)
@@ -93,7 +94,7 @@ export const toEntry = (row: FeedRow, { reads, models }: Pick<FeedServices, 'rea
 const isNewer = (a: FeedEntry, b: FeedEntry) =>
   a.created_at === b.created_at ? a.id > b.id : a.created_at > b.created_at
 
-/** Two pages as one, newest first, what stands in both once; `preferred` says what such an entry looks like. */
+/** Merges two pages, newest first. An entry that is in both is taken from `preferred`. */
 export const mergeEntries = (
   preferred: readonly FeedEntry[],
   others: readonly FeedEntry[],
@@ -115,8 +116,8 @@ export const mergeEntries = (
   return merged
 }
 
-/** How many of the entries one answer may hold. */
-const countOf = (entries: readonly FeedEntry[], limit: number) =>
+/** How many of the entries fit into one answer. */
+const fittingCount = (entries: readonly FeedEntry[], limit: number) =>
   fitting(
     entries.map(({ bytes }) => bytes),
     limit,
@@ -127,13 +128,13 @@ const listText = (entries: readonly FeedEntry[], count: number): string => {
   return jsonArray(texts.filter((text) => text !== ''))
 }
 
-/** The traces alone, as many as fit. */
+/** The JSON array of the traces that fit into one answer. */
 export const feedList = (entries: readonly FeedEntry[], limit: number): string =>
-  listText(entries, countOf(entries, limit))
+  listText(entries, fittingCount(entries, limit))
 
-/** The data of a feed answer, from one entry more than it may show. */
+/** The JSON data of an answer. `entries` has one more than `limit` when there is another page. */
 export const feedText = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): string => {
-  const count = countOf(entries, limit)
+  const count = fittingCount(entries, limit)
   const next = entries.length > count && count > 0 ? `,"nextCursor":"${cursorAfter(entries[count - 1]!)}"` : ''
   return `{"traces":${listText(entries, count)},"isAuthenticated":${isAuthenticated}${next}}`
 }

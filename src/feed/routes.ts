@@ -16,15 +16,15 @@ const Feed = z.object({
   nextCursor,
 })
 
-/** The home feed. First pages are kept in memory; a session's own traces are merged into the public. */
+/** The route of the feed. First pages are cached: the public one, and one for each namespace; a session gets both merged. */
 export const feedRoutes = (app: FastifyInstance, service: FeedServices): void => {
   const { reads } = service
   const { publicPage, namespacePage } = firstPages(service)
 
   const firstPage = async (namespaceId: string | undefined, limit: number) => {
     if (namespaceId === undefined) return (await publicPage(limit)).entries
-    const [own, everybodys] = await Promise.all([namespacePage(namespaceId, limit), publicPage(limit)])
-    return mergeEntries(own.entries, everybodys.entries, limit + 1)
+    const [own, others] = await Promise.all([namespacePage(namespaceId, limit), publicPage(limit)])
+    return mergeEntries(own.entries, others.entries, limit + 1)
   }
 
   const laterPage = async (namespaceId: string | undefined, limit: number, after: After) => {

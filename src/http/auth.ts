@@ -81,7 +81,7 @@ export const streamsOfCaller = ({ sessionId, userId, identityId, namespace }: Ca
 export type AuthOptions = AttemptOptions & {
   readonly config: HttpConfig
   /** Notes that a session was used. */
-  readonly uses: { note(sessionId: string): void }
+  readonly lastUsed: { record(sessionId: string): void }
   /** @throws InQuarantine when one of these streams cannot be trusted */
   readonly reads: { assertNotQuarantined(...streams: string[]): void }
 }
@@ -91,7 +91,7 @@ export type AuthOptions = AttemptOptions & {
  * CSRF token besides. What is told to a caller is for nobody else, which no cache on the way can know by itself.
  */
 export const installAuth = (app: FastifyInstance, options: AuthOptions): void => {
-  const { uses, config, reads } = options
+  const { lastUsed, config, reads } = options
   const cookieName = cookieNameOf(config)
   app.decorateRequest('caller', undefined)
   app.decorateRequest('authenticatedAt', 0)
@@ -111,7 +111,7 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
     reads.assertNotQuarantined(...streamsOfCaller(caller))
     assertCsrf(request, presented)
     request.caller = presented.via === 'cookie' ? { ...caller, via: 'cookie' } : caller
-    uses.note(caller.sessionId)
+    lastUsed.record(caller.sessionId)
   }
 
   app.addHook('onRequest', async (request, reply) => {

@@ -1,11 +1,11 @@
 import jsonpatch from 'fast-json-patch'
 import type { Decision, StreamKind } from '../engine/stream.ts'
 import type { PatchOperation } from '../trace/events.ts'
-import { ModelsEvent, type Provider } from './events.ts'
+import { ModelsEvent, type ModelProvider } from './events.ts'
 
-export type Registered = { readonly is: 'absent' } | { readonly is: 'present'; readonly provider: Provider }
+export type ProviderState = { readonly is: 'absent' } | { readonly is: 'present'; readonly provider: ModelProvider }
 
-const evolve = (state: Registered, event: ModelsEvent): Registered => {
+const evolve = (state: ProviderState, event: ModelsEvent): ProviderState => {
   switch (event.type) {
     case 'ProviderAdded':
       return { is: 'present', provider: structuredClone(event.data) }
@@ -22,8 +22,8 @@ const evolve = (state: Registered, event: ModelsEvent): Registered => {
 const PROVIDER_BYTES = 2_000
 const MODEL_BYTES = 2_500
 
-/** Streams `models-<provider>`, the id as the catalogue has it. */
-export const registry: StreamKind<Registered, ModelsEvent> = {
+/** Streams `models-<provider>`, with the provider's id in the catalogue. */
+export const modelProviders: StreamKind<ProviderState, ModelsEvent> = {
   category: 'models',
   events: ModelsEvent,
   initial: () => ({ is: 'absent' }),
@@ -32,18 +32,18 @@ export const registry: StreamKind<Registered, ModelsEvent> = {
     PROVIDER_BYTES + (state.is === 'present' ? MODEL_BYTES * Object.keys(state.provider.models).length : 0),
 }
 
-/** The part of a path that stands for a whole value: a field of the provider, or one of its models. */
-const wholePath = (path: string) =>
+/** The JSON pointer to the whole value that a path leads into: a field of the provider, or one of its models. */
+const pathOfWholeValue = (path: string) =>
   path
     .split('/')
     .slice(0, path.startsWith('/models/') ? 3 : 2)
     .join('/')
 
-const valueAt = (provider: Provider, path: string): unknown => jsonpatch.getValueByPointer(provider, path)
+const valueAt = (provider: ModelProvider, path: string): unknown => jsonpatch.getValueByPointer(provider, path)
 
-/** What changes one provider into another: fields and models that differ, each whole. */
-export const difference = (before: Provider, after: Provider): PatchOperation[] => {
-  const paths = new Set(jsonpatch.compare(before, after).map(({ path }) => wholePath(path)))
+/** The patch from one provider to another. Fields and models that differ are replaced as a whole. */
+export const diffProviders = (before: ModelProvider, after: ModelProvider): PatchOperation[] => {
+  const paths = new Set(jsonpatch.compare(before, after).map(({ path }) => pathOfWholeValue(path)))
   return [...paths].map((path): PatchOperation => {
     const value = valueAt(after, path)
     if (value === undefined) return { op: 'remove', path }
@@ -51,15 +51,15 @@ export const difference = (before: Provider, after: Provider): PatchOperation[] 
   })
 }
 
-/** Takes over what the catalogue says of a provider; nothing when the registry says so already. */
-export const put =
-  (provider: Provider): Decision<Registered, ModelsEvent> =>
+/** Adds a provider, or updates it to the catalogue. */
+export const putProvider =
+  (provider: ModelProvider): Decision<ProviderState, ModelsEvent> =>
   (state) => {
     if (state.is === 'absent') return [{ type: 'ProviderAdded', data: provider }]
-    const patch = difference(state.provider, provider)
+    const patch = diffProviders(state.provider, provider)
     return patch.length === 0 ? [] : [{ type: 'ProviderUpdated', data: { patch } }]
   }
 
-/** Takes out a provider that the catalogue no longer has. */
-export const remove = (): Decision<Registered, ModelsEvent> => (state) =>
+/** Removes a provider that is not in the catalogue any more. */
+export const removeProvider = (): Decision<ProviderState, ModelsEvent> => (state) =>
   state.is === 'absent' ? [] : [{ type: 'ProviderRemoved', data: {} }]

@@ -8,15 +8,15 @@ import { PatchOperation } from '../trace/events.ts'
 const date = (description: string) =>
   text(`${description}: \`YYYY-MM\` or \`YYYY-MM-DD\`; empty when it is not known`, '2025-08-07')
 
-const words = (description: string) => z.array(z.string()).meta({ description, examples: [['text', 'image']] })
+const stringList = (description: string) => z.array(z.string()).meta({ description, examples: [['text', 'image']] })
 
-const tokens = (of: string) =>
+const tokenLimit = (of: string) =>
   z
     .number()
     .meta({ description: `At most this many tokens of ${of}` })
     .optional()
 
-/** A model as a provider offers it. Prices are US dollars for a million tokens. */
+/** A model of a provider. Prices are US dollars for a million tokens. */
 export const Model = z.object({
   name: text('The name of the model', 'GPT-5'),
   family: text('The family that the model belongs to').optional(),
@@ -31,7 +31,7 @@ export const Model = z.object({
   lastUpdated: date('When the model was last updated'),
   status: text('How mature the model is, if the catalogue says so', 'beta').optional(),
   modalities: z
-    .object({ input: words('What the model takes'), output: words('What the model gives') })
+    .object({ input: stringList('What the model takes'), output: stringList('What the model gives') })
     .meta({ description: 'The kinds of content of the model' }),
   cost: z.record(z.string(), z.unknown()).meta({
     description: 'Prices in US dollars for a million tokens, by kind',
@@ -39,9 +39,9 @@ export const Model = z.object({
   }),
   limit: z
     .object({
-      context: tokens('input and output together'),
-      output: tokens('output'),
-      input: tokens('input'),
+      context: tokenLimit('input and output together'),
+      output: tokenLimit('output'),
+      input: tokenLimit('input'),
     })
     .meta({ description: 'How much the model takes and gives' }),
   interleaved: z
@@ -58,21 +58,21 @@ export const Model = z.object({
 })
 export type Model = z.infer<typeof Model>
 
-const provider = {
+const providerFields = {
   name: z.string(),
   env: z.array(z.string()),
   npm: z.string(),
   api: z.string().optional(),
   doc: z.string(),
-  /** By model id, which may hold `/`, `:` and `@`. */
+  /** By model id, which may contain `/`, `:` and `@`. */
   models: z.record(z.string(), Model),
 }
-export const Provider = z.object(provider)
-export type Provider = z.infer<typeof Provider>
+export const ModelProvider = z.object(providerFields)
+export type ModelProvider = z.infer<typeof ModelProvider>
 
-/** Stream `models-<provider>`. A patch holds whole values at `/<field>` and `/models/<id>` only. */
+/** Stream `models-<provider>`. The paths of a patch are `/<field>` and `/models/<id>` only. */
 export const ModelsEvent = z.discriminatedUnion('type', [
-  event('ProviderAdded', provider),
+  event('ProviderAdded', providerFields),
   event('ProviderUpdated', { patch: z.array(PatchOperation) }),
   event('ProviderRemoved', {}),
 ])

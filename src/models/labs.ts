@@ -1,5 +1,5 @@
-/** Which provider is a model's own lab, by how its normalised id begins. The first that the catalogue has wins. */
-const labs: readonly (readonly [begins: RegExp, providers: readonly string[]])[] = [
+/** The providers that are the lab that made a model, by the beginning of its normalized id. The first in the catalogue is used. */
+const LABS: readonly (readonly [begins: RegExp, providers: readonly string[]])[] = [
   [/^claude/, ['anthropic']],
   [/^(?:gpt|chatgpt|o\d|codex|text-embedding|dall-e|whisper|sora)(?:-|$|\d)/, ['openai']],
   [/^(?:gemini|gemma|imagen|veo)/, ['google', 'google-vertex']],
@@ -22,6 +22,6 @@ const labs: readonly (readonly [begins: RegExp, providers: readonly string[]])[]
   [/^morph/, ['morph']],
 ]
 
-/** The providers that are a model's own lab, best first; none when nobody knows. */
+/** The providers that are the lab that made a model, best first; empty for an unknown one. */
 export const labsOf = (normalizedId: string): readonly string[] =>
-  labs.find(([begins]) => begins.test(normalizedId))?.[1] ?? []
+  LABS.find(([begins]) => begins.test(normalizedId))?.[1] ?? []

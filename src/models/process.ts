@@ -1,39 +1,42 @@
-import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { Unavailable } from '../engine/rejected.ts'
-import type { Refresh, Refreshed } from './refresh.ts'
+import type { MinimalLogger } from '../logger.ts'
+import { pause } from '../pause.ts'
+import type { Refresh, RefreshResult } from './refresh.ts'
+import { NO_CATALOGUE } from './settings.ts'
 import { SourceFailed } from './source.ts'
 
-/** Keeps the registry fresh: at the start when it was never filled from this source, then daily. */
+/** Refreshes the registry from its source: at the start if that was never done, then daily. */
 export type CatalogueOptions = {
   readonly pool: pg.Pool
   readonly source: string
   readonly refresh: Refresh
   readonly now: () => number
-  readonly logger: { info(data: object, message: string): void; warn(data: object, message: string): void }
+  readonly logger: Pick<MinimalLogger, 'info' | 'warn'>
 }
 
-export type Catalogue = {
-  /** Reads the source now, whatever its ETag. @throws Error when it cannot be read */
-  refresh(): Promise<Refreshed>
+export type CatalogueProcess = {
+  /** Refreshes now, also when the source has not changed. @throws SourceFailed, Unavailable */
+  refresh(): Promise<RefreshResult>
   close(): Promise<void>
 }
 
 const DAY_MS = 24 * 60 * 60_000
-/** After a fault of the source. */
+/** The delay after a failure of the source. */
 const RETRY_MS = 60 * 60_000
-/** After one of ours, as read models that are being built: doubled each time, for it may have cost the source a download. */
-const SOON_MS = 1_000
-const LONGEST_SOON_MS = 5 * 60_000
-/** How long the others leave the source to whoever reads it. */
+/**
+ * The first and the longest delay after another failure, such as read models that are being built. It doubles each time,
+ * because a try may have downloaded the catalogue.
+ */
+const FIRST_BACKOFF_MS = 1_000
+const MAX_BACKOFF_MS = 5 * 60_000
+/** How long other nodes wait for the one that is refreshing. */
 const LEASE_MS = 120_000
-const LOOK_MS = 20_000
+const POLL_MS = 20_000
 
-export const OFF = 'none'
-
-/** What is noted of a source: which ETag it had, and who asks it next, when. */
-const newNotes = (pool: pg.Pool, source: string, now: () => number) => ({
-  /** The ETag of the last copy when it is time to ask again, and nobody else does; undefined when not. */
+/** The stored schedule of a source, which all nodes share: its last ETag, and when it is due next. */
+const newSchedule = (pool: pg.Pool, source: string, now: () => number) => ({
+  /** Claims a refresh that is due, and returns the last ETag; undefined when none is due or another node has claimed it. */
   claim: async (): Promise<{ etag: string | undefined } | undefined> => {
     const { rows } = await pool.query(
       `insert into tracebook.catalogues as c (source, next_at) values ($1, $2)
@@ -42,74 +45,72 @@ const newNotes = (pool: pg.Pool, source: string, now: () => number) => ({
     )
     return rows[0] && { etag: (rows[0].etag as string | null) ?? undefined }
   },
-  filled: (etag: string | undefined) =>
+  recordRefresh: (etag: string | undefined) =>
     pool.query(
       `insert into tracebook.catalogues values ($1, $2, $3, $4) on conflict (source)
        do update set etag = excluded.etag, next_at = excluded.next_at, refreshed_at = excluded.refreshed_at`,
       [source, etag ?? null, now() + DAY_MS, now()],
     ),
-  askAgainIn: (ms: number) =>
+  retryIn: (ms: number) =>
     pool.query('update tracebook.catalogues set next_at = $2 where source = $1', [source, now() + ms]),
 })
 
-/** Starts nothing with `isOn: false`; then only `refresh` does something. */
-export const startCatalogue = (options: CatalogueOptions, isOn: boolean): Catalogue => {
+/** Starts the process. With `isOn: false` there are no scheduled refreshes, only those by `refresh`. */
+export const startCatalogueProcess = (options: CatalogueOptions, isOn: boolean): CatalogueProcess => {
   const { pool, source, refresh, now, logger } = options
-  const notes = newNotes(pool, source, now)
+  const schedule = newSchedule(pool, source, now)
   const stop = new AbortController()
   let isFailing = false
-  let soon = 0 // how long to wait after the last try, when that failed through no fault of the source
+  let backoffMs = 0 // 0 unless the last try failed for another reason than the source
 
-  const fill = async (etag: string | undefined): Promise<Refreshed | 'same'> => {
+  const refreshNow = async (etag: string | undefined): Promise<RefreshResult | 'same'> => {
     const refreshed = await refresh(source, etag, stop.signal)
-    await notes.filled(refreshed === 'same' ? etag : refreshed.etag)
+    await schedule.recordRefresh(refreshed === 'same' ? etag : refreshed.etag)
     return refreshed
   }
 
-  const say = (isNews: boolean, error: Error, message: string) =>
-    (isNews ? logger.warn : logger.info).call(logger, { source, reason: error.message }, message)
+  const logFailure = (isNew: boolean, error: Error, message: string) =>
+    (isNew ? logger.warn : logger.info).call(logger, { source, reason: error.message }, message)
 
-  /** The source is given an hour; what is ours, as long as `soon` says. */
-  const failed = async (error: Error) => {
+  /** Schedules the next try: in an hour after a failure of the source, else after `backoffMs`. */
+  const handleFailure = async (error: Error) => {
     if (!(error instanceof SourceFailed)) {
-      soon = Math.min(soon ? 2 * soon : SOON_MS, LONGEST_SOON_MS)
-      say(!(error instanceof Unavailable), error, 'the model registry cannot be filled yet')
-      return notes.askAgainIn(0)
+      backoffMs = Math.min(backoffMs ? 2 * backoffMs : FIRST_BACKOFF_MS, MAX_BACKOFF_MS)
+      logFailure(!(error instanceof Unavailable), error, 'the model registry cannot be filled yet')
+      return schedule.retryIn(0)
     }
     const rest = error.hasCopy ? 'the last good copy stays' : 'the registry stays empty until it can be'
-    say(!isFailing, error, `the model catalogue cannot be read; ${rest}`)
+    logFailure(!isFailing, error, `the model catalogue cannot be read; ${rest}`)
     isFailing = true
-    soon = 0
-    return notes.askAgainIn(RETRY_MS)
+    backoffMs = 0
+    return schedule.retryIn(RETRY_MS)
   }
 
-  const look = async () => {
-    const due = await notes.claim()
-    if (!due) return void (soon = 0)
+  const refreshIfDue = async () => {
+    const due = await schedule.claim()
+    if (!due) return void (backoffMs = 0)
     try {
-      const refreshed = await fill(due.etag)
+      const refreshed = await refreshNow(due.etag)
       isFailing = false
-      soon = 0
+      backoffMs = 0
       if (refreshed === 'same') return
       const { position: _, etag: __, ...figures } = refreshed
       logger.info(figures, 'the model registry is fresh')
     } catch (error) {
-      if (!stop.signal.aborted) await failed(error as Error)
+      if (!stop.signal.aborted) await handleFailure(error as Error)
     }
   }
 
-  const pause = (ms: number) => setTimeout(ms, undefined, { signal: stop.signal }).catch(() => {})
-
   const run = async () => {
-    while (isOn && source !== OFF && !stop.signal.aborted) {
-      await look().catch(() => {}) // the database is away, and says so elsewhere
-      await pause(soon || LOOK_MS)
+    while (isOn && source !== NO_CATALOGUE && !stop.signal.aborted) {
+      await refreshIfDue().catch(() => {}) // the database cannot be reached, which others log
+      await pause(backoffMs || POLL_MS, stop.signal)
     }
   }
 
   const running = run()
   return {
-    refresh: async () => (await fill(undefined)) as Refreshed,
+    refresh: async () => (await refreshNow(undefined)) as RefreshResult,
     close: async () => {
       stop.abort()
       await running

@@ -7,7 +7,7 @@ import { decodeCursor, encodeCursor } from '../http/keys.ts'
 
 type ModelReads = Reads<ReadTables>
 
-/** Every model by provider and id, with its name: what resolution needs. */
+/** The names of all models, by provider and model id. */
 export const modelNames = async (reads: ModelReads) => {
   const rows = await reads.rows<{ provider_id: string; model_id: string; name: string }>(
     'model-names',
@@ -20,18 +20,18 @@ export const modelNames = async (reads: ModelReads) => {
   }))
 }
 
-/** The providers that the registry has. */
+/** The ids of all providers in the registry. */
 export const providerIds = async (reads: ModelReads): Promise<string[]> =>
   (await reads.rows<{ id: string }>('model-providers', 'select id from model_providers')).map(({ id }) => id)
 
 export type ModelRow = { provider_id: string; model_id: string; body: string }
-type After = { readonly providerId: string; readonly modelId: string }
+type AfterModel = { readonly providerId: string; readonly modelId: string }
 
 const KeyText = z.string().refine((text) => !isUnstorable(text))
 const Keys = z.tuple([KeyText, KeyText])
 
-/** @throws 400 for a cursor that is none of ours */
-export const afterModel = (cursor: string | undefined): After => {
+/** The position in the list that a cursor means; the beginning without one. @throws 400 for an invalid cursor */
+export const parseModelCursor = (cursor: string | undefined): AfterModel => {
   if (cursor === undefined) return { providerId: '', modelId: '' }
   const keys = decodeCursor(cursor, Keys)
   if (!keys) throw invalid('cursor', 'is not a cursor of this list')
@@ -45,28 +45,35 @@ const listStatement = `
   where ($1::text is null or provider_id = $1) and (provider_id, model_id) > ($2, $3) and search like all($4::text[])
   order by provider_id, model_id limit $5`
 
-const pattern = (word: string) => `%${word.replace(/[\\%_]/g, '\\$&')}%`
+const likePattern = (word: string) => `%${word.replace(/[\\%_]/g, '\\$&')}%`
 
-/** Models by provider and id; each word of `q` must stand in the id, the normalised id or the name. */
+/** Models, sorted by provider and id. Each word of `q` must occur in the id, the normalized id or the name. */
 export const listModels = (
   reads: ModelReads,
-  options: { provider: string | undefined; q: string | undefined; after: After; limit: number },
+  options: { provider: string | undefined; q: string | undefined; after: AfterModel; limit: number },
 ): Promise<ModelRow[]> => {
   const words = (options.q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const { providerId, modelId } = options.after
-  const values = [options.provider ?? null, providerId, modelId, words.map(pattern), options.limit]
+  const values = [options.provider ?? null, providerId, modelId, words.map(likePattern), options.limit]
   return reads.rows<ModelRow & Row>('models-list', listStatement, values)
 }
 
-export type OneModelRow = { body: string; name: string; env: string; npm: string; api: string | null; doc: string }
+export type ModelWithProviderRow = {
+  body: string
+  name: string
+  env: string
+  npm: string
+  api: string | null
+  doc: string
+}
 
 const oneStatement = `
   select m.body, p.name, p.env, p.npm, p.api, p.doc from models m join model_providers p on p.id = m.provider_id
   where m.provider_id = $1 and m.model_id = $2`
 
-export const oneModel = async (
+export const findModel = async (
   reads: ModelReads,
   providerId: string,
   modelId: string,
-): Promise<OneModelRow | undefined> =>
-  (await reads.rows<OneModelRow & Row>('model', oneStatement, [providerId, modelId]))[0]
+): Promise<ModelWithProviderRow | undefined> =>
+  (await reads.rows<ModelWithProviderRow & Row>('model', oneStatement, [providerId, modelId]))[0]

@@ -1,32 +1,32 @@
 import type { Transactor } from '../engine/transact.ts'
-import { parseCatalogue } from './catalogue.ts'
-import { type Registered, put, remove } from './decide.ts'
+import { type ProviderState, putProvider, removeProvider } from './decide.ts'
 import type { ModelsEvent } from './events.ts'
+import { parseCatalogue } from './parse-catalogue.ts'
 import { SourceFailed, readSource } from './source.ts'
 
 export type RefreshOptions = {
-  readonly transactor: Transactor<Registered, ModelsEvent>
+  readonly transactor: Transactor<ProviderState, ModelsEvent>
   /** The ids of the providers that the registry has. */
-  readonly known: () => Promise<readonly string[]>
+  readonly providerIds: () => Promise<readonly string[]>
 }
 
-/** What a refresh found and what it changed; the same catalogue as last time changes nothing. */
-export type Refreshed = {
+/** The size of the catalogue, and how many providers a refresh has added, updated and removed. */
+export type RefreshResult = {
   readonly providers: number
   readonly models: number
   readonly added: number
   readonly updated: number
   readonly removed: number
   readonly etag: string | undefined
-  /** What the read models must pass to show it. */
+  /** The log position that the read models must have reached to show the changes. */
   readonly position: bigint
 }
 
-type Refresh = (source: string, etag: string | undefined, signal: AbortSignal) => Promise<Refreshed | 'same'>
+export type Refresh = (source: string, etag: string | undefined, signal: AbortSignal) => Promise<RefreshResult | 'same'>
 
-const AT_ONCE = 32
+const CONCURRENCY = 32
 
-const kinds = { ProviderAdded: 'added', ProviderUpdated: 'updated', ProviderRemoved: 'removed' } as const
+const CHANGE_OF = { ProviderAdded: 'added', ProviderUpdated: 'updated', ProviderRemoved: 'removed' } as const
 
 const readCatalogue = async (source: string, etag: string | undefined, signal: AbortSignal) => {
   const fetched = await readSource(source, etag, signal)
@@ -34,39 +34,37 @@ const readCatalogue = async (source: string, etag: string | undefined, signal: A
 }
 
 /**
- * Brings the registry to what a catalogue says, as events that carry only the difference; nothing is appended before
- * the whole catalogue has been read and makes sense.
- * @throws SourceFailed when the source cannot be read: the last good copy stays
- * @throws Unavailable when the read models or the log are away; the former are asked first, so that it costs no download
+ * Updates the registry to a catalogue, with events that hold only the differences. `same` when the catalogue has this ETag.
+ * Nothing is appended before the whole catalogue was read and parsed.
+ * @throws SourceFailed when the source cannot be read or parsed; the registry does not change
+ * @throws Unavailable when the read models or the log cannot be reached; the read models are queried before the download
  */
 export const newRefresh =
-  ({ transactor, known }: RefreshOptions): Refresh =>
+  ({ transactor, providerIds }: RefreshOptions): Refresh =>
   async (source, etag, signal) => {
-    const before = await known()
+    const idsBefore = await providerIds()
     const fetched = await readCatalogue(source, etag, signal).catch((error: Error) => {
-      throw new SourceFailed(error.message, before.length > 0, error)
+      throw new SourceFailed(error.message, idsBefore.length > 0, error)
     })
     if (fetched.is === 'same') return 'same'
     const { providers } = fetched
-    const gone = before.filter((id) => !providers.has(id))
-    const left = [
-      ...[...providers].map(([id, provider]) => ({ id, decide: put(provider) })),
-      ...gone.map((id) => ({ id, decide: remove() })),
+    const removedIds = idsBefore.filter((id) => !providers.has(id))
+    const remaining = [
+      ...[...providers].map(([id, provider]) => ({ id, decide: putProvider(provider) })),
+      ...removedIds.map((id) => ({ id, decide: removeProvider() })),
     ].values()
     const changes = { added: 0, updated: 0, removed: 0 }
     let position = 0n
     const work = async () => {
-      for (const { id, decide } of left) {
+      for (const { id, decide } of remaining) {
         signal.throwIfAborted()
-        const answer = (_: Registered, events: readonly ModelsEvent[]) => events.map(({ type }) => kinds[type])
-        const outcome = await transactor.transact(id, { decide, answer }, {})
-        for (const change of outcome.answer) changes[change] += 1
-        if (outcome.position > position) position = outcome.position
+        const answer = (_: ProviderState, events: readonly ModelsEvent[]) => events.map(({ type }) => CHANGE_OF[type])
+        const result = await transactor.transact(id, { decide, answer }, {})
+        for (const change of result.answer) changes[change] += 1
+        if (result.position > position) position = result.position
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    await Promise.all(Array.from({ length: CONCURRENCY }, work))
     const models = [...providers.values()].reduce((sum, provider) => sum + Object.keys(provider.models).length, 0)
     return { providers: providers.size, models, ...changes, etag: fetched.etag, position }
   }
-
-export type { Refresh }

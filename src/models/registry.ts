@@ -1,35 +1,38 @@
 import type { ReadTables } from '../../projections/index.ts'
+import { BoundedMap } from '../bounded-map.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { ModelsEvent } from './events.ts'
-import { type Entry, newLookup } from './lookup.ts'
-import { normalizedId } from './normalized-id.ts'
+import { type ModelEntry, newLookup } from './lookup.ts'
+import { normalizeModelId } from './normalized-id.ts'
 import { modelNames } from './queries.ts'
 
-/** What an agent's spelling of a model stands for. */
+/** The model that an agent's spelling means: its normalized id and its name. */
 export type ResolvedModel = { readonly model: string; readonly modelName: string }
 
-/** The models of the registry in this node's memory, so that an upsert asks nobody. */
-export type Registry = {
-  /** The model that a spelling means; undefined for none. Waits only until the read model has been read once. */
-  resolve(written: string): Promise<ResolvedModel | undefined>
-  /** The same as far as it is known by now, for answers that must not wait; what is missing is read meanwhile. */
-  peek(written: string): ResolvedModel | undefined
-  /** Takes note of what changes. Called for every event before its write is answered. */
+/** The models of the registry in this node's memory, so that writes of traces need no query. */
+export type ModelRegistry = {
+  /** The model that a spelling means; undefined for an unknown one. Waits for the first load. @throws Unavailable */
+  resolve(spelling: string): Promise<ResolvedModel | undefined>
+  /** The same without waiting: undefined while the models are not loaded, which it starts. */
+  peek(spelling: string): ResolvedModel | undefined
+  /** Applies the changes of an event. Called for every event before its write is answered. */
   observe(event: DecodedEvent): void
-  /** Drops everything: an event could not be read. */
+  /** Drops all models. Called when an event could not be read. */
   clear(): void
 }
 
-type Providers = Map<string, Map<string, Entry>>
+type Providers = Map<string, Map<string, ModelEntry>>
 
-const MAX_REMEMBERED = 2_000
+const MAX_CACHED = 2_000
+/** Longer spellings are not cached. */
+const MAX_CACHED_LENGTH = 200
 const MODELS = '/models/'
 
-const entryOf = (providerId: string, modelId: string, name: string): Entry => ({
+const toEntry = (providerId: string, modelId: string, name: string): ModelEntry => ({
   providerId,
   modelId,
-  normalizedId: normalizedId(modelId),
+  normalizedId: normalizeModelId(modelId),
   name,
 })
 
@@ -39,55 +42,55 @@ const apply = (providers: Providers, providerId: string, event: ModelsEvent): vo
   if (event.type === 'ProviderRemoved') providers.delete(providerId)
   if (event.type === 'ProviderAdded') {
     const models = Object.entries(event.data.models)
-    providers.set(providerId, new Map(models.map(([id, { name }]) => [id, entryOf(providerId, id, name)])))
+    providers.set(providerId, new Map(models.map(([id, { name }]) => [id, toEntry(providerId, id, name)])))
   }
   if (event.type !== 'ProviderUpdated') return
-  const models = providers.get(providerId) ?? new Map<string, Entry>()
+  const models = providers.get(providerId) ?? new Map<string, ModelEntry>()
   providers.set(providerId, models)
   for (const operation of event.data.patch) {
     if (!operation.path.startsWith(MODELS)) continue
     const id = unescape(operation.path.slice(MODELS.length))
     if (operation.op === 'remove') models.delete(id)
-    else models.set(id, entryOf(providerId, id, (operation.value as { name: string }).name))
+    else models.set(id, toEntry(providerId, id, (operation.value as { name: string }).name))
   }
 }
 
 /**
- * `caughtUp` waits until the read models show all that this node had seen when it began to observe. `changed` is told
- * when names may be others than before.
+ * `caughtUp` resolves when the read models show all events before the first one that was observed. `changed` is called
+ * whenever names may have changed.
  */
-export const newRegistry = (
+export const newModelRegistry = (
   reads: Reads<ReadTables>,
   caughtUp: () => Promise<void>,
   changed: () => void = () => {},
-): Registry => {
+): ModelRegistry => {
   let providers: Providers | undefined
   let loading: Promise<Providers> | undefined
-  /** What happened while the read model was read, to be applied to it: whole values, so once more does no harm. */
-  let missed: { providerId: string; event: ModelsEvent }[] = []
+  /** Events during a load, applied after it. The load may include them: they set whole values, so that does not matter. */
+  let eventsWhileLoading: { providerId: string; event: ModelsEvent }[] = []
   let epoch = 0
   let lookup: ReturnType<typeof newLookup> | undefined
-  const remembered = new Map<string, ResolvedModel | undefined>()
+  const cache = new BoundedMap<string, ResolvedModel | undefined>(MAX_CACHED)
 
-  const forgetAnswers = () => {
+  const clearCache = () => {
     lookup = undefined
-    remembered.clear()
+    cache.clear()
     changed()
   }
 
   const load = async (): Promise<Providers> => {
-    const begun = epoch
-    missed = []
+    const epochBefore = epoch
+    eventsWhileLoading = []
     await caughtUp()
-    const found: Providers = new Map()
+    const loadedProviders: Providers = new Map()
     for (const { providerId, modelId, name } of await modelNames(reads)) {
-      if (!found.has(providerId)) found.set(providerId, new Map())
-      found.get(providerId)!.set(modelId, entryOf(providerId, modelId, name))
+      if (!loadedProviders.has(providerId)) loadedProviders.set(providerId, new Map())
+      loadedProviders.get(providerId)!.set(modelId, toEntry(providerId, modelId, name))
     }
-    for (const { providerId, event } of missed) apply(found, providerId, event)
-    if (begun === epoch) providers = found
-    forgetAnswers()
-    return found
+    for (const { providerId, event } of eventsWhileLoading) apply(loadedProviders, providerId, event)
+    if (epochBefore === epoch) providers = loadedProviders
+    clearCache()
+    return loadedProviders
   }
 
   const loaded = (): Promise<Providers> =>
@@ -95,21 +98,20 @@ export const newRegistry = (
       loading = undefined
     }))
 
-  const resolve = async (written: string) => find(providers ?? (await loaded()), written)
+  const resolve = async (spelling: string) => find(providers ?? (await loaded()), spelling)
 
-  const peek = (written: string) => {
-    if (providers) return find(providers, written)
-    void loaded().catch(() => {}) // read models that are away say so elsewhere
+  const peek = (spelling: string) => {
+    if (providers) return find(providers, spelling)
+    void loaded().catch(() => {}) // others log that the read models cannot be queried
     return undefined
   }
 
-  const find = (known: Providers, written: string) => {
-    if (remembered.has(written)) return remembered.get(written)
-    lookup ??= newLookup([...known.values()].flatMap((models) => [...models.values()]))
-    const entry = lookup(written)
+  const find = (providers: Providers, spelling: string) => {
+    if (cache.has(spelling)) return cache.get(spelling)
+    lookup ??= newLookup([...providers.values()].flatMap((models) => [...models.values()]))
+    const entry = lookup(spelling)
     const resolved = entry && { model: entry.normalizedId, modelName: entry.name }
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-    if (written.length < 200) remembered.set(written, resolved)
+    if (spelling.length <= MAX_CACHED_LENGTH) cache.set(spelling, resolved)
     return resolved
   }
 
@@ -117,14 +119,14 @@ export const newRegistry = (
     if (!event.stream.startsWith('models-')) return
     const change = event as DecodedEvent & ModelsEvent
     if (providers) apply(providers, event.streamId, change)
-    else if (loading) missed.push({ providerId: event.streamId, event: change })
-    forgetAnswers()
+    else if (loading) eventsWhileLoading.push({ providerId: event.streamId, event: change })
+    clearCache()
   }
 
   const clear = () => {
     epoch += 1
     providers = undefined
-    forgetAnswers()
+    clearCache()
   }
 
   return { resolve, peek, observe, clear }

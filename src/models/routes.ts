@@ -6,8 +6,8 @@ import { nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
 import { fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, ok, okText } from '../http/reply.ts'
-import { afterModel, listModels, modelCursor, oneModel } from './queries.ts'
-import { ModelView, ProviderView, providerText } from './views.ts'
+import { findModel, listModels, modelCursor, parseModelCursor } from './queries.ts'
+import { ModelView, ProviderView, providerJson } from './views.ts'
 import type { Reads } from '../engine/reads.ts'
 
 const Query = z.object({
@@ -22,7 +22,7 @@ const List = z.object({ models: z.array(ModelView).meta({ description: 'The mode
 const One = z.object({ model: ModelView, provider: ProviderView })
 const tags = ['models']
 
-/** The model registry. Anybody may read it. */
+/** Routes to read the model registry, without authentication. */
 export const modelRoutes = (app: FastifyInstance, { reads }: { readonly reads: Reads<ReadTables> }): void => {
   app.get<{ Querystring: z.infer<typeof Query> }>(
     '/v1/models',
@@ -40,7 +40,7 @@ export const modelRoutes = (app: FastifyInstance, { reads }: { readonly reads: R
     },
     async ({ query: { provider, q, limit: given, cursor } }, reply) => {
       const limit = limitOf(given) ?? DEFAULT_LIMIT
-      const after = afterModel(cursor)
+      const after = parseModelCursor(cursor)
       if (limit === 0) return ok(reply, { models: [] })
       const rows = await listModels(reads, { provider, q, after, limit: limit + 1 })
       const bodies = rows.map(({ body }) => body)
@@ -51,9 +51,9 @@ export const modelRoutes = (app: FastifyInstance, { reads }: { readonly reads: R
   )
 
   const one = async (reply: FastifyReply, providerId: string, modelId: string) => {
-    const row = await oneModel(reads, providerId, modelId)
+    const row = await findModel(reads, providerId, modelId)
     if (!row) throw notFound()
-    return okText(reply, `{"model":${row.body},"provider":${providerText(providerId, row)}}`)
+    return okText(reply, `{"model":${row.body},"provider":${providerJson(providerId, row)}}`)
   }
 
   app.get<{ Params: z.infer<typeof Params> }>(

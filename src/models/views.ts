@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { text } from '../http/fields.ts'
 import { jsonObject } from '../http/reply.ts'
 import { Model } from './events.ts'
-import type { OneModelRow } from './queries.ts'
+import type { ModelWithProviderRow } from './queries.ts'
 
-/** Answers are joined from stored JSON text; these schemas describe them. */
+/** Answers are joined from stored JSON text. These schemas only describe them in the OpenAPI document. */
 export const ModelView = Model.extend({
   providerId: text('The id of the provider', 'openai'),
   modelId: text('The id of the model at its provider', 'gpt-5'),
@@ -22,5 +22,6 @@ export const ProviderView = z
   })
   .meta({ id: 'ModelProvider', description: 'A provider of models' })
 
-export const providerText = (providerId: string, { name, env, npm, api, doc }: OneModelRow): string =>
+/** The JSON of a `ProviderView`. */
+export const providerJson = (providerId: string, { name, env, npm, api, doc }: ModelWithProviderRow): string =>
   jsonObject({ providerId: JSON.stringify(providerId), name, env, npm, api, doc })

@@ -7,12 +7,11 @@ import { ErrorBody } from '../http/errors.ts'
 import { invalid, notFound } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
-import { existing } from './decide.ts'
-import { changeAvatar } from './decide-avatar.ts'
-import { imageTypeOf } from './image.ts'
-import type { Avatar } from './avatars.ts'
+import { changeAvatar, requireNamespace } from './decide.ts'
+import { detectImageType } from './image-type.ts'
+import type { Avatar } from './avatar-store.ts'
 import { avatarIdOf, idOfSlug, namespaceOfAdmin } from './queries.ts'
-import { NamespaceInfo, viewOf } from './views.ts'
+import { NamespaceInfo, toNamespaceView } from './views.ts'
 import type { AvatarServices } from './services.ts'
 
 const MAX_BYTES = 512 * 1024
@@ -22,19 +21,19 @@ const Query = z.object({ v: z.string().optional() })
 type Query = z.infer<typeof Query>
 const tags = ['namespaces']
 
-/** A picture is shown, never run: also when it is opened by itself. */
-const safe = { 'content-security-policy': "default-src 'none'; sandbox", 'content-disposition': 'inline' }
+/** Keeps browsers from running scripts in an uploaded file, also when it is opened as a page. */
+const SAFE_HEADERS = { 'content-security-policy': "default-src 'none'; sandbox", 'content-disposition': 'inline' }
 
-/** Every content type is read as bytes here: what counts is the content. */
-const takeBytes = (app: FastifyInstance) => {
+/** Accepts bodies of any content type as bytes: the type of the picture is detected from its content. */
+const acceptBytes = (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BYTES }, (_request, body, done) => done(null, body))
 }
 
-/** The avatar of a namespace: put by its admins, served to everybody. */
+/** Routes to upload the avatar of a namespace, for its admins, and to get it, for all. */
 export const avatarRoutes = (app: FastifyInstance, service: AvatarServices): void => {
   void app.register(async (scope) => {
-    takeBytes(scope)
+    acceptBytes(scope)
     putRoute(scope, service)
   })
   getRoute(app, service)
@@ -43,10 +42,10 @@ export const avatarRoutes = (app: FastifyInstance, service: AvatarServices): voi
 const putRoute = (app: FastifyInstance, service: AvatarServices) => {
   const { reads, namespaces, avatars, write, assertWritable, quotas } = service
 
-  /** Keeps a picture that is new, if there is room for it. */
-  const keep = (id: string, storageId: string, avatar: Avatar) =>
-    quotas.avatars.within(id, async (claim) => {
-      claim((await avatars.has(id, storageId)) ? 0 : avatar.bytes.length)
+  /** Stores a picture, if the quota has room for it. One that is stored already needs none. */
+  const storeAvatar = (id: string, storageId: string, avatar: Avatar) =>
+    quotas.avatars.enforce(id, async (reserve) => {
+      reserve((await avatars.has(id, storageId)) ? 0 : avatar.bytes.length)
       await avatars.put(id, storageId, avatar)
     })
 
@@ -70,29 +69,30 @@ const putRoute = (app: FastifyInstance, service: AvatarServices) => {
       const caller = requireCaller(request)
       const { id } = await namespaceOfAdmin(reads, idOfSlug(request.params.slug), caller)
       const bytes = request.body
-      const type = bytes && imageTypeOf(bytes)
+      const type = bytes && detectImageType(bytes)
       if (!type) throw invalid(undefined, 'The body must be a PNG, JPEG or WebP picture of at most 4,096 pixels a side')
       assertWritable()
       const storageId = createHash('sha256').update(bytes).digest('base64url')
-      await keep(id, storageId, { type, bytes })
+      await storeAvatar(id, storageId, { type, bytes })
       const namespace = await write(
         namespaces,
         id,
         {
           decide: changeAvatar(caller.userId, storageId),
-          answer: (state) => viewOf(id, existing(state), caller.userId),
+          answer: (state) => toNamespaceView(id, requireNamespace(state), caller.userId),
         },
         contextOf(request),
       )
-      await afterStored(avatars.forgetOthers(id, storageId))
+      await afterStored(avatars.deleteOthers(id, storageId))
       return ok(reply, { namespace })
     },
   )
 }
 
 const getRoute = (app: FastifyInstance, { reads, avatars }: AvatarServices) => {
-  const cacheFor = (reply: FastifyReply, isThisVersion: boolean) =>
-    reply.header('cache-control', isThisVersion ? 'public, max-age=31536000, immutable' : 'public, no-cache')
+  /** A URL with the version of the picture never shows another one; without it, caches have to ask each time. */
+  const setCaching = (reply: FastifyReply, hasVersion: boolean) =>
+    reply.header('cache-control', hasVersion ? 'public, max-age=31536000, immutable' : 'public, no-cache')
 
   app.get<{ Params: Params; Querystring: Query }>(
     '/v1/namespaces/:slug/avatar',
@@ -114,9 +114,9 @@ const getRoute = (app: FastifyInstance, { reads, avatars }: AvatarServices) => {
       const found = await avatarIdOf(reads, idOfSlug(params.slug))
       if (!found) throw notFound()
       const etag = `"${found.storageId}"`
-      reply.headers({ ...safe, etag })
-      cacheFor(reply, query.v === found.storageId)
-      if (matches(headers['if-none-match'], etag)) return reply.code(304).send()
+      reply.headers({ ...SAFE_HEADERS, etag })
+      setCaching(reply, query.v === found.storageId)
+      if (matchesEtag(headers['if-none-match'], etag)) return reply.code(304).send()
       const avatar = await avatars.get(found.namespaceId, found.storageId)
       if (!avatar) throw notFound()
       return reply.type(avatar.type).send(avatar.bytes)
@@ -124,5 +124,5 @@ const getRoute = (app: FastifyInstance, { reads, avatars }: AvatarServices) => {
   )
 }
 
-const matches = (header: string | undefined, etag: string): boolean =>
+const matchesEtag = (header: string | undefined, etag: string): boolean =>
   header !== undefined && header.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))

@@ -1,7 +1,7 @@
 import { Rejected } from '../engine/rejected.ts'
-import { type DecideNamespace, type PresentNamespace, assertAdmin, existing } from './decide.ts'
+import { type DecideNamespace, type PresentNamespace, assertAdmin, requireNamespace } from './decide.ts'
 import type { Role } from './events.ts'
-import { INVITE_LIFETIME_MS, type Invite, isFor, stateOf } from './invite.ts'
+import { INVITE_LIFETIME_MS, type Invite, isAddressedTo, inviteState } from './invite.ts'
 
 export type InviteTerms = {
   readonly code: string
@@ -10,17 +10,17 @@ export type InviteTerms = {
   readonly maxUses?: number
 }
 
-const inviteOf = ({ invites }: PresentNamespace, code: string): Invite => {
+const findInvite = ({ invites }: PresentNamespace, code: string): Invite => {
   const invite = invites.get(code)
   if (!invite) throw new Rejected('not_found', 'Not found')
   return invite
 }
 
-/** Makes an invite that lives for 24 hours, as an admin. @throws Rejected forbidden */
+/** Creates an invite that expires after 24 hours, as an admin. @throws Rejected forbidden */
 export const createInvite =
   (actorId: string, terms: InviteTerms): DecideNamespace =>
   (before, now) => {
-    const state = existing(before)
+    const state = requireNamespace(before)
     assertAdmin(state, actorId)
     const { code, role, email, maxUses } = terms
     if (state.invites.has(code)) return []
@@ -29,30 +29,32 @@ export const createInvite =
     return [{ type: 'InviteCreated', data: { code, invitedBy: actorId, role, expiresAt, ...limits } }]
   }
 
-/** Takes an invite back, as an admin, in whatever state it is. @throws Rejected forbidden, not_found */
+/** Revokes an invite, as an admin; also one that is expired or used up. @throws Rejected forbidden, not_found */
 export const revokeInvite =
   (actorId: string, code: string): DecideNamespace =>
   (before) => {
-    const state = existing(before)
+    const state = requireNamespace(before)
     assertAdmin(state, actorId)
-    return inviteOf(state, code).revokedAt === undefined ? [{ type: 'InviteRevoked', data: { code } }] : []
+    return findInvite(state, code).revokedAt === undefined ? [{ type: 'InviteRevoked', data: { code } }] : []
   }
 
-const rejections = { revoked: 'invite_revoked', expired: 'invite_expired', accepted: 'invite_used' } as const
+const rejectionOf = { revoked: 'invite_revoked', expired: 'invite_expired', accepted: 'invite_used' } as const
 
 /**
- * Joins by an invite, which costs one of its uses; who is a member already spends none.
- * @throws Rejected invite_revoked, invite_expired, invite_used; forbidden without the verified address that it is for
+ * Makes the user a member, and spends one use of the invite. Does nothing for a member.
+ * @throws Rejected invite_revoked, invite_expired, invite_used; forbidden when the invite is for another e-mail address
  */
 export const acceptInvite =
   (user: { readonly id: string; readonly verifiedEmails: readonly string[] }, code: string): DecideNamespace =>
   (before, now) => {
-    const state = existing(before)
-    const invite = inviteOf(state, code)
+    const state = requireNamespace(before)
+    const invite = findInvite(state, code)
     if (state.members.has(user.id)) return []
-    const is = stateOf(invite, now)
-    if (is !== 'pending') throw new Rejected(rejections[is], `The invite is ${is === 'accepted' ? 'used up' : is}`)
-    if (!isFor(invite, user.verifiedEmails)) throw new Rejected('forbidden', 'The invite is for another e-mail address')
+    const inviteIs = inviteState(invite, now)
+    if (inviteIs !== 'pending')
+      throw new Rejected(rejectionOf[inviteIs], `The invite is ${inviteIs === 'accepted' ? 'used up' : inviteIs}`)
+    if (!isAddressedTo(invite, user.verifiedEmails))
+      throw new Rejected('forbidden', 'The invite is for another e-mail address')
     const { role, invitedBy } = invite
     return [{ type: 'MemberJoined', data: { userId: user.id, role, invitedBy, code } }]
   }

@@ -5,18 +5,18 @@ import {
   type PresentNamespace,
   assertAdmin,
   assertMember,
-  existing,
+  requireNamespace,
 } from './decide.ts'
 import type { NamespaceEvent, Role } from './events.ts'
-import { stateOf } from './invite.ts'
+import { inviteState } from './invite.ts'
 
-const memberOf = ({ members }: PresentNamespace, userId: string): Member => {
+const findMember = ({ members }: PresentNamespace, userId: string): Member => {
   const member = members.get(userId)
   if (!member) throw new Rejected('not_found', 'Not found')
   return member
 }
 
-/** A namespace always keeps an admin. */
+/** A namespace must always have an admin. @throws Rejected last_admin */
 const assertNotLastAdmin = ({ members }: PresentNamespace, { role }: Member) => {
   if (role !== 'admin') return
   let admins = 0
@@ -24,33 +24,35 @@ const assertNotLastAdmin = ({ members }: PresentNamespace, { role }: Member) => 
   if (admins === 1) throw new Rejected('last_admin', 'The last admin can neither leave nor step down')
 }
 
-/** Gives a member another role, as an admin. @throws Rejected forbidden, not_found, last_admin */
+/** Changes the role of a member, as an admin. @throws Rejected forbidden, not_found, last_admin */
 export const changeRole =
   (actorId: string, userId: string, role: Role): DecideNamespace =>
   (before) => {
-    const state = existing(before)
+    const state = requireNamespace(before)
     assertAdmin(state, actorId)
-    const member = memberOf(state, userId)
+    const member = findMember(state, userId)
     if (member.role === role) return []
     assertNotLastAdmin(state, member)
     return [{ type: 'MemberRoleChanged', data: { userId, role } }]
   }
 
-const openInvitesOf = ({ invites }: PresentNamespace, userId: string, now: number): NamespaceEvent[] => {
-  const open = [...invites].filter(([, invite]) => invite.invitedBy === userId && stateOf(invite, now) === 'pending')
-  return open.map(([code]) => ({ type: 'InviteRevoked', data: { code } }))
+const revokeInvitesOf = ({ invites }: PresentNamespace, userId: string, now: number): NamespaceEvent[] => {
+  const pending = [...invites].filter(
+    ([, invite]) => invite.invitedBy === userId && inviteState(invite, now) === 'pending',
+  )
+  return pending.map(([code]) => ({ type: 'InviteRevoked', data: { code } }))
 }
 
 /**
- * Removes a member, as an admin or oneself, together with the open invites that this member made.
+ * Removes a member, as an admin or as that member, and revokes the pending invites that the member made.
  * @throws Rejected forbidden, not_found, last_admin
  */
 export const removeMember =
   (actorId: string, userId: string): DecideNamespace =>
   (before, now) => {
-    const state = existing(before)
+    const state = requireNamespace(before)
     if (actorId === userId) assertMember(state, actorId)
     else assertAdmin(state, actorId)
-    assertNotLastAdmin(state, memberOf(state, userId))
-    return [{ type: 'MemberRemoved', data: { userId } }, ...openInvitesOf(state, userId, now)]
+    assertNotLastAdmin(state, findMember(state, userId))
+    return [{ type: 'MemberRemoved', data: { userId } }, ...revokeInvitesOf(state, userId, now)]
   }

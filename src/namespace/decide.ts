@@ -6,7 +6,7 @@ import type { Invite } from './invite.ts'
 
 export type Member = { readonly role: Role; readonly joinedAt: number; readonly invitedBy: string | undefined }
 
-/** Members by user id, invites by code; both maps are the state's own and change with it. */
+/** Members by user id, invites by code. `evolve` changes both maps in place. */
 export type PresentNamespace = {
   readonly is: 'present'
   readonly slug: string
@@ -23,7 +23,7 @@ export type PresentNamespace = {
 export type Namespace = { readonly is: 'absent' } | PresentNamespace
 
 /** @throws Rejected not_found for a namespace that does not exist */
-export const existing = (state: Namespace): PresentNamespace => {
+export const requireNamespace = (state: Namespace): PresentNamespace => {
   if (state.is === 'absent') throw new Rejected('not_found', 'Not found')
   return state
 }
@@ -41,7 +41,7 @@ const created = (data: Extract<NamespaceEvent, { type: 'NamespaceCreated' }>['da
 
 const evolve = (before: Namespace, event: NamespaceEvent, { at }: EventContext): Namespace => {
   if (event.type === 'NamespaceCreated') return created(event.data)
-  const state = existing(before)
+  const state = requireNamespace(before)
   switch (event.type) {
     case 'NamespaceUpdated': {
       const { displayName = state.displayName, description = state.description } = event.data
@@ -95,7 +95,10 @@ const weigh = (state: Namespace): number => {
   return bytes
 }
 
-/** Streams `namespace-<id>`, the id made of the slug: members and invites stand inside, so that races are decided. */
+/**
+ * Streams `namespace-<id>`; the id is derived from the slug. Members and invites belong to the stream, so that changes at the
+ * same time are decided one after the other.
+ */
 export const namespaces: StreamKind<Namespace, NamespaceEvent> = {
   category: 'namespace',
   events: NamespaceEvent,
@@ -106,14 +109,14 @@ export const namespaces: StreamKind<Namespace, NamespaceEvent> = {
 
 export type DecideNamespace = Decision<Namespace, NamespaceEvent>
 
-/** @throws Rejected forbidden for who is no member */
+/** The role of a member. @throws Rejected forbidden for a user who is no member */
 export const assertMember = ({ members }: PresentNamespace, userId: string): Role => {
   const member = members.get(userId)
   if (!member) throw new Rejected('forbidden', 'You are no member of this namespace')
   return member.role
 }
 
-/** @throws Rejected forbidden for who is no admin */
+/** @throws Rejected forbidden for a user who is no admin */
 export const assertAdmin = (state: PresentNamespace, userId: string): void => {
   if (assertMember(state, userId) !== 'admin')
     throw new Rejected('forbidden', 'Only an admin of this namespace may do this')
@@ -136,7 +139,7 @@ const create = (terms: NamespaceTerms, claimedBy: ClaimedBy): NamespaceEvent[] =
   ]
 }
 
-/** Makes a namespace with its creator as admin. @throws Rejected slug_taken */
+/** Creates a namespace with its creator as admin. @throws Rejected slug_taken */
 export const createNamespace =
   (terms: NamespaceTerms): DecideNamespace =>
   (state) => {
@@ -144,7 +147,7 @@ export const createNamespace =
     return create(terms, 'user')
   }
 
-/** The same for a user who signs up: it may be repeated, what is there already is the user's own. */
+/** The same for a new user's own namespace, but may be repeated: does nothing when it exists and is this user's. */
 export const claimNamespace =
   (terms: NamespaceTerms): DecideNamespace =>
   (state) => {
@@ -155,16 +158,25 @@ export const claimNamespace =
 
 export type NamespaceChange = { readonly displayName?: string; readonly description?: string }
 
-/** Changes what is given and different, as an admin. */
+/** Changes the fields that are given and differ, as an admin. @throws Rejected not_found, forbidden */
 export const updateNamespace =
-  (actorId: string, given: NamespaceChange): DecideNamespace =>
+  (actorId: string, change: NamespaceChange): DecideNamespace =>
   (before) => {
-    const state = existing(before)
+    const state = requireNamespace(before)
     assertAdmin(state, actorId)
-    const { displayName, description } = given
+    const { displayName, description } = change
     const data = {
       ...(displayName === undefined || displayName === state.displayName ? {} : { displayName }),
       ...(description === undefined || description === state.description ? {} : { description }),
     }
     return Object.keys(data).length === 0 ? [] : [{ type: 'NamespaceUpdated', data }]
+  }
+
+/** Changes the avatar, as an admin. Its bytes are stored before. @throws Rejected not_found, forbidden */
+export const changeAvatar =
+  (actorId: string, storageId: string): DecideNamespace =>
+  (before) => {
+    const state = requireNamespace(before)
+    assertAdmin(state, actorId)
+    return state.avatarStorageId === storageId ? [] : [{ type: 'AvatarChanged', data: { storageId } }]
   }

@@ -14,7 +14,7 @@ export const NamespaceType = z
   .meta({ id: 'NamespaceType', description: 'Whether the namespace is one person’s or an organisation’s' })
 export type NamespaceType = z.infer<typeof NamespaceType>
 
-/** Who made a namespace: the service for a new user, or a user. */
+/** Who created a namespace: the service, for a new user, or a user. */
 export const ClaimedBy = z.enum(['system', 'user'])
 export type ClaimedBy = z.infer<typeof ClaimedBy>
 

@@ -5,28 +5,28 @@ import { notFound } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { verifiedEmailsOf } from '../user/queries.ts'
-import { existing } from './decide.ts'
+import { requireNamespace } from './decide.ts'
 import { acceptInvite } from './decide-invites.ts'
 import { inviteByCode } from './invite-queries.ts'
-import { NamespaceInfo, PublicInvite, viewOf } from './views.ts'
+import { NamespaceInfo, PublicInvite, toNamespaceView } from './views.ts'
 import type { NamespaceServices } from './services.ts'
 
-const Code = z.object({ code: Key })
-type Code = z.infer<typeof Code>
+const Params = z.object({ code: Key })
+type Params = z.infer<typeof Params>
 
 const tags = ['invites']
 
-/** An invite as whoever has its code sees and accepts it. */
+/** Routes to see and accept an invite, for those who have its code. */
 export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
   const { reads, namespaces, now, write } = service
 
-  const found = async (code: string) => {
-    const hit = await inviteByCode(reads, code, now())
-    if (!hit) throw notFound()
-    return hit
+  const requireInvite = async (code: string) => {
+    const invite = await inviteByCode(reads, code, now())
+    if (!invite) throw notFound()
+    return invite
   }
 
-  app.get<{ Params: Code }>(
+  app.get<{ Params: Params }>(
     '/v1/invites/:code',
     {
       config: { auth: 'none', limit: 'invite-look-up' },
@@ -36,14 +36,14 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
           'Anybody who has the code may look, as often as they like; also at an invite that is over. Errors: ' +
           '`not_found` (404); `rate_limited` (429) beyond 60 calls a minute from one address (default).',
         tags,
-        params: Code,
+        params: Params,
         response: answers(z.object({ invite: PublicInvite }), 404),
       },
     },
-    async ({ params }, reply) => ok(reply, { invite: (await found(params.code)).invite }),
+    async ({ params }, reply) => ok(reply, { invite: (await requireInvite(params.code)).invite }),
   )
 
-  app.post<{ Params: Code }>(
+  app.post<{ Params: Params }>(
     '/v1/invites/:code/accept',
     {
       config: { auth: 'required', limit: 'invite-look-up' },
@@ -55,19 +55,22 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
           '`invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) beyond 60 calls a minute from ' +
           'one address (default).',
         tags,
-        params: Code,
+        params: Params,
         response: answers(z.object({ namespace: NamespaceInfo }), 404, 410),
       },
     },
     async (request, reply) => {
       const { userId } = requireCaller(request)
       const { code } = request.params
-      const { namespaceId } = await found(code)
+      const { namespaceId } = await requireInvite(code)
       const user = { id: userId, verifiedEmails: await verifiedEmailsOf(reads, userId) }
       const namespace = await write(
         namespaces,
         namespaceId,
-        { decide: acceptInvite(user, code), answer: (state) => viewOf(namespaceId, existing(state), userId) },
+        {
+          decide: acceptInvite(user, code),
+          answer: (state) => toNamespaceView(namespaceId, requireNamespace(state), userId),
+        },
         contextOf(request),
       )
       return ok(reply, { namespace })

@@ -1,14 +1,14 @@
 import type { Selectable } from 'kysely'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads } from '../engine/reads.ts'
-import { type InviteState, stateOf } from './invite.ts'
-import { type InviteView, type PublicInvite, avatarOf } from './views.ts'
+import { type InviteState, inviteState } from './invite.ts'
+import { type InviteView, type PublicInvite, avatarField } from './views.ts'
 
 type InviteReads = Reads<ReadTables>
 type InviteRow = Selectable<ReadTables['invites']>
 
 const stateOfRow = (row: InviteRow, now: number): InviteState =>
-  stateOf(
+  inviteState(
     {
       expiresAt: Number(row.expires_at),
       maxUses: row.max_uses === null ? undefined : Number(row.max_uses),
@@ -42,7 +42,7 @@ export const invitesOf = (reads: InviteReads, namespaceId: string, now: number):
     return rows.map((row) => toView(row, now))
   })
 
-/** An invite by its code, with the namespace that it leads to; undefined for a code that no invite has. */
+/** An invite by its code, with its namespace; undefined when no invite has this code. */
 export const inviteByCode = (
   reads: InviteReads,
   code: string,
@@ -61,6 +61,6 @@ export const inviteByCode = (
     if (!row) return undefined
     reads.assertNotQuarantined(`namespace-${row.namespace_id}`)
     const { slug, display_name, avatar_storage_id, namespace_id: namespaceId, role } = row
-    const namespace = { slug, displayName: JSON.parse(display_name) as string, ...avatarOf(slug, avatar_storage_id) }
+    const namespace = { slug, displayName: JSON.parse(display_name) as string, ...avatarField(slug, avatar_storage_id) }
     return { namespaceId, invite: { namespace, role, expiresAt: Number(row.expires_at), state: stateOfRow(row, now) } }
   })

@@ -5,14 +5,14 @@ import { done } from '../http/fields.ts'
 import { pickDefined } from '../http/pick-defined.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
-import { newCode } from './code.ts'
-import { type Namespace, existing } from './decide.ts'
+import { newInviteCode } from './invite-code.ts'
+import { type Namespace, requireNamespace } from './decide.ts'
 import { createInvite, revokeInvite } from './decide-invites.ts'
 import { Role } from './events.ts'
 import { inviteCodeRoutes } from './invite-code-routes.ts'
 import { inviteByCode, invitesOf } from './invite-queries.ts'
 import { idOfSlug, namespaceOfAdmin } from './queries.ts'
-import { InviteView, newInviteView } from './views.ts'
+import { InviteView, toInviteView } from './views.ts'
 import type { NamespaceServices } from './services.ts'
 
 const Create = z
@@ -33,19 +33,19 @@ type Create = z.infer<typeof Create>
 
 const Params = z.object({ slug: Key })
 type Params = z.infer<typeof Params>
-const OfInvite = Params.extend({ code: Key })
+const InviteParams = Params.extend({ code: Key })
 
 const tags = ['invites']
 
-/** Invites to a namespace, as its admins make and see them. */
+/** Routes to create, list and revoke the invites to a namespace, for its admins. */
 export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
   const { reads, namespaces, now, write } = service
   inviteCodeRoutes(app, service)
 
-  /** A code that no invite of any namespace has. */
-  const freeCode = async (): Promise<string> => {
-    const code = newCode()
-    return (await inviteByCode(reads, code, now())) ? freeCode() : code
+  /** A new code that no invite of any namespace has. */
+  const unusedCode = async (): Promise<string> => {
+    const code = newInviteCode()
+    return (await inviteByCode(reads, code, now())) ? unusedCode() : code
   }
 
   app.post<{ Params: Params; Body: Create }>(
@@ -65,10 +65,10 @@ export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): 
     },
     async (request, reply) => {
       const id = idOfSlug(request.params.slug)
-      const code = await freeCode()
+      const code = await unusedCode()
       const terms = { code, role: 'member' as const, ...pickDefined(request.body, ['role', 'email', 'maxUses']) }
       const decide = createInvite(requireCaller(request).userId, terms)
-      const answer = (state: Namespace) => newInviteView(id, code, existing(state).invites.get(code)!, now())
+      const answer = (state: Namespace) => toInviteView(id, code, requireNamespace(state).invites.get(code)!, now())
       return ok(reply, { invite: await write(namespaces, id, { decide, answer }, contextOf(request)) })
     },
   )
@@ -93,7 +93,7 @@ export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): 
     },
   )
 
-  app.delete<{ Params: z.infer<typeof OfInvite> }>(
+  app.delete<{ Params: z.infer<typeof InviteParams> }>(
     '/v1/namespaces/:slug/invites/:code',
     {
       config: { auth: 'required' },
@@ -103,7 +103,7 @@ export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): 
           'Its code stops working; who has joined stays. A repetition changes nothing. Errors: `forbidden` (403) for ' +
           'who is no admin; `not_found` (404) for an unknown namespace or code.',
         tags,
-        params: OfInvite,
+        params: InviteParams,
         response: answers(z.object({ revoked: done('That the invite is revoked') }), 404),
       },
     },

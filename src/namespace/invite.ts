@@ -2,7 +2,7 @@ import type { Role } from './events.ts'
 
 export const INVITE_LIFETIME_MS = 24 * 60 * 60 * 1_000
 
-/** An invite as decisions know it. Times are milliseconds; `email` binds it to whoever has that address. */
+/** The state of an invite. Times are milliseconds. With `email`, only a user with this address may accept. */
 export type Invite = {
   readonly invitedBy: string
   readonly role: Role
@@ -17,18 +17,18 @@ export type Invite = {
 
 export type InviteState = 'pending' | 'accepted' | 'revoked' | 'expired'
 
-type Uses = Pick<Invite, 'expiresAt' | 'maxUses' | 'useCount' | 'revokedAt'>
+type InviteUsage = Pick<Invite, 'expiresAt' | 'maxUses' | 'useCount' | 'revokedAt'>
 
-/** What an invite is at a moment; `accepted` means that no use is left. */
-export const stateOf = ({ revokedAt, expiresAt, maxUses = 1, useCount }: Uses, now: number): InviteState => {
+/** The state of an invite at `now`; `accepted` means that no use is left. */
+export const inviteState = ({ revokedAt, expiresAt, maxUses = 1, useCount }: InviteUsage, now: number): InviteState => {
   if (revokedAt !== undefined) return 'revoked'
   if (expiresAt <= now) return 'expired'
   return maxUses !== 0 && useCount >= maxUses ? 'accepted' : 'pending'
 }
 
-/** Only ASCII letters: by Unicode's rules the Kelvin sign is a `k`, too, and another mailbox the same address. */
+/** Lower-cases ASCII letters only. Unicode also maps the Kelvin sign to `k`, which would make two mailboxes one. */
 const lowerCase = (address: string) => address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 
-/** Whether one of the addresses is the one that an invite is for; upper and lower case are the same. */
-export const isFor = ({ email }: Pick<Invite, 'email'>, addresses: readonly string[]): boolean =>
+/** Whether an invite is for one of these addresses, compared without case. True for an invite without an address. */
+export const isAddressedTo = ({ email }: Pick<Invite, 'email'>, addresses: readonly string[]): boolean =>
   email === undefined || addresses.some((address) => lowerCase(address) === lowerCase(email))

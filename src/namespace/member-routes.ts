@@ -6,17 +6,17 @@ import { done } from '../http/fields.ts'
 import { Key } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { userById } from '../user/queries.ts'
-import { existing } from './decide.ts'
+import { requireNamespace } from './decide.ts'
 import { changeRole, removeMember } from './decide-members.ts'
 import { Role } from './events.ts'
 import { idOfSlug, membersOf, namespaceOfMember } from './queries.ts'
 import { MemberView } from './views.ts'
 import type { NamespaceServices } from './services.ts'
 
-const Namespace = z.object({ slug: Key })
-type Namespace = z.infer<typeof Namespace>
-const Member = Namespace.extend({ userId: Key })
-type Member = z.infer<typeof Member>
+const NamespaceParams = z.object({ slug: Key })
+type NamespaceParams = z.infer<typeof NamespaceParams>
+const MemberParams = NamespaceParams.extend({ userId: Key })
+type MemberParams = z.infer<typeof MemberParams>
 const RoleChange = z
   .object({ role: Role })
   .meta({ id: 'RoleChange', description: 'The role from now on', examples: [{ role: 'admin' }] })
@@ -24,11 +24,11 @@ type RoleChange = z.infer<typeof RoleChange>
 
 const tags = ['members']
 
-/** The members of a namespace. */
+/** Routes to list, change and remove the members of a namespace. */
 export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
   const { reads, namespaces, write } = service
 
-  app.get<{ Params: Namespace }>(
+  app.get<{ Params: NamespaceParams }>(
     '/v1/namespaces/:slug/members',
     {
       config: { auth: 'required' },
@@ -37,7 +37,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
         description:
           'For its members. Errors: `forbidden` (403) for who is no member; `not_found` (404) for an unknown namespace.',
         tags,
-        params: Namespace,
+        params: NamespaceParams,
         response: answers(z.object({ members: z.array(MemberView).meta({ description: 'The members' }) }), 403, 404),
       },
     },
@@ -47,7 +47,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
     },
   )
 
-  app.patch<{ Params: Member; Body: RoleChange }>(
+  app.patch<{ Params: MemberParams; Body: RoleChange }>(
     '/v1/namespaces/:slug/members/:userId',
     {
       config: { auth: 'required' },
@@ -57,7 +57,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
           'The same role again changes nothing. Errors: `forbidden` (403) for who is no admin; `not_found` (404) for an ' +
           'unknown namespace or member; `last_admin` (409) when no admin would be left.',
         tags,
-        params: Member,
+        params: MemberParams,
         body: RoleChange,
         response: answers(z.object({ member: MemberView }), 404, 409),
       },
@@ -69,7 +69,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
         idOfSlug(slug),
         {
           decide: changeRole(requireCaller(request).userId, userId, request.body.role),
-          answer: (state) => existing(state).members.get(userId)!,
+          answer: (state) => requireNamespace(state).members.get(userId)!,
         },
         contextOf(request),
       )
@@ -79,7 +79,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
     },
   )
 
-  app.delete<{ Params: Member }>(
+  app.delete<{ Params: MemberParams }>(
     '/v1/namespaces/:slug/members/:userId',
     {
       config: { auth: 'required' },
@@ -91,7 +91,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
           'another; `not_found` (404) for an unknown namespace or member; `last_admin` (409) when no admin would be ' +
           'left.',
         tags,
-        params: Member,
+        params: MemberParams,
         response: answers(z.object({ removed: done('That the member is removed') }), 404, 409),
       },
     },

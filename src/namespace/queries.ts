@@ -6,8 +6,8 @@ import { notFound } from '../http/http-error.ts'
 import { isId, namespaceId } from '../ids.ts'
 import { toUser } from '../user/queries.ts'
 import type { NamespaceType, Role } from './events.ts'
-import { normaliseSlug } from './slug.ts'
-import { type MemberView, type NamespaceInfo, type NamespaceView, avatarOf } from './views.ts'
+import { normalizeSlug } from './slug.ts'
+import { type MemberView, type NamespaceInfo, type NamespaceView, avatarField } from './views.ts'
 
 type NamespaceReads = Reads<ReadTables>
 
@@ -28,7 +28,7 @@ const toView = (row: NamespaceRow): NamespaceView => ({
   ...(row.description === null ? {} : { description: JSON.parse(row.description) as string }),
   type: row.type,
   ...(row.role === null ? {} : { role: row.role }),
-  ...avatarOf(row.slug, row.avatar_storage_id),
+  ...avatarField(row.slug, row.avatar_storage_id),
 })
 
 const columns = 'n.id, n.slug, n.display_name, n.description, n.type, n.avatar_storage_id, m.role'
@@ -40,14 +40,14 @@ const ofUserStatement = `
   select ${columns} from members m join namespaces n on n.id = m.namespace_id where m.user_id = $1
   order by m.joined_at, n.id`
 
-/** The id of the namespace that a slug names in a path. @throws 404 for a text that is no slug */
+/** The id of the namespace with this slug. @throws 404 for a text that is no slug */
 export const idOfSlug = (text: string): string => {
-  const slug = normaliseSlug(text)
+  const slug = normalizeSlug(text)
   if (slug === undefined) throw notFound()
   return namespaceId(slug)
 }
 
-/** A namespace as a user, or nobody, sees it. @throws 404 for one that does not exist */
+/** A namespace, with the role of the user if there is one. @throws 404 for one that does not exist */
 export const namespaceById = async (
   reads: NamespaceReads,
   id: string,
@@ -62,7 +62,7 @@ export const namespaceById = async (
 
 const avatarStatement = 'select avatar_storage_id from namespaces where id = $1'
 
-/** Which bytes are the avatar of a namespace; undefined when it, or its avatar, does not exist. */
+/** The key of a namespace's avatar in the `AvatarStore`; undefined without a namespace or an avatar. */
 export const avatarIdOf = async (
   reads: NamespaceReads,
   namespaceId: string,
@@ -73,14 +73,14 @@ export const avatarIdOf = async (
   return row?.avatar_storage_id ? { namespaceId, storageId: row.avatar_storage_id } : undefined
 }
 
-/** A namespace that the caller is a member of. @throws 404 for one that does not exist, 403 for who is no member */
+/** A namespace that the user is a member of. @throws 404 for one that does not exist, 403 when the user is no member */
 export const namespaceOfMember = async (reads: NamespaceReads, id: string, userId: string): Promise<NamespaceInfo> => {
   const { role, ...namespace } = await namespaceById(reads, id, userId)
   if (role === undefined) throw new Rejected('forbidden', 'You are no member of this namespace')
   return { ...namespace, role }
 }
 
-/** The same for an admin. @throws 404, 403 */
+/** A namespace that the caller is an admin of. @throws 404 for one that does not exist, 403 when the caller is no admin */
 export const namespaceOfAdmin = async (
   reads: NamespaceReads,
   id: string,

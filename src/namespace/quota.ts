@@ -1,112 +1,125 @@
 import { Rejected } from '../engine/rejected.ts'
 
 /**
- * Says how much a write adds, at its decision and again when that is repeated; what adds nothing is always allowed.
- * @throws Rejected quota_exceeded; payload_too_large for what would not fit into an empty namespace
+ * Reserves room for what a write adds. Called in its decision, and again whenever the decision is repeated; then only the last
+ * amount counts. An amount of 0 or less is always allowed.
+ * @throws Rejected quota_exceeded; payload_too_large for an amount that would not even fit into an empty namespace
  */
-export type Claim = (amount: number) => void
+export type Reserve = (amount: number) => void
 
-/** How much of something a namespace may hold. */
+/** A limit on how much a namespace may hold. */
 export type Quota = {
-  /** Runs a write to a namespace, perhaps more than once: each time with a claim of its own, made before anything is stored. */
-  within<T>(namespaceId: string, write: (claim: Claim) => Promise<T>): Promise<T>
+  /**
+   * Runs a write to a namespace. May run it more than once while other writes compete for the last room, each time with a new
+   * `reserve`, which the write has to call before it stores anything.
+   */
+  enforce<T>(namespaceId: string, write: (reserve: Reserve) => Promise<T>): Promise<T>
 }
 
 export type QuotaOptions = {
-  /** Undefined for no quota, which costs nothing. */
+  /** Undefined for no limit; then `enforce` does nothing but run the write. */
   readonly limit: number | undefined
-  /** What is counted, in words. */
+  /** The unit of the limit, for messages. */
   readonly unit: string
-  /** How much a namespace holds: all that was written on this node before it is asked, at least. */
-  readonly used: (namespaceId: string) => Promise<number>
-  readonly patienceMs?: number
+  /** Reads how much a namespace holds. Includes at least all writes of this node that have ended before. */
+  readonly readUsage: (namespaceId: string) => Promise<number>
+  /** How long a write waits for others that compete with it. */
+  readonly timeoutMs?: number
 }
 
-/** What the writes of this node to one namespace come to. */
-type Tally = {
-  /** Claimed by writes under way. */
+/** The reservations of this node's writes to one namespace. */
+type Reservations = {
+  /** Reserved by writes under way. */
   open: number
-  /** Claimed by writes that have ended, ever since there is this tally. */
+  /** Reserved by writes that have ended since these reservations exist. */
   settled: number
-  users: number
-  next: PromiseWithResolvers<void>
+  /** How many writes are under way; without any the reservations are dropped. */
+  writes: number
+  /** Resolves when the next write ends. */
+  nextEnd: PromiseWithResolvers<void>
 }
 
-/** Whether a write fits cannot be told while others are under way. */
-class Crowded extends Error {}
+/** Whether a write fits depends on other writes that are still under way. */
+class Contended extends Error {}
 
 /**
- * A quota that is exact on one node: what its other writes have claimed counts until it is known to stand in what is used.
- * Other nodes' writes count once the read models show them: so n nodes may take a namespace over its quota by what the
- * n - 1 others have under way at the moment that it is reached.
+ * A quota that is exact on one node: a reservation of another write counts until `readUsage` is known to include it. Writes of
+ * other nodes count once the read models show them, so with n nodes a namespace may exceed its quota by what the other n - 1
+ * nodes have under way when it is reached.
  */
-export const newQuota = ({ limit, unit, used, patienceMs = 5_000 }: QuotaOptions): Quota => {
-  if (limit === undefined) return { within: (_namespaceId, write) => write(() => {}) }
-  const tallies = new Map<string, Tally>()
+export const newQuota = ({ limit, unit, readUsage, timeoutMs = 5_000 }: QuotaOptions): Quota => {
+  if (limit === undefined) return { enforce: (_namespaceId, write) => write(() => {}) }
+  const byNamespace = new Map<string, Reservations>()
   const exceeded = () => new Rejected('quota_exceeded', `The namespace may not hold more than ${limit} ${unit}`)
 
-  const enter = (namespaceId: string): Tally => {
-    const tally = tallies.get(namespaceId) ?? { open: 0, settled: 0, users: 0, next: Promise.withResolvers<void>() }
-    tallies.set(namespaceId, tally)
-    tally.users += 1
-    return tally
+  const acquire = (namespaceId: string): Reservations => {
+    const nothing = () => ({ open: 0, settled: 0, writes: 0, nextEnd: Promise.withResolvers<void>() })
+    const reservations = byNamespace.get(namespaceId) ?? nothing()
+    byNamespace.set(namespaceId, reservations)
+    reservations.writes += 1
+    return reservations
   }
 
-  const leave = (namespaceId: string, tally: Tally) => {
-    tally.users -= 1
-    if (tally.users === 0) tallies.delete(namespaceId)
+  const release = (namespaceId: string, reservations: Reservations) => {
+    reservations.writes -= 1
+    if (reservations.writes === 0) byNamespace.delete(namespaceId)
   }
 
-  const settle = (tally: Tally, amount: number) => {
-    tally.open -= amount
-    tally.settled += amount
-    tally.next.resolve()
-    tally.next = Promise.withResolvers<void>()
+  const settle = (reservations: Reservations, amount: number) => {
+    reservations.open -= amount
+    reservations.settled += amount
+    reservations.nextEnd.resolve()
+    reservations.nextEnd = Promise.withResolvers<void>()
   }
 
-  /** One look at what is used, and a write by it. @throws Crowded */
-  const attempt = async <T>(namespaceId: string, tally: Tally, write: (claim: Claim) => Promise<T>) => {
-    const before = tally.settled
-    const held = await used(namespaceId)
+  /** Reads the usage once and runs the write. @throws Contended from `reserve` */
+  const attempt = async <T>(
+    namespaceId: string,
+    reservations: Reservations,
+    write: (reserve: Reserve) => Promise<T>,
+  ) => {
+    const settledBefore = reservations.settled
+    const usage = await readUsage(namespaceId)
     let own = 0
-    let hasClaimed = false
-    const claim = (amount: number) => {
-      tally.open -= own
+    let hasReserved = false
+    const reserve = (amount: number) => {
+      reservations.open -= own
       own = 0
       if (amount <= 0) return
       if (amount > limit) throw new Rejected('payload_too_large', `A namespace may not hold more than ${limit} ${unit}`)
-      if (held + amount > limit) throw exceeded()
-      // Some of this may stand in `held` already.
-      if (held + amount + tally.open + tally.settled - before > limit) throw new Crowded()
+      if (usage + amount > limit) throw exceeded()
+      // What others have reserved may or may not be part of `usage` already.
+      const reservedByOthers = reservations.open + reservations.settled - settledBefore
+      if (usage + amount + reservedByOthers > limit) throw new Contended()
       own = amount
-      hasClaimed = true
-      tally.open += own
+      hasReserved = true
+      reservations.open += own
     }
     try {
-      return await write(claim)
+      return await write(reserve)
     } finally {
-      if (hasClaimed) settle(tally, own)
+      if (hasReserved) settle(reservations, own)
     }
   }
 
-  const within = async <T>(namespaceId: string, write: (claim: Claim) => Promise<T>): Promise<T> => {
-    const end = performance.now() + patienceMs
-    const tally = enter(namespaceId)
+  const enforce = async <T>(namespaceId: string, write: (reserve: Reserve) => Promise<T>): Promise<T> => {
+    const deadline = performance.now() + timeoutMs
+    const reservations = acquire(namespaceId)
     try {
       for (;;) {
-        const { promise: moved } = tally.next
+        const { promise: nextEnd } = reservations.nextEnd
         try {
-          return await attempt(namespaceId, tally, write)
+          return await attempt(namespaceId, reservations, write)
         } catch (error) {
-          if (!(error instanceof Crowded)) throw error
-          if (performance.now() > end) throw exceeded()
-          await moved
+          if (!(error instanceof Contended)) throw error
+          if (performance.now() > deadline) throw exceeded()
+          await nextEnd
         }
       }
     } finally {
-      leave(namespaceId, tally)
+      release(namespaceId, reservations)
     }
   }
 
-  return { within }
+  return { enforce }
 }

@@ -6,14 +6,14 @@ import { pickDefined } from '../http/pick-defined.ts'
 import { Key, LongText, ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
-import { type DecideNamespace, type Namespace, createNamespace, existing, updateNamespace } from './decide.ts'
+import { type DecideNamespace, type Namespace, createNamespace, requireNamespace, updateNamespace } from './decide.ts'
 import { NamespaceType } from './events.ts'
 import { idOfSlug, namespaceById, namespacesOf } from './queries.ts'
-import { isReserved, normaliseSlug } from './slug.ts'
-import { NamespaceInfo, NamespaceView, viewOf } from './views.ts'
+import { isReserved, normalizeSlug } from './slug.ts'
+import { NamespaceInfo, NamespaceView, toNamespaceView } from './views.ts'
 import type { NamespaceServices } from './services.ts'
 
-const meanings = {
+const fieldMeta = {
   displayName: { description: 'The name that people see', examples: ['My team'] },
   description: { description: 'What the namespace is for', examples: ['All that we did together'] },
 }
@@ -25,8 +25,8 @@ const Create = z
         'The name in addresses, unique in the service: 1 to 64 letters, digits and single hyphens between them',
       examples: ['my-team'],
     }),
-    displayName: ShortText.min(1).meta(meanings.displayName),
-    description: LongText.meta(meanings.description).optional(),
+    displayName: ShortText.min(1).meta(fieldMeta.displayName),
+    description: LongText.meta(fieldMeta.description).optional(),
     type: NamespaceType.meta({ description: 'One person’s or an organisation’s. Default: `org`' }).optional(),
   })
   .meta({
@@ -38,8 +38,8 @@ type Create = z.infer<typeof Create>
 
 const Update = z
   .object({
-    displayName: ShortText.meta(meanings.displayName).optional(),
-    description: LongText.meta(meanings.description).optional(),
+    displayName: ShortText.meta(fieldMeta.displayName).optional(),
+    description: LongText.meta(fieldMeta.description).optional(),
   })
   .meta({
     id: 'NamespaceUpdate',
@@ -53,22 +53,22 @@ type Params = z.infer<typeof Params>
 
 const tags = ['namespaces']
 
-/** @throws 400 for a slug that is reserved or not well formed */
+/** The normalized slug of a new namespace. @throws 400 for one that is reserved or not well formed */
 const newSlug = (text: string): string => {
-  const slug = normaliseSlug(text)
+  const slug = normalizeSlug(text)
   if (slug === undefined) throw invalid('slug', 'must be 1 to 64 letters, digits and single hyphens, none at the ends')
   if (isReserved(slug)) throw invalid('slug', 'is reserved')
   return slug
 }
 
-/** Namespaces: list, create, read, change. */
+/** Routes to list, create, read and change namespaces. */
 export const namespaceRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
   const { reads, namespaces, write } = service
 
-  /** The namespace as its caller sees it afterwards. */
+  /** Writes to a namespace. Returns the namespace after the write, as the caller sees it. */
   const writeNamespace = (request: FastifyRequest, id: string, decide: DecideNamespace) => {
     const { userId } = requireCaller(request)
-    const answer = (state: Namespace) => viewOf(id, existing(state), userId)
+    const answer = (state: Namespace) => toNamespaceView(id, requireNamespace(state), userId)
     return write(namespaces, id, { decide, answer }, contextOf(request))
   }
 

@@ -2,7 +2,7 @@ import type { ReadTables } from '../../projections/index.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import type { Write } from '../engine/write.ts'
-import type { Avatars } from './avatars.ts'
+import type { AvatarStore } from './avatar-store.ts'
 import type { Namespace } from './decide.ts'
 import type { NamespaceEvent } from './events.ts'
 import type { Quotas } from './quotas.ts'
@@ -15,9 +15,9 @@ export type NamespaceServices = {
   readonly write: Write
 }
 
-/** What the routes of avatars need besides: their bytes are kept outside the log. */
+/** What the routes of avatars need, too, because the bytes of avatars are stored outside the log. */
 export type AvatarServices = NamespaceServices & {
-  readonly avatars: Avatars
+  readonly avatars: AvatarStore
   readonly quotas: Pick<Quotas, 'avatars'>
   readonly assertWritable: () => void
 }

@@ -1,4 +1,4 @@
-/** Words that no namespace may have: reserved ones, and the first path segments of the service's own addresses. */
+/** Slugs that no namespace may have: reserved words, and first path segments of the service's own URLs. */
 const RESERVED: ReadonlySet<string> = new Set(
   `admin settings login logout me new register signup static sync health
   api app auth docs feed help invite invites models namespaces openapi realtime root session sessions signin signout
@@ -7,11 +7,11 @@ const RESERVED: ReadonlySet<string> = new Set(
 
 const FORMAT = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/
 
-/** A slug as it is stored, trimmed and in lower case; undefined for what can be none. */
-export const normaliseSlug = (text: string): string | undefined => {
+/** A slug as it is stored, trimmed and in lower case; undefined for a text that is no slug. */
+export const normalizeSlug = (text: string): string | undefined => {
   const slug = text.trim().toLowerCase()
   return FORMAT.test(slug) && !slug.includes('--') ? slug : undefined
 }
 
-/** Whether a normalised slug is a word that the service keeps for itself. */
+/** Whether a normalized slug is reserved. */
 export const isReserved = (slug: string): boolean => RESERVED.has(slug)

@@ -3,13 +3,13 @@ import { count, id as idOf, text, time } from '../http/fields.ts'
 import { UserView } from '../user/queries.ts'
 import type { PresentNamespace } from './decide.ts'
 import { NamespaceType, Role } from './events.ts'
-import { type Invite, stateOf } from './invite.ts'
+import { type Invite, inviteState } from './invite.ts'
 
 const slug = text('The name of the namespace in addresses, unique in the service', 'my-team')
 const displayName = text('The name of the namespace', 'My team')
 const avatarUrl = text('The path of the picture on this service; absent without one').optional()
 
-/** A namespace as anybody sees it; `role` only for a member. */
+/** A namespace in an answer. `role` is that of the caller, for members only. */
 export const NamespaceView = z
   .object({
     id: idOf('the namespace'),
@@ -23,7 +23,7 @@ export const NamespaceView = z
   .meta({ id: 'Namespace', description: 'A namespace: the owner of traces' })
 export type NamespaceView = z.infer<typeof NamespaceView>
 
-/** The same as a member sees it. */
+/** A namespace in an answer to one of its members. */
 export const NamespaceInfo = NamespaceView.extend({ role: Role }).meta({
   id: 'NamespaceInfo',
   description: 'A namespace as one of its members sees it, with the role of that member',
@@ -45,7 +45,7 @@ export const InviteStateView = z.enum(['pending', 'accepted', 'revoked', 'expire
   description: '`pending`: can be accepted; `accepted`: no use is left; `revoked`: taken back; `expired`: too old',
 })
 
-/** An invite as admins see it; times are milliseconds. */
+/** An invite in an answer to an admin. Times are milliseconds. */
 export const InviteView = z
   .object({
     code: text('The secret that the invite is accepted with: 9 letters and digits', 'a1B2c3D4e'),
@@ -65,7 +65,7 @@ export const InviteView = z
   .meta({ id: 'Invite', description: 'An invite to a namespace, as its admins see it' })
 export type InviteView = z.infer<typeof InviteView>
 
-/** An invite as whoever has its code sees it. */
+/** An invite in an answer to a caller who has its code. */
 export const PublicInvite = z
   .object({
     namespace: z
@@ -78,12 +78,12 @@ export const PublicInvite = z
   .meta({ id: 'PublicInvite', description: 'An invite as those who have its code see it' })
 export type PublicInvite = z.infer<typeof PublicInvite>
 
-/** Where a namespace's avatar is served; another picture has another address. */
-export const avatarOf = (slug: string, storageId: string | null | undefined): { avatarUrl?: string } =>
+/** The field `avatarUrl` for the stored picture, or no field. Each picture has its own URL, so that caches can keep it. */
+export const avatarField = (slug: string, storageId: string | null | undefined): { avatarUrl?: string } =>
   storageId ? { avatarUrl: `/v1/namespaces/${slug}/avatar?v=${encodeURIComponent(storageId)}` } : {}
 
-/** A namespace right after a decision, as one of its members sees it; without `role` for who is none. */
-export const viewOf = (id: string, state: PresentNamespace, userId: string): NamespaceView => {
+/** The view of a namespace from its state, for an answer to a write; without `role` when the user is no member. */
+export const toNamespaceView = (id: string, state: PresentNamespace, userId: string): NamespaceView => {
   const { slug, displayName, description, type } = state
   const role = state.members.get(userId)?.role
   return {
@@ -93,12 +93,12 @@ export const viewOf = (id: string, state: PresentNamespace, userId: string): Nam
     ...(description === undefined ? {} : { description }),
     type,
     ...(role === undefined ? {} : { role }),
-    ...avatarOf(slug, state.avatarStorageId),
+    ...avatarField(slug, state.avatarStorageId),
   }
 }
 
-/** An invite right after it was made. */
-export const newInviteView = (namespaceId: string, code: string, invite: Invite, now: number): InviteView => {
+/** The view of an invite from its state, for the answer to its creation. */
+export const toInviteView = (namespaceId: string, code: string, invite: Invite, now: number): InviteView => {
   const { invitedBy, role, createdAt, expiresAt, email, maxUses, useCount } = invite
   return {
     code,
@@ -110,6 +110,6 @@ export const newInviteView = (namespaceId: string, code: string, invite: Invite,
     ...(email === undefined ? {} : { email }),
     ...(maxUses === undefined ? {} : { maxUses }),
     useCount,
-    state: stateOf(invite, now),
+    state: inviteState(invite, now),
   }
 }

@@ -6,13 +6,13 @@ import type { RealtimeServices } from './services.ts'
 
 /** The caller behind a token, each time anew; undefined without a valid one. @throws Unavailable, InQuarantine */
 export const findCaller = async (
-  { tokens, reads, uses }: Pick<RealtimeServices, 'tokens' | 'reads' | 'uses'>,
+  { tokens, reads, lastUsed }: Pick<RealtimeServices, 'tokens' | 'reads' | 'lastUsed'>,
   token: string | undefined,
 ): Promise<Caller | undefined> => {
   const caller = token === undefined ? undefined : await tokens.find(token)
   if (!caller) return undefined
   reads.assertNotQuarantined(...streamsOfCaller(caller))
-  uses.note(caller.sessionId)
+  lastUsed.record(caller.sessionId)
   return caller
 }
 

@@ -3,7 +3,7 @@ import type { FeedServices } from '../feed/services.ts'
 import type { Limits } from '../http/limits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Tokens } from '../session/tokens.ts'
-import type { Uses } from '../session/uses.ts'
+import type { LastUsedTimes } from '../session/last-used.ts'
 import type { TraceServices } from '../trace/services.ts'
 import type { Connections } from './connections.ts'
 import type { Flow } from './flow.ts'
@@ -15,7 +15,7 @@ export type RealtimeServices = FeedServices &
   Pick<TraceServices, 'reads' | 'models'> & {
     readonly config: HttpConfig & RealtimeSettings
     readonly tokens: Pick<Tokens, 'find'>
-    readonly uses: Pick<Uses, 'note'>
+    readonly lastUsed: Pick<LastUsedTimes, 'record'>
     readonly live: LiveQueries
     readonly flow: Flow
     readonly connections: Connections

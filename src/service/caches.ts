@@ -4,7 +4,7 @@ import type { DecodedEvent } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
 import { newFeedCache } from '../feed/cache.ts'
 import { newStreams } from '../http/stream.ts'
-import { newRegistry } from '../models/registry.ts'
+import { newModelRegistry } from '../models/registry.ts'
 import { newLiveQueries } from '../realtime/live-queries.ts'
 import type { Metrics } from '../metrics.ts'
 import { newTokens } from '../session/tokens.ts'
@@ -17,14 +17,14 @@ export type CachesOptions = {
   readonly isAlive: () => boolean
   /** The last position that this node's caches have observed. */
   readonly lastSeen: () => bigint
-  /** The position that the read models have reached. */
+  /** The checkpoint of the read models. */
   readonly shown: () => bigint
-  /** Resolves when they have reached a position. @throws Unavailable */
+  /** Resolves when the read models have applied a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>
   readonly metrics: Metrics
 }
 
-/** What this node keeps of the read models in memory, and the long answers that are being read from it. */
+/** Everything of this node that events can make stale: what is cached from the read models, and answers that are being sent. */
 export const newCaches = ({ reads, now, isAlive, lastSeen, shown, caughtUp, metrics }: CachesOptions) => {
   const tokens = newTokens({ reads, now, isAlive })
   const feedCache = newFeedCache(isAlive)
@@ -39,11 +39,11 @@ export const newCaches = ({ reads, now, isAlive, lastSeen, shown, caughtUp, metr
       metrics.realtimeCoalesced.inc(coalesced)
     },
   })
-  const renamed = () => {
+  const onModelsChanged = () => {
     feedCache.clear()
     live.clear(lastSeen())
   }
-  const models = newRegistry(reads, () => caughtUp(lastSeen()), renamed)
+  const models = newModelRegistry(reads, () => caughtUp(lastSeen()), onModelsChanged)
   const all = [tokens, feedCache, streams, live]
   return {
     tokens,
@@ -51,17 +51,17 @@ export const newCaches = ({ reads, now, isAlive, lastSeen, shown, caughtUp, metr
     streams,
     live,
     models,
-    /** Called for every event before its write is answered. @throws for one that this version does not know */
+    /** Called for every event before its write is answered. @throws for an event type that this version does not know */
     observe: (event: DecodedEvent) => {
-      const seen = { position: event.position, ...effectOf(event) }
-      for (const cache of all) cache.observe(seen)
+      const effect = { position: event.position, ...effectOf(event) }
+      for (const cache of all) cache.observe(effect)
       models.observe(event)
     },
-    /** Drops everything: at a position something has happened that this node does not understand. */
+    /** Drops everything. Called when it is not known what has changed up to `position`. */
     forget: (position: bigint) => {
       for (const cache of [...all, models]) cache.clear(position)
     },
-    /** The same for a log in another epoch, where positions begin anew. */
+    /** Drops everything, with the positions of past changes. Called when the log is in another epoch. */
     restart: () => {
       for (const cache of all) cache.restart()
     },

@@ -5,17 +5,19 @@ import { lockDataDir } from '../embedded/lock.ts'
 import { startPostgres } from '../embedded/postgres.ts'
 import { waitUntilReady } from '../postgres/wait-until-ready.ts'
 
-/** The database of a service, and what only a service with its own PostgreSQL knows of it. */
+/** The database of a service: an embedded PostgreSQL, or that of `DATABASE_URL`. */
 export type Database = {
   readonly url: string
-  /** A description of it, for messages. */
-  readonly words: string
+  /** For people, without a password. */
+  readonly description: string
+  /** Always false for a database that is not embedded. */
   isDiskLow(): boolean
+  /** Writes the URL of the service into `DATA_DIR`, where the command line finds it; only of an embedded database. */
   publish(serviceUrl: string): Promise<void>
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
-/** Waits for a database that is starting. @throws Error at once for any other reason, with the name of the setting */
+/** Waits for a database that is starting. @throws Error that names `DATABASE_URL` when it cannot be reached */
 const assertReachable = async (url: string, signal: AbortSignal) => {
   try {
     await waitUntilReady(url, signal)
@@ -26,12 +28,18 @@ const assertReachable = async (url: string, signal: AbortSignal) => {
   }
 }
 
-/** The PostgreSQL of `DATABASE_URL`, or the embedded one in `DATA_DIR`, which only one process may own. */
+/** Connects to `DATABASE_URL`, or starts the embedded PostgreSQL in `DATA_DIR`, which only one process may use. */
 export const openDatabase = async (config: Config, logger: Logger, signal: AbortSignal): Promise<Database> => {
   if (config.DATABASE_URL) {
     await assertReachable(config.DATABASE_URL, signal)
     const nothing = async () => {}
-    return { url: config.DATABASE_URL, words: 'DATABASE_URL', isDiskLow: () => false, publish: nothing, stop: nothing }
+    return {
+      url: config.DATABASE_URL,
+      description: 'DATABASE_URL',
+      isDiskLow: () => false,
+      publish: nothing,
+      stop: nothing,
+    }
   }
   const { DATA_DIR: dataDir, DISK_RESERVE_MB: reserveMb, ROLES: roles } = config
   if (!roles.includes('api') || !roles.includes('projector'))
@@ -44,7 +52,7 @@ export const openDatabase = async (config: Config, logger: Logger, signal: Abort
     const postgres = await startPostgres({ dataDir, log: logger, signal })
     return {
       url: postgres.url,
-      words: `its own PostgreSQL in ${dataDir}`,
+      description: `its own PostgreSQL in ${dataDir}`,
       isDiskLow: diskGuard({ dir: dataDir, reserveMb }),
       publish: (url) => lock.publish({ url, databaseUrl: postgres.url }),
       stop: async (mode) => {

@@ -5,7 +5,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Connections } from '../realtime/connections.ts'
 import type { LiveQueries } from '../realtime/live-queries.ts'
 
-/** Registers gauges with a value for each group. */
+/** Gauges with a value for each group of read models. */
 const measureGroups = (metrics: Metrics, { all }: OpenGroups, lastSeen: () => bigint): void => {
   const gauge = (name: string, help: string, value: (node: OpenGroup) => number) =>
     metrics.gauges(name, help, 'group', () => all.map((node) => [node.group.name, value(node)]))
@@ -23,7 +23,7 @@ const measureGroups = (metrics: Metrics, { all }: OpenGroups, lastSeen: () => bi
   )
 }
 
-/** What is read off the parts of a running service when its metrics are asked for. */
+/** Installs the gauges of read models and of the pool for reads. They are measured when metrics are requested. */
 export const installGauges = (metrics: Metrics, groups: OpenGroups, lastSeen: () => bigint, reads: pg.Pool): void => {
   measureGroups(metrics, groups, lastSeen)
   metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.totalCount)
@@ -31,6 +31,7 @@ export const installGauges = (metrics: Metrics, groups: OpenGroups, lastSeen: ()
   metrics.gauge('tracebook_pool_waiting', 'Queries that wait for a connection', () => reads.waitingCount)
 }
 
+/** Installs the gauges of realtime queries. */
 export const installRealtimeGauges = (metrics: Metrics, connections: Connections, live: LiveQueries): void => {
   metrics.gauge('tracebook_realtime_connections', 'Open WebSockets', () => connections.counts().connections)
   metrics.gauge(

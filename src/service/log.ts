@@ -7,12 +7,12 @@ import type { Metrics } from '../metrics.ts'
 
 export const UNREACHABLE = 'the log cannot be reached'
 
-/** How long a start waits for a log that does not answer. */
-const START_MS = 5_000
+/** How long the start of the service waits for a log that does not answer. */
+const START_TIMEOUT_MS = 5_000
 
-/** Waits for what begins with the log, but not for long: reads need no log. */
-export const startWaitsFor = (work: Promise<void>): Promise<void> =>
-  withTimeout(START_MS, UNREACHABLE, work).catch(() => {})
+/** Waits for a part that needs the log, for 5 s at most, because the service can start and serve reads without the log. */
+export const waitDuringStart = (work: Promise<void>): Promise<void> =>
+  withTimeout(START_TIMEOUT_MS, UNREACHABLE, work).catch(() => {})
 
 export type ServiceLogOptions = {
   readonly databaseUrl: string
@@ -23,12 +23,12 @@ export type ServiceLogOptions = {
 }
 
 /**
- * Opens the log that the read models were made from; one that is away is tried again later.
- * @throws WrongLog when the read models have been made from another one
+ * Opens the log, and checks that the read models were built from it; while it cannot be reached, the check is repeated.
+ * @throws WrongLog when the read models were built from another log
  */
 export const openServiceLog = async (options: ServiceLogOptions): Promise<VerifiedLog> => {
   const { databaseUrl, connections, eventStoreUrl, metrics, logger } = options
-  const bare = await openLog({
+  const unverified = await openLog({
     databaseUrl,
     connections,
     eventStoreUrl,
@@ -39,7 +39,7 @@ export const openServiceLog = async (options: ServiceLogOptions): Promise<Verifi
     },
   })
   const verify = () =>
-    assertSameLog(databaseUrl, bare).then(
+    assertSameLog(databaseUrl, unverified).then(
       () => undefined,
       (error: unknown) => {
         if (error instanceof WrongLog) return error
@@ -48,8 +48,8 @@ export const openServiceLog = async (options: ServiceLogOptions): Promise<Verifi
     )
   const refused = (reason: Error) =>
     logger.fatal({ reason: reason.message }, 'the log is refused: nothing is written or projected')
-  const log = verifiedLog({ log: bare, verify, refused })
-  await startWaitsFor(log.firstAttempt)
+  const log = verifiedLog({ log: unverified, verify, refused })
+  await waitDuringStart(log.firstAttempt)
   const problem = log.problem()
   if (!(problem instanceof WrongLog)) return log
   await log.close()

@@ -15,20 +15,20 @@ import { newBodyThreads } from '../http/body-thread.ts'
 import { openLimits } from '../http/limits.ts'
 import { newLogId } from '../log/log-id.ts'
 import { newMetrics } from '../metrics.ts'
-import { newAvatars } from '../namespace/avatars.ts'
+import { newAvatarStore } from '../namespace/avatar-store.ts'
 import { openQuotas } from '../namespace/quotas.ts'
 import { newPool } from '../postgres/connect.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { newFlow } from '../realtime/flow.ts'
-import { newUses } from '../session/uses.ts'
+import { newLastUsedTimes } from '../session/last-used.ts'
 import { newHandshakes } from '../signin/handshakes.ts'
 import { newCaches } from './caches.ts'
 import { installGauges, installRealtimeGauges } from './gauges.ts'
-import { UNREACHABLE, openServiceLog, startWaitsFor } from './log.ts'
+import { UNREACHABLE, openServiceLog, waitDuringStart } from './log.ts'
 import { startProcesses } from './processes.ts'
-import { newServiceHealth } from './readiness.ts'
+import { newServiceHealth } from './health.ts'
 import type { Service } from './service.ts'
 import { newTransactors } from './transactors.ts'
 
@@ -36,7 +36,7 @@ export type OpenOptions = {
   readonly config: Config
   readonly databaseUrl: string
   readonly logger: Logger
-  /** Whether the disk is so full that writes must be refused; only known of an embedded database. */
+  /** Whether the disk is so full that writes must be refused; only known with an embedded database. */
   readonly isDiskLow?: () => boolean
   readonly now?: () => number
   /** All groups of read models. */
@@ -49,7 +49,7 @@ const VISIBLE_MS = 5_000
 const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
 
-/** What reads, writes and projections rest on: the log, the read models, and how far this node has come with both. */
+/** Opens the log and the read models, with this node's positions in both. */
 const openStores = async ({ config, databaseUrl, logger, groups: known = allGroups }: OpenOptions) => {
   const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
   await migrate(databaseUrl)
@@ -91,7 +91,7 @@ const openStores = async ({ config, databaseUrl, logger, groups: known = allGrou
   return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, operations }
 }
 
-/** Builds the service from its parts, and starts what its roles ask for. Everything is wired here, by argument. */
+/** Builds the service from its parts, and starts the processes of its roles. All parts are wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
   const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
   const stores = await openStores(options)
@@ -139,7 +139,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     },
     forget,
   })
-  if (!log.problem()) await startWaitsFor(subscription.started)
+  if (!log.problem()) await waitDuringStart(subscription.started)
 
   const logProblem = () => log.problem()?.message ?? (subscription.hasStarted() ? undefined : UNREACHABLE)
   const { assertWritable, readiness } = newServiceHealth({
@@ -169,8 +169,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const flow = newFlow()
   const connections = newConnections(config, flow, (code) => metrics.realtimeDropped.inc({ code }))
   installRealtimeGauges(metrics, connections, caches.live)
-  const avatars = newAvatars({ pool: operations, now })
-  const uses = newUses({ pool: operations, now })
+  const avatars = newAvatarStore({ pool: operations, now })
+  const lastUsed = newLastUsedTimes({ pool: operations, now })
   const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const bodyThreads = newBodyThreads((error) => logger.warn({ reason: error.message }, 'large bodies cannot be read'))
 
@@ -192,7 +192,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     models: caches.models,
     ...transactors.written,
     bodyThreads,
-    uses,
+    lastUsed,
     catalogue: processes.catalogue,
     limits,
     handshakes: newHandshakes({ pool: operations, now }),
@@ -204,18 +204,18 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     readiness,
   }
 
-  const end = async () => {
+  const closeAll = async () => {
     closing.abort()
-    await Promise.all([uses.close(), limits?.close(), processes.close()])
+    await Promise.all([lastUsed.close(), limits?.close(), processes.close()])
     await bodyThreads.close()
     await Promise.all([subscription.close(), groups.close()])
     await log.close()
     await Promise.all([reads.close(), operations.end()])
   }
 
-  /** A database that does not answer is not waited for. */
+  /** Waits for a database that does not answer for 3 s only. */
   const close = () =>
-    withTimeout(CLOSE_MS, 'the database does not let go', end()).catch((error: unknown) => {
+    withTimeout(CLOSE_MS, 'the database does not let go', closeAll()).catch((error: unknown) => {
       logger.warn({ err: error }, 'not everything has been closed')
     })
 

@@ -8,7 +8,7 @@ import type { OutageLog } from '../engine/outage.ts'
 import type { Reads } from '../engine/reads.ts'
 import { startErasure } from '../erasure/process.ts'
 import type { EventLog } from '../log/log.ts'
-import { type Catalogue, startCatalogue } from '../models/process.ts'
+import { type CatalogueProcess, startCatalogueProcess } from '../models/process.ts'
 import { providerIds } from '../models/queries.ts'
 import { newRefresh } from '../models/refresh.ts'
 import type { PoolSizes } from '../postgres/pool-sizes.ts'
@@ -33,18 +33,18 @@ export type ProcessesOptions = {
 }
 
 export type Processes = {
-  /** Every node answers from the catalogue's copy; only workers refresh it. */
-  readonly catalogue: Catalogue
+  /** Refreshes the model registry: on request on every node, by schedule on workers only. */
+  readonly catalogue: CatalogueProcess
   close(): Promise<void>
 }
 
-/** Starts what the role `worker` does beside requests: erasure, summaries, and the refresh of the model catalogue. */
+/** Starts the processes of the role `worker`: erasure, summaries, and the refresh of the model registry. */
 export const startProcesses = (options: ProcessesOptions): Processes => {
   const { config, databaseUrl: url, sizes, log, codec, groups, reads, operations: pool, transactors } = options
   const { assertWritable, outage, now, logger } = options
   const isWorker = config.ROLES.includes('worker')
-  const refresh = newRefresh({ transactor: transactors.providers, known: () => providerIds(reads) })
-  const catalogue = startCatalogue({ pool, source: config.CATALOGUE_URL, refresh, now, logger }, isWorker)
+  const refresh = newRefresh({ transactor: transactors.providers, providerIds: () => providerIds(reads) })
+  const catalogue = startCatalogueProcess({ pool, source: config.CATALOGUE_URL, refresh, now, logger }, isWorker)
   if (!isWorker) return { catalogue, close: catalogue.close }
 
   const erasure = startErasure({ url, log, groups: groups.all, logger, outage })

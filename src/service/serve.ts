@@ -8,7 +8,7 @@ import { type OpenService, openService } from './open.ts'
 export type Running = {
   readonly url: string
   readonly roles: Config['ROLES']
-  /** A description of the database, for messages. */
+  /** The database, for people. */
   readonly database: string
   /** `fast` answers pending requests first; `immediate` does not. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
@@ -16,14 +16,14 @@ export type Running = {
 
 const MAX_DRAIN_MS = 4_000
 
-/** Waits for pending requests, but at most 4 s: a client may read a long list very slowly. */
+/** Waits for requests in flight, but not for ever: the reader of a long list may be slow. */
 const closeApp = async (app: FastifyInstance, mode: 'fast' | 'immediate') => {
   const timeout = setTimeout(() => app.server.closeAllConnections(), mode === 'fast' ? MAX_DRAIN_MS : 0)
   await app.close()
   clearTimeout(timeout)
 }
 
-const addressOf = (app: FastifyInstance, { HOST, PORT }: Config): string => {
+const urlOf = (app: FastifyInstance, { HOST, PORT }: Config): string => {
   const address = app.server.address()
   const port = typeof address === 'object' && address ? address.port : PORT
   return `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`
@@ -58,10 +58,10 @@ export const serve = async (config: Config, logger: Logger, signal: AbortSignal)
     open = await openService({ config, databaseUrl, logger, isDiskLow })
     app = await buildApp(open.service)
     await listen(app, config)
-    const url = addressOf(app, config)
+    const url = urlOf(app, config)
     await database.publish(url)
     logger.info({ url, roles: config.ROLES }, 'serving')
-    return { url, roles: config.ROLES, database: database.words, stop }
+    return { url, roles: config.ROLES, database: database.description, stop }
   } catch (error) {
     await stop('fast').catch(() => {})
     throw error

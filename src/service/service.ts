@@ -5,7 +5,7 @@ import type { FeedServices } from '../feed/services.ts'
 import type { BodyThreads } from '../http/body-thread.ts'
 import type { Readiness } from '../http/health.ts'
 import type { EventLog } from '../log/log.ts'
-import type { Catalogue } from '../models/process.ts'
+import type { CatalogueProcess } from '../models/process.ts'
 import type { AvatarServices } from '../namespace/services.ts'
 import type { RealtimeServices } from '../realtime/services.ts'
 import type { SessionServices } from '../session/services.ts'
@@ -14,7 +14,7 @@ import type { CodehostServices } from '../signin/services.ts'
 import type { TraceServices } from '../trace/services.ts'
 import type { UserServices } from '../user/services.ts'
 
-/** What the routes of all features need. */
+/** What the routes of all features need together. */
 type Features = SessionServices &
   UserServices &
   AvatarServices &
@@ -29,13 +29,13 @@ export type Service = Features & {
   readonly logger: Logger
   readonly log: EventLog
   readonly codec: Codec
-  /** Resolves when the read models and caches of this node show everything up to a position. */
+  /** Resolves when the read models and caches of this node have applied a position. @throws Unavailable */
   readonly visible: (position: bigint) => Promise<void>
-  /** Where large bodies are read. */
+  /** The threads that parse large bodies. */
   readonly bodyThreads: BodyThreads
-  /** Who a token stands for. */
+  /** Finds the caller of a token. */
   readonly tokens: Tokens
-  /** Where the model registry is filled from. */
-  readonly catalogue: Catalogue
+  /** Refreshes the model registry. */
+  readonly catalogue: CatalogueProcess
   readonly readiness: () => Promise<Readiness>
 }

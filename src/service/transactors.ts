@@ -3,7 +3,7 @@ import { foldSource } from '../engine/fold.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { DomainEvent, StreamKind } from '../engine/stream.ts'
 import { type Transactor, type TransactorOptions, newTransactor } from '../engine/transact.ts'
-import { registry } from '../models/decide.ts'
+import { modelProviders } from '../models/decide.ts'
 import { namespaces } from '../namespace/decide.ts'
 import { sessions } from '../session/decide.ts'
 import { traces } from '../trace/decide.ts'
@@ -14,16 +14,16 @@ import { identities, users } from '../user/decide.ts'
 const TRACES_BYTES = 16 * 1024 * 1024
 const NAMESPACES_BYTES = 16 * 1024 * 1024
 
-/** What the transactors of all kinds of stream share. */
+/** The options that all transactors share. */
 type Common = Omit<TransactorOptions<unknown, DomainEvent, void>, 'kind' | 'source' | 'trim' | 'budget'>
 
 export type TransactorsOptions = Common & {
   readonly reads: Reads<ReadTables>
-  /** Waits until the read models show a position. @throws Unavailable */
+  /** Resolves when the read models have applied a position. @throws Unavailable */
   readonly shown: (position: bigint) => Promise<void>
 }
 
-/** One transactor for each kind of stream. Its memory, in bytes, is bounded. */
+/** Creates a transactor for each kind of stream. `budget` bounds the bytes of the states that it caches. */
 export const newTransactors = ({ reads, shown, ...common }: TransactorsOptions) => {
   const { log, codec } = common
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>, own: { budget?: number } = {}) =>
@@ -41,19 +41,19 @@ export const newTransactors = ({ reads, shown, ...common }: TransactorsOptions) 
       ...common,
     }),
   }
-  const providers = folded(registry, { budget: 0 }) // a refresh asks once for each
+  const providers = folded(modelProviders, { budget: 0 }) // a refresh needs each state once
   const byCategory: Record<string, Pick<Transactor<unknown, DomainEvent>, 'observe' | 'forget'>> = {
     [users.category]: written.users,
     [identities.category]: written.identities,
     [sessions.category]: written.sessions,
     [namespaces.category]: written.namespaces,
     [traces.category]: written.traces,
-    [registry.category]: providers,
+    [modelProviders.category]: providers,
   }
   return {
-    /** Those that clients write to. */
+    /** For the streams that clients write to. */
     written,
-    /** Providers of models, which the catalogue writes. */
+    /** For the streams of model providers, which the refresh of the catalogue writes to. */
     providers,
     observe: ({ stream, revision }: { readonly stream: string; readonly revision: bigint }) =>
       byCategory[stream.slice(0, stream.indexOf('-'))]?.observe(stream, revision),

@@ -1,11 +1,12 @@
+import { BoundedMap } from '../bounded-map.ts'
 import type { Caller } from '../http/caller.ts'
 
-/** Callers by the hash of their token, for a second at most. Times are milliseconds that only move forward. */
+/** Callers by the hash of their token, each for at most one second. Times are milliseconds of a monotonic clock. */
 export type CallerCache = {
   get(hash: string, now: number): Caller | undefined
-  /** Keeps a caller as known since a time; the oldest makes room. */
+  /** Stores a caller that was read at `since`. When the cache is full, the oldest entry is dropped. */
   put(hash: string, caller: Caller, since: number): void
-  /** Drops the callers of a session or of a user, by its id. */
+  /** Drops all callers with this session id or user id. */
   dropAll(id: string): void
   clear(): void
 }
@@ -14,24 +15,26 @@ type Entry = { readonly caller: Caller; readonly since: number }
 
 const LIFETIME_MS = 1_000
 
-export const newCallerCache = (keep: number): CallerCache => {
-  const entries = new Map<string, Entry>()
+export const newCallerCache = (maxEntries: number): CallerCache => {
   const hashesOf = new Map<string, Set<string>>()
 
-  const drop = (hash: string) => {
-    const entry = entries.get(hash)
-    if (!entry) return
-    entries.delete(hash)
-    for (const id of [entry.caller.userId, entry.caller.sessionId]) {
+  const unindex = (hash: string, { caller }: Entry) => {
+    for (const id of [caller.userId, caller.sessionId]) {
       const hashes = hashesOf.get(id)
       hashes?.delete(hash)
       if (hashes?.size === 0) hashesOf.delete(id)
     }
   }
 
+  const entries = new BoundedMap<string, Entry>(maxEntries, unindex)
+
+  const drop = (hash: string) => {
+    const entry = entries.get(hash)
+    if (entries.delete(hash)) unindex(hash, entry!)
+  }
+
   const put = (hash: string, caller: Caller, since: number) => {
     drop(hash)
-    if (entries.size >= keep) drop(entries.keys().next().value!)
     entries.set(hash, { caller, since })
     for (const id of [caller.userId, caller.sessionId]) hashesOf.set(id, (hashesOf.get(id) ?? new Set()).add(hash))
   }

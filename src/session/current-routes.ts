@@ -13,18 +13,18 @@ import type { SessionServices } from './services.ts'
 
 const tags = ['sessions']
 
-/** The session that a request comes with. */
+/** Routes to read and end the session of the request. */
 export const currentSessionRoutes = (app: FastifyInstance, service: SessionServices): void => {
-  const { reads, sessions, uses, now, write } = service
+  const { reads, sessions, lastUsed, now, write } = service
   const cookieName = cookieNameOf(service.config)
 
   const describe = async ({ userId, identityId, sessionId, namespace, deviceName, expiresAt }: Caller) => {
-    const [user, shown] = await Promise.all([
+    const [user, readNamespace] = await Promise.all([
       userById(reads, userId),
       namespace && namespaceById(reads, namespace.id, userId),
     ])
-    // Who has lost the membership on another node this second is shown as authenticated.
-    const info = shown && namespace && { ...shown, role: shown.role ?? namespace.role }
+    // The caller may come from the cache: a membership that ended on another node within the last second still has its role.
+    const info = readNamespace && namespace && { ...readNamespace, role: readNamespace.role ?? namespace.role }
     const role = info && { role: info.role }
     const logId = service.logId()
     return {
@@ -34,7 +34,7 @@ export const currentSessionRoutes = (app: FastifyInstance, service: SessionServi
         identityId,
         ...(info ? { namespaceId: info.id, namespaceSlug: info.slug, ...role } : {}),
         ...(deviceName === undefined ? {} : { deviceName }),
-        lastUsedAt: uses.lastUsed(sessionId) ?? now(),
+        lastUsedAt: lastUsed.get(sessionId) ?? now(),
         ...(expiresAt === undefined ? {} : { expiresAt }),
       },
       user,

@@ -2,7 +2,7 @@ import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
 import type { Decision, StreamKind } from '../engine/stream.ts'
 import { SessionEvent } from './events.ts'
 
-/** A session that was started: `expiresAt` in ms. Whether it has expired depends on the time that it is asked. */
+/** A session that was not revoked. It may have expired: `expiresAt` is in milliseconds. */
 export type StartedSession = {
   readonly is: 'started'
   readonly userId: string
@@ -45,13 +45,13 @@ type Decide = Decision<Session, SessionEvent>
 
 export type SessionTerms = Extract<SessionEvent, { type: 'SessionCreated' }>['data']
 
-/** Starts a session under an id of its own. */
+/** Starts a session. Does nothing for a session id that exists already. */
 export const start =
   (terms: SessionTerms): Decide =>
   (session) =>
     session.is === 'absent' ? [{ type: 'SessionCreated', data: terms }] : []
 
-/** A session of the user that is valid at `now`. */
+/** The session, if it belongs to the user and is valid at `now`. @throws Rejected not_found for all others */
 const valid = (session: Session, userId: string, now: number): StartedSession => {
   const isValid =
     session.is === 'started' &&
@@ -64,7 +64,7 @@ const valid = (session: Session, userId: string, now: number): StartedSession =>
   return session
 }
 
-/** Makes another namespace the active one; that the user is a member of it is checked before. */
+/** Makes another namespace the active one. The caller checks first that the user is a member of it. */
 export const switchTo =
   (userId: string, namespaceId: string): Decide =>
   (session, now) =>
@@ -81,6 +81,6 @@ export const revoke =
     return [{ type: 'SessionRevoked', data: {} }]
   }
 
-/** Ends the session that asks; one that has ended in the meantime has ended. */
+/** Ends the caller's own session. Does nothing when it has ended in the meantime. */
 export const signOut = (): Decide => (session) =>
   session.is === 'started' ? [{ type: 'SessionRevoked', data: {} }] : []

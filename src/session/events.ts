@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { formatsOf } from '../engine/codec.ts'
 import { event } from '../engine/stream.ts'
 
-/** Stream `session-<id>`. Of the token only its SHA-256 is kept; times are milliseconds. */
+/** Stream `session-<id>`. Only the SHA-256 of the token is stored. Times are milliseconds. */
 export const SessionEvent = z.discriminatedUnion('type', [
   event('SessionCreated', {
     userId: z.string(),

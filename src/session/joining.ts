@@ -1,15 +1,18 @@
-import type { KnownUser } from './queries.ts'
+import type { UserAndNamespace } from './queries.ts'
 
 /**
- * Whose an identity is, or comes to be: `known` has a user, `joins` comes to the device's user, `new` gets a user of its
- * own together with the device.
+ * Which user an identity belongs to after a sign-in. `known`: the user that it has already. `joins`: the user of the device.
+ * `new`: a new user, to whom the device belongs as well.
  */
 export type Joining =
   | { readonly is: 'known'; readonly userId: string }
   | { readonly is: 'joins'; readonly userId: string }
   | { readonly is: 'new' }
 
-export const joiningOf = (user: KnownUser | undefined, deviceUser: KnownUser | undefined): Joining => {
+export const resolveJoining = (
+  user: UserAndNamespace | undefined,
+  deviceUser: UserAndNamespace | undefined,
+): Joining => {
   if (user) return { is: 'known', userId: user.userId }
   return deviceUser ? { is: 'joins', userId: deviceUser.userId } : { is: 'new' }
 }
@@ -17,9 +20,9 @@ export const joiningOf = (user: KnownUser | undefined, deviceUser: KnownUser | u
 const userIdOf = (joining: Joining) => ('userId' in joining ? joining.userId : undefined)
 
 /**
- * Whether what would happen now is what was agreed to. An identity that has got a user meanwhile may sign in as that
- * user: its owner has seen to that. Nothing is linked to a user who was not named.
+ * Whether the sign-in would still do what its user has confirmed. Also true when the identity has got a user since: then it
+ * signs in as that user, and nothing is linked. An identity is never linked to another user than the confirmed one.
  */
-export const isAgreed = (agreed: Joining, present: Joining): boolean =>
+export const isStillAgreed = (agreed: Joining, present: Joining): boolean =>
   (present.is === 'known' && agreed.is !== 'known') ||
   (present.is === agreed.is && userIdOf(present) === userIdOf(agreed))

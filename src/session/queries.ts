@@ -1,13 +1,13 @@
-import type { ReadTables } from '../../projections/index.ts'
 import { sql } from 'kysely'
+import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { ActiveNamespace, Caller } from '../http/caller.ts'
 import { identityId } from '../ids.ts'
 import type { Role } from '../namespace/events.ts'
-import type { Credential } from './new-identity.ts'
+import type { Credential } from '../user/decide.ts'
 
-/** A caller, if there is one, and the checkpoint of the snapshot that says so. */
-export type Found = { readonly caller: Caller | undefined; readonly position: bigint }
+/** The caller of a token, undefined without one, and the checkpoint of the read models that it was read from. */
+export type CallerSnapshot = { readonly caller: Caller | undefined; readonly position: bigint }
 
 type ActiveRow = { namespace_id: string | null; slug: string | null; role: Role | null }
 
@@ -20,30 +20,27 @@ type CallerRow = ActiveRow & {
   expires_at: bigint | null
 }
 
-/**
- * The membership of a user that is active: that of the wanted namespace, else of the oldest individual one, else the
- * oldest.
- */
+/** SQL for the active membership of a user: that of the wanted namespace, else of an individual one, else the oldest. */
 const activeMembership = (userId: string, wanted: string) => `
   select m.namespace_id, m.role, n.slug from members m join namespaces n on n.id = m.namespace_id
   where m.user_id = ${userId}
   order by m.namespace_id is distinct from ${wanted}, n.type <> 'individual', m.joined_at, m.namespace_id limit 1`
 
-/** Of a session `s`: whoever removes an identity ends the sessions that were made with it, also those made meanwhile. */
-export const SESSION_STANDS =
+/** SQL condition on a session `s`. Removing an identity ends all its sessions, also one that starts at the same time. */
+export const SESSION_NOT_ENDED =
   's.revoked_at is null and not exists (select from removed_identities r where r.id = s.identity_id)'
 
 const callerStatement = `
   select c.position, s.id, s.user_id, s.identity_id, s.device_name, s.expires_at, a.namespace_id, a.slug, a.role
   from reached c
-  left join sessions s on s.token_hash = $1 and ${SESSION_STANDS}
+  left join sessions s on s.token_hash = $1 and ${SESSION_NOT_ENDED}
   left join lateral (${activeMembership('s.user_id', 's.namespace_id')}) a on true`
 
 const activeOf = ({ namespace_id: id, slug, role }: ActiveRow): ActiveNamespace | undefined =>
   id === null ? undefined : { id, slug: slug!, role: role! }
 
-/** The caller behind the hash of a token, in one statement; whether the session has expired is not asked. */
-export const findCaller = async (reads: Pick<Reads<ReadTables>, 'rows'>, hash: string): Promise<Found> => {
+/** Reads the caller of a token by its hash, in one statement. Does not check whether the session has expired. */
+export const findCaller = async (reads: Pick<Reads<ReadTables>, 'rows'>, hash: string): Promise<CallerSnapshot> => {
   const [row] = await reads.rows<CallerRow & Row>('caller', callerStatement, [hash])
   const { position, id, user_id, identity_id, device_name, expires_at } = row!
   if (id === null) return { caller: undefined, position }
@@ -59,17 +56,17 @@ export const findCaller = async (reads: Pick<Reads<ReadTables>, 'rows'>, hash: s
   return { caller, position }
 }
 
-const endedStatement = `select from sessions s where s.id = $1 and not (${SESSION_STANDS})`
+const endedStatement = `select from sessions s where s.id = $1 and not (${SESSION_NOT_ENDED})`
 
-/** Whether a session has been ended, be it by itself or with its identity; whether it has expired is not asked. */
+/** Whether a session was revoked, or its identity removed. Does not check whether it has expired. */
 export const hasEnded = async (reads: Reads<ReadTables>, sessionId: string): Promise<boolean> =>
   (await reads.rows('ended-session', endedStatement, [sessionId])).length > 0
 
-/** Somebody who signs in with an identity that is known. */
-export type KnownUser = { readonly userId: string; readonly active: ActiveNamespace | undefined }
+/** A user, and the namespace that a new session of theirs is active in; undefined when the user has none. */
+export type UserAndNamespace = { readonly userId: string; readonly active: ActiveNamespace | undefined }
 
-/** An identity: that which stands, or that which is to be made when there is no user. */
-export type FoundIdentity = { readonly id: string; readonly user: KnownUser | undefined }
+/** The id of an identity and its user; without a user it does not exist yet, and the id is the one to create it with. */
+export type IdentityLookup = { readonly id: string; readonly user: UserAndNamespace | undefined }
 
 const identityStatement = `
   select l.removed, i.id, i.user_id, a.namespace_id, a.slug, a.role
@@ -79,12 +76,12 @@ const identityStatement = `
   left join identities i on i.first_id = $1 and not exists (select from removed_identities r where r.id = i.id)
   left join lateral (${activeMembership('i.user_id', '$2::uuid')}) a on true`
 
-/** The identity that somebody signs in with, and its user with the namespace that a new session would be active in. */
+/** Finds the identity of a credential, and its user with the namespace that a new session would be active in. */
 export const findIdentity = async (
   reads: Reads<ReadTables>,
   { type, key }: Pick<Credential, 'type' | 'key'>,
   wantedNamespaceId?: string,
-): Promise<FoundIdentity> => {
+): Promise<IdentityLookup> => {
   type Found = ActiveRow & { removed: bigint; id: string | null; user_id: string } & Row
   const values = [identityId(type, key), wantedNamespaceId ?? null]
   const [row] = await reads.rows<Found>('identity', identityStatement, values)
@@ -109,7 +106,7 @@ export const sessionsOf = (reads: Reads<ReadTables>, userId: string, now: number
         'u.last_used_at',
       ])
       .where('s.user_id', '=', userId)
-      .where(sql<boolean>`${sql.raw(SESSION_STANDS)}`)
+      .where(sql<boolean>`${sql.raw(SESSION_NOT_ENDED)}`)
       .where((eb) => eb.or([eb('s.expires_at', 'is', null), eb('s.expires_at', '>', BigInt(now))]))
       .orderBy('s.created_at', 'desc')
       .orderBy('s.id', 'desc')

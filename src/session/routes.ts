@@ -46,9 +46,9 @@ type Switch = z.infer<typeof Switch>
 const Params = z.object({ id: Key })
 const tags = ['sessions']
 
-/** Sessions: start, list, switch, end. */
+/** Routes to start, list, switch and end sessions. */
 export const sessionRoutes = (app: FastifyInstance, service: SessionServices): void => {
-  const { reads, sessions, uses, now, write } = service
+  const { reads, sessions, lastUsed, now, write } = service
   currentSessionRoutes(app, service)
 
   app.post<{ Body: Start }>(
@@ -75,8 +75,7 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
       assertDeviceId(deviceId, service.config)
       const key = sha256(deviceId)
       const credential = { type: 'device', key, profile: {} } as const
-      const wish = { credential, namespaceId, deviceName, inviteCode, requestId }
-      const session = await signIn(service, wish)
+      const session = await signIn(service, { credential, namespaceId, deviceName, inviteCode, requestId })
       return ok(reply.header('cache-control', 'no-store'), { session })
     },
   )
@@ -128,12 +127,12 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
     },
     async (request, reply) => {
       const { userId, sessionId } = requireCaller(request)
-      const found = await sessionsOf(reads, userId, now())
-      const shown = found.map((session) => {
-        const lastUsedAt = Math.max(session.lastUsedAt ?? 0, uses.lastUsed(session.id) ?? 0)
+      const stored = await sessionsOf(reads, userId, now())
+      const views = stored.map((session) => {
+        const lastUsedAt = Math.max(session.lastUsedAt ?? 0, lastUsed.get(session.id) ?? 0)
         return { ...session, ...(lastUsedAt > 0 ? { lastUsedAt } : {}), current: session.id === sessionId }
       })
-      return ok(reply, { sessions: shown })
+      return ok(reply, { sessions: views })
     },
   )
 

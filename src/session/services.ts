@@ -10,7 +10,7 @@ import type { IdentityEvent, UserEvent } from '../user/events.ts'
 import type { Session } from './decide.ts'
 import type { SessionEvent } from './events.ts'
 import type { SessionSettings } from './settings.ts'
-import type { Uses } from './uses.ts'
+import type { LastUsedTimes } from './last-used.ts'
 
 /** What signing in needs: a new user gets a namespace, a user, an identity and a session. */
 export type SignInServices = {
@@ -27,6 +27,6 @@ export type SignInServices = {
 
 /** What the routes of sessions need. */
 export type SessionServices = SignInServices & {
-  readonly uses: Uses
+  readonly lastUsed: LastUsedTimes
   readonly logId: () => string | undefined
 }

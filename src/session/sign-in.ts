@@ -1,12 +1,12 @@
 import { Rejected } from '../engine/rejected.ts'
 import { isId, newId } from '../ids.ts'
 import { namespaceById } from '../namespace/queries.ts'
+import type { Credential } from '../user/decide.ts'
 import { newAdmission } from './admission.ts'
 import { start } from './decide.ts'
-import { link } from './link.ts'
-import { type Joining, isAgreed, joiningOf } from './joining.ts'
-import type { Credential } from './new-identity.ts'
-import { type KnownUser, findIdentity } from './queries.ts'
+import { type Joining, isStillAgreed, resolveJoining } from './joining.ts'
+import { linkIdentity } from './link-identity.ts'
+import { type UserAndNamespace, findIdentity } from './queries.ts'
 import { signUp } from './sign-up.ts'
 import { newToken, tokenHash } from './token.ts'
 import type { NewSession } from './views.ts'
@@ -14,71 +14,80 @@ import type { SignInServices } from './services.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-export type SignIn = {
+export type SessionRequest = {
   readonly credential: Credential
-  /** Whose user the identity comes to belong to when it is new; otherwise it makes a user of its own. */
+  /** A new identity is linked to the user of this device; without a device it gets a user of its own. */
   readonly device?: Credential
-  /** What was agreed to; without it anything is. */
+  /** What the user has confirmed; undefined when no confirmation is needed. */
   readonly agreed?: Joining | undefined
-  /** The namespace that the session shall be active in; the default one otherwise. */
+  /** The namespace that the session is to be active in; default: see `WantedNamespace`. */
   readonly namespaceId: string | undefined
   readonly deviceName: string | undefined
-  /** For a new user; with an identity that has a user already it is not looked at. */
+  /** For a new user; ignored for an identity that has a user. */
   readonly inviteCode: string | undefined
   readonly requestId: string | undefined
 }
 
-/** Refuses before anything is made. @throws 404, 403 */
-const assertMayEnter = async ({ reads }: SignInServices, known: KnownUser | undefined, namespaceId: string) => {
-  if (known?.active?.id === namespaceId) return
+/** Checked before anything is stored. @throws 404 for an unknown namespace, 403 when the user is no member of it */
+const assertMember = async ({ reads }: SignInServices, user: UserAndNamespace | undefined, namespaceId: string) => {
+  if (user?.active?.id === namespaceId) return
   await namespaceById(reads, namespaceId, undefined)
   throw new Rejected('forbidden', 'You are no member of this namespace')
 }
 
-/** @throws Rejected invalid_request when another user would be joined than was agreed to */
-const assertAgreed = (agreed: Joining, present: Joining) => {
-  if (isAgreed(agreed, present)) return
+/** @throws Rejected invalid_request when the sign-in would do something else than was confirmed */
+const assertStillAgreed = (agreed: Joining, present: Joining) => {
+  if (isStillAgreed(agreed, present)) return
   throw new Rejected('invalid_request', 'What would be joined has changed meanwhile: sign in again')
 }
 
-type Entered = { readonly identityId: string; readonly user: KnownUser }
+type IdentityAndUser = { readonly identityId: string; readonly user: UserAndNamespace }
 
-const findOrSignUp = async (service: SignInServices, wish: SignIn): Promise<Entered> => {
-  const { credential, device, agreed, namespaceId, inviteCode, requestId } = wish
+const findOrSignUp = async (service: SignInServices, request: SessionRequest): Promise<IdentityAndUser> => {
+  const { credential, device, agreed, namespaceId, inviteCode, requestId } = request
   const wanted = namespaceId !== undefined && isId(namespaceId) ? namespaceId : undefined
   const found = await findIdentity(service.reads, credential, wanted)
   const owner = device && !found.user ? await findIdentity(service.reads, device, wanted) : undefined
-  if (agreed) assertAgreed(agreed, joiningOf(found.user, owner?.user))
-  if (namespaceId !== undefined) await assertMayEnter(service, found.user ?? owner?.user, namespaceId)
+  if (agreed) assertStillAgreed(agreed, resolveJoining(found.user, owner?.user))
+  if (namespaceId !== undefined) await assertMember(service, found.user ?? owner?.user, namespaceId)
   const identityId = found.id
   if (found.user) return { identityId, user: found.user }
   const identity = { ...credential, id: identityId }
-  const admit = newAdmission(service, identity, inviteCode)
-  if (!owner) return { identityId, user: await signUp(service, identity, requestId, admit) }
-  const from = { identity: { ...device!, id: owner.id }, user: owner.user }
-  return { identityId, user: await link(service, identity, from, requestId, admit) }
+  const admitUser = newAdmission(service, identity, inviteCode)
+  if (!owner) return { identityId, user: await signUp(service, identity, requestId, admitUser) }
+  const linkTo = { identity: { ...device!, id: owner.id }, user: owner.user }
+  return { identityId, user: await linkIdentity(service, identity, linkTo, requestId, admitUser) }
 }
 
 /**
- * Starts a session of an identity's user, who is made when there is none. The token is shown here and never again.
- * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 for what was not agreed to;
- * 403 and 410 for a new user who may not sign up
+ * Starts a session for a credential, and creates its identity and user if there are none. Only the result has the token;
+ * the service stores its hash.
+ * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 when the sign-in would do something
+ * else than was confirmed, 403 and 410 for a new user who may not sign up
  */
-export const signIn = async (service: SignInServices, wish: SignIn): Promise<NewSession> => {
+export const signIn = async (service: SignInServices, request: SessionRequest): Promise<NewSession> => {
   const { config, now, sessions, write, assertWritable } = service
   assertWritable()
-  const { namespaceId, deviceName, requestId } = wish
-  const { identityId, user } = await findOrSignUp(service, wish)
+  const { namespaceId, deviceName, requestId } = request
+  const { identityId, user } = await findOrSignUp(service, request)
   const { userId, active } = user
   const [id, token] = [newId(), newToken()]
   const expiresAt = Math.round(now() + config.SESSION_TTL_DAYS * DAY_MS)
-  const given = {
+  const optional = {
     ...(namespaceId === undefined ? {} : { namespaceId }),
     ...(deviceName === undefined ? {} : { deviceName }),
   }
-  const decide = start({ userId, identityId, tokenHash: tokenHash(token), ...given, expiresAt })
+  const decide = start({ userId, identityId, tokenHash: tokenHash(token), ...optional, expiresAt })
   const context = { actor: { userId, sessionId: id }, requestId }
   await write(sessions, id, { decide }, context)
-  const place = active && { namespaceId: active.id, namespaceSlug: active.slug, role: active.role }
-  return { id, token, userId, identityId, ...place, ...(deviceName === undefined ? {} : { deviceName }), expiresAt }
+  const namespaceFields = active && { namespaceId: active.id, namespaceSlug: active.slug, role: active.role }
+  return {
+    id,
+    token,
+    userId,
+    identityId,
+    ...namespaceFields,
+    ...(deviceName === undefined ? {} : { deviceName }),
+    expiresAt,
+  }
 }

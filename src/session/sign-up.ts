@@ -1,27 +1,28 @@
 import { hash } from 'node:crypto'
 import type { Context } from '../engine/decide.ts'
 import { Rejected } from '../engine/rejected.ts'
-import type { ActiveNamespace } from '../http/caller.ts'
 import { namespaceId, userId as userIdOf } from '../ids.ts'
 import { claimNamespace } from '../namespace/decide.ts'
-import { type Identity, createIdentity, createUser } from '../user/decide.ts'
-import type { Admit } from './admission.ts'
-import type { NewIdentity } from './new-identity.ts'
+import { type Identity, type NewIdentity, createIdentity, createUser } from '../user/decide.ts'
+import type { AdmitUser } from './admission.ts'
+import type { UserAndNamespace } from './queries.ts'
 import type { SignInServices } from './services.ts'
 
-/** What a sign-up writes to. */
-export type Writers = Pick<SignInServices, 'namespaces' | 'users' | 'identities'>
+/** The transactors of the streams that a sign-up writes. */
+export type SignUpTransactors = Pick<SignInServices, 'namespaces' | 'users' | 'identities'>
 
-/** The identity's user; `active` is absent when the identity has come to belong to another one meanwhile. */
-export type SignedUp = { readonly userId: string; readonly active: ActiveNamespace | undefined }
-
-const slugOf = (identityId: string, attempt: number) =>
+const individualSlug = (identityId: string, attempt: number) =>
   `user-${hash('sha256', identityId, 'hex').slice(0, 8)}${attempt === 0 ? '' : `-${attempt + 1}`}`
 
-/** The user's individual namespace; a slug that somebody else has taken gets the next suffix. */
-const claim = async ({ namespaces }: Writers, identityId: string, createdBy: string, context: Context) => {
+/** Creates the user's individual namespace, with a numbered slug when the plain one is taken. */
+const claimIndividualNamespace = async (
+  { namespaces }: SignUpTransactors,
+  identityId: string,
+  createdBy: string,
+  context: Context,
+) => {
   for (let attempt = 0; ; attempt++) {
-    const slug = slugOf(identityId, attempt)
+    const slug = individualSlug(identityId, attempt)
     const id = namespaceId(slug)
     const decide = claimNamespace({ slug, displayName: slug, type: 'individual', createdBy })
     try {
@@ -33,25 +34,35 @@ const claim = async ({ namespaces }: Writers, identityId: string, createdBy: str
   }
 }
 
+/** Creates an identity of a user. Returns the id of its user: another one when the identity exists already. */
+export const createIdentityOf = async (
+  { identities }: SignUpTransactors,
+  userId: string,
+  { id, type, key, profile }: NewIdentity,
+  context: Context,
+): Promise<string> => {
+  const decide = createIdentity({ userId, type, key, ...profile })
+  const answer = (state: Identity) => (state.is === 'present' ? state.userId : userId)
+  return (await identities.transact(id, { decide, answer }, context)).answer
+}
+
 /**
- * Makes namespace, user and identity, in this order: the identity's existence means that the others are there. All ids
- * come from the identity's key and what is there counts as done, so that this can be repeated from any point and two
- * racing first calls make one user. `admit` comes before all of it: what it throws leaves nothing made.
+ * Creates a namespace, a user and an identity. The identity comes last, so that the other two exist once it does. All ids are
+ * derived from the identity's key, and a step that was done before does nothing: so this may be repeated from any point, and
+ * two calls at the same time create one user. When `admitUser` throws, nothing is stored. Returns the identity's user;
+ * `active` is undefined when the identity was created for another user in the meantime.
  */
 export const signUp = async (
-  writers: Writers,
+  transactors: SignUpTransactors,
   identity: NewIdentity,
   requestId: string | undefined,
-  admit: Admit = async () => {},
-): Promise<SignedUp> => {
-  const { id, type, key, profile } = identity
-  const userId = userIdOf(id)
+  admitUser: AdmitUser = async () => {},
+): Promise<UserAndNamespace> => {
+  const userId = userIdOf(identity.id)
   const context: Context = { actor: { userId }, requestId }
-  await admit(userId, context)
-  const claimed = await claim(writers, id, userId, context)
-  await writers.users.transact(userId, { decide: createUser(), answer: () => {} }, context)
-  const decide = createIdentity({ userId, type, key, ...profile })
-  const ownerOf = (state: Identity) => (state.is === 'present' ? state.userId : userId)
-  const { answer: owner } = await writers.identities.transact(id, { decide, answer: ownerOf }, context)
-  return { userId: owner, active: owner === userId ? { ...claimed, role: 'admin' } : undefined }
+  await admitUser(userId, context)
+  const namespace = await claimIndividualNamespace(transactors, identity.id, userId, context)
+  await transactors.users.transact(userId, { decide: createUser(), answer: () => {} }, context)
+  const owner = await createIdentityOf(transactors, userId, identity, context)
+  return { userId: owner, active: owner === userId ? { ...namespace, role: 'admin' } : undefined }
 }

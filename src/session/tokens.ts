@@ -3,19 +3,22 @@ import { newRecentChanges } from '../engine/recent-changes.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { newCallerCache } from './caller-cache.ts'
-import { type Found, findCaller } from './queries.ts'
+import { type CallerSnapshot, findCaller } from './queries.ts'
 import { isToken, tokenHash } from './token.ts'
 
-/** Who tokens stand for, from a cache of at most a second. */
+/** Finds the caller of a token, with a cache whose entries live for one second. */
 export type Tokens = {
   /**
-   * The caller that a token stands for, as a bearer; undefined for one that is unknown, revoked or expired.
-   * `beforeLookUp` is called before the read models are asked for a token that they did not know when they were last
-   * asked, or never were asked for; what it throws is thrown.
-   * @throws Unavailable when the read models cannot be asked
+   * The caller of a token; undefined for one that is unknown, revoked or expired. `via` is `bearer`.
+   * `beforeLookUp` is called before the read models are queried for a token that was not valid when they were last
+   * queried, or that they were never queried for; what it throws is thrown.
+   * @throws Unavailable when the read models cannot be queried
    */
   find(token: string, beforeLookUp?: () => void): Promise<Caller | undefined>
-  /** Drops what an event makes stale: `callers` is the session, or the user, whose callers it changes. */
+  /**
+   * Drops the cached callers that an event changes: `callers` is the id of their session or user. Called for every event
+   * before its write is answered.
+   */
   observe(event: { readonly position: bigint; readonly callers: string | undefined }): void
   clear(): void
   /** The same for a log in another epoch: positions begin anew. */
@@ -24,52 +27,52 @@ export type Tokens = {
 
 export type TokensOptions = {
   readonly reads: Pick<Reads<ReadTables>, 'rows'>
-  /** The clock, in milliseconds. */
+  /** The time, in milliseconds since 1970. */
   readonly now: () => number
-  /** False while this node hears nothing of the log: then nothing is served from memory. */
+  /** Whether this node follows the log. While it does not, the cache is not used, because it would miss changes. */
   readonly isAlive: () => boolean
-  /** Milliseconds that only move forward. */
+  /** A monotonic clock, in milliseconds. */
   readonly elapsed?: () => number
-  readonly keep?: number
+  readonly maxCached?: number
 }
 
-const LONGEST_DEVICE_NAME = 1_024
+const MAX_CACHED_DEVICE_NAME = 1_024
 const REMEMBERED_CHANGES = 2_000
 
 const isValid = ({ expiresAt }: Caller, now: number) => expiresAt === undefined || expiresAt > now
 
 export const newTokens = (options: TokensOptions): Tokens => {
-  const { reads, now, isAlive, elapsed = () => performance.now(), keep = 10_000 } = options
-  const cache = newCallerCache(keep)
-  const asked = new Map<string, Promise<Found>>()
-  /** Hashes of tokens that were valid when they were last looked up; the oldest makes room. */
+  const { reads, now, isAlive, elapsed = () => performance.now(), maxCached = 10_000 } = options
+  const cache = newCallerCache(maxCached)
+  const asked = new Map<string, Promise<CallerSnapshot>>()
+  /** Hashes of tokens that were valid when they were last looked up; the oldest is dropped first. */
   const proven = new Set<string>()
   const changes = newRecentChanges<string>(REMEMBERED_CHANGES)
 
-  const isStale = ({ caller, position }: Found) =>
+  const isStale = ({ caller, position }: CallerSnapshot) =>
     caller !== undefined &&
     changes.since(position, (id) => id === caller.userId || id === caller.sessionId) !== 'unchanged'
 
   const note = (hash: string, isValid: boolean) => {
     proven.delete(hash)
     if (isValid) proven.add(hash)
-    if (proven.size > keep) proven.delete(proven.values().next().value!)
+    if (proven.size > maxCached) proven.delete(proven.values().next().value!)
   }
 
-  const ask = async (hash: string): Promise<Found> => {
+  const ask = async (hash: string): Promise<CallerSnapshot> => {
     const since = elapsed()
     const found = await findCaller(reads, hash).finally(() => asked.delete(hash))
     const { caller } = found
     note(hash, caller !== undefined)
-    const isSmall = (caller?.deviceName?.length ?? 0) <= LONGEST_DEVICE_NAME
+    const isSmall = (caller?.deviceName?.length ?? 0) <= MAX_CACHED_DEVICE_NAME
     if (caller && isSmall && !isStale(found)) cache.put(hash, caller, since)
     return found
   }
 
-  const askOnce = async (hash: string): Promise<Found> => {
+  const askOnce = async (hash: string): Promise<CallerSnapshot> => {
     const running = asked.get(hash)
     if (running) {
-      // It began before this request, so it may have missed what was answered in between; a later one cannot have.
+      // This query began before the request, so it may have missed a change since; one that starts now cannot.
       const found = await running
       if (!isStale(found)) return found
       const later = asked.get(hash)

@@ -5,13 +5,13 @@ import { Role } from '../namespace/events.ts'
 import { NamespaceInfo } from '../namespace/views.ts'
 import { UserView } from '../user/queries.ts'
 
-/** For a new user; with an identity that has a user already it is not looked at. */
+/** The invite code in a body; ignored for an identity that has a user. */
 export const InviteCode = Key.meta({
   description:
     'The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up',
 })
 
-/** Of a body that begins a session. */
+/** The namespace in a body that starts a session. */
 export const WantedNamespace = z
   .string()
   .max(256)
@@ -23,42 +23,42 @@ export const WantedNamespace = z
 
 export const deviceName = { description: 'What the user calls the device', examples: ['my laptop'] }
 
-/** The namespace that a session is active in; absent when the user has none left. */
-const active = {
+/** The namespace that a session is active in; absent when the user is in none. */
+const activeNamespace = {
   namespaceId: idOf('the namespace that the session is active in; absent when the user has none').optional(),
   namespaceSlug: text('The slug of this namespace', 'my-team').optional(),
   role: Role.meta({ description: 'The role of the user in this namespace' }).optional(),
 }
 
-const session = {
+const identityFields = {
   id: idOf('the session'),
   userId: idOf('the user'),
   identityId: idOf('the identity that the user has signed in with'),
 }
 
-const shownDeviceName = z.string().meta(deviceName).optional()
+const deviceNameField = z.string().meta(deviceName).optional()
 const expiresAt = time('When the session ends').optional()
 
-/** A session right after it was made, the only time that its token is shown. */
+/** A session that was just started, the only view with its token. */
 export const NewSession = z
   .object({
-    ...session,
+    ...identityFields,
     token: text('The secret for `Authorization: Bearer …`; it is shown here and never again'),
-    ...active,
-    deviceName: shownDeviceName,
+    ...activeNamespace,
+    deviceName: deviceNameField,
     expiresAt,
   })
   .meta({ id: 'NewSession', description: 'A session that was just made' })
 export type NewSession = z.infer<typeof NewSession>
 
-/** The caller's session; times are milliseconds. */
+/** The session of a request. Times are milliseconds. */
 export const CurrentSession = z
   .object({
     session: z
       .object({
-        ...session,
-        ...active,
-        deviceName: shownDeviceName,
+        ...identityFields,
+        ...activeNamespace,
+        deviceName: deviceNameField,
         lastUsedAt: time('When the session was last used'),
         expiresAt,
       })
@@ -75,12 +75,12 @@ export const CurrentSession = z
   .meta({ id: 'CurrentSession', description: 'The session of a request, with its user and namespace' })
 export type CurrentSession = z.infer<typeof CurrentSession>
 
-/** One of the caller's sessions; `namespaceId` is the one that it was told to be active in. */
+/** One of the caller's sessions. `namespaceId` is the namespace that was chosen for it, if one was. */
 export const SessionView = z
   .object({
-    ...session,
+    ...identityFields,
     namespaceId: idOf('the namespace that was chosen for the session, if one was').optional(),
-    deviceName: shownDeviceName,
+    deviceName: deviceNameField,
     createdAt: time('When the session began'),
     lastUsedAt: time('When the session was last used').optional(),
     expiresAt,

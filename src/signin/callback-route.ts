@@ -4,66 +4,84 @@ import { z } from 'zod'
 import { setSessionCookie } from '../http/cookies.ts'
 import { ErrorBody } from '../http/errors.ts'
 import { HttpError } from '../http/http-error.ts'
-import { sha256 } from '../ids.ts'
-import type { Credential } from '../session/new-identity.ts'
-import type { Codehost } from './codehost.ts'
-import { browserCookieOf, markBrowser } from './cookies.ts'
-import { enter } from './enter.ts'
-import type { Secrets, Wish } from './handshakes.ts'
-import { sendQuestionPage } from './page.ts'
-import { sendFailure, sendUnknown } from './problems.ts'
 import { originOf } from '../http/origin.ts'
+import { sha256 } from '../ids.ts'
+import type { Credential } from '../user/decide.ts'
+import { readBrowserCookie, ensureBrowserCookie } from './browser-cookie.ts'
+import type { Codehost } from './codehost.ts'
+import type { Secrets, SignInRequest } from './handshakes.ts'
+import { sendConfirmationPage } from './page.ts'
+import { sendFailure, sendUnknownSignIn } from './problems.ts'
 import { CALLBACK, CONFIRM, withParameters } from './redirect.ts'
-import { look } from './shown.ts'
+import { reviewSignIn } from './review.ts'
+import { startSession } from './start-session.ts'
 import { Callback } from './views.ts'
 import type { CodehostServices } from './services.ts'
 
 const tags = ['sign-in']
 
-type Asked = FastifyRequest<{ Querystring: Callback }>
-type Claimed = { readonly wish: Wish; readonly secrets: Secrets }
+type CallbackRequest = FastifyRequest<{ Querystring: Callback }>
+type ClaimedSignIn = { readonly signIn: SignInRequest; readonly secrets: Secrets }
 
-const isSame = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+const isEqual = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 
-/** That a sign-in on our pages ends in the browser that it began in: nobody is signed in as somebody else unawares. */
-const assertBrowser = (request: FastifyRequest, { browserKey }: Wish, config: CodehostServices['config']) => {
+/**
+ * A sign-in that was started on a page of the service has to end in the same browser. Otherwise an attacker could sign in a
+ * victim to the attacker's account (login CSRF).
+ */
+const assertSameBrowser = (
+  request: FastifyRequest,
+  { browserKey }: SignInRequest,
+  config: CodehostServices['config'],
+) => {
   if (browserKey === undefined) return
-  const cookie = browserCookieOf(request, config)
-  if (cookie !== undefined && isSame(sha256(cookie), browserKey)) return
+  const cookie = readBrowserCookie(request, config)
+  if (cookie !== undefined && isEqual(sha256(cookie), browserKey)) return
   throw new HttpError('forbidden', 'This sign-in began in another browser: sign in again')
 }
 
-/** Where the code host sends people back to. */
+/** The route that the code host redirects browsers to. */
 export const callbackRoute = (app: FastifyInstance, service: CodehostServices, codehost: Codehost): void => {
   const { config, handshakes, now } = service
 
-  const identify = async (request: Asked, { wish, secrets }: Claimed) => {
-    assertBrowser(request, wish, config)
+  const identify = async (request: CallbackRequest, { signIn, secrets }: ClaimedSignIn) => {
+    assertSameBrowser(request, signIn, config)
     const { code, error, state, iss } = request.query
     if (error !== undefined) throw new HttpError('forbidden', 'The code host was not allowed to say who you are')
     if (code === undefined) throw new HttpError('invalid_request', 'The code host gave no code')
-    const answer = { code, state: state!, ...(iss === undefined ? {} : { iss }) }
-    return codehost.identify(withParameters(`${originOf(app, config)}${CALLBACK}`, answer), secrets)
+    const parameters = { code, state: state!, ...(iss === undefined ? {} : { iss }) }
+    return codehost.identify(withParameters(`${originOf(app, config)}${CALLBACK}`, parameters), secrets)
   }
 
-  /** Whoever began may be somebody else than whoever has come back: the latter is asked before anything is joined. */
-  const askFirst = async (request: Asked, reply: FastifyReply, { wish, secrets }: Claimed, credential: Credential) => {
+  /** Asks the user before anything is joined: the sign-in may have been started by another person. */
+  const askToConfirm = async (
+    request: CallbackRequest,
+    reply: FastifyReply,
+    { signIn, secrets }: ClaimedSignIn,
+    credential: Credential,
+  ) => {
     const { state } = secrets
-    const { joining, shown } = await look(service, wish, credential)
-    const browser = markBrowser(request, reply, config)
-    const confirmation = await handshakes.hold(state, { credential, agreed: joining }, browser)
-    return sendQuestionPage(reply, { shown, state, confirmation, action: CONFIRM, redirectTo: wish.redirectTo })
+    const { joining, review } = await reviewSignIn(service, signIn, credential)
+    const browser = ensureBrowserCookie(request, reply, config)
+    const confirmation = await handshakes.awaitConfirmation(state, { credential, agreed: joining }, browser)
+    return sendConfirmationPage(reply, {
+      review,
+      state,
+      confirmation,
+      action: CONFIRM,
+      redirectTo: signIn.redirectTo,
+    })
   }
 
-  const finish = async (request: Asked, reply: FastifyReply, claimed: Claimed) => {
-    const { wish } = claimed
+  const finish = async (request: CallbackRequest, reply: FastifyReply, claimed: ClaimedSignIn) => {
+    const { signIn } = claimed
     service.assertWritable()
     const credential = await identify(request, claimed)
-    if (wish.browserKey === undefined) return askFirst(request, reply, claimed, credential)
-    // It began on a page of ours, in this browser.
-    const { token, expiresAt } = await enter(service, { wish, credential }, request.id)
+    if (signIn.browserKey === undefined) return askToConfirm(request, reply, claimed, credential)
+    // Needs no confirmation, because it was started on a page of the service in this browser.
+    const { token, expiresAt } = await startSession(service, { signIn, credential }, request.id)
     setSessionCookie(reply, config, token, Math.floor((expiresAt! - now()) / 1_000))
-    return reply.redirect(wish.redirectTo!, 302)
+    return reply.redirect(signIn.redirectTo!, 302)
   }
 
   app.get<{ Querystring: Callback }>(
@@ -91,12 +109,12 @@ export const callbackRoute = (app: FastifyInstance, service: CodehostServices, c
     async (request, reply) => {
       reply.header('cache-control', 'no-store')
       const claimed = await handshakes.claim(request.query.state ?? '')
-      if (!claimed) return sendUnknown(request, reply)
-      const { wish, secrets } = claimed
+      if (!claimed) return sendUnknownSignIn(request, reply)
+      const { signIn, secrets } = claimed
       try {
         return await finish(request, reply, claimed)
       } catch (error) {
-        return sendFailure({ error, wish, state: secrets.state }, request, reply)
+        return sendFailure({ error, signIn, state: secrets.state }, request, reply)
       }
     },
   )

@@ -1,24 +1,24 @@
 import * as client from 'openid-client'
 import { Unavailable } from '../engine/rejected.ts'
 import { HttpError } from '../http/http-error.ts'
-import type { Credential } from '../session/new-identity.ts'
+import type { Credential } from '../user/decide.ts'
 import type { Secrets } from './handshakes.ts'
-import { oauthProvider } from './oauth.ts'
-import { openIdProvider } from './openid.ts'
+import { oauthProtocol } from './oauth.ts'
+import { openIdProtocol } from './openid.ts'
 import type { CodehostSettings } from './settings.ts'
 
-/** The code host, as sign-ins need it. Both throw Unavailable while it cannot be reached. */
+/** The code host that users sign in with. Both methods throw Unavailable while it cannot be reached. */
 export type Codehost = {
-  /** Where somebody is sent to say yes. */
+  /** The URL of the code host's page where the user grants access. */
   authorizeUrl(secrets: Secrets, redirectUri: string): Promise<string>
   /**
-   * Who has come back, by the code in the address that they came back to.
-   * @throws HttpError invalid_request when the code host does not stand by it
+   * The account of the user, from the URL of the code host's redirect, which contains the authorization code.
+   * @throws HttpError invalid_request when the code host refuses the code, or its response does not check
    */
   identify(callback: string, secrets: Secrets): Promise<Credential>
 }
 
-/** What the provider says about the request itself; anything else that goes wrong is its own trouble. */
+/** Whether the code host refuses this sign-in. All other errors mean that the code host does not work. */
 const isRefusal = (error: unknown): boolean => {
   if (error instanceof client.ResponseBodyError) return error.status < 500 && error.error !== 'invalid_client'
   if (error instanceof client.AuthorizationResponseError) return true
@@ -26,50 +26,54 @@ const isRefusal = (error: unknown): boolean => {
   return error instanceof client.ClientError && refusals.includes(error.code ?? '')
 }
 
-/** A fault without what the library hangs on it: whole answers, tokens among them, must not come into the log. */
-const inWords = (error: unknown): Error => {
+/** The error without its properties: those hold whole responses with tokens, which must not be logged. */
+const withoutResponse = (error: unknown): Error => {
   const { name, message, code, cause } = error as Error & { code?: string; cause?: { code?: string } }
   return new Error([name, message, code, cause?.code].filter((word) => word !== undefined).join(': '))
 }
 
-const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+const translateErrors = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {
     if (error instanceof HttpError) throw error
     if (isRefusal(error)) throw new HttpError('invalid_request', 'The code host does not confirm this sign-in')
-    throw new Unavailable('the code host cannot be asked', false, inWords(error))
+    throw new Unavailable('the code host cannot be reached', false, withoutResponse(error))
   }
 }
 
-/** A code host by its settings, on `openid-client`: state, nonce, issuer, signature and PKCE are checked there. */
+/** The code host of the settings. The library `openid-client` checks state, nonce, issuer, signature and PKCE. */
 export const newCodehost = (settings: CodehostSettings): Codehost => {
-  const provider = settings.provider.is === 'openid' ? openIdProvider(settings) : oauthProvider(settings)
+  const { protocol: configured } = settings
+  const protocol =
+    configured.is === 'openid'
+      ? openIdProtocol(settings, configured.issuer)
+      : oauthProtocol(settings, configured.endpoints)
 
   const authorizeUrl = async ({ state, verifier, nonce }: Secrets, redirectUri: string) => {
     const parameters = {
       redirect_uri: redirectUri,
-      scope: provider.scope,
+      scope: protocol.scope,
       state,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
-      ...(provider.usesNonce ? { nonce } : {}),
+      ...(protocol.usesNonce ? { nonce } : {}),
     }
-    return guarded(async () => client.buildAuthorizationUrl(await provider.configuration(), parameters).href)
+    return translateErrors(async () => client.buildAuthorizationUrl(await protocol.configuration(), parameters).href)
   }
 
   const identify = (callback: string, { state, verifier, nonce }: Secrets) =>
-    guarded(async () => {
+    translateErrors(async () => {
       const tokens = await client.authorizationCodeGrant(
-        await provider.configuration(),
-        provider.answer(new URL(callback)),
+        await protocol.configuration(),
+        protocol.callbackToCheck(new URL(callback)),
         {
           pkceCodeVerifier: verifier,
           expectedState: state,
-          ...(provider.usesNonce ? { expectedNonce: nonce, idTokenExpected: true } : {}),
+          ...(protocol.usesNonce ? { expectedNonce: nonce, idTokenExpected: true } : {}),
         },
       )
-      return provider.whoIs(tokens)
+      return protocol.fetchCredential(tokens)
     })
 
   return { authorizeUrl, identify }

@@ -2,12 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ErrorBody } from '../http/errors.ts'
 import { HttpError } from '../http/http-error.ts'
-import { noteRefusal } from '../http/refusals.ts'
-import { browserCookieOf } from './cookies.ts'
-import type { Answer } from './handshakes.ts'
-import { sendCodePage, sendDeniedPage } from './page.ts'
-import { sendProblem, sendUnknown } from './problems.ts'
 import { originOf } from '../http/origin.ts'
+import { noteRefusal } from '../http/refusals.ts'
+import { readBrowserCookie } from './browser-cookie.ts'
+import type { ConfirmationAnswer } from './handshakes.ts'
+import { sendCodePage, sendDeniedPage } from './page.ts'
+import { sendProblem, sendUnknownSignIn } from './problems.ts'
 import { CONFIRM, withParameters } from './redirect.ts'
 import { AuthConfirm } from './views.ts'
 import type { CodehostServices } from './services.ts'
@@ -15,36 +15,36 @@ import type { CodehostServices } from './services.ts'
 const FORM = 'application/x-www-form-urlencoded'
 const FORM_BYTES = 4 * 1024
 
-/** That an answer comes from our own page, as far as the browser says where it comes from. */
+/** Checks the headers that say which page a request comes from, as far as the browser sends them. @throws HttpError forbidden */
 const assertOwnPage = ({ headers }: FastifyRequest, origin: string) => {
   const { 'sec-fetch-site': site = 'same-origin', origin: from = origin } = headers
   if (site === 'same-origin' && from === origin) return
   throw new HttpError('forbidden', 'This answer comes from another site: sign in again')
 }
 
-/** Where the page sends the answer of the person who was asked. Only a yes gives the code, and only once. */
+/** The route that the confirmation page posts the user's answer to. Only a yes returns the exchange code, and only once. */
 export const confirmRoute = (app: FastifyInstance, service: CodehostServices): void => {
   const { config, handshakes, assertWritable } = service
 
-  const confirm = async (request: FastifyRequest, reply: FastifyReply, answer: Answer) => {
+  const confirm = async (request: FastifyRequest, reply: FastifyReply, answer: ConfirmationAnswer) => {
     assertWritable()
     const confirmed = await handshakes.confirm(answer)
-    if (!confirmed) return sendUnknown(request, reply)
-    const { exchangeCode, wish } = confirmed
-    if (wish.redirectTo === undefined) return sendCodePage(reply, exchangeCode, wish.deviceName)
-    return reply.redirect(withParameters(wish.redirectTo, { state: answer.state, exchangeCode }), 303)
+    if (!confirmed) return sendUnknownSignIn(request, reply)
+    const { exchangeCode, signIn } = confirmed
+    if (signIn.redirectTo === undefined) return sendCodePage(reply, exchangeCode, signIn.deviceName)
+    return reply.redirect(withParameters(signIn.redirectTo, { state: answer.state, exchangeCode }), 303)
   }
 
-  const deny = async (request: FastifyRequest, reply: FastifyReply, answer: Answer) => {
+  const deny = async (request: FastifyRequest, reply: FastifyReply, answer: ConfirmationAnswer) => {
     const denied = await handshakes.deny(answer)
-    if (!denied) return sendUnknown(request, reply)
+    if (!denied) return sendUnknownSignIn(request, reply)
     noteRefusal(request, 'sign-in denied')
-    const { redirectTo } = denied.wish
+    const { redirectTo } = denied.signIn
     if (redirectTo === undefined) return sendDeniedPage(reply)
     return reply.redirect(withParameters(redirectTo, { state: answer.state, error: 'forbidden' }), 303)
   }
 
-  // A form is taken here and nowhere else: other sites can send forms without being asked.
+  // Forms are only accepted here, because any site can make a browser post a form without a CORS preflight.
   void app.register(async (scope) => {
     scope.addContentTypeParser(FORM, { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, body, done) =>
       done(null, Object.fromEntries(new URLSearchParams(String(body)))),
@@ -74,9 +74,9 @@ export const confirmRoute = (app: FastifyInstance, service: CodehostServices): v
         reply.header('cache-control', 'no-store')
         try {
           assertOwnPage(request, originOf(app, config))
-          const { answer, ...shown } = request.body
-          const given = { ...shown, browser: browserCookieOf(request, config) ?? '' }
-          return await (answer === 'yes' ? confirm : deny)(request, reply, given)
+          const { answer, ...secrets } = request.body
+          const browser = readBrowserCookie(request, config) ?? ''
+          return await (answer === 'yes' ? confirm : deny)(request, reply, { ...secrets, browser })
         } catch (error) {
           return sendProblem(error, request, reply)
         }

@@ -1,51 +1,59 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { Unavailable } from '../engine/rejected.ts'
+import { operationalQuery } from '../engine/operational-query.ts'
 import { sha256 } from '../ids.ts'
-import { isDiskFull, isTransient } from '../postgres/errors.ts'
 import type { Joining } from '../session/joining.ts'
-import type { Credential } from '../session/new-identity.ts'
+import type { Credential } from '../user/decide.ts'
 
-/** What a sign-in is for, as it was asked for; `deviceKey` is the SHA-256 of the device's id. */
-export type Wish = {
+/** What a sign-in was started with. `deviceKey` is the SHA-256 of the device's id. */
+export type SignInRequest = {
   readonly deviceKey: string
   readonly deviceName?: string
   readonly namespaceId?: string
   readonly inviteCode?: string
   readonly redirectTo?: string
-  /** The SHA-256 of what the browser that began got as a cookie; only for a sign-in on our own pages. */
+  /** The SHA-256 of the cookie of the browser that started the sign-in; only when it was started on a page of the service. */
   readonly browserKey?: string
 }
 
-/** What goes with a handshake to the provider and back. Neither the row nor the state alone gives the verifier. */
+/**
+ * The parameters of the authorization request: `state`, the PKCE verifier and the nonce. Verifier and nonce are derived from
+ * the state, which only the browser has, and the salt, which only the database has.
+ */
 export type Secrets = { readonly state: string; readonly verifier: string; readonly nonce: string }
 
-/** Who it was at the code host, and what the page has said would be joined. */
-export type Arrived = { readonly credential: Credential; readonly agreed: Joining }
+/** The account that the code host has identified, and what the user is asked to confirm. */
+export type IdentifiedAccount = { readonly credential: Credential; readonly agreed: Joining }
 
-/** A yes of the person in front of the page: what the page holds, and the cookie of its browser. */
-export type Answer = { readonly state: string; readonly confirmation: string; readonly browser: string }
+/** The user's answer on the confirmation page: `confirmation` is the secret of the page, `browser` that of its cookie. */
+export type ConfirmationAnswer = { readonly state: string; readonly confirmation: string; readonly browser: string }
 
-/** What completes a sign-in. */
-export type Codes = { readonly state: string; readonly exchangeCode: string }
+/** The codes that complete a sign-in. */
+export type CompletionCodes = { readonly state: string; readonly exchangeCode: string }
 
-type Settled = Arrived & { readonly wish: Wish }
+type ConfirmedSignIn = IdentifiedAccount & { readonly signIn: SignInRequest }
 
-/** Sign-ins under way: each lives for ten minutes and works once. */
+/**
+ * Sign-ins under way with the code host. Each expires after ten minutes, and each step can be done once: the methods return
+ * undefined when a sign-in is unknown, expired, or past that step. They throw Unavailable while the database is away.
+ */
 export type Handshakes = {
-  start(wish: Wish): Promise<Secrets & { readonly expiresAt: number }>
-  /** Takes a handshake up as its provider sends somebody back: undefined when unknown, expired or taken up before. */
-  claim(state: string): Promise<{ readonly wish: Wish; readonly secrets: Secrets } | undefined>
-  /** Notes who it was, until that person says yes. Returns what the yes must come with, from the same browser. */
-  hold(state: string, arrived: Arrived, browser: string): Promise<string>
-  /** Takes a yes, once. Gives the exchange code that, together with the state, completes it; undefined as below. */
-  confirm(answer: Answer): Promise<{ readonly wish: Wish; readonly exchangeCode: string } | undefined>
-  /** Takes a no, and forgets the handshake; undefined when anything is unknown, expired or answered already. */
-  deny(answer: Answer): Promise<{ readonly wish: Wish } | undefined>
-  /** What completing a handshake would do: undefined when anything is unknown, expired or used. */
-  look(codes: Codes): Promise<Settled | undefined>
-  /** Completes a handshake, once: undefined when anything is unknown, expired or used. */
-  complete(codes: Codes): Promise<Settled | undefined>
+  /** Starts a sign-in. `expiresAt` is in milliseconds. */
+  start(signIn: SignInRequest): Promise<Secrets & { readonly expiresAt: number }>
+  /** Continues a sign-in when the code host redirects the browser back. */
+  claim(state: string): Promise<{ readonly signIn: SignInRequest; readonly secrets: Secrets } | undefined>
+  /** Stores the account until the user confirms. Returns the secret for the confirmation page in this browser. */
+  awaitConfirmation(state: string, account: IdentifiedAccount, browser: string): Promise<string>
+  /** Accepts the user's yes. Returns the exchange code that completes the sign-in together with the state. */
+  confirm(
+    answer: ConfirmationAnswer,
+  ): Promise<{ readonly signIn: SignInRequest; readonly exchangeCode: string } | undefined>
+  /** Accepts the user's no, and deletes the sign-in. */
+  deny(answer: ConfirmationAnswer): Promise<{ readonly signIn: SignInRequest } | undefined>
+  /** The confirmed sign-in of these codes, without completing it. */
+  peek(codes: CompletionCodes): Promise<ConfirmedSignIn | undefined>
+  /** Completes a sign-in, and deletes it. */
+  complete(codes: CompletionCodes): Promise<ConfirmedSignIn | undefined>
 }
 
 export const LIFETIME_MS = 10 * 60 * 1_000
@@ -58,83 +66,87 @@ const claimStatement = `
   update tracebook.handshakes set claimed_at = $2 where state_hash = $1 and claimed_at is null and expires > $2
   returning salt, wish`
 
-const holdStatement = 'update tracebook.handshakes set exchange_hash = $2, identity = $3 where state_hash = $1'
+const awaitConfirmationStatement =
+  'update tracebook.handshakes set exchange_hash = $2, identity = $3 where state_hash = $1'
 
 const confirmStatement = `
   update tracebook.handshakes set exchange_hash = $4 where state_hash = $1 and exchange_hash = $2 and expires > $3
   returning wish`
 
-const matching = 'from tracebook.handshakes where state_hash = $1 and exchange_hash = $2 and expires > $3'
-const denyStatement = `delete ${matching} returning wish`
-const lookStatement = `select wish, identity ${matching}`
-const completeStatement = `delete ${matching} returning wish, identity`
+const whereCompletable = 'from tracebook.handshakes where state_hash = $1 and exchange_hash = $2 and expires > $3'
+const denyStatement = `delete ${whereCompletable} returning wish`
+const peekStatement = `select wish, identity ${whereCompletable}`
+const completeStatement = `delete ${whereCompletable} returning wish, identity`
 
-/** What stands in the place of the code's hash until there is a yes: no hash of a code looks like it. */
-const unconfirmed = (confirmation: string, browser: string) => `unconfirmed ${sha256(`${confirmation}\0${browser}`)}`
+/** Stored in place of the exchange code's hash until the user confirms. The prefix keeps it different from any such hash. */
+const confirmationHash = (confirmation: string, browser: string) =>
+  `unconfirmed ${sha256(`${confirmation}\0${browser}`)}`
 
-const secret = () => randomBytes(32).toString('base64url')
-const derived = (state: string, salt: string, use: string) =>
+const newSecret = () => randomBytes(32).toString('base64url')
+const deriveSecret = (state: string, salt: string, use: string) =>
   createHmac('sha256', state).update(`${use}\0${salt}`).digest('base64url')
 const secretsOf = (state: string, salt: string): Secrets => ({
   state,
-  verifier: derived(state, salt, 'verifier'),
-  nonce: derived(state, salt, 'nonce'),
+  verifier: deriveSecret(state, salt, 'verifier'),
+  nonce: deriveSecret(state, salt, 'nonce'),
 })
 
 export const newHandshakes = ({ pool, now }: { readonly pool: pg.Pool; readonly now: () => number }): Handshakes => {
-  const ask = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row | undefined> => {
-    try {
-      return (await pool.query<Row>(text, values)).rows[0]
-    } catch (error) {
-      if (isTransient(error) || isDiskFull(error)) throw new Unavailable('the database cannot be reached', false, error)
-      throw error
-    }
-  }
+  const queryOne = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row | undefined> =>
+    (await operationalQuery(pool.query<Row>(text, values))).rows[0]
 
-  const start = async (wish: Wish) => {
-    const [state, salt, at] = [secret(), secret(), now()]
+  const start = async (signIn: SignInRequest) => {
+    const [state, salt, at] = [newSecret(), newSecret(), now()]
     const expiresAt = at + LIFETIME_MS
-    await ask(startStatement, [sha256(state), salt, JSON.stringify(wish), expiresAt, at])
+    await queryOne(startStatement, [sha256(state), salt, JSON.stringify(signIn), expiresAt, at])
     return { ...secretsOf(state, salt), expiresAt }
   }
 
   const claim = async (state: string) => {
-    const row = await ask<{ salt: string; wish: string }>(claimStatement, [sha256(state), now()])
-    return row && { wish: JSON.parse(row.wish) as Wish, secrets: secretsOf(state, row.salt) }
+    const row = await queryOne<{ salt: string; wish: string }>(claimStatement, [sha256(state), now()])
+    return row && { signIn: JSON.parse(row.wish) as SignInRequest, secrets: secretsOf(state, row.salt) }
   }
 
-  const hold = async (state: string, { credential, agreed }: Arrived, browser: string) => {
-    const confirmation = secret()
-    const held = JSON.stringify({ ...credential, agreed })
-    await ask(holdStatement, [sha256(state), unconfirmed(confirmation, browser), held])
+  const awaitConfirmation = async (state: string, { credential, agreed }: IdentifiedAccount, browser: string) => {
+    const confirmation = newSecret()
+    const identity = JSON.stringify({ ...credential, agreed })
+    await queryOne(awaitConfirmationStatement, [sha256(state), confirmationHash(confirmation, browser), identity])
     return confirmation
   }
 
-  const placeOf = ({ state, confirmation, browser }: Answer) => [
+  const answerValues = ({ state, confirmation, browser }: ConfirmationAnswer) => [
     sha256(state),
-    unconfirmed(confirmation, browser),
+    confirmationHash(confirmation, browser),
     now(),
   ]
 
-  const confirm = async (answer: Answer) => {
-    const exchangeCode = secret()
-    const row = await ask<{ wish: string }>(confirmStatement, [...placeOf(answer), sha256(exchangeCode)])
-    return row && { wish: JSON.parse(row.wish) as Wish, exchangeCode }
+  const confirm = async (answer: ConfirmationAnswer) => {
+    const exchangeCode = newSecret()
+    const row = await queryOne<{ wish: string }>(confirmStatement, [...answerValues(answer), sha256(exchangeCode)])
+    return row && { signIn: JSON.parse(row.wish) as SignInRequest, exchangeCode }
   }
 
-  const deny = async (answer: Answer) => {
-    const row = await ask<{ wish: string }>(denyStatement, placeOf(answer))
-    return row && { wish: JSON.parse(row.wish) as Wish }
+  const deny = async (answer: ConfirmationAnswer) => {
+    const row = await queryOne<{ wish: string }>(denyStatement, answerValues(answer))
+    return row && { signIn: JSON.parse(row.wish) as SignInRequest }
   }
 
-  const settled = (statement: string) => async (codes: Codes) => {
+  const readConfirmed = (statement: string) => async (codes: CompletionCodes) => {
     const values = [sha256(codes.state), sha256(codes.exchangeCode), now()]
-    const row = await ask<{ wish: string; identity: string }>(statement, values)
+    const row = await queryOne<{ wish: string; identity: string }>(statement, values)
     if (!row) return undefined
     const { agreed, ...credential } = JSON.parse(row.identity) as Credential & { agreed?: Joining }
-    // A code of the version before this one was given without asking.
-    return agreed && { wish: JSON.parse(row.wish) as Wish, credential, agreed }
+    // An older version gave out codes without a confirmation; these are refused.
+    return agreed && { signIn: JSON.parse(row.wish) as SignInRequest, credential, agreed }
   }
 
-  return { start, claim, hold, confirm, deny, look: settled(lookStatement), complete: settled(completeStatement) }
+  return {
+    start,
+    claim,
+    awaitConfirmation,
+    confirm,
+    deny,
+    peek: readConfirmed(peekStatement),
+    complete: readConfirmed(completeStatement),
+  }
 }

@@ -1,10 +1,9 @@
 import * as client from 'openid-client'
 import { z } from 'zod'
 import { HttpError } from '../http/http-error.ts'
-import type { Provider } from './provider.ts'
-import { TIMEOUT_SECONDS, allowLoopback } from './openid.ts'
-import { credentialOf } from './profile.ts'
-import type { CodehostSettings } from './settings.ts'
+import { toCredential } from './codehost-account.ts'
+import { type CodehostProtocol, TIMEOUT_SECONDS, allowLoopback } from './protocol.ts'
+import type { CodehostSettings, OAuthEndpoints } from './settings.ts'
 
 const User = z.object({
   id: z.union([z.int(), z.string().min(1)]),
@@ -19,15 +18,13 @@ const Emails = z.array(
   z.object({ email: z.string(), verified: z.boolean().default(false), primary: z.boolean().default(false) }),
 )
 
-/** The verified address that comes first, the primary one if it is among them; else one that is not verified. */
-const bestOf = (emails: z.infer<typeof Emails>) => {
-  const verified = emails.filter((one) => one.verified)
-  return verified.find((one) => one.primary) ?? verified[0] ?? emails.find((one) => one.primary) ?? emails[0]
+/** The primary address among the verified ones, else the first of those, else an address that is not verified. */
+const bestEmail = (emails: z.infer<typeof Emails>) => {
+  const verified = emails.filter((email) => email.verified)
+  return verified.find(({ primary }) => primary) ?? verified[0] ?? emails.find(({ primary }) => primary) ?? emails[0]
 }
 
-type Endpoints = Extract<CodehostSettings['provider'], { is: 'oauth' }>
-
-const newConfiguration = ({ clientId, clientSecret }: CodehostSettings, { authorizeUrl, tokenUrl }: Endpoints) => {
+const newConfiguration = ({ clientId, clientSecret }: CodehostSettings, { authorizeUrl, tokenUrl }: OAuthEndpoints) => {
   const issuer = new URL(authorizeUrl).origin
   const server = { issuer, authorization_endpoint: authorizeUrl, token_endpoint: tokenUrl }
   const configuration = new client.Configuration(server, clientId, clientSecret, client.ClientSecretPost(clientSecret))
@@ -36,9 +33,8 @@ const newConfiguration = ({ clientId, clientSecret }: CodehostSettings, { author
   return configuration
 }
 
-/** A provider of plain OAuth 2 that answers who somebody is at an address of its own, as GitHub does. */
-export const oauthProvider = (settings: CodehostSettings): Provider => {
-  const endpoints = settings.provider as Endpoints
+/** Plain OAuth 2, with an endpoint that returns the user's account, as GitHub has. */
+export const oauthProtocol = (settings: CodehostSettings, endpoints: OAuthEndpoints): CodehostProtocol => {
   const configuration = newConfiguration(settings, endpoints)
 
   const get = async (url: string, token: string): Promise<unknown> => {
@@ -51,23 +47,23 @@ export const oauthProvider = (settings: CodehostSettings): Provider => {
 
   const emailOf = async ({ email }: User, token: string) => {
     if (endpoints.emailsUrl === undefined) return { email, emailVerified: false }
-    const best = bestOf(Emails.parse(await get(endpoints.emailsUrl, token)))
+    const best = bestEmail(Emails.parse(await get(endpoints.emailsUrl, token)))
     return { email: best?.email ?? email, emailVerified: best?.verified ?? false }
   }
 
-  const whoIs: Provider['whoIs'] = async ({ access_token: token }) => {
+  const fetchCredential: CodehostProtocol['fetchCredential'] = async ({ access_token: token }) => {
     const user = User.parse(await get(endpoints.userUrl, token))
     const [id, host] = [String(user.id), new URL(endpoints.authorizeUrl).origin]
     const login = user.login ?? user.username ?? id
-    return credentialOf({ host, id, login, avatarUrl: user.avatar_url, ...(await emailOf(user, token)) })
+    return toCredential({ host, id, login, avatarUrl: user.avatar_url, ...(await emailOf(user, token)) })
   }
 
-  // What a provider of plain OAuth 2 calls itself in `iss` is not known beforehand.
-  const answer = (callback: URL) => {
+  // The `iss` of a code host with plain OAuth 2 is not configured, so it cannot be checked.
+  const callbackToCheck = (callback: URL) => {
     callback.searchParams.delete('iss')
     return callback
   }
 
   const scope = settings.scope ?? 'read:user user:email'
-  return { scope, usesNonce: false, answer, configuration: async () => configuration, whoIs }
+  return { scope, usesNonce: false, callbackToCheck, configuration: async () => configuration, fetchCredential }
 }

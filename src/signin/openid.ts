@@ -1,10 +1,8 @@
 import * as client from 'openid-client'
 import { z } from 'zod'
-import type { Provider } from './provider.ts'
-import { credentialOf } from './profile.ts'
+import { toCredential } from './codehost-account.ts'
+import { type CodehostProtocol, TIMEOUT_SECONDS, allowLoopback } from './protocol.ts'
 import type { CodehostSettings } from './settings.ts'
-
-export const TIMEOUT_SECONDS = 10
 
 const Claims = z.object({
   sub: z.string().min(1),
@@ -16,20 +14,17 @@ const Claims = z.object({
   email_verified: z.boolean().catch(false).default(false),
 })
 
-type Settings = CodehostSettings & { provider: { is: 'openid' } | { is: 'oauth' } }
-
-/** http is for a provider on this machine: settings let no other one pass. */
-export const allowLoopback = (url: string) => (url.startsWith('http:') ? [client.allowInsecureRequests] : [])
-
 const authenticationFor = (
   secret: string,
   { token_endpoint_auth_methods_supported: methods }: client.ServerMetadata,
 ) => (methods?.includes('client_secret_post') ? client.ClientSecretPost(secret) : client.ClientSecretBasic(secret))
 
-/** An OpenID provider, found by its issuer; what it publishes is asked for once, and again after a failure. */
-export const openIdProvider = ({ clientId, clientSecret, scope, provider }: Settings): Provider => {
-  const issuer = provider.is === 'openid' ? provider.issuer : ''
-  let found: Promise<client.Configuration> | undefined
+/** OpenID Connect. The issuer's metadata is discovered at first use, and again after a failure. */
+export const openIdProtocol = (
+  { clientId, clientSecret, scope }: CodehostSettings,
+  issuer: string,
+): CodehostProtocol => {
+  let discovered: Promise<client.Configuration> | undefined
 
   const discover = async () => {
     const options = { timeout: TIMEOUT_SECONDS, execute: allowLoopback(issuer) }
@@ -46,30 +41,30 @@ export const openIdProvider = ({ clientId, clientSecret, scope, provider }: Sett
   }
 
   const configuration = () => {
-    found ??= discover().catch((error: unknown) => {
-      found = undefined
+    discovered ??= discover().catch((error: unknown) => {
+      discovered = undefined
       throw error
     })
-    return found
+    return discovered
   }
 
-  const whoIs: Provider['whoIs'] = async (tokens) => {
+  const fetchCredential: CodehostProtocol['fetchCredential'] = async (tokens) => {
     const claims = tokens.claims()!
     const config = await configuration()
-    const more = config.serverMetadata().userinfo_endpoint
+    const userInfo = config.serverMetadata().userinfo_endpoint
       ? await client.fetchUserInfo(config, tokens.access_token, claims.sub)
       : {}
-    const said = Claims.parse({ ...claims, ...more })
-    const login = said.preferred_username ?? said.nickname ?? said.name ?? said.email ?? said.sub
-    const { sub: id, picture: avatarUrl, email, email_verified: emailVerified } = said
-    return credentialOf({ host: config.serverMetadata().issuer, id, login, avatarUrl, email, emailVerified })
+    const merged = Claims.parse({ ...claims, ...userInfo })
+    const login = merged.preferred_username ?? merged.nickname ?? merged.name ?? merged.email ?? merged.sub
+    const { sub: id, picture: avatarUrl, email, email_verified: emailVerified } = merged
+    return toCredential({ host: config.serverMetadata().issuer, id, login, avatarUrl, email, emailVerified })
   }
 
   return {
     scope: scope ?? 'openid profile email',
     usesNonce: true,
-    answer: (callback) => callback,
+    callbackToCheck: (callback) => callback,
     configuration,
-    whoIs,
+    fetchCredential,
   }
 }

@@ -1,78 +1,83 @@
 import type { FastifyReply } from 'fastify'
 import { type Page, escaped, sendPage } from '../http/page.ts'
-import type { Shown } from './shown.ts'
+import type { SignInReview } from './review.ts'
 
 const send = (reply: FastifyReply, page: Page) => sendPage(reply.header('cache-control', 'no-store'), page)
 
-/** A name that others have chosen, of either direction of writing. */
-const named = (text: string) => `<bdi>${escaped(text)}</bdi>`
+/** Text of users as HTML, isolated so that right-to-left characters do not reorder the rest of the page. */
+const isolated = (text: string) => `<bdi>${escaped(text)}</bdi>`
 
-const userOf = ({ user, namespaceSlug }: Shown) => {
-  const name = named(user?.displayName ?? namespaceSlug ?? user?.id ?? '')
-  return user?.displayName !== undefined && namespaceSlug !== undefined ? `${name} (${named(namespaceSlug)})` : name
+const userHtml = ({ user, namespaceSlug }: SignInReview) => {
+  const name = isolated(user?.displayName ?? namespaceSlug ?? user?.id ?? '')
+  return user?.displayName !== undefined && namespaceSlug !== undefined ? `${name} (${isolated(namespaceSlug)})` : name
 }
 
-const consequenceOf = (shown: Shown): string => {
-  switch (shown.joining) {
+const consequenceHtml = (review: SignInReview): string => {
+  switch (review.joining) {
     case 'known':
-      return `The device will act as your user ${userOf(shown)}.`
+      return `The device will act as your user ${userHtml(review)}.`
     case 'joins':
-      return `Your account will be joined to ${userOf(shown)}, the user of this device: from then on you sign in as that user, and share all that it has with the device.`
+      return `Your account will be joined to ${userHtml(review)}, the user of this device: from then on you sign in as that user, and share all that it has with the device.`
     case 'new':
       return 'A new user will be made, for your account and this device.'
   }
 }
 
-/** Browsers hold a form to its policy through redirects, too. A policy cannot name an IPv6 address. */
+/**
+ * The sources of `form-action` in the page's Content-Security-Policy. It has to include the target of the redirect that
+ * follows the form, because browsers apply the policy to it, too. A policy cannot name an IPv6 address.
+ */
 const formTargets = (redirectTo: string | undefined): string => {
   if (redirectTo === undefined) return "'self'"
   const { origin, hostname } = new URL(redirectTo)
   return `'self' ${hostname.startsWith('[') ? 'http:' : origin}`
 }
 
-export type Question = {
-  readonly shown: Shown
+export type Confirmation = {
+  readonly review: SignInReview
   readonly state: string
   readonly confirmation: string
-  /** The path that takes the answer. */
+  /** The path that the form posts the answer to. */
   readonly action: string
   readonly redirectTo: string | undefined
 }
 
-/** Asks whether this account may be joined to this device. Nothing is, before the answer. */
-export const sendQuestionPage = (reply: FastifyReply, question: Question): FastifyReply => {
-  const { shown, state, confirmation, action, redirectTo } = question
-  const device = shown.deviceName === undefined ? 'a device that gives no name' : named(shown.deviceName)
-  const next = redirectTo === undefined ? 'A code is shown next' : `Next, ${escaped(new URL(redirectTo).host)}`
-  const leads = redirectTo === undefined ? `${next}, to be entered on the device.` : `${next} on this machine is told.`
+/** Sends the page that asks the user to confirm the sign-in. */
+export const sendConfirmationPage = (reply: FastifyReply, question: Confirmation): FastifyReply => {
+  const { review, state, confirmation, action, redirectTo } = question
+  const device = review.deviceName === undefined ? 'a device that gives no name' : isolated(review.deviceName)
+  const nextStep =
+    redirectTo === undefined
+      ? 'A code is shown next, to be entered on the device.'
+      : `Next, ${escaped(new URL(redirectTo).host)} on this machine is told.`
   const content = `
 <dl><dt>Device, as it calls itself</dt><dd>${device}</dd>
-<dt>Your account at the code host</dt><dd>${named(shown.account.login)}</dd></dl>
-<p>${consequenceOf(shown)}</p>
-<p>${leads}</p>
+<dt>Your account at the code host</dt><dd>${isolated(review.account.login)}</dd></dl>
+<p>${consequenceHtml(review)}</p>
+<p>${nextStep}</p>
 <p>Did you begin this yourself, on that device? If somebody else sent you here, say no.</p>
 <form method="post" action="${escaped(action)}">
 <input type="hidden" name="state" value="${escaped(state)}">
 <input type="hidden" name="confirmation" value="${escaped(confirmation)}">
 <button name="answer" value="yes">Yes, sign in</button><button name="answer" value="no">No</button>
 </form>`
-  // Without it the browser would not say which origin the answer comes from.
+  // Makes the browser send the origin of the page with the answer, which the route checks.
   reply.header('referrer-policy', 'same-origin')
   return send(reply, { title: 'Sign in on this device?', content, formAction: formTargets(redirectTo) })
 }
 
-/** Says that nothing has come of it. */
+/** Sends the page after a no. */
 export const sendDeniedPage = (reply: FastifyReply): FastifyReply =>
   send(reply, { title: 'Not signed in', content: '<p>Nothing was joined. You can close this page.</p>' })
 
-/** Shows the code that completes a sign-in, for who cannot be sent back with it. */
+/** Sends the page that shows the exchange code, for a sign-in without `redirectTo`. */
 export const sendCodePage = (reply: FastifyReply, code: string, deviceName: string | undefined): FastifyReply => {
-  const place = deviceName === undefined ? 'where you began to sign in' : `on ${named(deviceName)}`
+  const place = deviceName === undefined ? 'where you began to sign in' : `on ${isolated(deviceName)}`
   const warning = 'Did somebody else send you here? Close this page: with this code they would act in your name.'
   const content = `<p>Enter this code ${place}:</p><p><code>${escaped(code)}</code></p><p>${warning}</p>`
   return send(reply, { title: 'Almost signed in', content })
 }
 
-/** Says to a person what went wrong. The status is set already. */
+/** Sends an error as a page. The caller sets the status. */
 export const sendProblemPage = (reply: FastifyReply, message: string): FastifyReply =>
   send(reply, { title: 'Not signed in', content: `<p>${escaped(message)}</p>` })

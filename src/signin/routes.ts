@@ -8,18 +8,18 @@ import { assertDeviceId } from '../session/device-id.ts'
 import { callbackRoute } from './callback-route.ts'
 import { type Codehost, newCodehost } from './codehost.ts'
 import { confirmRoute } from './confirm-route.ts'
-import { markBrowser } from './cookies.ts'
-import { enter } from './enter.ts'
+import { ensureBrowserCookie } from './browser-cookie.ts'
+import { startSession } from './start-session.ts'
 import { originOf } from '../http/origin.ts'
-import { CALLBACK, targetOf } from './redirect.ts'
+import { CALLBACK, parseRedirectTarget } from './redirect.ts'
 import { codehostOf } from './settings.ts'
-import { Shown, look } from './shown.ts'
+import { SignInReview, reviewSignIn } from './review.ts'
 import { AuthComplete, AuthCompleted, AuthStart, AuthStarted } from './views.ts'
 import type { CodehostServices } from './services.ts'
 
 const tags = ['sign-in']
 
-/** Sign-in with the code host; without one configured there are no such routes. */
+/** The routes to sign in with the code host. They answer 404 when none is configured. */
 export const signinRoutes = (app: FastifyInstance, service: CodehostServices): void => {
   const settings = codehostOf(service.config)
   const codehost = settings && newCodehost(settings)
@@ -57,12 +57,13 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: CodehostServic
       const { body } = request
       assertDeviceId(body.deviceId, config)
       const origin = originOf(app, config)
-      const wish = pickDefined(body, ['deviceName', 'namespaceId', 'inviteCode', 'redirectTo'])
-      const target = wish.redirectTo === undefined ? undefined : targetOf(wish.redirectTo, origin)
-      if (wish.redirectTo !== undefined && !target) throw invalid('redirectTo', 'must be loopback, or a page of ours')
-      const browser = target?.is === 'page' ? markBrowser(request, reply, config) : undefined
+      const options = pickDefined(body, ['deviceName', 'namespaceId', 'inviteCode', 'redirectTo'])
+      const target = options.redirectTo === undefined ? undefined : parseRedirectTarget(options.redirectTo, origin)
+      if (options.redirectTo !== undefined && !target)
+        throw invalid('redirectTo', 'must be loopback, or a page of ours')
+      const browser = target?.is === 'page' ? ensureBrowserCookie(request, reply, config) : undefined
       const { expiresAt, ...secrets } = await handshakes.start({
-        ...wish,
+        ...options,
         ...(target ? { redirectTo: target.url } : {}),
         deviceKey: sha256(body.deviceId),
         ...(browser === undefined ? {} : { browserKey: sha256(browser) }),
@@ -73,8 +74,8 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: CodehostServic
   )
 }
 
-/** For a handshake that is not there, with the code that was given. */
-const noSuchCode = (request: FastifyRequest) => {
+/** The error for a code that no sign-in has. */
+const unknownCode = (request: FastifyRequest) => {
   noteRefusal(request, 'sign-in not known')
   return new HttpError('invalid_request', 'The code is wrong, has expired or was used before: sign in again')
 }
@@ -92,14 +93,14 @@ const reviewRoute = (app: FastifyInstance, service: CodehostServices) => {
           'service without a code host.',
         tags,
         body: AuthComplete,
-        response: answers(Shown, 404),
+        response: answers(SignInReview, 404),
       },
     },
     async (request, reply) => {
-      const settled = await service.handshakes.look(request.body)
-      if (!settled) throw noSuchCode(request)
-      const { shown } = await look(service, settled.wish, settled.credential)
-      return ok(reply.header('cache-control', 'no-store'), shown)
+      const confirmed = await service.handshakes.peek(request.body)
+      if (!confirmed) throw unknownCode(request)
+      const { review } = await reviewSignIn(service, confirmed.signIn, confirmed.credential)
+      return ok(reply.header('cache-control', 'no-store'), review)
     },
   )
 }
@@ -124,9 +125,9 @@ const completeRoute = (app: FastifyInstance, service: CodehostServices) => {
     },
     async (request, reply) => {
       service.assertWritable()
-      const settled = await service.handshakes.complete(request.body)
-      if (!settled) throw noSuchCode(request)
-      const session = await enter(service, settled, request.id)
+      const confirmed = await service.handshakes.complete(request.body)
+      if (!confirmed) throw unknownCode(request)
+      const session = await startSession(service, confirmed, request.id)
       return ok(reply.header('cache-control', 'no-store'), { session })
     },
   )

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { isLoopback } from '../http/loopback.ts'
 import { type Place, isReachedByOthers } from '../http/reach.ts'
 
-/** What carries secrets goes by https; plain http is for a provider on this machine. */
-const endpoint = z
+/** A URL of the code host. Secrets are sent to it, so it has to be https; http is accepted for this machine only. */
+const endpointUrl = z
   .string()
   .refine(
     (text) => {
@@ -14,15 +14,15 @@ const endpoint = z
   )
   .optional()
 
-/** The code host that people sign in with; without an id there is none. */
+/** The environment variables of the code host that users sign in with. Without any of them there is none. */
 export const signinSettings = {
   CODEHOST_CLIENT_ID: z.string().optional(),
   CODEHOST_CLIENT_SECRET: z.string().optional(),
-  CODEHOST_ISSUER: endpoint,
-  CODEHOST_AUTHORIZE_URL: endpoint,
-  CODEHOST_TOKEN_URL: endpoint,
-  CODEHOST_USER_URL: endpoint,
-  CODEHOST_EMAILS_URL: endpoint,
+  CODEHOST_ISSUER: endpointUrl,
+  CODEHOST_AUTHORIZE_URL: endpointUrl,
+  CODEHOST_TOKEN_URL: endpointUrl,
+  CODEHOST_USER_URL: endpointUrl,
+  CODEHOST_EMAILS_URL: endpointUrl,
   CODEHOST_SCOPE: z.string().optional(),
 }
 
@@ -30,7 +30,7 @@ export type SigninSettings = { readonly [Name in keyof typeof signinSettings]?: 
 
 type Issues = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
-/** What is wrong with the address that the code host sends people back to. */
+/** The problem with `PUBLIC_URL`, which the code host redirects browsers to; undefined when there is none. */
 const publicUrlProblem = (place: Place, given: readonly string[]): string | undefined => {
   if (place.PUBLIC_URL === undefined)
     return isReachedByOthers(place) ? 'is missing: the code host must know where to send people back to' : undefined
@@ -42,35 +42,36 @@ const publicUrlProblem = (place: Place, given: readonly string[]): string | unde
   )
 }
 
-/** What is missing of a provider that is configured in part: half a configuration is a mistake, not an absent one. */
+/** Adds an issue for each variable that is missing, when some are set, and for a `PUBLIC_URL` that cannot be used. */
 export const checkSignin = (settings: SigninSettings & Place, { addIssue }: Issues): void => {
   const names = Object.keys(signinSettings) as (keyof SigninSettings)[]
   const given = names.filter((name) => settings[name] !== undefined)
   if (given.length === 0) return
-  const openId = settings.CODEHOST_ISSUER !== undefined
-  const endpoints = openId ? [] : (['CODEHOST_AUTHORIZE_URL', 'CODEHOST_TOKEN_URL', 'CODEHOST_USER_URL'] as const)
+  const isOpenId = settings.CODEHOST_ISSUER !== undefined
+  const endpoints = isOpenId ? [] : (['CODEHOST_AUTHORIZE_URL', 'CODEHOST_TOKEN_URL', 'CODEHOST_USER_URL'] as const)
   for (const name of ['CODEHOST_CLIENT_ID', 'CODEHOST_CLIENT_SECRET', ...endpoints] as const) {
-    const message = openId ? 'is missing' : 'is missing (CODEHOST_ISSUER alone is enough for an OpenID provider)'
+    const message = isOpenId ? 'is missing' : 'is missing (CODEHOST_ISSUER alone is enough for an OpenID provider)'
     if (settings[name] === undefined) addIssue({ code: 'custom', path: [name], message })
   }
   const problem = publicUrlProblem(settings, given)
   if (problem !== undefined) addIssue({ code: 'custom', path: ['PUBLIC_URL'], message: problem })
 }
 
-/** How to reach the code host; `issuer` for OpenID, the three addresses for plain OAuth 2. */
+/** The URLs of a code host with plain OAuth 2. Without `emailsUrl` no e-mail address counts as verified. */
+export type OAuthEndpoints = {
+  readonly authorizeUrl: string
+  readonly tokenUrl: string
+  readonly userUrl: string
+  readonly emailsUrl: string | undefined
+}
+
+/** The registration at the code host, and the protocol that it speaks. */
 export type CodehostSettings = {
   readonly clientId: string
   readonly clientSecret: string
   readonly scope: string | undefined
-  readonly provider:
-    | { readonly is: 'openid'; readonly issuer: string }
-    | {
-        readonly is: 'oauth'
-        readonly authorizeUrl: string
-        readonly tokenUrl: string
-        readonly userUrl: string
-        readonly emailsUrl: string | undefined
-      }
+  readonly protocol:
+    { readonly is: 'openid'; readonly issuer: string } | { readonly is: 'oauth'; readonly endpoints: OAuthEndpoints }
 }
 
 /** The code host of a configuration that `checkSignin` has passed; undefined when none is configured. */
@@ -80,9 +81,7 @@ export const codehostOf = (settings: SigninSettings): CodehostSettings | undefin
   const client = { clientId, clientSecret, scope }
   const { CODEHOST_ISSUER: issuer, CODEHOST_AUTHORIZE_URL: authorizeUrl, CODEHOST_TOKEN_URL: tokenUrl } = settings
   const { CODEHOST_USER_URL: userUrl, CODEHOST_EMAILS_URL: emailsUrl } = settings
-  if (issuer !== undefined) return { ...client, provider: { is: 'openid', issuer } }
-  return {
-    ...client,
-    provider: { is: 'oauth', authorizeUrl: authorizeUrl!, tokenUrl: tokenUrl!, userUrl: userUrl!, emailsUrl },
-  }
+  if (issuer !== undefined) return { ...client, protocol: { is: 'openid', issuer } }
+  const endpoints = { authorizeUrl: authorizeUrl!, tokenUrl: tokenUrl!, userUrl: userUrl!, emailsUrl }
+  return { ...client, protocol: { is: 'oauth', endpoints } }
 }

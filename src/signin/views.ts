@@ -4,7 +4,7 @@ import { ShortText } from '../http/keys.ts'
 import { DeviceId } from '../session/device-id.ts'
 import { InviteCode, NewSession, WantedNamespace, deviceName } from '../session/views.ts'
 
-/** The body that starts a sign-in. */
+/** The body of a request that starts a sign-in. */
 export const AuthStart = z
   .object({
     provider: z.literal('codehost').meta({ description: 'Where to sign in: there is one provider' }).optional(),
@@ -29,7 +29,7 @@ export const AuthStart = z
   })
 export type AuthStart = z.infer<typeof AuthStart>
 
-/** Times are milliseconds. */
+/** A started sign-in. `expiresAt` is in milliseconds. */
 export const AuthStarted = z
   .object({
     state: text('The name of this sign-in, for `POST /v1/auth/complete`'),
@@ -52,7 +52,7 @@ export const AuthComplete = z
   })
 export type AuthComplete = z.infer<typeof AuthComplete>
 
-/** The form of the page that asks, and whether its answer is yes. */
+/** The form of the confirmation page: its secrets, and the user's answer. */
 export const AuthConfirm = z
   .object({
     state,
@@ -68,7 +68,7 @@ export type AuthConfirm = z.infer<typeof AuthConfirm>
 
 export const AuthCompleted = z.object({ session: NewSession })
 
-/** What a provider sends somebody back with: a code, or why there is none. */
+/** The query parameters of the code host's redirect: a code, or an error. */
 export const Callback = z.object({
   state: z.string().optional().meta({ description: 'The state of the sign-in' }),
   code: z.string().optional().meta({ description: 'What the code host gives for a yes' }),

@@ -3,7 +3,7 @@ import type { Reads, Row } from '../engine/reads.ts'
 import type { Earlier } from '../trace/earlier.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
-/** What a summary starts from: the trace as the read models show it. */
+/** What a summary job has to know of a trace, from the read models. */
 export type SummaryHeader = {
   readonly incarnation: bigint
   readonly deletions: number
@@ -17,7 +17,7 @@ const headerStatement = `
   select t.incarnation, c.message_count as count, t.summary_message_count as summarised, d.deletions
   from traces t left join counts c on c.trace_id = t.id left join trace_tombstones d on d.id = t.id where t.id = $1`
 
-export const summaryHeader = async (reads: Reads<ReadTables>, id: string): Promise<SummaryHeader | undefined> => {
+export const readSummaryHeader = async (reads: Reads<ReadTables>, id: string): Promise<SummaryHeader | undefined> => {
   const [row] = await reads.rows<HeaderRow & Row>('summary-header', headerStatement, [id])
   return (
     row && {
@@ -29,9 +29,9 @@ export const summaryHeader = async (reads: Reads<ReadTables>, id: string): Promi
   )
 }
 
-const FIRST = 4
-const LAST = 6
-const PROMPTS = 100
+const FIRST_MESSAGES = 4
+const LAST_MESSAGES = 6
+const MAX_PROMPTS = 100
 /** A longer text is no prompt but a paste: it is left out, as is what exceeds this in many parts. */
 const MAX_BYTES = 256 * 1024
 /** All that is read of a session. What exceeds this are pastes, too: the longest are left out. */
@@ -52,10 +52,10 @@ export const turnsStatement = `
     )
   ), chosen as (
     select * from (
-      select p.*, p.place <= ${FIRST} or p.place > p.total - ${LAST}
+      select p.*, p.place <= ${FIRST_MESSAGES} or p.place > p.total - ${LAST_MESSAGES}
         or p.place = coalesce((select max(place) from placed where class = 'agent_text'), 0) as is_edge
       from placed p
-    ) p where p.is_edge or (p.class = 'user_message' and p.prompts <= ${PROMPTS})
+    ) p where p.is_edge or (p.class = 'user_message' and p.prompts <= ${MAX_PROMPTS})
   ), weighed as (
     select p.*, m.role, m.tools, m.text_content, h.has_text, l.last_part,
       octet_length(m.tools::text)

@@ -1,13 +1,13 @@
 import { cleanPrompt } from './clean-prompt.ts'
 import type { Conversation, Turn } from './turns.ts'
 import type { Summary } from './provider.ts'
-import { oneLine, shorten } from './shorten.ts'
+import { toOneLine, shorten } from './shorten.ts'
 
 export const MAX_TITLE = 80
 const MIN_SENTENCE = 12
 const MAX_PROMPT = 160
 const MAX_ANSWER = 600
-const SHOWN_PROMPTS = 5
+const MAX_LISTED_PROMPTS = 5
 
 const hasWords = (text: string) => /[\p{L}\p{N}]/u.test(text)
 
@@ -25,26 +25,26 @@ const titleOf = (turns: readonly Turn[]): string | undefined => {
   const prompts = promptsOf(turns).map(({ text }) => cleanPrompt(text))
   const first = prompts.find(({ text }) => hasWords(text))?.text
   const command = prompts.find((prompt) => prompt.command !== undefined)?.command
-  return first !== undefined ? headline(first) : command && shorten(oneLine(command), MAX_TITLE)
+  return first !== undefined ? headline(first) : command && shorten(toOneLine(command), MAX_TITLE)
 }
 
-const asked = (turns: readonly Turn[]): string[] => {
+const promptLines = (turns: readonly Turn[]): string[] => {
   const prompts = promptsOf(turns)
     .map(({ text }) => cleanPrompt(text).text)
     .filter(hasWords)
   if (prompts.length === 0) return []
-  const shown = prompts.slice(0, SHOWN_PROMPTS).map((text) => `- ${shorten(text, MAX_PROMPT)}`)
+  const shown = prompts.slice(0, MAX_LISTED_PROMPTS).map((text) => `- ${shorten(text, MAX_PROMPT)}`)
   const more = prompts.length - shown.length
   return ['Asked:', ...shown, ...(more > 0 ? [`- and ${more} more`] : []), '']
 }
 
-const answered = (turns: readonly Turn[]): string[] => {
+const answerLines = (turns: readonly Turn[]): string[] => {
   const last = turns.findLast((turn) => turn.class === 'agent_text' && hasWords(turn.text))
-  return last ? ['Last answer:', shorten(oneLine(last.text), MAX_ANSWER), ''] : []
+  return last ? ['Last answer:', shorten(toOneLine(last.text), MAX_ANSWER), ''] : []
 }
 
-/** A title and a summary made of the session's own words, without asking anybody. */
-export const extract = ({ messageCount, turns }: Conversation): Summary => {
+/** A title and a summary from the session's own words, without a model. */
+export const extractSummary = ({ messageCount, turns }: Conversation): Summary => {
   const about = `Extracted from ${messageCount} ${messageCount === 1 ? 'message' : 'messages'}, not written by a model.`
-  return { title: titleOf(turns), summary: [...asked(turns), ...answered(turns), about].join('\n') }
+  return { title: titleOf(turns), summary: [...promptLines(turns), ...answerLines(turns), about].join('\n') }
 }

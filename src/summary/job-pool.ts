@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { destroyConnection } from '../postgres/connect.ts'
 
-const PATIENCE_MS = 500
+const CLOSE_TIMEOUT_MS = 500
 
-/** The job runner's connections. It parses values by itself: so they have the driver's defaults. */
+/** The job runner's connections, with the driver's own type parsers, which the runner expects. */
 export const newJobPool = (url: string, connections: number): { pool: pg.Pool; close(): Promise<void> } => {
   const pool = new pg.Pool({
     connectionString: url,
@@ -21,9 +21,9 @@ export const newJobPool = (url: string, connections: number): { pool: pg.Pool; c
   })
   const close = async () => {
     const cutAll = () => clients.forEach((client) => destroyConnection(client as unknown as pg.Client))
-    const impatient = setTimeout(cutAll, PATIENCE_MS)
+    const timeout = setTimeout(cutAll, CLOSE_TIMEOUT_MS)
     await pool.end().catch(() => {})
-    clearTimeout(impatient)
+    clearTimeout(timeout)
   }
   return { pool, close }
 }

@@ -2,11 +2,11 @@ import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai'
 import { z } from 'zod'
 import { MAX_TITLE } from './extract.ts'
 import { instructions } from './prompt.ts'
-import type { Provider, Summary } from './provider.ts'
+import type { SummaryProvider, Summary } from './provider.ts'
 import type { SummarySettings } from './settings.ts'
-import { oneLine, shorten } from './shorten.ts'
+import { toOneLine, shorten } from './shorten.ts'
 import { trimEndMatching } from '../trim-end.ts'
-import type { Thread } from './thread.ts'
+import type { SummaryThread } from './thread.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
 const RETRIES = 2
@@ -14,20 +14,20 @@ const MAX_SUMMARY = 4_000
 
 const Answer = z.object({ title: z.string().optional(), summary: z.string().trim().min(1) })
 
-/** The one JSON object in an answer, whatever a model has put around it: thoughts, a fence, a greeting. */
-const answerIn = (text: string): Summary => {
-  const told = text.replace(/<think(?:ing)?>[\s\S]*?(?:<\/think(?:ing)?>|$)/g, '')
+/** The JSON object in an answer, without what a model has put around it: reasoning, a code fence, a greeting. */
+const parseAnswer = (text: string): Summary => {
+  const answer = text.replace(/<think(?:ing)?>[\s\S]*?(?:<\/think(?:ing)?>|$)/g, '')
   try {
-    const { title, summary } = Answer.parse(JSON.parse(told.slice(told.indexOf('{'), told.lastIndexOf('}') + 1)))
-    const line = trimEndMatching(oneLine(title ?? '').replace(/^["'“]+/, ''), /["'”.]/)
+    const { title, summary } = Answer.parse(JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1)))
+    const line = trimEndMatching(toOneLine(title ?? '').replace(/^["'“]+/, ''), /["'”.]/)
     return { title: line === '' ? undefined : shorten(line, MAX_TITLE), summary: shorten(summary, MAX_SUMMARY) }
   } catch {
     throw new Error('the endpoint answered something else than the JSON it was asked for')
   }
 }
 
-/** In words that hold neither the key nor what the endpoint made of the session. */
-const reasonOf = (error: unknown, isLate: boolean): string => {
+/** An error as a message without the API key and without content of the session. */
+const describeError = (error: unknown, isLate: boolean): string => {
   if (isLate) return 'the endpoint did not answer in time'
   if (error instanceof APIUserAbortError) return 'the worker stops'
   if (error instanceof APIConnectionError) return 'the endpoint cannot be reached'
@@ -41,11 +41,11 @@ type Settings = Pick<
 >
 
 /** Asks an OpenAI-compatible endpoint. It retries on 429, 5xx and lost connections, within the time limit. */
-export const openaiProvider = (settings: Settings, thread: Pick<Thread, 'prompt'>): Provider => {
+export const newOpenAiProvider = (settings: Settings, thread: Pick<SummaryThread, 'buildPrompt'>): SummaryProvider => {
   const { SUMMARY_MODEL: model = '', SUMMARY_TIMEOUT_MS: timeout, SUMMARY_PROMPT_CHARS: maxChars } = settings
   const client = new OpenAI({
     baseURL: settings.SUMMARY_BASE_URL,
-    apiKey: settings.SUMMARY_API_KEY ?? 'none', // local servers want no key, but the SDK does
+    apiKey: settings.SUMMARY_API_KEY ?? 'none', // local servers need no key, but the SDK does
     organization: null,
     project: null,
     timeout,
@@ -54,7 +54,7 @@ export const openaiProvider = (settings: Settings, thread: Pick<Thread, 'prompt'
   })
 
   const ask = async (conversation: Conversation<StoredTurn>, signal: AbortSignal): Promise<string> => {
-    const content = await thread.prompt(conversation, maxChars, signal)
+    const content = await thread.buildPrompt(conversation, maxChars, signal)
     const late = AbortSignal.timeout(timeout)
     try {
       const completion = await client.chat.completions.create(
@@ -69,9 +69,9 @@ export const openaiProvider = (settings: Settings, thread: Pick<Thread, 'prompt'
       )
       return completion.choices[0]!.message.content ?? ''
     } catch (error) {
-      throw new Error(reasonOf(error, late.aborted))
+      throw new Error(describeError(error, late.aborted))
     }
   }
 
-  return async (conversation, signal) => answerIn(await ask(conversation, signal))
+  return async (conversation, signal) => parseAnswer(await ask(conversation, signal))
 }

@@ -7,20 +7,20 @@ import { type EventLog, LogUnavailable } from '../log/log.ts'
 import { newClient } from '../postgres/connect.ts'
 import { isTransient } from '../postgres/errors.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
-import { type Jobs, startJobs } from './jobs.ts'
-import { type JobOptions, newJob } from './job.ts'
-import { manage } from './manager.ts'
-import { LEAD, releaseJobsOfDeadWorkers, sayAlive } from './presence.ts'
-import { providerOf } from './providers.ts'
-import { CheckpointMoved } from './rows.ts'
+import { type JobRunner, startJobRunner } from './job-runner.ts'
+import { type JobOptions, newSummaryJob } from './job.ts'
+import { runProcessManager } from './process-manager.ts'
+import { LEADER_LOCK, releaseJobsOfDeadWorkers, holdLivenessLock } from './worker-liveness.ts'
+import { newSummaryProvider } from './providers.ts'
+import { CheckpointMoved } from './process-state.ts'
 import type { SummarySettings } from './settings.ts'
-import { newThread } from './thread.ts'
-import { newUnreadable } from './unreadable.ts'
+import { newSummaryThread } from './thread.ts'
+import { warnOfUnreadable } from './unreadable-events.ts'
 
 /**
- * Summaries: one worker follows the log and sets timers, all of them run the jobs. Everything hangs on one session,
- * which ends with this process or while it is frozen: others then lead and get its jobs, and here the whole starts
- * again from what is stored.
+ * One worker, the leader, follows the log and sets timers; all workers run the jobs. Leadership and liveness are locks of one
+ * database session, which PostgreSQL ends when this process dies or freezes: then another worker leads and gets its jobs, and
+ * this process starts again from the stored state.
  */
 export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logger'> & {
   readonly url: string
@@ -35,28 +35,39 @@ export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logg
 
 const SWEEP_MS = 3_000
 const RECONNECT_MS = 500
-/** After a fault that does not pass by itself. */
-const BROKEN_MS = 30_000
+/** The pause after an error that will probably happen again. */
+const ERROR_RETRY_MS = 30_000
 const STATEMENT_MS = 30_000
 
-const PART = 'summaries'
+const PART_NAME = 'summaries'
 
-/** Starts the process; nothing at all when summaries are switched off. */
+/** Starts the process. Does nothing when summaries are turned off. */
 export const startSummaries = (options: SummariesOptions): { close(): Promise<void> } => {
   const { url, jobConnections: connections, log, codec, now, config, logger, outage } = options
-  const thread = newThread((error) => logger.warn({ reason: error.message }, 'sessions cannot be read for summaries'))
-  const provider = providerOf(config, thread)
+  const thread = newSummaryThread((error) =>
+    logger.warn({ reason: error.message }, 'sessions cannot be read for summaries'),
+  )
+  const provider = newSummaryProvider(config, thread)
   if (!provider) return { close: thread.close }
   const rule = { threshold: config.SUMMARY_THRESHOLD, debounceMs: config.SUMMARY_DEBOUNCE_MS }
-  const run = newJob({ ...options, provider, threshold: rule.threshold })
-  const unreadable = newUnreadable(logger)
+  const run = newSummaryJob({ ...options, provider, threshold: rule.threshold })
+  const onUnreadable = warnOfUnreadable(logger)
   const stop = new AbortController()
 
   const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
   const lead = async ({ client, acquire }: LeaderSession, signal: AbortSignal) => {
-    if (!(await acquire(LEAD, signal))) return
-    await manage({ client, log, codec, rule, attempts: config.SUMMARY_ATTEMPTS, now, unreadable, signal })
+    if (!(await acquire(LEADER_LOCK, signal))) return
+    await runProcessManager({
+      client,
+      log,
+      codec,
+      rule,
+      attempts: config.SUMMARY_ATTEMPTS,
+      now,
+      onUnreadable,
+      signal,
+    })
   }
 
   const sweep = async (signal: AbortSignal) => {
@@ -66,48 +77,48 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
     }
   }
 
-  /** Until the session, the job runner or the service ends. */
-  const work = async (leader: LeaderSession, jobs: Jobs) => {
+  /** Works until the session, the job runner or the service ends. */
+  const work = async (leader: LeaderSession, jobs: JobRunner) => {
     const end = new AbortController()
     const signal = AbortSignal.any([stop.signal, leader.lost, end.signal])
     void jobs.ended.then(() => end.abort())
     try {
-      await sayAlive(leader.client, jobs.id)
+      await holdLivenessLock(leader.client, jobs.id)
       jobs.open()
-      outage.recovered(PART)
+      outage.recovered(PART_NAME)
       await Promise.all([lead(leader, signal), sweep(signal)])
     } finally {
       end.abort()
     }
   }
 
-  const once = async () => {
+  const runOnce = async () => {
     const leader = await openLeaderSession(url, newClient(url, 'summaries', STATEMENT_MS))
     try {
-      await leader.client.query('set synchronous_commit = off') // rows, timers and checkpoint are lost together and come again
-      const jobs = await startJobs({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
+      await leader.client.query('set synchronous_commit = off') // states, timers and checkpoint are lost together, and are derived from the log again
+      const jobs = await startJobRunner({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
       await work(leader, jobs).finally(() => jobs.close())
     } finally {
       await leader.close()
     }
   }
 
-  const keepOn = async () => {
+  const runUntilStopped = async () => {
     while (!stop.signal.aborted) {
-      await once().catch((error: unknown) => {
+      await runOnce().catch((error: unknown) => {
         if (stop.signal.aborted) return
-        if (error instanceof LogUnavailable) return // the watch on the log tells of it
-        if (isOutage(error)) return outage.failed(PART, error)
+        if (error instanceof LogUnavailable) return // logged by the watch on the log
+        if (isOutage(error)) return outage.failed(PART_NAME, error)
         if (error instanceof CheckpointMoved || isTransient(error))
           return logger.info({ reason: (error as Error).message }, 'summaries begin again')
         logger.error({ err: error }, 'summaries cannot go on')
-        return pause(BROKEN_MS, stop.signal)
+        return pause(ERROR_RETRY_MS, stop.signal)
       })
       await pause(RECONNECT_MS, stop.signal)
     }
   }
 
-  const running = keepOn()
+  const running = runUntilStopped()
   return {
     close: async () => {
       stop.abort()

@@ -1,20 +1,20 @@
-import type { Provider } from './provider.ts'
+import type { SummaryProvider } from './provider.ts'
 import type { SummarySettings } from './settings.ts'
-import type { Thread } from './thread.ts'
+import type { SummaryThread } from './thread.ts'
 
-/** Loaded only where it is asked for: its SDK has more modules than all else that makes summaries. */
-const openai = (settings: SummarySettings, thread: Thread): Provider => {
-  const provider = import('./openai.ts').then(({ openaiProvider }) => openaiProvider(settings, thread))
+/** Imported only when it is configured, because its SDK has more modules than all other code for summaries. */
+const lazyOpenAiProvider = (settings: SummarySettings, thread: SummaryThread): SummaryProvider => {
+  const provider = import('./openai.ts').then(({ newOpenAiProvider }) => newOpenAiProvider(settings, thread))
   return async (conversation, signal) => (await provider)(conversation, signal)
 }
 
-/** The provider that the configuration asks for; undefined for none. */
-export const providerOf = (settings: SummarySettings, thread: Thread): Provider | undefined => {
+/** The provider of the configuration; undefined when summaries are turned off. */
+export const newSummaryProvider = (settings: SummarySettings, thread: SummaryThread): SummaryProvider | undefined => {
   switch (settings.SUMMARY_PROVIDER) {
     case 'extract':
       return thread.extract
     case 'openai':
-      return openai(settings, thread)
+      return lazyOpenAiProvider(settings, thread)
     case 'none':
       return undefined
   }

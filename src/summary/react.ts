@@ -2,23 +2,23 @@ import type { DecodedEvent } from '../engine/projection.ts'
 import { isDue } from '../trace/decide-summary.ts'
 import type { TraceEvent } from '../trace/events.ts'
 
-export type Rule = {
+export type SummaryRule = {
   readonly threshold: number
   readonly debounceMs: number
 }
 
-/** What the process knows of a trace. Times are milliseconds. */
+/** The state of a trace in the process manager. Times are milliseconds. */
 export type Tracked = {
   /** The revision of the trace's first event: tells one life of an externalId from the next. */
   readonly incarnation: bigint
   readonly messageCount: number
-  /** How many messages the last summary was about; undefined without one. */
+  /** How many messages the trace had at its last summary; undefined without one. */
   readonly summarised: number | undefined
-  /** Set from the first count event that made a summary due until the summary, or the last failure. */
+  /** Set when messages make a summary due; removed with the summary, or with the last failure of its job. */
   readonly timer: { readonly since: number; readonly runAt: number } | undefined
 }
 
-/** What is to be done about a trace's timer; a new time replaces the old one. */
+/** A change of a trace's timer; a new time replaces the old one. */
 export type TimerChange = { readonly is: 'set'; readonly runAt: number } | { readonly is: 'cancel' }
 
 export type Reaction = { readonly state: Tracked | undefined; readonly timer?: TimerChange }
@@ -39,10 +39,10 @@ const setTimer = (state: Tracked, since: number, runAt: number): Reaction => ({
 })
 
 /**
- * What an event means for a trace's summary: a count event that makes or keeps one due sets the timer one debounce
- * further, at most ten in all.
+ * The next state and the timer after an event. Messages that make a summary due, or find it due, set the timer to one debounce
+ * after them, but not later than ten debounces after the first.
  */
-export const react = (state: Tracked | undefined, event: Fact, { threshold, debounceMs }: Rule): Reaction => {
+export const react = (state: Tracked | undefined, event: Fact, { threshold, debounceMs }: SummaryRule): Reaction => {
   const { at } = event
   switch (event.type) {
     case 'TraceCreated':

@@ -5,10 +5,10 @@ const number = (fallback: number, min: number, max: number) =>
 
 const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
-/** Configuration of the summary job. */
+/** The environment variables of summaries. */
 export const summarySettings = {
   SUMMARY_PROVIDER: z.enum(['extract', 'openai', 'none']).default('extract'),
-  /** How many messages after a summary the next one is due. */
+  /** How many new messages make the next summary due. */
   SUMMARY_THRESHOLD: number(20, 1, 1_000_000),
   SUMMARY_DEBOUNCE_MS: number(30_000, 0, 86_400_000),
   SUMMARY_BASE_URL: z
@@ -17,13 +17,13 @@ export const summarySettings = {
     .default('https://api.openai.com/v1'),
   SUMMARY_MODEL: z.string().min(1).optional(),
   SUMMARY_API_KEY: z.string().min(1).optional(),
-  /** How many summaries one worker makes at once. */
+  /** How many summaries a worker makes at the same time. */
   SUMMARY_CONCURRENCY: number(2, 1, 64),
-  /** How often a summary is tried before the next messages of its trace are waited for. */
+  /** How often a summary is tried until new messages of the trace ask for it again. */
   SUMMARY_ATTEMPTS: number(5, 1, 20),
-  /** What the endpoint gets to answer, its own retries included. */
+  /** The time for an answer of the endpoint, retries included. */
   SUMMARY_TIMEOUT_MS: number(60_000, 1, 600_000),
-  /** How many characters of a session the endpoint is shown. */
+  /** How many characters of a session are sent to the endpoint. */
   SUMMARY_PROMPT_CHARS: number(24_000, 1_000, 2_000_000),
 }
 
@@ -32,7 +32,7 @@ export type SummarySettings = z.infer<typeof _Settings>
 
 type Issues = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
-/** An endpoint needs a model; there is none that every endpoint has. */
+/** Checks that a model is given for the provider `openai`, because no model is common to all endpoints. */
 export const checkSummaries = (settings: SummarySettings, { addIssue }: Issues): void => {
   if (settings.SUMMARY_PROVIDER === 'openai' && settings.SUMMARY_MODEL === undefined)
     addIssue({ code: 'custom', path: ['SUMMARY_MODEL'], message: 'is needed when SUMMARY_PROVIDER is openai' })

@@ -5,8 +5,8 @@ const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
 const ELLIPSIS = '…'
 
-/** As many segments as fit. */
-const fill = (segmenter: Intl.Segmenter, text: string, room: number): string => {
+/** The longest prefix of whole segments with at most `room` characters. */
+const longestPrefix = (segmenter: Intl.Segmenter, text: string, room: number): string => {
   let end = 0
   for (const { segment, index } of segmenter.segment(text)) {
     if (index + segment.length > room) break
@@ -15,14 +15,14 @@ const fill = (segmenter: Intl.Segmenter, text: string, room: number): string => 
   return text.slice(0, end)
 }
 
-/** A text of at most `max` characters (UTF-16), cut behind a whole word, in any script. */
+/** A text of at most `max` characters (UTF-16), cut after a whole word, in any script. */
 export const shorten = (text: string, max: number): string => {
   if (text.length <= max) return text
   const head = text.slice(0, max + 100)
-  const whole = trimEndMatching(fill(words, head, max - 1), /[\s\p{Pd},;:(["'“‘]/u)
-  // One word that is longer than all the room is cut, but never within a character.
-  return `${whole === '' ? fill(characters, head, max - 1) : whole}${ELLIPSIS}`
+  const whole = trimEndMatching(longestPrefix(words, head, max - 1), /[\s\p{Pd},;:(["'“‘]/u)
+  // A single word that is too long is cut, but never within a character.
+  return `${whole === '' ? longestPrefix(characters, head, max - 1) : whole}${ELLIPSIS}`
 }
 
-/** On one line. */
-export const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
+/** Replaces control characters and white space, so that the text fits on one line. */
+export const toOneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, ' ').trim()

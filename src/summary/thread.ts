@@ -1,35 +1,35 @@
 import { Tinypool } from 'tinypool'
 import type { Summary } from './provider.ts'
-import type { PromptTask } from './thread-tasks.ts'
+import type { PromptTask } from './thread-worker.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
 const IDLE_MS = 10_000
-const LONGEST_MS = 30_000
+const TASK_TIMEOUT_MS = 30_000
 
 /**
- * A thread that reads sessions: a hundred long prompts take a while, and the event loop that answers HTTP shall not wait.
- * It is there while it is needed.
+ * A thread that parses sessions, because a hundred long prompts would block the event loop. It is started when it is needed,
+ * and ends after ten seconds without a task.
  */
-export type Thread = {
-  /** A summary of the session's own words. */
+export type SummaryThread = {
+  /** See `extractSummary`. */
   extract(conversation: Conversation<StoredTurn>, signal: AbortSignal): Promise<Summary>
-  /** The session in at most so many characters, to be shown to a model. */
-  prompt(conversation: Conversation<StoredTurn>, maxChars: number, signal: AbortSignal): Promise<string>
+  /** See `buildPrompt`. */
+  buildPrompt(conversation: Conversation<StoredTurn>, maxChars: number, signal: AbortSignal): Promise<string>
   close(): Promise<void>
 }
 
-/** `failed` is told of a thread that could not begin, or died by itself. */
-export const newThread = (failed: (error: Error) => void): Thread => {
-  const filename = new URL('./thread-tasks.ts', import.meta.url).href
+/** `onError` is called when a thread cannot start, or ends by itself. */
+export const newSummaryThread = (onError: (error: Error) => void): SummaryThread => {
+  const filename = new URL('./thread-worker.ts', import.meta.url).href
   const pool = new Tinypool({ filename, minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS })
-  // Its task, if there is one, is not told: it ends when its time is over.
-  pool.on('error', failed)
-  const inTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)])
+  // The task of such a thread does not fail then; it ends by its timeout.
+  pool.on('error', onError)
+  const orTimeout = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(TASK_TIMEOUT_MS)])
   return {
-    extract: (conversation, signal) => pool.run(conversation, { name: 'extracted', signal: inTime(signal) }),
-    prompt: (conversation, maxChars, signal) => {
+    extract: (conversation, signal) => pool.run(conversation, { name: 'runExtract', signal: orTimeout(signal) }),
+    buildPrompt: (conversation, maxChars, signal) => {
       const task: PromptTask = { conversation, maxChars }
-      return pool.run(task, { name: 'prompted', signal: inTime(signal) })
+      return pool.run(task, { name: 'runPrompt', signal: orTimeout(signal) })
     },
     close: () => pool.destroy(),
   }

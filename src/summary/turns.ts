@@ -1,9 +1,9 @@
 import type { MessageClass } from '../trace/events.ts'
 import type { MessageRole } from '../trace/part.ts'
 
-/** One message of a session, as far as a summary needs it. */
+/** A message of a session, with what a summary needs of it. */
 export type Turn = {
-  /** Its place among all messages, from 1. */
+  /** Its number among all messages of the session, from 1. */
   readonly place: number
   readonly role: MessageRole
   readonly class: MessageClass
@@ -36,7 +36,7 @@ const toTurn = (stored: StoredTurn): Turn => {
   return { place, role, class: kind, text: textOf(stored), tools: JSON.parse(tools) as string[] }
 }
 
-export const parsed = ({ messageCount, turns }: Conversation<StoredTurn>): Conversation => ({
+export const parseConversation = ({ messageCount, turns }: Conversation<StoredTurn>): Conversation => ({
   messageCount,
   turns: turns.map(toTurn),
 })

@@ -1,36 +1,32 @@
-import { join } from 'node:path'
 import envPaths from 'env-paths'
-import type { Environment } from './agents/agent.ts'
-import { UsageError } from './errors.ts'
+import { UsageError } from '../cli/exit.ts'
 import { trimEndMatching } from '../trim-end.ts'
+import type { EnvironmentVariables } from './agents/agent.ts'
 
-const localServer = 'http://127.0.0.1:3000'
-const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+const DEFAULT_SERVER = 'http://127.0.0.1:3000'
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
-/** The folder of the user's tokens and of what was uploaded: `TRACEBOOK_CONFIG_DIR`, else the platform's place for it. */
-export const configFolder = (env: Environment): string =>
+/** The folder of credentials and of upload states: `TRACEBOOK_CONFIG_DIR`, else the platform's folder for configuration. */
+export const configDir = (env: EnvironmentVariables): string =>
   env['TRACEBOOK_CONFIG_DIR'] || envPaths('tracebook', { suffix: '' }).config
 
 /**
- * The server's base address without a trailing slash, so that one server has one spelling: `given`, else `TRACEBOOK_URL`,
- * else the local one. Throws UsageError for what is no http(s) address, and for one with a password in it.
+ * The server's base URL, without a trailing slash so that one server has one spelling: `option`, else `TRACEBOOK_URL`, else
+ * the local server. Throws UsageError for anything but an http(s) URL, and for one with a user name or password.
  */
-export const serverAddress = (given: string | undefined, env: Environment): string => {
-  const text = given ?? (env['TRACEBOOK_URL'] || localServer)
+export const serverAddress = (option: string | undefined, env: EnvironmentVariables): string => {
+  const text = option ?? (env['TRACEBOOK_URL'] || DEFAULT_SERVER)
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`"${text}" is no http:// or https:// address`)
   if (url.username || url.password) throw new UsageError('the server address must not hold a user name or a password')
   return `${url.origin}${trimEndMatching(url.pathname, /\//)}`
 }
 
-/** Whether `hostname` (as URL has it) means this machine. */
-export const isLoopback = (hostname: string): boolean => loopback.test(hostname)
+/** Whether `hostname`, as `URL.hostname` spells it, is this machine. */
+export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
 
-/** Whether what is sent to `server` can be read on the way. */
-export const isExposed = (server: string): boolean => {
+/** Whether requests to `server` cross a network without encryption. */
+export const isUnencrypted = (server: string): boolean => {
   const { protocol, hostname } = new URL(server)
   return protocol === 'http:' && !isLoopback(hostname)
 }
-
-/** The file that holds a server's credentials; one per server, so that a token never meets another server. */
-export const credentialsFolder = (config: string): string => join(config, 'servers')

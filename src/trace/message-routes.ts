@@ -6,7 +6,7 @@ import { count, id as idOf } from '../http/fields.ts'
 import { Key } from '../http/keys.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
 import { messageId } from '../ids.ts'
-import type { Claim } from '../namespace/quota.ts'
+import type { Reserve } from '../namespace/quota.ts'
 import { BatchBody, MessageBody, readBatch, readMessage } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
 import type { TraceState } from './decide.ts'
@@ -51,12 +51,12 @@ const batchText = ({ id, messages, messageCount }: Written): string => {
 
 type DecideUpserts = ReturnType<typeof upsertMessages>
 
-/** A decision that claims room for what its upserts add. */
-const claiming =
-  (claim: Claim, decide: DecideUpserts): DecideUpserts =>
+/** A decision that reserves room for what its upserts add. */
+const reserving =
+  (reserve: Reserve, decide: DecideUpserts): DecideUpserts =>
   (state, now, at) => {
     const decided = decide(state, now, at)
-    claim(growthOf(decided.result))
+    reserve(growthOf(decided.result))
     return decided
   }
 
@@ -72,7 +72,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     upserts: readonly MessageUpsert[],
   ): Promise<Written> =>
     writeLocated(service, requireCaller(request), externalId, (located) =>
-      quotas.bytes.within(located.namespaceId, (claim) => writeTo(request, located, upserts, claim)),
+      quotas.bytes.enforce(located.namespaceId, (reserve) => writeTo(request, located, upserts, reserve)),
     )
 
   /** Before the body is read; a path that is not valid is refused later. */
@@ -85,9 +85,9 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     request: FastifyRequest,
     { id, writer }: Located,
     upserts: readonly MessageUpsert[],
-    claim: Claim,
+    reserve: Reserve,
   ) => {
-    const decide = claiming(claim, upsertMessages(writer, upserts))
+    const decide = reserving(reserve, upsertMessages(writer, upserts))
     const answer = ({ trace }: TraceState, _events: unknown, messages: readonly UpsertedMessage[]): Written => ({
       id,
       messages,

@@ -1,7 +1,7 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { notFound, unauthorized } from '../http/http-error.ts'
-import { SESSION_STANDS } from '../session/queries.ts'
+import { SESSION_NOT_ENDED } from '../session/queries.ts'
 import type { Visibility } from './events.ts'
 import type { Reader } from '../http/long-list.ts'
 
@@ -10,7 +10,7 @@ type RightsRow = { position: bigint; has_session: boolean; is_member: boolean; v
 const statement = `
   select c.position, s.id is not null as has_session, m.user_id is not null as is_member, t.visibility
   from reached c
-  left join sessions s on s.id = $1 and ${SESSION_STANDS}
+  left join sessions s on s.id = $1 and ${SESSION_NOT_ENDED}
   left join members m on m.namespace_id = $2 and m.user_id = $3
   left join traces t on t.id = $4 and t.incarnation = $5`
 

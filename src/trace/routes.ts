@@ -9,7 +9,7 @@ import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
 import { fitting } from '../http/page-bytes.ts'
 import { answers, jsonArray, ok, okText } from '../http/reply.ts'
 import { traceId } from '../ids.ts'
-import type { Claim } from '../namespace/quota.ts'
+import type { Reserve } from '../namespace/quota.ts'
 import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
 import { type GivenFields, type Trace, type TraceState, patch, remove, replace, upsert } from './decide.ts'
 import type { TraceEvent } from './events.ts'
@@ -56,7 +56,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
       if (hit && hit.id !== id) assertMayWrite(hit, memberOf(caller, hit)!)
       const writer: Member = { userId: caller.userId, role: namespace.role }
       const decide = upsert(writer, { externalId, namespaceId: namespace.id }, fields)
-      return quotas.traces.within(namespace.id, (claim) => write(request, id, counting(claim, decide)))
+      return quotas.traces.enforce(namespace.id, (reserve) => write(request, id, counting(reserve, decide)))
     }
     return answerDetail(caller, id, (await updateRemembered()) ?? (await updateOrInsert()))
   }
@@ -203,13 +203,13 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
   )
 }
 
-/** A decision that claims room for the trace that it makes. */
+/** A decision that reserves room for the trace that it makes. */
 const counting =
-  (claim: Claim, decide: Decision<TraceState, TraceEvent>): Decision<TraceState, TraceEvent> =>
+  (reserve: Reserve, decide: Decision<TraceState, TraceEvent>): Decision<TraceState, TraceEvent> =>
   (state, now, at) => {
     const isNew = state.trace.is === 'absent'
     const events = decide(state, now, at)
-    claim(isNew ? 1 : 0)
+    reserve(isNew ? 1 : 0)
     return events
   }
 

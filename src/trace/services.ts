@@ -3,7 +3,7 @@ import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import type { Write } from '../engine/write.ts'
 import type { Streams } from '../http/stream.ts'
-import type { Registry } from '../models/registry.ts'
+import type { ModelRegistry } from '../models/registry.ts'
 import type { Quotas } from '../namespace/quotas.ts'
 import type { TraceNeed, TraceState } from './decide.ts'
 import type { TraceEvent } from './events.ts'
@@ -14,7 +14,7 @@ export type TraceServices = {
   readonly traces: Transactor<TraceState, TraceEvent, TraceNeed>
   readonly write: Write
   /** The names of models. */
-  readonly models: Registry
+  readonly models: ModelRegistry
   readonly quotas: Pick<Quotas, 'traces' | 'bytes'>
   /** For lists too long to be answered at once. */
   readonly streams: Streams

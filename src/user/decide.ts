@@ -1,5 +1,5 @@
-import { Rejected } from '../engine/rejected.ts'
 import { textBytes } from '../engine/bounded-cache.ts'
+import { Rejected } from '../engine/rejected.ts'
 import type { Decision, StreamKind } from '../engine/stream.ts'
 import { IdentityEvent, type IdentityType, type ProviderData, UserEvent } from './events.ts'
 
@@ -8,7 +8,7 @@ const STATE_BYTES = 600
 export type PresentUser = {
   readonly is: 'present'
   readonly displayName: string | undefined
-  /** The ids of the identities that are the user's no more. */
+  /** The ids of the identities that the user has removed. */
   readonly removed: Set<string>
 }
 
@@ -38,7 +38,7 @@ export const users: StreamKind<User, UserEvent> = {
     STATE_BYTES + (user.is === 'present' ? textBytes([user.displayName, ...user.removed]) + 40 * user.removed.size : 0),
 }
 
-/** The user of a new identity; one that is there already stays as it is. */
+/** Creates the user of a new identity; a user that exists does not change. */
 export const createUser =
   (displayName?: string): Decision<User, UserEvent> =>
   (user) => {
@@ -46,7 +46,7 @@ export const createUser =
     return [{ type: 'UserCreated', data: displayName === undefined ? {} : { displayName } }]
   }
 
-/** @throws Rejected not_found for a user that does not exist */
+/** Sets the display name. @throws Rejected not_found for a user that does not exist */
 export const rename =
   (displayName: string): Decision<User, UserEvent> =>
   (user) => {
@@ -55,8 +55,8 @@ export const rename =
   }
 
 /**
- * Removes an identity of the user; `others` are the ids of all other identities that were ever found to be the user's.
- * @throws Rejected not_found for one that was removed before, last_identity when none of the others is left
+ * Removes an identity of the user. `others` are the ids of the user's other identities, removed ones included.
+ * @throws Rejected not_found for one that was removed before, last_identity when all others are removed
  */
 export const removeIdentity =
   (identityId: string, others: readonly string[]): Decision<User, UserEvent> =>
@@ -67,12 +67,22 @@ export const removeIdentity =
     return [{ type: 'IdentityRemoved', data: { identityId } }]
   }
 
-/** What the provider says of somebody; a device has none of it. */
+/** An account at the code host, as the host describes it; empty for a device. */
 export type Profile = {
   readonly providerData?: ProviderData
   readonly email?: string
   readonly emailVerified?: boolean
 }
+
+/** What a user signs in with. `key` is the SHA-256 of what identifies it: a device's id, or an account at a code host. */
+export type Credential = {
+  readonly type: IdentityType
+  readonly key: string
+  readonly profile: Profile
+}
+
+/** A credential with the id of the identity that is created for it. */
+export type NewIdentity = Credential & { readonly id: string }
 
 export type PresentIdentity = {
   readonly is: 'present'
@@ -83,7 +93,7 @@ export type PresentIdentity = {
 
 export type Identity = { readonly is: 'absent' } | PresentIdentity
 
-/** The members that are set. */
+/** The fields that are not undefined. */
 const profileOf = ({
   providerData,
   email,
@@ -106,7 +116,7 @@ const evolveIdentity = (identity: Identity, event: IdentityEvent): Identity => {
   }
 }
 
-/** Streams `identity-<id>`, the id made of the type and the hash of what identifies somebody. */
+/** Streams `identity-<id>`; the id is derived from the type and the key of the identity. */
 export const identities: StreamKind<Identity, IdentityEvent> = {
   category: 'identity',
   events: IdentityEvent,
@@ -119,10 +129,9 @@ export const identities: StreamKind<Identity, IdentityEvent> = {
   },
 }
 
-/** `key` is the SHA-256 of the externalId, which is a credential for a device. */
 export type IdentityTerms = { readonly userId: string; readonly type: IdentityType; readonly key: string } & Profile
 
-/** A new identity of a user; one that is there already keeps its user, whoever that is. */
+/** Creates an identity of a user. One that exists stays with its user, which may be another one. */
 export const createIdentity =
   (terms: IdentityTerms): Decision<Identity, IdentityEvent> =>
   (identity) => {
@@ -134,7 +143,7 @@ export const createIdentity =
 const sameData = (a: ProviderData | undefined, b: ProviderData | undefined) =>
   a?.login === b?.login && a?.avatarUrl === b?.avatarUrl
 
-/** Takes over what the provider says now. @throws Rejected not_found for an identity that does not exist */
+/** Updates the profile to what the code host returns now. @throws Rejected not_found for an identity that does not exist */
 export const refresh =
   (profile: Profile): Decision<Identity, IdentityEvent> =>
   (identity) => {

@@ -9,8 +9,8 @@ export const ProviderData = z.object({ login: z.string(), avatarUrl: z.string().
 export type ProviderData = z.infer<typeof ProviderData>
 
 /**
- * Stream `user-<id>`. That an identity was removed stands here, not in its own stream: of two removals at once the later
- * one must see the earlier one, for one identity has to stay.
+ * Stream `user-<id>`. The removal of an identity is an event of the user, not of the identity, so that two removals at the
+ * same time are decided one after the other, and one identity stays.
  */
 export const UserEvent = z.discriminatedUnion('type', [
   event('UserCreated', { displayName: z.string().optional() }),
@@ -20,7 +20,7 @@ export const UserEvent = z.discriminatedUnion('type', [
 export type UserEvent = z.infer<typeof UserEvent>
 export const userFormats = formatsOf(UserEvent)
 
-/** Stream `identity-<id>`. `key` is the SHA-256 of the externalId, which is a credential for a device. */
+/** Stream `identity-<id>`. `key` is a SHA-256, because a device's id is a secret that must not be stored. */
 export const IdentityEvent = z.discriminatedUnion('type', [
   event('IdentityCreated', {
     userId: z.string(),

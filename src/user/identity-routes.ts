@@ -20,7 +20,7 @@ const Params = z.object({
 })
 const tags = ['users']
 
-/** How a user signs in. */
+/** Routes to list and remove the caller's identities. */
 export const identityRoutes = (app: FastifyInstance, service: UserServices): void => {
   const { reads, users, write, config } = service
 

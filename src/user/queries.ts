@@ -9,7 +9,7 @@ export const UserView = z
   .meta({ id: 'User', description: 'A user, as everybody sees them' })
 export type UserView = z.infer<typeof UserView>
 
-/** A device's externalId is a credential and is never shown. */
+/** An identity without its key: a device's id is a credential. */
 export const IdentityView = z
   .object({
     id: idOf('the identity'),
@@ -22,7 +22,7 @@ export const IdentityView = z
   .meta({ id: 'Identity', description: 'A way to sign in as a user' })
 export type IdentityView = z.infer<typeof IdentityView>
 
-/** A user as a row shows it; `display_name` is a JSON string literal. */
+/** A user from a row, in which `display_name` is a JSON string. */
 export const toUser = ({ id, display_name }: { id: string; display_name: string | null }): UserView => ({
   id,
   ...(display_name === null ? {} : { displayName: JSON.parse(display_name) as string }),
@@ -30,13 +30,13 @@ export const toUser = ({ id, display_name }: { id: string; display_name: string 
 
 const userStatement = 'select id, display_name from users where id = $1'
 
-/** One that nobody knows is shown by its id alone. */
+/** A user by its id; for an unknown one a view with the id alone. */
 export const userById = async (reads: Reads<ReadTables>, id: string): Promise<UserView> => {
   const [row] = await reads.rows<{ id: string; display_name: string | null }>('user', userStatement, [id])
   return row ? toUser(row) : { id }
 }
 
-/** How a user signs in, oldest first. */
+/** The identities of a user that were not removed, oldest first. */
 export const identitiesOf = (reads: Reads<ReadTables>, userId: string): Promise<IdentityView[]> =>
   reads.query(async (db) => {
     const rows = await db
@@ -58,7 +58,7 @@ export const identitiesOf = (reads: Reads<ReadTables>, userId: string): Promise<
 
 const profileOf = ({ login, avatarUrl }: ProviderData) => ({ login, ...(avatarUrl === undefined ? {} : { avatarUrl }) })
 
-/** The addresses that a provider has verified as the user's. */
+/** The e-mail addresses of a user that a code host has verified. */
 export const verifiedEmailsOf = async (reads: Reads<ReadTables>, userId: string): Promise<string[]> =>
   (await identitiesOf(reads, userId)).flatMap(({ email, emailVerified }) =>
     email !== undefined && emailVerified ? [email] : [],

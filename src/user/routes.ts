@@ -19,7 +19,7 @@ type Update = z.infer<typeof Update>
 const tags = ['users']
 const Answer = z.object({ user: UserView })
 
-/** The caller's own user. */
+/** Routes to read and change the caller's own user. */
 export const userRoutes = (app: FastifyInstance, service: UserServices): void => {
   const { reads, users, write } = service
   app.get(

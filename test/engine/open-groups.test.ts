@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
-import { quarantineOf } from '../../src/commands/read-models.ts'
+import { findQuarantined } from '../../src/commands/log/quarantined-streams.ts'
 import { rebuildCommand } from '../../src/commands/rebuild.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { openGroups } from '../../src/engine/open-groups.ts'
@@ -131,11 +131,11 @@ test('has a quarantine of its own: a bad event in it is none for the others', as
   assert.match(await metricsOf(app), 'tracebook_quarantined_streams{group="shelf"} 1')
   assert.match(await metricsOf(app), 'tracebook_quarantined_streams{group="main"} 0')
 
-  const [found, ...more] = await quarantineOf(database.url, groups)
+  const [found, ...more] = await findQuarantined(database.url, groups)
   assert.equal([found!.group.name, more.length], ['shelf', 0])
   const { log, codec } = app.service
-  await skipEvent(log, codec, { position: found!.culprit.position, by: 'Ada', why: 'a test', now: Date.now })
-  await until(async () => (await quarantineOf(database.url, groups)).length === 0)
+  await skipEvent(log, codec, { position: found!.quarantined.position, by: 'Ada', why: 'a test', now: Date.now })
+  await until(async () => (await findQuarantined(database.url, groups)).length === 0)
   assert.equal(await booksOf(scene), ['a', 'b'])
 })
 

@@ -15,7 +15,7 @@ const leads = `
   where l.locktype = 'advisory' and l.granted and a.application_name = 'tracebook erasure'
     and a.datname = current_database()`
 
-test('another worker takes over, and the one that wakes up again harms nothing', () =>
+test('another worker takes over from a frozen one, which does no harm when it wakes up', () =>
   inFolder(async (folder) => {
     const database = await freshDatabase()
     const { url } = database

@@ -80,7 +80,7 @@ const untilErased = (database: Database, text = SECRET) =>
     }),
   )
 
-test('what was deleted can be read nowhere, and soon stands nowhere', async ({ app, database, token }) => {
+test('a deleted trace cannot be read, and is soon erased everywhere', async ({ app, database, token }) => {
   await tell(app, token, 't')
   assert.ok((await placesOf(database, SECRET)).length > 5)
   assert.is((await app.call('DELETE', '/v1/traces/t', { token })).status, 200)
@@ -92,7 +92,7 @@ test('what was deleted can be read nowhere, and soon stands nowhere', async ({ a
   await untilErased(database)
 })
 
-test('wherever the service is stopped, the next one ends what was begun', async (scene) => {
+test('wherever the service is stopped, the next one completes the erasure', async (scene) => {
   const { database, token } = scene
   for (let round = 0; round < 6; round++) {
     await tell(scene.app, token, 't')
@@ -105,7 +105,7 @@ test('wherever the service is stopped, the next one ends what was begun', async 
   }
 })
 
-test('what is created anew right after a deletion stays', async ({ app, database, token }) => {
+test('a trace that is created again right after its deletion stays', async ({ app, database, token }) => {
   for (let round = 0; round < 10; round++) {
     const old = `${SECRET} ${round}`
     await tell(app, token, 't', old)
@@ -121,7 +121,7 @@ test('what is created anew right after a deletion stays', async ({ app, database
   }
 })
 
-test('rows that cannot be taken away yet hold up nobody, and a new life shows only what is its own', async (scene) => {
+test('rows that cannot be erased yet hold up no other trace, and do not show in a new trace of the same name', async (scene) => {
   const { app, database, token } = scene
   const { call } = app
   await tell(app, token, 't')

@@ -75,7 +75,7 @@ test('a stream that cannot be truncated holds up no other, and is tried again', 
   }
 })
 
-test('nothing leaves the log before all groups of read models have seen its deletion', async (scene) => {
+test('nothing is erased from the log before all groups of read models have applied its deletion', async (scene) => {
   const group = { name: 'second', version: 1, projections: [counts] }
   const behind = nodeOf(scene.database, scene.app, group)
   let asked = 0
@@ -99,7 +99,7 @@ test('nothing leaves the log before all groups of read models have seen its dele
 
 const readers = 'select position from tracebook.processes where name = $1'
 
-test('a log that has lost what was seen is looked through anew', async (scene) => {
+test('a log that has lost events that were read is followed from its beginning', async (scene) => {
   const { database, app, token } = scene
   const first = start(scene)
   const one = await deleted(scene, 'one')
@@ -128,7 +128,7 @@ test('a log that has lost what was seen is looked through anew', async (scene) =
   assert.ok(((await onServer(database.url, readers, ['erasure'])).rows[0]!.position as bigint) > 0n)
 })
 
-test('what is due by a deletion that the log does not hold erases nothing', async (scene) => {
+test('a deletion that the log does not hold erases nothing', async (scene) => {
   const { database, app, token } = scene
   const id = await writeTrace(app, token, 't', 'mine')
   const head = await app.service.log.head()

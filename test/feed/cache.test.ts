@@ -24,7 +24,7 @@ const watched = () => {
   return { cache, get }
 }
 
-test('pages go when they grow too heavy, those that were asked for longest ago first', async () => {
+test('the least recently used pages are dropped when all are too heavy together', async () => {
   const { get } = watched()
   for (const id of ['a', 'b']) assert.equal(await get(id, page(id, { length: 10_500_000 })), [id])
   assert.equal(await get('a'), [])
@@ -32,14 +32,14 @@ test('pages go when they grow too heavy, those that were asked for longest ago f
   assert.equal([await get('a'), await get('b'), await get('c')], [[], ['b'], []])
 })
 
-test('a page that is too heavy by itself is not kept and drives out no other', async () => {
+test('a page that is too heavy by itself is not stored, and no other is dropped for it', async () => {
   const { get } = watched()
   await get('a')
   const heavy = page('b', { length: 25_200_000 })
   assert.equal([await get('b', heavy), await get('b', heavy), await get('a')], [['b'], ['b'], []])
 })
 
-test('an event drops the pages that it is about, and no others', async () => {
+test('an event drops the pages with its topics, and no others', async () => {
   const { cache, get } = watched()
   for (const id of ['n1', 'n2']) await get(id)
   cache.observe({ position: 2n, topics: ['t9', tracesIn('n2')] })
@@ -50,7 +50,7 @@ test('an event drops the pages that it is about, and no others', async () => {
   }
 })
 
-test('a page is not kept when an event about it came while it was read', async () => {
+test('a page is not stored when an event has changed one of its topics while it was read', async () => {
   const { cache, get } = watched()
   cache.observe({ position: 7n, topics: ['n1'] })
   assert.equal(

@@ -59,7 +59,7 @@ test('however many write and read, an answered write is in the feed, or out of i
   await Promise.all(readers)
 })
 
-test('a renamed author and namespace are shown by their new names at once', async () => {
+test('a renamed author and namespace are shown with their new names at once', async () => {
   for (const node of nodes) {
     const token = await signIn(node)
     await node.call('PUT', `/v1/traces/${randomUUID()}`, { token, body: { visibility: 'public' } })

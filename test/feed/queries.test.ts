@@ -50,9 +50,9 @@ const look = async () => {
   for (const plan of await page(pageValues)) assert.ok(mostRows(plan) <= LIMIT, `${mostRows(plan)} rows for ${LIMIT}`)
 }
 
-test('reads as many traces as it shows, though the plan is of when there was none', look)
+test('reads as many traces as it shows, also with the plan of an empty table', look)
 
-test('reads as many traces as it shows by the plan of an analysed table', async () => {
+test('reads as many traces as it shows, with the plan of an analysed table', async () => {
   await rows('analyze')
   await look()
 })
@@ -62,7 +62,7 @@ const deadEntries = async () => {
   return nodesOf(plan!).reduce((sum, node) => sum + (node['Heap Fetches'] ?? 0), 0)
 }
 
-test('goes past no trace that was deleted before a vacuum, be it many or few', async () => {
+test('does not read traces that were deleted before a vacuum, be they many or few', async () => {
   for (const [kept, deleted] of [
     [COUNT, 300],
     [1_000, COUNT - 1_300],

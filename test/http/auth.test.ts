@@ -62,7 +62,7 @@ installAuth(app, {
   limits: undefined,
   reads: { assertNotQuarantined: () => {} },
   tokens: { find: async (given) => (given === token ? caller : undefined) },
-  uses: { note: (id) => void used.push(id) },
+  lastUsed: { record: (id) => void used.push(id) },
 })
 for (const auth of ['required', 'optional', 'none'] as const) {
   app.post(`/${auth}`, { config: { auth } }, async (request) => ({ via: request.caller?.via ?? 'nobody' }))

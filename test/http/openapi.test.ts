@@ -46,10 +46,13 @@ test('what the operators ask for is in it, too', () => {
   for (const one of ['get /health', 'get /health/ready', 'get /metrics']) assert.ok(operations.has(one), one)
 })
 
-test('gives the types of src/sync/api.d.ts: after a change of the API run npm run openapi', async () => {
+test('gives the types of src/sync/api/openapi.d.ts: after a change of the API run npm run openapi', async () => {
   const types = astToString(await openapiTS(JSON.parse(text) as OpenAPI3))
-  const committed = readFileSync(new URL('../../src/sync/api.d.ts', import.meta.url), 'utf8')
-  assert.ok(committed === `${COMMENT_HEADER}${types}`, 'src/sync/api.d.ts is not up to date: run npm run openapi')
+  const committed = readFileSync(new URL('../../src/sync/api/openapi.d.ts', import.meta.url), 'utf8')
+  assert.ok(
+    committed === `${COMMENT_HEADER}${types}`,
+    'src/sync/api/openapi.d.ts is not up to date: run npm run openapi',
+  )
 })
 
 test('names and describes every operation, its parameters and its answers', () => {

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { difference, put, registry, remove } from '../../src/models/decide.ts'
-import type { Model, ModelsEvent, Provider } from '../../src/models/events.ts'
+import { diffProviders, putProvider, modelProviders, removeProvider } from '../../src/models/decide.ts'
+import type { Model, ModelsEvent, ModelProvider } from '../../src/models/events.ts'
 import { foldAll, specify } from '../support/given.ts'
 
-const given = specify(registry)
+const given = specify(modelProviders)
 const test = suite('model registry')
 
 const model = (name: string, input = 1): Model => ({
@@ -22,7 +22,7 @@ const model = (name: string, input = 1): Model => ({
   cost: { input },
   limit: {},
 })
-const provider = (models: Record<string, Model>, rest: Partial<Provider> = {}): Provider => ({
+const provider = (models: Record<string, Model>, rest: Partial<ModelProvider> = {}): ModelProvider => ({
   name: 'P',
   env: ['KEY'],
   npm: 'n',
@@ -34,21 +34,21 @@ const provider = (models: Record<string, Model>, rest: Partial<Provider> = {}): 
 const before = provider({ 'a/b~c': model('A'), x: model('X') })
 const added: ModelsEvent = { type: 'ProviderAdded', data: before }
 
-test('a new provider comes whole', () => given().when(put(before)).emits(added))
+test('a new provider comes whole', () => given().when(putProvider(before)).emits(added))
 test('the same again changes nothing', () =>
   given(added)
-    .when(put(structuredClone(before)))
+    .when(putProvider(structuredClone(before)))
     .emits())
 test('a change carries the model that differs, and no other', () =>
   given(added)
-    .when(put(provider({ 'a/b~c': model('A', 2), x: model('X') })))
+    .when(putProvider(provider({ 'a/b~c': model('A', 2), x: model('X') })))
     .emits({
       type: 'ProviderUpdated',
       data: { patch: [{ op: 'replace', path: '/models/a~1b~0c', value: model('A', 2) }] },
     }))
 test('models and fields come and go', () =>
   given(added)
-    .when(put(provider({ x: model('X'), y: model('Y') }, { api: 'https://api', env: [] })))
+    .when(putProvider(provider({ x: model('X'), y: model('Y') }, { api: 'https://api', env: [] })))
     .emits({
       type: 'ProviderUpdated',
       data: {
@@ -60,10 +60,10 @@ test('models and fields come and go', () =>
         ],
       },
     }))
-test('a provider is taken out', () => given(added).when(remove()).emits({ type: 'ProviderRemoved', data: {} }))
-test('one that is not there is not', () => given().when(remove()).emits())
+test('a provider is taken out', () => given(added).when(removeProvider()).emits({ type: 'ProviderRemoved', data: {} }))
+test('one that is not there is not', () => given().when(removeProvider()).emits())
 test('one that was taken out comes back whole', () =>
-  given(added, { type: 'ProviderRemoved', data: {} }).when(put(before)).emits(added))
+  given(added, { type: 'ProviderRemoved', data: {} }).when(putProvider(before)).emits(added))
 
 const models = fc.dictionary(
   fc.constantFrom('a', 'b/c', 'd~e', 'f:g@h'),
@@ -81,8 +81,8 @@ const anyProvider = fc
 test('the difference makes one provider of the other', () => {
   fc.assert(
     fc.property(anyProvider, anyProvider, (one, other) => {
-      const patch = difference(one, other)
-      const state = foldAll(registry, [
+      const patch = diffProviders(one, other)
+      const state = foldAll(modelProviders, [
         { type: 'ProviderAdded', data: one },
         { type: 'ProviderUpdated', data: { patch } },
       ])

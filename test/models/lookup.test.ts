@@ -1,8 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { labsOf } from '../../src/models/labs.ts'
-import { type Entry, newLookup } from '../../src/models/lookup.ts'
-import { normalizedId } from '../../src/models/normalized-id.ts'
+import { type ModelEntry, newLookup } from '../../src/models/lookup.ts'
+import { normalizeModelId } from '../../src/models/normalized-id.ts'
 
 const test = suite('model lookup')
 
@@ -34,8 +34,8 @@ const excerpt: readonly (readonly [provider: string, model: string, name: string
   ['deepinfra', 'openai/gpt-oss-120b', 'OpenAI GPT OSS'],
   ['opencode', 'big-pickle', 'Big Pickle'],
 ]
-const entries = excerpt.map(([providerId, modelId, name]): Entry => {
-  return { providerId, modelId, normalizedId: normalizedId(modelId), name }
+const entries = excerpt.map(([providerId, modelId, name]): ModelEntry => {
+  return { providerId, modelId, normalizedId: normalizeModelId(modelId), name }
 })
 const find = newLookup(entries)
 
@@ -110,6 +110,6 @@ const normals: readonly (readonly [string, string])[] = [
   ['deepseek/deepseek-v3.2:free', 'deepseek-v3-2'],
   ['gemini-1.5.1-pro', 'gemini-1-5-1-pro'],
 ]
-for (const [id, normal] of normals) test(`${id} is normalised`, () => assert.is(normalizedId(id), normal))
+for (const [id, normal] of normals) test(`${id} is normalised`, () => assert.is(normalizeModelId(id), normal))
 
 test.run()

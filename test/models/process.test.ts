@@ -1,8 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Unavailable } from '../../src/engine/rejected.ts'
-import { startCatalogue } from '../../src/models/process.ts'
-import type { Refreshed } from '../../src/models/refresh.ts'
+import { startCatalogueProcess } from '../../src/models/process.ts'
+import type { RefreshResult } from '../../src/models/refresh.ts'
 import { SourceFailed } from '../../src/models/source.ts'
 import { newPool } from '../../src/postgres/connect.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -17,10 +17,18 @@ test.after(async () => {
 })
 
 const DAY_MS = 24 * 60 * 60_000
-const refreshed: Refreshed = { providers: 1, models: 1, added: 1, updated: 0, removed: 0, etag: '"1"', position: 1n }
+const refreshed: RefreshResult = {
+  providers: 1,
+  models: 1,
+  added: 1,
+  updated: 0,
+  removed: 0,
+  etag: '"1"',
+  position: 1n,
+}
 let now = 0
 let asked: (string | undefined)[] = []
-let answer: () => Refreshed | 'same' = () => refreshed
+let answer: () => RefreshResult | 'same' = () => refreshed
 let said: string[] = []
 const logger = {
   info: (_: object, message: string) => void said.push(`info ${message}`),
@@ -30,7 +38,8 @@ const refresh = async (_: string, etag: string | undefined) => {
   asked.push(etag)
   return answer()
 }
-const process = (source: string, isOn = true) => startCatalogue({ pool, source, refresh, now: () => now, logger }, isOn)
+const process = (source: string, isOn = true) =>
+  startCatalogueProcess({ pool, source, refresh, now: () => now, logger }, isOn)
 /** Lets a process look once. */
 const look = async (source: string) => {
   asked = []

@@ -27,7 +27,7 @@ const put = (payload: Buffer | undefined, { token }: { token: string } = ada, ty
   return app.inject({ method: 'PUT', url: to, headers, ...(payload ? { payload } : {}) })
 }
 
-test('there is none before one is put', async () => {
+test('a namespace without an avatar answers 404', async () => {
   assert.is((await app.inject({ url })).statusCode, 404)
   assert.is((await app.inject({ url: '/v1/namespaces/nowhere/avatar' })).statusCode, 404)
 })
@@ -55,7 +55,7 @@ for (const [bytes, type] of [
   })
 }
 
-test('the same again changes nothing', async () => {
+test('the same picture again changes nothing', async () => {
   const count = async () => (await onServer(database.url, 'select from tracebook.avatars')).rowCount
   await put(png)
   const before = await count()
@@ -63,7 +63,7 @@ test('the same again changes nothing', async () => {
   assert.is(await count(), before)
 })
 
-test('what is no picture, or too large, is refused', async () => {
+test('a body that is no picture, or is too large, is refused', async () => {
   for (const bytes of [undefined, Buffer.from('{}'), Buffer.from('<svg/>')]) {
     const { statusCode, body } = await put(bytes, ada, 'application/json')
     assert.equal([statusCode, JSON.parse(body).error.code], [400, 'invalid_request'])
@@ -73,19 +73,19 @@ test('what is no picture, or too large, is refused', async () => {
   assert.is((await put(Buffer.concat([png, Buffer.alloc(512 * 1024 - png.length)]))).statusCode, 200)
 })
 
-test('only an admin puts one', async () => {
+test('only an admin uploads an avatar', async () => {
   assert.is((await put(png, bob)).statusCode, 403)
   assert.is((await put(png, { token: 'tb_nobody' })).statusCode, 401)
   assert.is((await put(png, ada, 'image/png', '/v1/namespaces/nowhere/avatar')).statusCode, 404)
 })
 
-test('other routes take no pictures', async () => {
+test('other routes accept no pictures', async () => {
   const headers = { authorization: `Bearer ${ada.token}`, 'content-type': 'image/png' }
   const answer = await app.inject({ method: 'PATCH', url: '/v1/user', headers, payload: png })
   assert.is(answer.statusCode, 400)
 })
 
-test('bytes that are replaced are gone when nobody can be about to name them', async () => {
+test('replaced pictures are deleted after an hour, when no upload can still refer to them', async () => {
   const types = async () => (await onServer(database.url, 'select type from tracebook.avatars order by type')).rows
   await put(jpeg)
   assert.ok((await types()).length > 1)

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { namespaces } from '../../src/namespace/decide.ts'
 import { acceptInvite, createInvite, revokeInvite } from '../../src/namespace/decide-invites.ts'
 import type { NamespaceEvent } from '../../src/namespace/events.ts'
-import { INVITE_LIFETIME_MS, stateOf } from '../../src/namespace/invite.ts'
+import { INVITE_LIFETIME_MS, inviteState } from '../../src/namespace/invite.ts'
 import { specify } from '../support/given.ts'
 
 const given = specify(namespaces)
@@ -32,58 +32,58 @@ const revoked: NamespaceEvent = { type: 'InviteRevoked', data: { code: 'abc' } }
 const user = (id: string, ...verifiedEmails: string[]) => ({ id, verifiedEmails })
 const terms = { code: 'abc', role: 'admin' } as const
 
-test('an admin makes one for 24 hours', () =>
+test('an admin creates an invite for 24 hours', () =>
   given(...founded)
     .when(createInvite('ada', terms), NOW)
     .emits(invited({ expiresAt: NOW + INVITE_LIFETIME_MS })))
-test('its limits are kept', () =>
+test('an invite keeps its e-mail address and its number of uses', () =>
   given(...founded)
     .when(createInvite('ada', { ...terms, maxUses: 0, email: 'eve@example.org' }), NOW)
     .emits(invited({ expiresAt: NOW + INVITE_LIFETIME_MS, email: 'eve@example.org', maxUses: 0 })))
-test('a member makes none', () =>
+test('a member cannot create an invite', () =>
   given(...founded)
     .when(createInvite('bob', terms))
     .rejects('forbidden'))
-test('a namespace that is not there has none', () => given().when(createInvite('ada', terms)).rejects('not_found'))
+test('an unknown namespace has no invites', () => given().when(createInvite('ada', terms)).rejects('not_found'))
 
-test('an admin revokes it', () =>
+test('an admin revokes an invite', () =>
   given(...founded, invited())
     .when(revokeInvite('ada', 'abc'))
     .emits(revoked))
-test('a member does not', () =>
+test('a member cannot revoke an invite', () =>
   given(...founded, invited())
     .when(revokeInvite('bob', 'abc'))
     .rejects('forbidden'))
-test('an unknown one cannot be revoked', () =>
+test('an unknown invite cannot be revoked', () =>
   given(...founded)
     .when(revokeInvite('ada', 'abc'))
     .rejects('not_found'))
 
-test('a guest accepts it', () =>
+test('a user accepts an invite', () =>
   given(...founded, invited())
     .when(acceptInvite(user('eve'), 'abc'), NOW)
     .emits(accepted('eve')))
-test('an unknown one leads nowhere', () =>
+test('an unknown invite cannot be accepted', () =>
   given(...founded)
     .when(acceptInvite(user('eve'), 'abc'), NOW)
     .rejects('not_found'))
-test('it is used up after one', () =>
+test('an invite is used up after one use', () =>
   given(...founded, invited(), accepted('eve'))
     .when(acceptInvite(user('flo'), 'abc'), NOW)
     .rejects('invite_used'))
-test('of two uses one is left', () =>
+test('of two uses one is left after the first', () =>
   given(...founded, invited({ maxUses: 2 }), accepted('eve'))
     .when(acceptInvite(user('flo'), 'abc'), NOW)
     .emits(accepted('flo')))
-test('zero means unlimited', () =>
+test('zero uses mean that an invite is unlimited', () =>
   given(...founded, invited({ maxUses: 0 }), accepted('eve'), accepted('flo'))
     .when(acceptInvite(user('gus'), 'abc'), NOW)
     .emits(accepted('gus')))
-test('it dies of age', () =>
+test('an expired invite cannot be accepted', () =>
   given(...founded, invited())
     .when(acceptInvite(user('eve'), 'abc'), SOON)
     .rejects('invite_expired'))
-test('it dies when revoked', () =>
+test('a revoked invite cannot be accepted', () =>
   given(...founded, invited(), revoked)
     .when(acceptInvite(user('eve'), 'abc'), SOON)
     .rejects('invite_revoked'))
@@ -99,30 +99,30 @@ for (const [how, past, now] of [
 }
 
 const bound = invited({ email: 'Eve@Example.org' })
-test('one for an address takes who has it', () =>
+test('an invite for an e-mail address can be accepted with it', () =>
   given(...founded, bound)
     .when(acceptInvite(user('eve', 'other@example.org', 'eve@example.ORG'), 'abc'), NOW)
     .emits(accepted('eve')))
-test('and nobody else', () =>
+test('an invite for an e-mail address cannot be accepted with another one', () =>
   given(...founded, bound)
     .when(acceptInvite(user('flo', 'flo@example.org'), 'abc'), NOW)
     .rejects('forbidden'))
 
-test('nor who has one that only looks the same in lower case', () => {
+test('nor with one that is the same only in the lower case of Unicode', () => {
   const forKevin = given(...founded, invited({ email: 'Kevin@kraken.example' }))
   forKevin.when(acceptInvite(user('kevin', 'KEVIN@KRAKEN.EXAMPLE'), 'abc'), NOW).emits(accepted('kevin'))
   for (const address of ['\u212Aevin@kraken.example', 'kevin@\u212Araken.example'])
     forKevin.when(acceptInvite(user('eve', address), 'abc'), NOW).rejects('forbidden')
 })
 
-test('its state follows from what happened and from the time', () => {
+test('the state of an invite follows from its use, its revocation and the time', () => {
   const open = { expiresAt: SOON, maxUses: undefined, useCount: 0, revokedAt: undefined }
-  assert.is(stateOf(open, NOW), 'pending')
-  assert.is(stateOf({ ...open, useCount: 1 }, NOW), 'accepted')
-  assert.is(stateOf({ ...open, maxUses: 2, useCount: 1 }, NOW), 'pending')
-  assert.is(stateOf({ ...open, maxUses: 0, useCount: 9 }, NOW), 'pending')
-  assert.is(stateOf(open, SOON), 'expired')
-  assert.is(stateOf({ ...open, revokedAt: NOW }, SOON), 'revoked')
+  assert.is(inviteState(open, NOW), 'pending')
+  assert.is(inviteState({ ...open, useCount: 1 }, NOW), 'accepted')
+  assert.is(inviteState({ ...open, maxUses: 2, useCount: 1 }, NOW), 'pending')
+  assert.is(inviteState({ ...open, maxUses: 0, useCount: 9 }, NOW), 'pending')
+  assert.is(inviteState(open, SOON), 'expired')
+  assert.is(inviteState({ ...open, revokedAt: NOW }, SOON), 'revoked')
 })
 
 test.run()

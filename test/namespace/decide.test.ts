@@ -1,5 +1,11 @@
 import { suite } from 'uvu'
-import { claimNamespace, createNamespace, namespaces, updateNamespace } from '../../src/namespace/decide.ts'
+import {
+  changeAvatar,
+  claimNamespace,
+  createNamespace,
+  namespaces,
+  updateNamespace,
+} from '../../src/namespace/decide.ts'
 import { changeRole, removeMember } from '../../src/namespace/decide-members.ts'
 import type { NamespaceEvent } from '../../src/namespace/events.ts'
 import { specify } from '../support/given.ts'
@@ -17,13 +23,13 @@ const joined = (userId: string, role: 'admin' | 'member'): NamespaceEvent => ({
 const founded = [created, joined('ada', 'admin')]
 const staffed = [...founded, joined('bob', 'member')]
 
-test('its creator becomes admin', () =>
+test('the creator of a namespace becomes its admin', () =>
   given()
     .when(createNamespace(terms))
     .emitsOnce('slug_taken', ...founded))
-test('a new user claims one, and again', () =>
+test('a new user claims a namespace, and may repeat it', () =>
   given().when(claimNamespace(terms)).emits(claimed, joined('ada', 'admin')))
-test('what somebody made is not to be claimed', () =>
+test('a namespace that a user has created cannot be claimed', () =>
   given(...founded)
     .when(claimNamespace(terms))
     .rejects('slug_taken'))
@@ -33,27 +39,46 @@ test("what is somebody else's neither", () =>
     .rejects('slug_taken'))
 
 const renamed: NamespaceEvent = { type: 'NamespaceUpdated', data: { displayName: 'Acme 2' } }
-test('an admin renames it', () =>
+test('an admin renames a namespace', () =>
   given(...staffed)
     .when(updateNamespace('ada', { displayName: 'Acme 2' }))
     .emits(renamed))
-test('what is the same is left out', () =>
+test('fields that stay the same are left out of the event', () =>
   given(...staffed)
     .when(updateNamespace('ada', { displayName: 'Acme', description: 'Tools' }))
     .emits({ type: 'NamespaceUpdated', data: { description: 'Tools' } }))
-test('a change of nothing is none', () =>
+test('a change without differences gives no event', () =>
   given(...staffed)
     .when(updateNamespace('ada', {}))
     .emits())
-test('a member may not change it', () =>
+test('a member cannot change a namespace', () =>
   given(...staffed)
     .when(updateNamespace('bob', {}))
     .rejects('forbidden'))
-test('nor a stranger', () =>
+test('a user who is no member cannot change a namespace', () =>
   given(...staffed)
     .when(updateNamespace('eve', {}))
     .rejects('forbidden'))
-test('one that is not there cannot be changed', () => given().when(updateNamespace('ada', {})).rejects('not_found'))
+test('an unknown namespace cannot be changed', () => given().when(updateNamespace('ada', {})).rejects('not_found'))
+
+const avatarChanged: NamespaceEvent = { type: 'AvatarChanged', data: { storageId: 'one' } }
+test('an admin changes the avatar', () =>
+  given(...staffed)
+    .when(changeAvatar('ada', 'one'))
+    .emits(avatarChanged))
+test('another avatar replaces the first', () =>
+  given(...staffed, avatarChanged)
+    .when(changeAvatar('ada', 'two'))
+    .emits({ type: 'AvatarChanged', data: { storageId: 'two' } }))
+test('a member cannot change the avatar', () =>
+  given(...staffed)
+    .when(changeAvatar('bob', 'one'))
+    .rejects('forbidden'))
+test('a user who is no member cannot change the avatar', () =>
+  given(...staffed)
+    .when(changeAvatar('eve', 'one'))
+    .rejects('forbidden'))
+test('an unknown namespace gets no avatar', () => given().when(changeAvatar('ada', 'one')).rejects('not_found'))
 
 const promoted: NamespaceEvent = { type: 'MemberRoleChanged', data: { userId: 'bob', role: 'admin' } }
 const demoted: NamespaceEvent = { type: 'MemberRoleChanged', data: { userId: 'ada', role: 'member' } }
@@ -61,11 +86,11 @@ test('an admin promotes a member', () =>
   given(...staffed)
     .when(changeRole('ada', 'bob', 'admin'))
     .emits(promoted))
-test('a member promotes nobody', () =>
+test('a member cannot change roles', () =>
   given(...staffed)
     .when(changeRole('bob', 'bob', 'admin'))
     .rejects('forbidden'))
-test('a stranger has no role', () =>
+test('a user who is no member has no role', () =>
   given(...staffed)
     .when(changeRole('ada', 'eve', 'admin'))
     .rejects('not_found'))
@@ -73,7 +98,7 @@ test('the last admin cannot step down', () =>
   given(...staffed)
     .when(changeRole('ada', 'ada', 'member'))
     .rejects('last_admin'))
-test('one of two can', () =>
+test('one of two admins can step down', () =>
   given(...staffed, promoted)
     .when(changeRole('bob', 'ada', 'member'))
     .emits(demoted))
@@ -93,11 +118,11 @@ test('a member leaves', () =>
   given(...staffed)
     .when(removeMember('bob', 'bob'))
     .emitsOnce('forbidden', removed('bob')))
-test('a member removes nobody else', () =>
+test('a member cannot remove another member', () =>
   given(...staffed)
     .when(removeMember('bob', 'ada'))
     .rejects('forbidden'))
-test('a stranger cannot leave', () =>
+test('a user who is no member cannot leave', () =>
   given(...staffed)
     .when(removeMember('eve', 'eve'))
     .rejects('forbidden'))
@@ -105,7 +130,7 @@ test('the last admin cannot leave', () =>
   given(...staffed)
     .when(removeMember('ada', 'ada'))
     .rejects('last_admin'))
-test('open invites go with the member who made them, and no others', () =>
+test('pending invites are revoked with the member who created them, and no others', () =>
   given(
     ...staffed,
     promoted,

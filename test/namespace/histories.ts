@@ -4,7 +4,7 @@ import {
   type DecideNamespace,
   type PresentNamespace,
   createNamespace,
-  existing,
+  requireNamespace,
   namespaces,
   updateNamespace,
 } from '../../src/namespace/decide.ts'
@@ -63,7 +63,7 @@ const play = (attempts: readonly Attempt[]): Step[] => {
     now += pause
     for (const event of attempt(decide, state, now)) {
       state = namespaces.evolve(state, event, { at: now })
-      steps.push({ event, at: now, after: structuredClone(existing(state)) })
+      steps.push({ event, at: now, after: structuredClone(requireNamespace(state)) })
     }
   }
   return steps

@@ -9,25 +9,25 @@ const test = suite('a quota')
 /** A namespace of what is shown, and writes that end when they are told to. */
 const newWorld = (limit: number) => {
   const shown = { used: 0 }
-  const quota = newQuota({ limit, unit: 'things', used: async () => shown.used })
+  const quota = newQuota({ limit, unit: 'things', readUsage: async () => shown.used })
   const write = (amount: number) => {
     const end = Promise.withResolvers<'stored' | 'failed'>()
-    const claims: number[] = []
+    const reserved: number[] = []
     const outcome = quota
-      .within('n', async (claim) => {
-        claim(amount)
-        claims.push(amount)
+      .enforce('n', async (reserve) => {
+        reserve(amount)
+        reserved.push(amount)
         if ((await end.promise) === 'failed') throw new Error('failed')
         shown.used += amount
         return 'stored'
       })
       .catch((error: Error & { code?: string }) => error.code ?? error.message)
-    return { outcome, end: end.resolve, claims }
+    return { outcome, end: end.resolve, reserved }
   }
   return { shown, write, quota }
 }
 
-test('takes as much as there is room for, and not one more', async () => {
+test('as much fits as there is room for, and not one more', async () => {
   const { shown, write } = newWorld(3)
   const writes = Array.from({ length: 10 }, () => write(1))
   for (const { end } of writes) end('stored')
@@ -37,47 +37,47 @@ test('takes as much as there is room for, and not one more', async () => {
   assert.is(shown.used, 3)
 })
 
-test('waits for writes under way before it refuses: one may fail', async () => {
+test('a write waits for others before it is refused, because they may fail', async () => {
   const { write } = newWorld(1)
   const first = write(1)
-  await until(() => first.claims.length === 1)
+  await until(() => first.reserved.length === 1)
   const second = write(1)
   second.end('stored')
   first.end('failed')
   assert.equal([await first.outcome, await second.outcome], ['failed', 'stored'])
 })
 
-test('waits for one whose later decision claims nothing, too', async () => {
+test('a write also waits for one whose repeated decision reserves nothing', async () => {
   const { quota } = newWorld(1)
   const [claimed, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const first = quota.within('n', async (claim) => {
-    claim(1)
+  const first = quota.enforce('n', async (reserve) => {
+    reserve(1)
     claimed.resolve()
     await go.promise
-    claim(0)
+    reserve(0)
   })
   await claimed.promise
-  const second = quota.within('n', async (claim) => claim(1))
+  const second = quota.enforce('n', async (reserve) => reserve(1))
   go.resolve()
   await Promise.all([first, second])
 })
 
-test('never refuses what adds nothing, and refuses for good what no empty namespace could hold', async () => {
+test('a write that adds nothing is never refused, one that not even an empty namespace could hold always', async () => {
   const { shown, quota } = newWorld(3)
   shown.used = 100
-  await quota.within('n', async (claim) => claim(0))
-  await quota.within('n', async (claim) => claim(-5))
+  await quota.enforce('n', async (reserve) => reserve(0))
+  await quota.enforce('n', async (reserve) => reserve(-5))
   const refusal = async (amount: number) =>
-    (await errorOf(quota.within('n', async (claim) => claim(amount)))) as Error & { code: string }
+    (await errorOf(quota.enforce('n', async (reserve) => reserve(amount)))) as Error & { code: string }
   assert.is((await refusal(1)).code, 'quota_exceeded')
   assert.is((await refusal(4)).code, 'payload_too_large')
 })
 
-test('a claim takes the place of the one before, and namespaces have nothing to do with each other', async () => {
+test('a reservation replaces the one before of the same write, and namespaces are independent', async () => {
   const { quota } = newWorld(2)
-  await quota.within('n', async (claim) => {
-    for (let i = 0; i < 5; i++) claim(2)
-    await quota.within('other', async (claimOther) => claimOther(2))
+  await quota.enforce('n', async (reserve) => {
+    for (let i = 0; i < 5; i++) reserve(2)
+    await quota.enforce('other', async (reserveOther) => reserveOther(2))
   })
 })
 

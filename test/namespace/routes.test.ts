@@ -41,7 +41,7 @@ const accept = ({ token }: NewSession, code: string) => call('POST', `/v1/invite
 
 const unstorable = 'NUL \0, half \ud83d, "__proto__"'
 
-test('texts come back as they came in', async () => {
+test('texts are returned as they were sent', async () => {
   const made = await found('texts', { displayName: unstorable, description: unstorable, id: 'mine', role: 'member' })
   assert.equal([made.displayName, made.description, made.role, made.type], [unstorable, unstorable, 'admin', 'org'])
   assert.is.not(made.id, 'mine')
@@ -77,7 +77,7 @@ test('paths that name nothing are 404, keys that cannot be stored 400', async ()
   assert.is((await call('GET', '/v1/invites/%00')).status, 400)
 })
 
-test('a slug that may not be had is a 400 that names it', async () => {
+test('a slug that is taken, reserved or not well formed is a 400 that names the field', async () => {
   await found('taken')
   for (const slug of ['taken', ' Taken', 'admin', 'a--b', '-', 'ä', 'half \ud83d', '']) {
     const { status, error } = await call('POST', '/v1/namespaces', {
@@ -89,7 +89,7 @@ test('a slug that may not be had is a 400 that names it', async () => {
   }
 })
 
-test('strangers may see a namespace, not who is in it', async () => {
+test('anybody may see a namespace, but only its members see its members', async () => {
   const { slug } = await found('closed')
   for (const rest of ['members', 'invites']) {
     assert.is((await call('GET', `/v1/namespaces/${slug}/${rest}`, { token: eve.token })).status, 403)
@@ -116,7 +116,7 @@ test('an invite tells its state, and what became of it', async () => {
   assert.equal(shown.invite, { namespace, role: 'admin', expiresAt: made.expiresAt, state: 'accepted' })
 })
 
-test('an invite dies after a day', async () => {
+test('an invite expires after a day', async () => {
   const { slug } = await found('expiring')
   const { code } = await invite(slug)
   clock.now += 24 * HOUR
@@ -157,7 +157,7 @@ test('an invite for an address takes only who has it, verified', async () => {
   assert.is((await accept(bob, code)).status, 200)
 })
 
-test('who is removed takes the invites along that they made', async () => {
+test('the invites of a removed member are revoked', async () => {
   const { slug } = await found('leaving')
   await accept(bob, (await invite(slug, { role: 'admin' })).code)
   const made = await call('POST', `/v1/namespaces/${slug}/invites`, { token: bob.token, body: { maxUses: 0 } })

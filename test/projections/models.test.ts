@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { models } from '../../projections/models.ts'
-import { put, registry, remove } from '../../src/models/decide.ts'
-import type { Model, Provider } from '../../src/models/events.ts'
+import { putProvider, modelProviders, removeProvider } from '../../src/models/decide.ts'
+import type { Model, ModelProvider } from '../../src/models/events.ts'
 import { type Model as ReadModel, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('models')
@@ -34,19 +34,26 @@ const provider = fc
       { noNullPrototype: true },
     ),
   })
-  .map(({ api, name, models }): Provider => ({ name, env: ['K'], npm: 'n', doc: 'd', models, ...(api ? { api } : {}) }))
+  .map(({ api, name, models }): ModelProvider => ({
+    name,
+    env: ['K'],
+    npm: 'n',
+    doc: 'd',
+    models,
+    ...(api ? { api } : {}),
+  }))
 
 const steps = fc.array(fc.tuple(fc.constantFrom('p', 'q-r'), fc.option(provider)), { minLength: 1, maxLength: 12 })
 
 /** What a history of catalogues comes to: the events, and the providers at its end. */
-const play = (history: readonly (readonly [string, Provider | null])[]) => {
-  const states = new Map<string, ReturnType<typeof registry.initial>>()
+const play = (history: readonly (readonly [string, ModelProvider | null])[]) => {
+  const states = new Map<string, ReturnType<typeof modelProviders.initial>>()
   const recorded: StreamEvent[] = []
   for (const [id, given] of history) {
-    let state = states.get(id) ?? registry.initial()
-    for (const event of (given ? put(given) : remove())(state, 0, 0)) {
+    let state = states.get(id) ?? modelProviders.initial()
+    for (const event of (given ? putProvider(given) : removeProvider())(state, 0, 0)) {
       recorded.push({ stream: `models-${id}`, event })
-      state = registry.evolve(state, event, { at: 0 })
+      state = modelProviders.evolve(state, event, { at: 0 })
     }
     states.set(id, state)
   }

@@ -1,12 +1,16 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Joining, isAgreed, joiningOf } from '../../src/session/joining.ts'
+import { type Joining, isStillAgreed, resolveJoining } from '../../src/session/joining.ts'
 
 const test = suite('joining an account and a device')
 
 const user = (userId: string) => ({ userId, active: undefined })
 const ada = user('ada')
-const [known, joins, made] = [joiningOf(ada, user('eve')), joiningOf(undefined, ada), joiningOf(undefined, undefined)]
+const [known, joins, made] = [
+  resolveJoining(ada, user('eve')),
+  resolveJoining(undefined, ada),
+  resolveJoining(undefined, undefined),
+]
 
 test('an account has a user, comes to that of the device, or to a new one', () => {
   assert.equal(known, { is: 'known', userId: 'ada' })
@@ -24,10 +28,10 @@ for (const [agreed, present, expected] of [
   [known, joins, false],
   [known, made, false],
   [joins, made, false],
-  [joins, joiningOf(undefined, user('eve')), false],
-  [known, joiningOf(user('eve'), undefined), false],
+  [joins, resolveJoining(undefined, user('eve')), false],
+  [known, resolveJoining(user('eve'), undefined), false],
 ] as const satisfies readonly (readonly [Joining, Joining, boolean])[])
   test(`${JSON.stringify(agreed)} ${expected ? 'allows' : 'does not allow'} ${JSON.stringify(present)}`, () =>
-    assert.is(isAgreed(agreed, present), expected))
+    assert.is(isStillAgreed(agreed, present), expected))
 
 test.run()

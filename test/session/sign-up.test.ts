@@ -5,8 +5,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { MemberView } from '../../src/namespace/views.ts'
 import type { NewSession } from '../../src/session/views.ts'
-import { newApi } from '../../src/sync/client.ts'
-import { logIn } from '../../src/sync/login.ts'
+import { newApiClient } from '../../src/sync/api/client.ts'
+import { logInWithDevice } from '../../src/sync/login/device-login.ts'
 import { all } from '../log/support/events.ts'
 import { LOOPBACK, openWorld } from '../signin/support/world.ts'
 import { openApp } from '../support/open-app.ts'
@@ -188,10 +188,10 @@ test('racing first calls of one invited device make one user and spend one use',
 test('the command line brings an invite along', async () => {
   const url = await invited!.app.listen({ host: '127.0.0.1', port: 0 })
   const config = await mkdtemp(join(tmpdir(), 'tracebook-sign-up-'))
-  const refusal = await logIn(config, url, newApi).catch((error: Error) => error.message)
+  const refusal = await logInWithDevice(config, url, newApiClient).catch((error: Error) => error.message)
   assert.match(String(refusal), 'Only people with an invite may sign up')
-  const { userId } = await logIn(config, url, newApi, await invite())
-  assert.is((await logIn(config, url, newApi)).userId, userId)
+  const { userId } = await logInWithDevice(config, url, newApiClient, await invite())
+  assert.is((await logInWithDevice(config, url, newApiClient)).userId, userId)
   await rm(config, { recursive: true })
 })
 

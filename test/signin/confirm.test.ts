@@ -23,7 +23,7 @@ const asked = async (body: object = {}) => {
 }
 const cookieOf = (page: Awaited<ReturnType<typeof arrive>>) => String(page.headers['set-cookie']).split(';')[0]!
 
-test('coming back from the code host shows no code, leads nowhere and joins nothing', async () => {
+test('the redirect from the code host shows no code, redirects nowhere and links nothing', async () => {
   person('1')
   const stranger = await device('of a stranger')
   const before = await service.log.head()
@@ -36,7 +36,7 @@ test('coming back from the code host shows no code, leads nowhere and joins noth
   assert.is((await identitiesOf(stranger)).length, 1)
 })
 
-test('a yes gives the code, and still only the code joins', async () => {
+test('a yes gives the code, and nothing is linked before the code is used', async () => {
   person('2')
   const owner = await device('two')
   const { state, page } = await asked({ deviceId: 'two' })
@@ -48,7 +48,7 @@ test('a yes gives the code, and still only the code joins', async () => {
   assert.is((await identitiesOf(owner)).length, 2)
 })
 
-test('the page names the device, the account, and whose the account will be', async () => {
+test('the page shows the device, the account, and the user that the account will belong to', async () => {
   person('3')
   const made = await asked({ deviceId: 'three', deviceName: '<b>laptop</b>\u202e' })
   assert.match(made.page.body, '<dd><bdi>&lt;b&gt;laptop&lt;/b&gt;\u202e</bdi></dd>')
@@ -70,7 +70,7 @@ test('the page names the device, the account, and whose the account will be', as
   assert.match(known.page.body, 'will act as your user <bdi>Eve &amp; &lt;i&gt;</bdi>')
 })
 
-test('the page cannot be framed, runs nothing, and sends its form to us and to the end of the sign-in only', async () => {
+test('the page cannot be framed, runs no scripts, and posts its form only to the service and the target of the redirect', async () => {
   person('4')
   for (const [redirectTo, targets] of [
     [undefined, "'self'"],
@@ -87,7 +87,7 @@ test('the page cannot be framed, runs nothing, and sends its form to us and to t
   }
 })
 
-test('a no ends the handshake, and is said to whoever waits', async () => {
+test('a no ends the sign-in, and the client that waits for the redirect is told', async () => {
   person('5')
   const [told, sent] = [await asked(), await asked({ redirectTo: LOOPBACK })]
   const page = await answer(told.page, 'no')
@@ -98,7 +98,7 @@ test('a no ends the handshake, and is said to whoever waits', async () => {
   for (const { page } of [told, sent]) assert.is((await answer(page, 'yes')).statusCode, 400)
 })
 
-test('an answer counts once, whatever the node', async () => {
+test('an answer counts once, also on another node', async () => {
   person('6')
   const { state, page } = await asked({ redirectTo: LOOPBACK })
   const answers = await Promise.all([
@@ -113,7 +113,7 @@ test('an answer counts once, whatever the node', async () => {
   if (isYes) assert.is((await complete(state, codeAt(headers.location))).status, 200)
 })
 
-test('an answer of another site, of another browser, or made up, is none', async () => {
+test('an answer from another site, from another browser, or with wrong secrets is refused', async () => {
   person('7')
   const { page, state } = await asked()
   const theirs = (await asked({ deviceId: 'of the attacker' })).page
@@ -144,7 +144,7 @@ test('an answer of another site, of another browser, or made up, is none', async
   assert.is((await answer(page, 'yes')).statusCode, 200)
 })
 
-test('forms are taken where the page sends them, and nowhere else', async () => {
+test('forms are accepted by the route of the confirmation page only', async () => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   for (const url of ['/v1/auth/start', '/v1/auth/complete', '/v1/auth/review', '/v1/session']) {
     const payload = 'deviceId=form&state=x&exchangeCode=x'
@@ -152,14 +152,14 @@ test('forms are taken where the page sends them, and nowhere else', async () => 
   }
 })
 
-test('a question waits ten minutes from the start', async () => {
+test('a confirmation is possible until ten minutes after the start', async () => {
   person('8')
   const { page } = await asked()
   clock.now += 600_000
   assert.is((await answer(page, 'yes')).statusCode, 400)
 })
 
-test('two questions in one browser are both answered there', async () => {
+test('two sign-ins in one browser can both be confirmed there', async () => {
   person('9')
   const first = await asked({ deviceId: 'nine' })
   const second = await arrive(await consent(await start({ deviceId: 'ten' })), { cookie: cookieOf(first.page) })
@@ -174,7 +174,7 @@ test('two questions in one browser are both answered there', async () => {
   for (const page of [first.page, second]) assert.is((await answer(page, 'yes')).statusCode, 200)
 })
 
-test('what a code would join can be seen before, as often as one likes, and joins nothing', async () => {
+test('a review shows what a code would link, can be repeated, and links nothing', async () => {
   person('10')
   const { token, userId, namespaceSlug } = await device('ten of ten')
   const { state, page } = await asked({ deviceId: 'ten of ten', deviceName: 'ten' })
@@ -191,7 +191,7 @@ test('what a code would join can be seen before, as often as one likes, and join
   assert.is((await call('GET', '/v1/user', { token })).status, 200)
 })
 
-test('a device that becomes a user between the question and the code gets no account joined to that user', async () => {
+test('an account is not linked to a user that the device got between the confirmation and the code', async () => {
   person('11')
   const { state, page } = await asked({ deviceId: 'eleven' })
   assert.match(page.body, 'A new user will be made')
@@ -203,7 +203,7 @@ test('a device that becomes a user between the question and the code gets no acc
   assert.is(identities.length, 1)
 })
 
-test('an account that was removed between the question and the code is not joined again', async () => {
+test('an account that was removed between the confirmation and the code is not linked again', async () => {
   person('12')
   const victim = await signIn({ deviceId: 'twelve' })
   const { state, page } = await asked({ deviceId: 'of a thief' })
@@ -217,7 +217,7 @@ test('an account that was removed between the question and the code is not joine
   assert.is((await device('of a thief')).userId === victim.userId, false)
 })
 
-test('an account that was joined to a stranger is given back: removed, it comes to the device of its owner', async () => {
+test('an account that was linked to the wrong user, and removed, is linked to the device of its owner', async () => {
   person('13')
   const stranger = await signIn({ deviceId: 'stranger' })
   const own = await device('owner')
@@ -232,7 +232,7 @@ test('an account that was joined to a stranger is given back: removed, it comes 
   assert.is((await signIn({ deviceId: 'a third one' })).userId, own.userId)
 })
 
-test('a removed account without any other device is somebody new', async () => {
+test('a removed account without any other device becomes a new user', async () => {
   person('14')
   const first = await signIn({ deviceId: 'fourteen' })
   await call('DELETE', `/v1/user/identities/${first.identityId}`, { token: first.token })
@@ -242,7 +242,7 @@ test('a removed account without any other device is somebody new', async () => {
   assert.equal((await identitiesOf(second)).map(({ type }) => type).sort(), ['codehost', 'device'])
 })
 
-test('a page of ours still ends in a cookie at once: it is bound to the browser that began', async () => {
+test('a sign-in from a page of the service ends with a cookie and without a question, in the browser that started it', async () => {
   person('15')
   const url = '/v1/auth/start'
   const payload = { deviceId: 'tab', redirectTo: `${ORIGIN}/me` }

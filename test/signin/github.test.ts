@@ -16,7 +16,7 @@ const identity = async (token: string) => {
   return (data as { identities: Record<string, unknown>[] }).identities.find(({ type }) => type === 'codehost')!
 }
 
-test('somebody is who the host says, by the primary address that it has verified', async () => {
+test('the account has the id and name that the code host gives, and its primary verified address', async () => {
   provider.account = { id: '4711', login: 'ada', email: 'ada@example.org', emailVerified: true }
   const { token } = await signIn()
   const { id: _, ...shown } = await identity(token)
@@ -24,27 +24,27 @@ test('somebody is who the host says, by the primary address that it has verified
   assert.equal(shown, { type: 'codehost', ...picture, email: 'ada@example.org', emailVerified: true })
 })
 
-test('an address that the host has not verified is not verified here', async () => {
+test('an address that the code host has not verified is not verified here', async () => {
   provider.account = { id: '4712', login: 'bob', email: 'bob@example.org', emailVerified: false }
   const { email, emailVerified } = await identity((await signIn({ deviceId: 'two' })).token)
   assert.equal([email, emailVerified], ['bob@example.org', false])
 })
 
-test('somebody without any address signs in all the same', async () => {
+test('an account without an address can sign in', async () => {
   provider.account = { id: '4713', login: 'eve' }
   const { emailVerified, ...shown } = await identity((await signIn({ deviceId: 'three' })).token)
   assert.is(emailVerified, false)
   assert.not.ok('email' in shown)
 })
 
-test('a refusal in an answer 200 is a refusal', async () => {
+test('an error in an answer with status 200 is a refusal', async () => {
   const url = await consent(await start())
   provider.refusesAsGithub = true
   const answer = await arrive(url)
   assert.equal([answer.statusCode, answer.json().error.code], [400, 'invalid_request'])
 })
 
-test('a host that is down gives 503', async () => {
+test('a code host that is down gives 503', async () => {
   const url = await consent(await start({ redirectTo: LOOPBACK }))
   provider.isDown = true
   assert.match((await arrive(url)).headers.location!, /error=unavailable$/)

@@ -53,13 +53,13 @@ test('an identity that has a user signs in as that user, from any device', async
   assert.is((await device('second')).userId, stranger.userId)
 })
 
-test('a new identity that two devices bring at once makes one user of it', async () => {
+test('a new identity that two devices sign in with at once gets one user', async () => {
   person('3b')
   const sessions = await Promise.all([signIn({ deviceId: 'left' }), signIn({ deviceId: 'right' })])
   assert.is(sessions[0]!.userId, sessions[1]!.userId)
 })
 
-test('what the provider says anew is taken over, also that an address is not verified any more', async () => {
+test('a later sign-in updates the profile, also when the address is no longer verified', async () => {
   person('4')
   await signIn({ deviceId: 'four' })
   person('4', { login: 'renamed', emailVerified: false })
@@ -68,7 +68,7 @@ test('what the provider says anew is taken over, also that an address is not ver
   assert.equal([identity.login, identity.emailVerified], ['renamed', false])
 })
 
-test('an invite for an address takes who has it verified at the provider, and nobody else', async () => {
+test('an invite for an address can be accepted only with that address, verified by the code host', async () => {
   const admin = await device('admin')
   await call('POST', '/v1/namespaces', { token: admin.token, body: { slug: 'invited', displayName: 'x' } })
   const body = { email: '5@Example.org' }
@@ -84,7 +84,7 @@ test('an invite for an address takes who has it verified at the provider, and no
   assert.is(await accept(), 200)
 })
 
-test('a handshake works once: state and code, whatever the node', async () => {
+test('state and code of a sign-in work once, also on another node', async () => {
   person('6')
   const started = await start({ redirectTo: LOOPBACK })
   const url = await consent(started)
@@ -100,7 +100,7 @@ test('a handshake works once: state and code, whatever the node', async () => {
   assert.is((await complete(started.state, code)).status, 400)
 })
 
-test('a handshake lives ten minutes, up to its return and after it', async () => {
+test('a sign-in expires after ten minutes, before the redirect and after it', async () => {
   person('7')
   const [slow, quick] = [await start({ redirectTo: LOOPBACK }), await start({ redirectTo: LOOPBACK })]
   assert.is(slow.expiresAt, clock.now + 600_000)
@@ -110,7 +110,7 @@ test('a handshake lives ten minutes, up to its return and after it', async () =>
   assert.is((await complete(quick.state, codeOf(headers.location))).status, 400)
 })
 
-test('who says no is sent back with the reason, or told', async () => {
+test('a user who denies access at the code host is redirected with the error, or shown it', async () => {
   provider.consents = false
   const started = await start({ redirectTo: LOOPBACK })
   const { headers } = await arrive(await consent(started))
@@ -122,7 +122,7 @@ test('who says no is sent back with the reason, or told', async () => {
   assert.match(String(page.headers['content-type']), 'text/html')
 })
 
-test('a code of somebody else, and one that the provider does not know, are refused', async () => {
+test('a code of another sign-in, and one that the code host does not know, are refused', async () => {
   person('8')
   const [mine, theirs] = [await start(), await start()]
   const foreign = new URL(await consent(theirs), ORIGIN).searchParams.get('code')!
@@ -135,7 +135,7 @@ test('a code of somebody else, and one that the provider does not know, are refu
   assert.is((await arrive(`/v1/auth/callback/codehost?${mixed}`)).statusCode, 400)
 })
 
-test('a provider that is down gives 503, or is said at the other end', async () => {
+test('a code host that is down gives 503, or an error at the target of the redirect', async () => {
   const [told, sent] = [await start(), await start({ redirectTo: LOOPBACK })]
   const [toldUrl, sentUrl] = [await consent(told), await consent(sent)]
   provider.isDown = true
@@ -145,7 +145,7 @@ test('a provider that is down gives 503, or is said at the other end', async () 
   assert.is((await arrive(sentUrl)).headers.location, `${LOOPBACK}?state=${sent.state}&error=unavailable`)
 })
 
-test('without a place to go to, a page shows the code, for the device that asked', async () => {
+test('without a redirect target a page shows the code', async () => {
   person('9')
   const started = await start({ deviceName: '<b>laptop</b>' })
   const { statusCode, headers, body } = await agree(await consent(started))
@@ -157,7 +157,7 @@ test('without a place to go to, a page shows the code, for the device that asked
   assert.is((await complete(started.state, code)).status, 200)
 })
 
-test('a sign-in on our own page ends with a cookie, in the browser that it began in', async () => {
+test('a sign-in from a page of the service ends with a cookie, in the browser that started it', async () => {
   person('10')
   const begin = () =>
     world.app.inject({
@@ -181,7 +181,7 @@ test('a sign-in on our own page ends with a cookie, in the browser that it began
   assert.match(String(left.headers['set-cookie']), /^tracebook=; Path=\/; Max-Age=0;/)
 })
 
-test('a namespace that is not theirs makes no session', async () => {
+test('a namespace that the user is no member of is refused', async () => {
   person('11')
   const { namespaceId } = await device('owner')
   for (const [wanted, status] of [
@@ -194,7 +194,7 @@ test('a namespace that is not theirs makes no session', async () => {
   }
 })
 
-test('no secret of a handshake is stored, only hashes', async () => {
+test('of the secrets of a sign-in only hashes are stored', async () => {
   person('12')
   const started = await start({ redirectTo: LOOPBACK, deviceId: 'a device id that is secret' })
   const stored = async () => {

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { targetOf } from '../../src/signin/redirect.ts'
+import { parseRedirectTarget } from '../../src/signin/redirect.ts'
 
 const test = suite('where a sign-in may lead to')
 const origin = 'https://traces.example.org'
@@ -14,7 +14,7 @@ for (const [text, is] of [
   ['http://[::1]:5000/', 'loopback'],
   ['http://localhost:5000/', 'loopback'],
 ] as const) {
-  test(`${text} is a ${is}`, () => assert.is(targetOf(text, origin)?.is, is))
+  test(`${text} is a ${is}`, () => assert.is(parseRedirectTarget(text, origin)?.is, is))
 }
 
 for (const text of [
@@ -45,7 +45,7 @@ for (const text of [
   'tracebook://done',
   `http://127.0.0.1/${'x'.repeat(2_048)}`,
 ]) {
-  test(`${text.slice(0, 50) || 'nothing'} is refused`, () => assert.is(targetOf(text, origin), undefined))
+  test(`${text.slice(0, 50) || 'nothing'} is refused`, () => assert.is(parseRedirectTarget(text, origin), undefined))
 }
 
 test.run()

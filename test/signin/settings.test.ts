@@ -24,7 +24,7 @@ for (const [environment, is] of [
   [{ PUBLIC_URL: 'http://traces.example.org' }, undefined],
 ] as const) {
   test(`${Object.keys(environment).join(', ') || 'nothing'}: ${is ?? 'no code host'}`, () =>
-    assert.is(codehostOf(readConfig(environment))?.provider.is, is))
+    assert.is(codehostOf(readConfig(environment))?.protocol.is, is))
 }
 
 for (const [environment, name] of [
@@ -43,7 +43,7 @@ for (const [environment, name] of [
     assert.throws(() => readConfig(environment), new RegExp(`${name}: `)))
 }
 
-test('a plain-http address that others reach is refused by the names of both settings', () => {
+test('an http address that others reach is refused, and the error names both settings', () => {
   const given = { ...client, ...issuer, PUBLIC_URL: 'http://traces.example.org' }
   assert.throws(
     () => readConfig(given),

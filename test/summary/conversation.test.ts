@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readConversation, turnsStatement } from '../../src/summary/conversation.ts'
-import { type StoredTurn, parsed } from '../../src/summary/turns.ts'
+import { type StoredTurn, parseConversation } from '../../src/summary/turns.ts'
 import { mostRows, openFilled, pagesOf } from '../support/filled.ts'
 
 const test = suite('what is read of a session')
@@ -70,7 +70,7 @@ test('an ordinary session: its start, its prompts and its end, whole', async () 
   const messages = times(60, (i) => (i % 6 === 0 ? asks(`prompt ${i} \0 \ud83d ${paste}`) : calls(`tool_${i}`)))
   messages[1] = { ...says('the first'), parts: ['not read, as there is a text'] }
   messages[50] = { role: 'assistant', class: 'agent_text', parts: ['one', { type: 'thinking', text: 'no' }, 'two'] }
-  const { turns } = parsed(await read(messages))
+  const { turns } = parseConversation(await read(messages))
   const places = [1, 2, 3, 4, 7, 13, 19, 25, 31, 37, 43, 49, 51, 55, 56, 57, 58, 59, 60]
   assert.equal(
     turns.map(({ place }) => place),
@@ -85,7 +85,7 @@ test('an ordinary session: its start, its prompts and its end, whole', async () 
 
 test('of what exceeds 256 KiB in one message, only the parts before', async () => {
   const long = 'x'.repeat(257 * KB)
-  const { turns } = parsed(
+  const { turns } = parseConversation(
     await read([
       asks(long),
       { text: long, parts: ['instead of a text that is too long'] },
@@ -107,7 +107,7 @@ test('of a session of pastes no more than 4 MiB, and the longest are left out', 
   const { turns } = await read(messages)
   assert.ok(total(turns) <= MOST_BYTES, `${total(turns)}`)
   assert.ok(total(turns) > MOST_BYTES / 2, `${total(turns)}`)
-  for (const turn of parsed({ messageCount: 120, turns }).turns) {
+  for (const turn of parseConversation({ messageCount: 120, turns }).turns) {
     const isEdge = turn.place <= 4 || turn.place > 114
     if (turn.place % 2 === 0) assert.is(turn.text, turn.place === 120 ? 'Done.' : `prompt ${turn.place - 1}`)
     else if (isEdge) assert.is(turn.text, paste, `${turn.place}`)

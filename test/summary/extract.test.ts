@@ -3,8 +3,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { cleanPrompt } from '../../src/summary/clean-prompt.ts'
 import type { Turn } from '../../src/summary/turns.ts'
-import { extract } from '../../src/summary/extract.ts'
-import { fitPrompt } from '../../src/summary/prompt.ts'
+import { extractSummary } from '../../src/summary/extract.ts'
+import { buildPrompt } from '../../src/summary/prompt.ts'
 import { shorten } from '../../src/summary/shorten.ts'
 
 const test = suite('extract')
@@ -15,7 +15,7 @@ const session = (...turns: Omit<Turn, 'place'>[]) => ({
   messageCount: turns.length,
   turns: turns.map((turn, i) => ({ ...turn, place: i + 1 })),
 })
-const titleOf = (...prompts: string[]) => extract(session(...prompts.map(asks))).title
+const titleOf = (...prompts: string[]) => extractSummary(session(...prompts.map(asks))).title
 
 /** First prompts as agents record them, and the title that each makes. */
 const titles: readonly (readonly [prompt: string, title: string | undefined])[] = [
@@ -96,7 +96,7 @@ test('a prompt of a megabyte costs no more than a look', () => {
 })
 
 test('a summary says what was asked, what came out, and that it is extracted', () => {
-  const { summary } = extract(
+  const { summary } = extractSummary(
     session(asks('Fix the login'), says('Looking'), asks('And add a test'), says('Done.\nAll tests pass.')),
   )
   assert.is(
@@ -106,7 +106,10 @@ test('a summary says what was asked, what came out, and that it is extracted', (
 })
 
 test('a session of nothing still has a summary', () => {
-  assert.equal(extract(session()), { title: undefined, summary: 'Extracted from 0 messages, not written by a model.' })
+  assert.equal(extractSummary(session()), {
+    title: undefined,
+    summary: 'Extracted from 0 messages, not written by a model.',
+  })
 })
 
 test('a text is cut behind a word in any script', () => {
@@ -120,7 +123,7 @@ test('a prompt for an endpoint fits, with the start, the prompts and the end', (
   const turns = Array.from({ length: 300 }, (_, i) =>
     i % 3 === 0 ? asks(`prompt ${i} ${'word '.repeat(100)}`) : says(`answer ${i} ${'word '.repeat(1_000)}`),
   )
-  const text = fitPrompt(session(...turns), 24_000)
+  const text = buildPrompt(session(...turns), 24_000)
   assert.ok(text.length <= 24_000 && text.length > 20_000)
   for (const part of [
     'A session of 300 messages',
@@ -138,7 +141,7 @@ test('a prompt for an endpoint fits, with the start, the prompts and the end', (
     places,
     [...places].sort((a, b) => a - b),
   )
-  assert.ok(fitPrompt(session(...turns), 1_000).length <= 1_000)
+  assert.ok(buildPrompt(session(...turns), 1_000).length <= 1_000)
 })
 
 test.run()

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newThread } from '../../src/summary/thread.ts'
+import { newSummaryThread } from '../../src/summary/thread.ts'
 import type { StoredTurn } from '../../src/summary/turns.ts'
-import { openaiProvider } from '../../src/summary/openai.ts'
+import { newOpenAiProvider } from '../../src/summary/openai.ts'
 
 const test = suite('openai provider')
 const KEY = 'sk-very-secret'
@@ -55,11 +55,11 @@ const good = completion('{"title": "Repair the parser.", "summary": "It was repa
 
 const turn = { role: 'user', class: 'user_message', text: '"Repair the parser"', parts: null, tools: '[]' } as const
 const turns: StoredTurn[] = [{ place: 1, ...turn }]
-const thread = newThread(console.error)
+const thread = newSummaryThread(console.error)
 const conversation = { messageCount: 1, turns }
 const never = new AbortController().signal
 const provider = (settings: { timeout?: number; key?: string | undefined; url?: string } = {}) =>
-  openaiProvider(
+  newOpenAiProvider(
     {
       SUMMARY_BASE_URL: settings.url ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
       SUMMARY_MODEL: 'small',

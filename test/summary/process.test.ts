@@ -74,7 +74,7 @@ test('a timer outlives a stop', async ({ start, stop, write, summarised, count }
   await summarised(await start({ SUMMARY_THRESHOLD: '100' }), 't', 2)
 })
 
-test('without its state the process folds the log, and schedules only what is due at the end', async (context) => {
+test('without its state the process catches up with the log, and schedules only what is due at the end', async (context) => {
   const { start, stop, write, remove, summarised, summaries, sql } = context
   const node = await start()
   for (const trace of ['done', 'due', 'gone']) await write(node, trace, 0, 1)

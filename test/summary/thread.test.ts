@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { extract } from '../../src/summary/extract.ts'
-import { newThread } from '../../src/summary/thread.ts'
-import { type StoredTurn, parsed } from '../../src/summary/turns.ts'
+import { extractSummary } from '../../src/summary/extract.ts'
+import { newSummaryThread } from '../../src/summary/thread.ts'
+import { type StoredTurn, parseConversation } from '../../src/summary/turns.ts'
 
 const test = suite('the thread that reads sessions')
-const thread = newThread(console.error)
+const thread = newSummaryThread(console.error)
 test.after(() => thread.close())
 const never = new AbortController().signal
 
@@ -27,12 +27,12 @@ test('the event loop goes on while a session is read', async () => {
   setImmediate(count)
   const summary = await thread.extract(conversation, never)
   reading = false
-  assert.equal(summary, extract(parsed(conversation)))
+  assert.equal(summary, extractSummary(parseConversation(conversation)))
   assert.ok(turnsOfTheLoop > 10, `${turnsOfTheLoop}`)
 })
 
 test('a prompt fits', async () => {
-  assert.ok((await thread.prompt(conversation, 2_000, never)).length <= 2_000)
+  assert.ok((await thread.buildPrompt(conversation, 2_000, never)).length <= 2_000)
 })
 
 test('what cannot be read is an error, and the next is read', async () => {

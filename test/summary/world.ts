@@ -2,7 +2,7 @@ import { type TraceState, noCounts, traces } from '../../src/trace/decide.ts'
 import { isDue, summarise } from '../../src/trace/decide-summary.ts'
 import { toldOf } from '../../src/trace/earlier.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
-import { type Rule, type SummaryEvent, type Tracked, react } from '../../src/summary/react.ts'
+import { type SummaryRule, type SummaryEvent, type Tracked, react } from '../../src/summary/react.ts'
 
 /** A summary that was written: of which trace, when, and of how many messages. */
 export type Written = { readonly id: string; readonly at: number; readonly messageCount: number }
@@ -17,7 +17,7 @@ const created: TraceEvent = {
 }
 
 /** A log, a process manager and a job store in memory, under a clock that only the test moves. */
-export const newWorld = (rule: Rule) => {
+export const newWorld = (rule: SummaryRule) => {
   let now = 0
   const log: Recorded[] = []
   const states = new Map<string, { state: TraceState; revision: bigint; incarnation: bigint }>()
@@ -59,13 +59,13 @@ export const newWorld = (rule: Rule) => {
     append(id, [{ type: 'TraceDeleted', data }])
   }
 
-  /** Takes in what the log has, as `manage` does; while it folds it sets no timer. */
-  const follow = (folds = false) => {
+  /** Follows the log as `runProcessManager` does; a catch-up sets no timer. */
+  const follow = (isCatchUp = false) => {
     for (const { id, event, revision, at } of log.slice(checkpoint)) {
       const { state, timer } = react(rows.get(id), { ...(event as SummaryEvent), revision, at }, rule)
       if (state) rows.set(id, state)
       else rows.delete(id)
-      if (folds || !timer) continue
+      if (isCatchUp || !timer) continue
       if (timer.is === 'cancel') jobs.delete(id)
       else jobs.set(id, { runAt: timer.runAt, incarnation: state!.incarnation })
     }

@@ -3,7 +3,7 @@ import { groups } from '../../projections/index.ts'
 import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
 import { newClient } from '../../src/postgres/connect.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { indexLockedJobs } from '../../src/summary/presence.ts'
+import { indexLockedJobs } from '../../src/summary/worker-liveness.ts'
 import { newJobPool } from '../../src/summary/job-pool.ts'
 
 /**

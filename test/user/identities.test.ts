@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
-import { inSchema } from '../../src/commands/read-models.ts'
+import { withSchema } from '../../src/commands/log/quarantined-streams.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { replayServed } from '../../src/engine/replay-served.ts'
@@ -162,7 +162,7 @@ test('the read models are the same after a replay of any of the streams, and aft
     `user-${first.userId}`,
     ...[first, second, anew].flatMap(({ identityId, id }) => [`identity-${identityId}`, `session-${id}`]),
   ]) {
-    await inSchema(database.url, readModels, (client) =>
+    await withSchema(database.url, readModels, (client) =>
       replayServed({ client, group: readModels }, { log, codec }, stream),
     )
     assert.equal(await dumpSchema(database.url, schema), live, stream)

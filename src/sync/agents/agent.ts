@@ -1,4 +1,4 @@
-/** One part of a message, in the shape the service stores. `args` keeps key order and exact numbers. */
+/** One part of a message, as the API takes it. `args` keeps the order of keys and exact numbers (`json.ts`). */
 export type Part =
   | { readonly type: 'text' | 'thinking'; readonly content: { readonly text: string } }
   | {
@@ -21,8 +21,8 @@ export type Part =
   | { readonly type: 'error'; readonly content: { readonly message: string } }
 
 /**
- * One message of a session. `externalId` stays the same over re-reads; `order` is the number of the line that the message
- * starts on, so that it stays when the file grows; `timestamp` is in milliseconds. The text lives in the parts only.
+ * One message of a session. `externalId` is the same each time the file is read. `order` is the number of the message's first
+ * line, which stays the same when the file grows. `timestamp` is in milliseconds.
  */
 export type SessionMessage = {
   readonly externalId: string
@@ -33,7 +33,7 @@ export type SessionMessage = {
   readonly parts: readonly Part[]
 }
 
-/** What a session file says about the session itself. */
+/** The fields of a session's trace, as far as the session file holds them. */
 export type TraceFields = {
   readonly agentId: string
   readonly title?: string
@@ -46,30 +46,30 @@ export type TraceFields = {
 }
 
 /**
- * A session file that was looked through once. `messages` reads it again and yields each message as soon as it is whole:
- * never all of them are in memory, and they may come in another order than `order`.
+ * A session file after a first reading. `messages` reads it a second time and yields each message as soon as its last line
+ * was read, so that they are never all in memory; they are not sorted by `order`.
  */
-export type Session = {
+export type SessionFile = {
   readonly externalId: string
   readonly trace: TraceFields
   readonly skippedLines: number
   readonly messages: () => AsyncIterable<SessionMessage>
 }
 
-/** `size`: how many bytes of the file to read. `malformed` is told the number of each line that is no JSON object. */
-export type ReadOptions = { readonly size: number; readonly malformed: (line: number) => void }
+/** `size` is how many bytes of the file to read; `onMalformed` gets the number of each line that is no JSON object. */
+export type ReadOptions = { readonly size: number; readonly onMalformed: (line: number) => void }
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** One coding agent: where it keeps its session files and how they are read. */
+/** A coding agent: where it stores its session files, and how to read them. */
 export type Agent = {
   readonly id: string
-  /** Part of the stored state: a file is read again when the parser that read it last had another version. */
+  /** The version of the parser. A file is read again when it was last read with another version. */
   readonly version: number
-  /** The folders to search when the user names none. */
-  readonly roots: (env: Environment, home: string) => readonly string[]
-  /** Whether a file found in a searched folder is a session file of this agent, by its name. */
-  readonly owns: (path: string) => boolean
-  /** Throws what reading the file throws; never because of what is in it. */
-  readonly read: (path: string, options: ReadOptions) => Promise<Session>
+  /** The folders that are searched by default. `home` is the user's home folder. */
+  readonly roots: (env: EnvironmentVariables, home: string) => readonly string[]
+  /** Whether a file in a searched folder is a session file of this agent, by its path. */
+  readonly isSessionFile: (path: string) => boolean
+  /** Throws what reading the file throws, but never because of its content. */
+  readonly readSession: (path: string, options: ReadOptions) => Promise<SessionFile>
 }

@@ -1,19 +1,19 @@
 import { join } from 'node:path'
-import type { Agent, Session } from './agent.ts'
+import type { Agent, SessionFile } from './agent.ts'
 import { entries } from './claude-code/entries.ts'
 import { messagesOf } from './claude-code/messages.ts'
-import { externalIdOf, outlineOf, traceFields } from './claude-code/outline.ts'
+import { externalIdOf, readOutline, traceFields } from './claude-code/outline.ts'
 
 const id = 'claude-code'
 
-const read: Agent['read'] = async (path, { size, malformed }): Promise<Session> => {
+const readSession: Agent['readSession'] = async (path, { size, onMalformed }): Promise<SessionFile> => {
   let skippedLines = 0
   const uuids = new Set<string>()
-  const skipped = (line: number) => {
+  const countMalformed = (line: number) => {
     skippedLines++
-    malformed(line)
+    onMalformed(line)
   }
-  const outline = await outlineOf(entries(path, size, skipped, uuids))
+  const outline = await readOutline(entries(path, size, countMalformed, uuids))
   return {
     externalId: externalIdOf(path, outline),
     trace: traceFields(id, outline, uuids),
@@ -27,13 +27,13 @@ const read: Agent['read'] = async (path, { size, malformed }): Promise<Session> 
 }
 
 /**
- * Claude Code: `<root>/<encoded cwd>/<session id>.jsonl`, sub-agents in `agent-<id>.jsonl`, read as
- * `claude-code/README.md` says. Raise `version` when the same file gives other messages than before.
+ * Claude Code stores sessions as `<root>/<encoded cwd>/<session id>.jsonl`, and sub-agents as `agent-<id>.jsonl`;
+ * `claude-code/README.md` describes how they are read. Raise `version` when the same file gives other messages than before.
  */
 export const claudeCode: Agent = {
   id,
   version: 1,
   roots: (env, home) => [join(env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), 'projects')],
-  owns: (path) => path.endsWith('.jsonl'),
-  read,
+  isSessionFile: (path) => path.endsWith('.jsonl'),
+  readSession,
 }

@@ -8,10 +8,10 @@ const native = JSON as unknown as {
   readonly parse: (text: string, reviver: Reviver) => unknown
 }
 
-/** Where a number stands that a plain JSON.parse may alter: a long integer, negative zero, a huge exponent. */
+/** Matches numbers that `JSON.parse` may change: integers beyond 2^53, negative zero, huge exponents. */
 const inexact = /[:,[]\s*(?:-?\d{16}|-0[\s,}\].eE]|-?\d[\d.]*[eE]\+?\d{3})/
 
-// What no double can hold becomes text: the service would refuse it, and with it the whole message.
+// A number that overflows becomes text, because the service would refuse the whole message for it.
 const exactly: Reviver = (_key, value, { source }) => {
   if (typeof value !== 'number' || source === undefined) return value
   if (!Number.isFinite(value)) return source
@@ -24,7 +24,7 @@ const exactly: Reviver = (_key, value, { source }) => {
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The JSON object that `text` holds, numbers kept exactly; undefined when it is not just one object. */
+/** Parses one JSON object, with exact numbers; undefined when `text` is anything else. */
 export const parseObject = (text: string): Json | undefined => {
   try {
     const value: unknown = inexact.test(text) ? native.parse(text, exactly) : JSON.parse(text)
@@ -34,14 +34,14 @@ export const parseObject = (text: string): Json | undefined => {
   }
 }
 
-/** `value` when it is a string with more than whitespace in it. */
+/** `value` if it is a string that is not blank. */
 export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
 
-/** `value` when it is an object, else an empty one: for reaching into what may be absent. */
+/** `value` if it is an object, else an empty one, so that properties of a missing object are undefined. */
 export const objectOf = (value: unknown): Json => (isObject(value) ? value : {})
 
-/** An RFC 3339 string in milliseconds; undefined when it is none. */
+/** The milliseconds of an RFC 3339 string; undefined for anything else. */
 export const millisecondsOf = (value: unknown): number | undefined => {
   const time = typeof value === 'string' ? Date.parse(value) : NaN
   return Number.isNaN(time) ? undefined : time

@@ -1,13 +1,13 @@
 import { createReadStream } from 'node:fs'
 import { type Json, parseObject } from './json.ts'
 
-/** One line of a file. `number` counts from 1, also blank lines; `ended` says whether a newline follows. */
+/** One line of a file. `number` counts from 1 and includes blank lines; `ended` is whether a newline follows. */
 type Line = { readonly number: number; readonly bytes: Buffer; readonly ended: boolean }
 
 /** A line that holds one JSON object, with the text it was parsed from. */
 export type ObjectLine = { readonly number: number; readonly text: string; readonly json: Json }
 
-// node:readline also splits at U+2028 and lone CRs, which JSON strings may hold.
+// Not `node:readline`, which also splits at U+2028 and lone CRs: both may occur inside JSON strings.
 async function* linesOf(path: string, size: number): AsyncGenerator<Line> {
   if (size === 0) return
   let number = 1
@@ -27,7 +27,7 @@ async function* linesOf(path: string, size: number): AsyncGenerator<Line> {
   if (rest.length > 0) yield { number, bytes: Buffer.concat(rest), ended: false }
 }
 
-// Trimming also takes a byte order mark away.
+// `trim` also removes a byte order mark.
 const decode = (bytes: Buffer): string | undefined => {
   try {
     return bytes.toString('utf8').trim()
@@ -37,20 +37,20 @@ const decode = (bytes: Buffer): string | undefined => {
 }
 
 /**
- * The JSON objects of a JSON Lines file, its first `size` bytes, line by line. Blank lines are passed over; a line that
- * is not one object is told to `malformed`, except a last one without newline: that is still being written
+ * The JSON objects in the first `size` bytes of a JSON Lines file. Blank lines are skipped. `onMalformed` is called for a line
+ * that is not one object, except for a last line without a newline, which is still being written
  * (`claude-code/README.md`, rule 1).
  */
 export async function* objectLines(
   path: string,
   size: number,
-  malformed: (line: number) => void,
+  onMalformed: (line: number) => void,
 ): AsyncGenerator<ObjectLine> {
   for await (const { number, bytes, ended } of linesOf(path, size)) {
     const text = decode(bytes)
     if (text === '') continue
     const json = text === undefined ? undefined : parseObject(text)
     if (json && text) yield { number, text, json }
-    else if (ended) malformed(number)
+    else if (ended) onMalformed(number)
   }
 }

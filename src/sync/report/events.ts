@@ -1,10 +1,10 @@
-/** What became of one file. `deleted`: its trace was deleted on the server, so it is not uploaded again. */
+/** The result for one file. `deleted`: its trace was deleted on the server, so it is not uploaded again. */
 export type FileStatus = 'synced' | 'unchanged' | 'empty' | 'deleted' | 'failed'
 
-/** Messages that the server acknowledged (in a dry run: that would be sent); `new` and `updated` of them. */
+/** The number of messages that the server stored, or, in a dry run, that would be sent, and how many were new or updated. */
 export type Tally = { readonly messages: number; readonly new: number; readonly updated: number }
 
-/** The counts of a whole run; files by their status. */
+/** The counts of a run: files by their status, then messages and lines. */
 export type Summary = Tally & {
   readonly type: 'summary'
   readonly dryRun: boolean
@@ -20,7 +20,7 @@ export type Summary = Tally & {
   readonly exitCode: number
 }
 
-/** What happens in a run, in the order in which it happens. `file` is a path; `--json` prints all but `progress`. */
+/** The events of a run, in order. `file` is a path. `--json` prints all but `progress`. */
 export type SyncEvent =
   | { readonly type: 'start'; readonly server: string; readonly namespace: string; readonly files: number }
   | { readonly type: 'progress'; readonly messages: number }
@@ -41,4 +41,4 @@ export type SyncEvent =
     })
   | Summary
 
-export type Report = (event: SyncEvent) => void
+export type Reporter = (event: SyncEvent) => void

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { components } from '../../../src/sync/api.d.ts'
+import type { components } from '../../../src/sync/api/openapi.d.ts'
 import type { Part, SessionMessage } from '../../../src/sync/agents/agent.ts'
 
 type Schemas = components['schemas']

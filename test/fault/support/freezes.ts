@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { locks } from '../../../src/engine/schema.ts'
-import { LEAD } from '../../../src/summary/presence.ts'
+import { LEADER_LOCK } from '../../../src/summary/worker-liveness.ts'
 import { onServer } from '../../support/database.ts'
 import type { Fault } from './faults.ts'
 import { newLoop } from './loop.ts'
@@ -85,7 +85,7 @@ const frozenRebuild: Fault = async (world, random) => {
 /** What can become of two nodes. */
 export const freezes: Readonly<Record<string, Fault>> = {
   'a frozen leader of the projections': frozenLeader(locks.runner(schema)),
-  'a frozen leader of the summaries': frozenLeader(LEAD),
+  'a frozen leader of the summaries': frozenLeader(LEADER_LOCK),
   'a frozen leader of erasure': frozenLeader('tracebook erasure'),
   'a frozen node': (world, random) => whileFrozen(world, random.pick(world.pair!.nodes), random),
   'a frozen rebuild': frozenRebuild,

@@ -69,7 +69,7 @@ test('the id is the most frequent session id, but the file’s own name when it 
 test('sessions are looked for where Claude Code keeps them', () => {
   assert.equal(claudeCode.roots({}, '/home/me'), ['/home/me/.claude/projects'])
   assert.equal(claudeCode.roots({ CLAUDE_CONFIG_DIR: '/c' }, '/home/me'), ['/c/projects'])
-  assert.is(claudeCode.owns('/x/agent-1.meta.json'), false)
+  assert.is(claudeCode.isSessionFile('/x/agent-1.meta.json'), false)
 })
 
 const filtered: readonly (readonly [string, string | undefined])[] = [

@@ -1,14 +1,14 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
-import { newApi } from '../../../src/sync/client.ts'
-import { connect } from '../../../src/sync/connect.ts'
-import { discover } from '../../../src/sync/discover.ts'
-import { logIn } from '../../../src/sync/login.ts'
-import type { Visibility } from '../../../src/sync/place-trace.ts'
+import { newApiClient } from '../../../src/sync/api/client.ts'
+import { connect } from '../../../src/sync/login/connect.ts'
+import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'
+import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
+import type { Visibility } from '../../../src/sync/upload/upsert-trace.ts'
 import type { Summary, SyncEvent } from '../../../src/sync/report/events.ts'
-import { syncFiles } from '../../../src/sync/run.ts'
-import { statesOf } from '../../../src/sync/states.ts'
+import { syncFiles } from '../../../src/sync/upload/sync-files.ts'
+import { openFileStates } from '../../../src/sync/upload/file-states.ts'
 import { startServer } from './server.ts'
 import { tempFolder } from './temp.ts'
 
@@ -27,17 +27,17 @@ export const newWorld = async () => {
   mkdirSync(sessions)
   const server = await startServer()
   const waits: number[] = []
-  const waiting = { wait: async (ms: number) => void waits.push(ms), random: () => 0.5 }
-  const api = (url: string, token?: string) => newApi(url, token, waiting)
-  const user = await logIn(config, server.url, api)
+  const timing = { sleep: async (ms: number) => void waits.push(ms), random: () => 0.5 }
+  const api = (url: string, token?: string) => newApiClient(url, token, timing)
+  const user = await logInWithDevice(config, server.url, api)
   server.requests.length = 0
 
   const sync = async ({ slug, visibility, dryRun = false, force = false }: Options = {}): Promise<Run> => {
     const events: SyncEvent[] = []
     const report = (event: SyncEvent) => void events.push(event)
-    const files = await discover(claudeCode, [sessions], [], () => {})
+    const files = await findSessionFiles(claudeCode, [sessions], [], () => {})
     const connection = await connect({ config, server: server.url, slug, readOnly: dryRun }, api)
-    const states = statesOf(config, server.url, connection.namespaceId)
+    const states = openFileStates(config, server.url, connection.namespaceId)
     const job = { connection, states, agent: claudeCode, visibility, dryRun, force, report }
     return { summary: await syncFiles(job, files, 0), events }
   }

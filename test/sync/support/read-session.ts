@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
-import type { Session, SessionMessage } from '../../../src/sync/agents/agent.ts'
+import type { SessionFile, SessionMessage } from '../../../src/sync/agents/agent.ts'
 import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
 
 type Read = {
-  readonly session: Session
+  readonly session: SessionFile
   readonly messages: readonly SessionMessage[]
   readonly malformed: readonly number[]
 }
@@ -11,7 +11,10 @@ type Read = {
 /** A whole session file, its messages by their order. */
 export const readSession = async (path: string): Promise<Read> => {
   const malformed: number[] = []
-  const session = await claudeCode.read(path, { size: statSync(path).size, malformed: (line) => malformed.push(line) })
+  const session = await claudeCode.readSession(path, {
+    size: statSync(path).size,
+    onMalformed: (line) => malformed.push(line),
+  })
   const messages = await Array.fromAsync(session.messages())
   return { session, messages: messages.sort((a, b) => a.order - b.order), malformed }
 }

@@ -10,13 +10,13 @@ const argsOf = (input: unknown): Json => {
   return input === undefined || input === null ? {} : { input }
 }
 
-/** The model that answered; undefined for the CLI's own placeholder (README, rule 4). */
+/** The model of an answer; undefined for lines that the CLI wrote itself (README, rule 4). */
 export const modelOf = (json: Json): string | undefined => {
   const model = textOf(messageOf(json)['model'])
   return model === synthetic ? undefined : model
 }
 
-/** Whether the CLI itself wrote the line, and not to report an error: "No response requested." (README, rule 4). */
+/** Whether the CLI wrote the line itself, as "No response requested.", and not to report an error (README, rule 4). */
 export const isFiller = (json: Json): boolean =>
   messageOf(json)['model'] === synthetic && json['isApiErrorMessage'] !== true
 
@@ -28,7 +28,7 @@ const partsOf = (block: Json, calls: ToolCalls, fallback: string): Part[] => {
       return text === undefined ? [] : [{ type: block['type'], content: { text } }]
     }
     case 'tool_use': {
-      const call = calls.called(block['id'], textOf(block['name']) ?? 'unknown', fallback)
+      const call = calls.add(block['id'], textOf(block['name']) ?? 'unknown', fallback)
       return [{ type: 'tool_call', content: { ...call, args: argsOf(block['input']) } }]
     }
     default:
@@ -37,8 +37,8 @@ const partsOf = (block: Json, calls: ToolCalls, fallback: string): Part[] => {
 }
 
 /**
- * The parts of one assistant line (data: rules 3 and 4). A call without an id is named after the message and its place in
- * it: `before` says how many parts the message has already.
+ * The parts of one assistant line (README, rules 3 and 4). `before` is how many parts the message has already: the id of a
+ * tool call without one is made of the message's id and the part's number.
  */
 export const assistantParts = (json: Json, calls: ToolCalls, messageId: string, before: number): readonly Part[] => {
   const blocks = blocksOf(messageOf(json)['content'])

@@ -1,6 +1,6 @@
 import { isObject, type Json, objectOf, textOf } from '../json.ts'
 
-/** The content blocks of a line's message; a string content is one text block, anything that is no block is left out. */
+/** The content blocks of a message. A string is one text block; anything else that is not a block is left out. */
 export const blocksOf = (content: unknown): readonly Json[] => {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return Array.isArray(content) ? content.filter(isObject) : []
@@ -8,7 +8,7 @@ export const blocksOf = (content: unknown): readonly Json[] => {
 
 export const messageOf = (json: Json): Json => objectOf(json['message'])
 
-/** The text of all text blocks, one below the other. */
+/** The text of all text blocks, joined with newlines; undefined when all are blank. */
 export const textOfBlocks = (blocks: readonly Json[]): string | undefined =>
   textOf(
     blocks

@@ -5,17 +5,17 @@ import { type ObjectLine, objectLines } from '../lines.ts'
 export const isSubAgent = (path: string): boolean => basename(path).startsWith('agent-')
 
 /**
- * The lines of a session file that count, in file order: no replay of a line that was read already (README, rule 1),
- * and no sub-agent's line unless the file is that sub-agent's (README, rule 2). `uuids` collects the ids of all lines.
+ * The lines of a session file, in order, without repetitions of a line (README, rule 1), and without the lines of sub-agents
+ * unless it is a sub-agent's file (README, rule 2). The ids of all lines are added to `uuids`.
  */
 export async function* entries(
   path: string,
   size: number,
-  malformed: (line: number) => void,
+  onMalformed: (line: number) => void,
   uuids = new Set<string>(),
 ): AsyncGenerator<ObjectLine> {
   const sidechains = isSubAgent(path)
-  for await (const line of objectLines(path, size, malformed)) {
+  for await (const line of objectLines(path, size, onMalformed)) {
     const { uuid, isSidechain } = line.json
     if (typeof uuid === 'string') {
       if (uuids.has(uuid)) continue

@@ -1,7 +1,7 @@
 import { type Json, objectOf, textOf } from '../json.ts'
 
 /**
- * What stands for an image or a document: `[image image/png 415 kB]` (README, rule 5). The size is that of the encoded
+ * The text that replaces an image or a document: `[image image/png 415 kB]` (README, rule 5). The size is that of the base64
  * text in the file.
  */
 export const placeholder = (block: Json): string => {

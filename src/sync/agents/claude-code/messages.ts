@@ -1,11 +1,11 @@
 import type { Part, SessionMessage } from '../agent.ts'
+import { isExternalId, newLineIds } from '../external-ids.ts'
 import { type Json, millisecondsOf, objectOf } from '../json.ts'
-import { isKey, lineIds } from '../keys.ts'
 import type { ObjectLine } from '../lines.ts'
 import { assistantParts, isFiller, modelOf } from './assistant.ts'
 import { messageOf } from './blocks.ts'
 import { systemParts } from './system.ts'
-import { type ToolCalls, toolCalls } from './tool-calls.ts'
+import { type ToolCalls, newToolCalls } from './tool-calls.ts'
 import { summaryParts, userParts } from './user.ts'
 
 type Draft = Omit<SessionMessage, 'parts'> & { parts: Part[] }
@@ -13,10 +13,10 @@ type Draft = Omit<SessionMessage, 'parts'> & { parts: Part[] }
 /** The id that the lines of one answer share; undefined for every other line (README, rule 3). */
 export const answerId = (json: Json): string | undefined => {
   const { id } = messageOf(json)
-  return json['type'] === 'assistant' && !isFiller(json) && isKey(id) ? id : undefined
+  return json['type'] === 'assistant' && !isFiller(json) && isExternalId(id) ? id : undefined
 }
 
-/** The parts and the role of a line that is a message of its own; undefined for a line that is none (data: rules 5 to 7). */
+/** The role and the parts of a line that is a message of its own; undefined for other lines (README, rules 5 to 7). */
 export const ownMessage = (json: Json, calls: ToolCalls): Pick<SessionMessage, 'role' | 'parts'> | undefined => {
   switch (json['type']) {
     case 'user': {
@@ -48,7 +48,7 @@ const modelPart = (json: Json): { readonly model?: string } => {
   return model === undefined ? {} : { model }
 }
 
-/** What is remembered while a file is read. `open`: the answers whose last line is still to come. */
+/** The state of a reading. `open` holds the answers whose last line has not been read yet. */
 type Reading = {
   readonly lastLineOf: ReadonlyMap<string, number>
   readonly calls: ToolCalls
@@ -57,7 +57,7 @@ type Reading = {
 }
 
 const idOf = ({ lineId }: Reading, { json, text }: ObjectLine): string =>
-  isKey(json['uuid']) ? json['uuid'] : lineId(text)
+  isExternalId(json['uuid']) ? json['uuid'] : lineId(text)
 
 const answer = (
   { calls }: Reading,
@@ -71,7 +71,8 @@ const answer = (
   return { externalId, role: 'assistant', ...modelPart(json), order, ...timeOf(json), parts }
 }
 
-const messageOn = (reading: Reading, line: ObjectLine): SessionMessage | undefined => {
+/** The message that this line completes; undefined when there is none. */
+const readLine = (reading: Reading, line: ObjectLine): SessionMessage | undefined => {
   const { json, number: order } = line
   const { open, lastLineOf, calls } = reading
   const shared = answerId(json)
@@ -89,18 +90,18 @@ const messageOn = (reading: Reading, line: ObjectLine): SessionMessage | undefin
 }
 
 /**
- * The messages of a session (data: rules 3 to 9). The lines of one answer are merged over the whole file; `lastLineOf` says
- * where each ends, so that it is handed on, and forgotten, at that line.
+ * The messages of a session (README, rules 3 to 9). The lines of one answer are merged wherever they are in the file;
+ * `lastLineOf` gives the last line of each answer, so that it is yielded there and need not be kept longer.
  */
 export async function* messagesOf(
   lines: AsyncIterable<ObjectLine>,
   lastLineOf: ReadonlyMap<string, number>,
 ): AsyncGenerator<SessionMessage> {
-  const reading: Reading = { lastLineOf, calls: toolCalls(), lineId: lineIds(), open: new Map() }
+  const reading: Reading = { lastLineOf, calls: newToolCalls(), lineId: newLineIds(), open: new Map() }
   for await (const line of lines) {
-    const message = messageOn(reading, line)
+    const message = readLine(reading, line)
     if (message && message.parts.length > 0) yield message
   }
-  // Left open only when the file changed between the two readings.
+  // Answers are still open only when the file changed between the two readings.
   for (const draft of reading.open.values()) if (draft.parts.length > 0) yield draft
 }

@@ -1,15 +1,16 @@
 import { basename } from 'node:path'
+import { digest } from '../../digest.ts'
 import type { TraceFields } from '../agent.ts'
+import { isExternalId } from '../external-ids.ts'
 import { type Json, textOf } from '../json.ts'
-import { digest, isKey } from '../keys.ts'
 import type { ObjectLine } from '../lines.ts'
 import { titleOf } from '../title.ts'
 import { modelOf } from './assistant.ts'
 import { isSubAgent } from './entries.ts'
 import { answerId, ownMessage } from './messages.ts'
-import { toolCalls } from './tool-calls.ts'
+import { newToolCalls } from './tool-calls.ts'
 
-/** What a first reading of a session file notes: enough to name the session, and to know where each answer ends. */
+/** The result of the first reading: what the trace's id and fields are made of, and the last line of each answer. */
 type Outline = {
   readonly lastLineOf: Map<string, number>
   readonly sessionIds: Map<string, number>
@@ -32,7 +33,7 @@ const noteTitle = (outline: Outline, json: Json): void => {
 
 const notePrompt = (outline: Outline, json: Json): void => {
   if (outline.firstPrompt !== undefined) return
-  const message = ownMessage(json, toolCalls())
+  const message = ownMessage(json, newToolCalls())
   const part = message?.role === 'user' ? message.parts.find(({ type }) => type === 'text') : undefined
   if (part?.type === 'text') outline.firstPrompt = part.content.text
 }
@@ -50,8 +51,8 @@ const note = (outline: Outline, { json, number }: ObjectLine): void => {
   notePrompt(outline, json)
 }
 
-/** Reads `lines` to their end. */
-export const outlineOf = async (lines: AsyncIterable<ObjectLine>): Promise<Outline> => {
+/** Reads all `lines` into an outline. */
+export const readOutline = async (lines: AsyncIterable<ObjectLine>): Promise<Outline> => {
   const outline: Outline = {
     lastLineOf: new Map(),
     sessionIds: new Map(),
@@ -63,35 +64,35 @@ export const outlineOf = async (lines: AsyncIterable<ObjectLine>): Promise<Outli
   return outline
 }
 
-/** The value that comes most often, the first of several. */
+/** The most frequent value; the first one on a tie. */
 const mostFrequent = (values: Iterable<string>): string | undefined => {
   const counts = new Map<string, number>()
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
   return [...counts].reduce<[string, number] | undefined>(
-    (best, one) => (best && best[1] >= one[1] ? best : one),
+    (best, entry) => (best && best[1] >= entry[1] ? best : entry),
     undefined,
   )?.[0]
 }
 
 /**
- * The trace's externalId: a sub-agent's file name, else the most frequent session id (README, rule 9). The one that the
- * file is named after comes first: after a `/clear` a young file may hold more lines of the session before.
+ * The trace's externalId: a sub-agent's file name, else the most frequent session id (README, rule 9). The id in the file name
+ * is preferred where lines have it: shortly after a `/clear`, most lines of a file may belong to the previous session.
  */
 export const externalIdOf = (path: string, { sessionIds }: Outline): string => {
   const name = basename(path).replace(/\.jsonl$/, '')
   const [frequent] = [...sessionIds].sort(([, a], [, b]) => b - a)
   const id = isSubAgent(path) || sessionIds.has(name) ? name : (frequent?.[0] ?? name)
-  return isKey(id) ? id : `session-${digest(id)}`
+  return isExternalId(id) ? id : `session-${digest(id)}`
 }
 
-/** Given by the user, then by the agent, then a summary of this very session (never another's), then the first prompt. */
+/** The user's title, else the agent's, else a summary of this session (files also hold those of others), else the first prompt. */
 const titleFor = ({ titles, summaries, firstPrompt }: Outline, uuids: ReadonlySet<string>): string | undefined =>
   titles.get('custom-title') ??
   titles.get('ai-title') ??
   summaries.findLast(({ leaf }) => typeof leaf === 'string' && uuids.has(leaf))?.summary ??
   (firstPrompt === undefined ? undefined : titleOf(firstPrompt))
 
-/** The trace's fields. `uuids`: the ids of all lines of the file. */
+/** The trace's fields. `uuids` are the ids of all lines of the file. */
 export const traceFields = (agentId: string, outline: Outline, uuids: ReadonlySet<string>): TraceFields => {
   const { projectPath, gitBranch } = outline
   const title = titleFor(outline, uuids)

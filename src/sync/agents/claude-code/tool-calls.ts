@@ -1,34 +1,34 @@
-import { isKey } from '../keys.ts'
+import { isExternalId } from '../external-ids.ts'
 
 type Call = { readonly callId: string; readonly toolName: string }
 
-/** Which call a result answers; results carry no tool name. */
+/** Matches results of tools with their calls, because results do not carry the tool's name. */
 export type ToolCalls = {
-  /** Notes a call. One without an id gets `fallback`. */
-  readonly called: (id: unknown, toolName: string, fallback: string) => Call
-  /** The call with this id; without an id, the oldest call that had none and has no answer yet. */
-  readonly answered: (id: unknown) => Call
+  /** Adds a call. One without an id gets `fallbackId`. */
+  readonly add: (id: unknown, toolName: string, fallbackId: string) => Call
+  /** The call with this id; without an id, the oldest call without one that has no result yet. */
+  readonly findForResult: (id: unknown) => Call
 }
 
 /** The calls of one session file, in the order of its lines (README, rule 5). */
-export const toolCalls = (): ToolCalls => {
-  const names = new Map<string, string>()
-  const nameless: Call[] = []
-  let unanswered = 0
+export const newToolCalls = (): ToolCalls => {
+  const toolNames = new Map<string, string>()
+  const withoutId: Call[] = []
+  let nextUnanswered = 0
   return {
-    called: (id, toolName, fallback) => {
-      if (!isKey(id)) {
-        const call = { callId: fallback, toolName }
-        nameless.push(call)
+    add: (id, toolName, fallbackId) => {
+      if (!isExternalId(id)) {
+        const call = { callId: fallbackId, toolName }
+        withoutId.push(call)
         return call
       }
-      names.set(id, toolName)
+      toolNames.set(id, toolName)
       return { callId: id, toolName }
     },
-    answered: (id) => {
-      if (isKey(id)) return { callId: id, toolName: names.get(id) ?? 'unknown' }
-      if (unanswered === nameless.length) return { callId: 'unknown', toolName: 'unknown' }
-      return nameless[unanswered++]!
+    findForResult: (id) => {
+      if (isExternalId(id)) return { callId: id, toolName: toolNames.get(id) ?? 'unknown' }
+      if (nextUnanswered === withoutId.length) return { callId: 'unknown', toolName: 'unknown' }
+      return withoutId[nextUnanswered++]!
     },
   }
 }

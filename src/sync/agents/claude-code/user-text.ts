@@ -1,5 +1,5 @@
-/** What the CLI puts into the user's place, by its beginning (README, rule 5). */
-const injected = [
+/** How the texts begin that the CLI inserts into user messages (README, rule 5). */
+const INJECTED = [
   '<local-command-caveat>',
   '<local-command-stdout>',
   '<local-command-stderr>',
@@ -10,22 +10,23 @@ const injected = [
   '[Request interrupted',
   'Stop hook feedback:',
 ]
-const leading = ['ide_opened_file', 'ide_selection']
+/** Elements that IDEs put in front of what the user typed. */
+const IDE_TAGS = ['ide_opened_file', 'ide_selection']
 
-/** The inside of the first `<tag>…</tag>`, trimmed. */
+/** The trimmed content of the first `<tag>…</tag>`. */
 const element = (text: string, tag: string): string | undefined => {
   const start = text.indexOf(`<${tag}>`)
   const end = start === -1 ? -1 : text.indexOf(`</${tag}>`, start)
   return end === -1 ? undefined : text.slice(start + tag.length + 2, end).trim()
 }
 
-const withoutIde = (text: string): string => {
-  for (let left = text; ;) {
-    const rest = left.trimStart()
-    const tag = leading.find((name) => rest.startsWith(`<${name}>`))
-    const end = tag ? rest.indexOf(`</${tag}>`) : -1
-    if (!tag || end === -1) return left
-    left = rest.slice(end + tag.length + 3).trimStart()
+const withoutIdeElements = (text: string): string => {
+  for (let rest = text; ;) {
+    const trimmed = rest.trimStart()
+    const tag = IDE_TAGS.find((name) => trimmed.startsWith(`<${name}>`))
+    const end = tag ? trimmed.indexOf(`</${tag}>`) : -1
+    if (!tag || end === -1) return rest
+    rest = trimmed.slice(end + tag.length + 3).trimStart()
   }
 }
 
@@ -35,13 +36,13 @@ const slashCommand = (text: string): string | undefined => {
 }
 
 /**
- * What the user typed of one text block of a user line; undefined when the CLI wrote all of it. A slash command becomes
- * `/name args` (README, rule 5).
+ * The text that the user typed in one text block of a user line; undefined when the CLI wrote all of it. A slash command
+ * becomes `/name args` (README, rule 5).
  */
 export const typedText = (block: string): string | undefined => {
-  const text = withoutIde(block)
+  const text = withoutIdeElements(block)
   const start = text.trimStart()
-  if (start === '' || injected.some((mark) => start.startsWith(mark))) return undefined
+  if (start === '' || INJECTED.some((prefix) => start.startsWith(prefix))) return undefined
   if (start.startsWith('<command-name>') || start.startsWith('<command-message>')) return slashCommand(start) ?? text
   return text
 }

@@ -22,7 +22,7 @@ const outputOf = (content: unknown): string => {
 const toolResult = (block: Json, calls: ToolCalls): Part => ({
   type: 'tool_result',
   content: {
-    ...calls.answered(block['tool_use_id']),
+    ...calls.findForResult(block['tool_use_id']),
     output: outputOf(block['content']),
     status: block['is_error'] === true ? 'error' : 'success',
   },
@@ -34,9 +34,9 @@ const partsOf = (block: Json, calls: ToolCalls): Part[] => {
   return block['type'] === 'text' && typeof block['text'] === 'string' ? text(typedText(block['text'])) : []
 }
 
-/** The parts of a user line's content: what the user typed, and the results of tools (README, rule 5). */
+/** The parts of a user line: what the user typed, and results of tools (README, rule 5). */
 export const userParts = (content: unknown, calls: ToolCalls): readonly Part[] =>
   blocksOf(content).flatMap((block) => partsOf(block, calls))
 
-/** The one part of a compaction's summary. */
+/** The part of a compaction's summary. */
 export const summaryParts = (content: unknown): readonly Part[] => text(textOfBlocks(blocksOf(content)))

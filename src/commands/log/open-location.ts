@@ -1,0 +1,67 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Environment } from '../../config.ts'
+import { diskGuard } from '../../embedded/disk.ts'
+import { lockDataDir } from '../../embedded/lock.ts'
+import { startPostgres } from '../../embedded/postgres.ts'
+import type { EventLog } from '../../log/log.ts'
+import { openAdapter } from '../../log/open-log.ts'
+
+/** The location that means the PostgreSQL under `DATA_DIR`; all others are URLs. */
+const EMBEDDED = 'embedded'
+
+const silentLogger = { info: () => {}, warn: () => {}, error: () => {} }
+
+/** Only these two variables are validated, because the command does not use the others. */
+const { DATA_DIR, DISK_RESERVE_MB } = Environment.shape
+
+const assertHoldsPostgres = (dataDir: string) =>
+  access(join(dataDir, 'postgres')).catch(() => {
+    throw new Error(`${dataDir} holds no PostgreSQL: set DATA_DIR to the folder of the service`)
+  })
+
+/** Refuses appends when the disk is nearly full, because a full disk would stop PostgreSQL. @throws Error from `append` */
+const withDiskGuard = (log: EventLog, dataDir: string): EventLog => {
+  const isLow = diskGuard({ dir: dataDir, reserveMb: DISK_RESERVE_MB.parse(process.env.DISK_RESERVE_MB || undefined) })
+  const append: EventLog['append'] = async (...args) => {
+    if (isLow()) throw new Error(`the disk of ${dataDir} is nearly full; make room and run the copy again`)
+    return log.append(...args)
+  }
+  return { ...log, append }
+}
+
+const lockUnlessServed = (dataDir: string) =>
+  lockDataDir(dataDir).catch((error: Error) => {
+    throw new Error(`${error.message}. Stop it first: what a service writes during a copy would be missing`, {
+      cause: error,
+    })
+  })
+
+/**
+ * Starts the PostgreSQL of `DATA_DIR` while the log is open. Refuses while a service runs there: its database could be
+ * reached, but the copy would silently miss what the service writes meanwhile.
+ */
+const openEmbedded = async (role: Role, signal: AbortSignal): Promise<EventLog> => {
+  const dataDir = DATA_DIR.parse(process.env.DATA_DIR || undefined)
+  if (role === 'source') await assertHoldsPostgres(dataDir)
+  const cleanups = [(await lockUnlessServed(dataDir)).release]
+  const close = async () => {
+    for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp()
+  }
+  try {
+    const postgres = await startPostgres({ dataDir, log: silentLogger, signal })
+    cleanups.push(() => postgres.stop('fast'))
+    const log = await openAdapter(postgres.url)
+    cleanups.push(log.close)
+    return { ...(role === 'target' ? withDiskGuard(log, dataDir) : log), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+type Role = 'source' | 'target'
+
+/** Opens the log at a URL, or, for `embedded`, that of `DATA_DIR`. Closing it also stops a PostgreSQL that was started for it. */
+export const openLocation = (location: string, role: Role, signal: AbortSignal): Promise<EventLog> =>
+  location === EMBEDDED ? openEmbedded(role, signal) : openAdapter(location)

@@ -1,0 +1,28 @@
+import { Command } from 'commander'
+import { exitCodes, exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { startScavenge } from '../../log/eventstoredb/scavenge.ts'
+
+const help = `
+Events that were erased leave the disk of EventStoreDB with a scavenge; the log in
+Postgres needs none. It runs on in the server. In a cluster, start one on each node,
+with the address of that node.
+
+Environment:
+  EVENTSTORE_URL  the server, when --url is not given
+
+Exit codes: 0 started, 1 the server refused or did not answer, 2 wrong usage`
+
+const scavenge = async (url: string | undefined): Promise<number> => {
+  if (!url) throw new Error('EVENTSTORE_URL is not set, and --url is not given')
+  console.log(`Scavenge ${await startScavenge(url)} has started.`)
+  return exitCodes.ok
+}
+
+/** `tracebook log scavenge` */
+export const scavengeCommand = (): Command =>
+  new Command('scavenge')
+    .description('Free the disk of what has been erased from a log in EventStoreDB')
+    .option('--url <url>', 'the server (default: $EVENTSTORE_URL)')
+    .addHelpText('after', help)
+    .exitOverride(exitOnUsage)
+    .action(({ url }: { readonly url?: string }) => runCommand(() => scavenge(url ?? process.env.EVENTSTORE_URL)))

@@ -1,0 +1,72 @@
+import type pg from 'pg'
+import type { OpenGroups } from '../engine/open-groups.ts'
+import type { Reads } from '../engine/reads.ts'
+import { Unavailable } from '../engine/rejected.ts'
+import { withTimeout } from '../engine/with-timeout.ts'
+import type { Readiness } from '../http/health.ts'
+import type { EventLog } from '../log/log.ts'
+import { newClockCheck } from '../postgres/clock-check.ts'
+import { MAX_LAG_MS, newProjectorWatch, readModelsHealth } from './read-models-health.ts'
+import { UNREACHABLE } from './log.ts'
+
+export type HealthOptions = {
+  readonly groups: OpenGroups
+  readonly log: Pick<EventLog, 'head'>
+  /** Why the log cannot be used, for people; undefined when it can. */
+  readonly logProblem: () => string | undefined
+  readonly reads: Pick<Reads<unknown>, 'check'>
+  /** Queried for other processes, and for the database's clock. */
+  readonly pool: pg.Pool
+  /** The last position that this node's caches have observed. */
+  readonly lastSeen: () => bigint
+  readonly isDiskLow: () => boolean
+  /** The clock, in milliseconds. */
+  readonly now: () => number
+}
+
+export type ServiceHealth = {
+  /** @throws Unavailable while writes must be refused: the log away, projections stopped or far behind, the disk nearly full */
+  readonly assertWritable: () => void
+  readonly readiness: () => Promise<Readiness>
+}
+
+/** How long the log may take to answer where it ends. */
+const HEAD_TIMEOUT_MS = 5_000
+
+export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
+  const { groups, log, logProblem, reads, pool, lastSeen, isDiskLow, now } = options
+  const clock = newClockCheck({ pool, now })
+  const projectors = newProjectorWatch(pool)
+
+  const assertWritable = () => {
+    const problem = logProblem()
+    if (problem) throw new Unavailable(problem)
+    if (isDiskLow()) throw new Unavailable('the disk is nearly full')
+    const state = groups.main.state()
+    if (state?.is === 'stopped') throw new Unavailable(`projections have stopped: ${state.reason}`)
+    if (groups.main.lag.ms() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
+  }
+
+  const headProblem = () =>
+    withTimeout(HEAD_TIMEOUT_MS, UNREACHABLE, log.head()).then(
+      () => undefined,
+      () => UNREACHABLE,
+    )
+
+  const readiness = async (): Promise<Readiness> => {
+    const [health, clockProblem, readProblem, logFailure] = await Promise.all([
+      readModelsHealth({ groups, pool, lastSeen, projectors }),
+      clock.problem(),
+      reads.check(),
+      logProblem() ?? headProblem(),
+    ])
+    const isProblem = (reason: string | undefined) => reason !== undefined
+    const diskProblem = isDiskLow() ? 'the disk is nearly full: writes are refused' : undefined
+    return {
+      missing: [...health.missing, ...[readProblem, logFailure, diskProblem].filter(isProblem)],
+      degraded: [...health.degraded, ...[clockProblem].filter(isProblem)],
+    }
+  }
+
+  return { assertWritable, readiness }
+}

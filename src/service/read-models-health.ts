@@ -1,0 +1,103 @@
+import type pg from 'pg'
+import { type BuildState, readBuildState } from '../engine/build-state.ts'
+import type { OpenGroup } from '../engine/open-group.ts'
+import type { OpenGroups } from '../engine/open-groups.ts'
+import { locks } from '../engine/schema.ts'
+import { hasLeader } from '../postgres/leader.ts'
+import { percentDone } from '../percent.ts'
+import type { Readiness } from '../http/health.ts'
+
+/** Read models that are further behind the log count as missing. */
+export const MAX_LAG_MS = 5_000
+
+/** How long another process may take to take over the projections; until then nothing is reported. */
+const TAKEOVER_MS = 10_000
+
+/** For how many milliseconds no process has kept the read models of a group up to date, since the first call; 0 when one does. */
+export type ProjectorWatch = (node: OpenGroup) => Promise<number>
+
+export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => performance.now()): ProjectorWatch => {
+  const since = new Map<string, number>()
+  return async ({ schema }) => {
+    if (await hasLeader(pool as pg.Pool, locks.runner(schema))) {
+      since.delete(schema)
+      return 0
+    }
+    if (!since.has(schema)) since.set(schema, clock())
+    return clock() - since.get(schema)!
+  }
+}
+
+export type ReadModelsHealthOptions = {
+  readonly groups: OpenGroups
+  /** Queried for what other processes build. */
+  readonly pool: Pick<pg.Pool, 'query'>
+  /** The last position that this node's caches have observed. */
+  readonly lastSeen: () => bigint
+  readonly projectors: ProjectorWatch
+}
+
+/** The state of read models that another process builds. `hasNoRunner`: this process cannot build them itself. */
+const healthOfBuild = (build: BuildState, lastSeen: bigint, hasNoRunner: boolean): Readiness => {
+  switch (build.is) {
+    case 'serving':
+      return { missing: [], degraded: [] }
+    case 'building':
+      return { missing: [`read models are being built: ${percentDone(0n, build.position, lastSeen)} %`], degraded: [] }
+    case 'rebuilding':
+      return {
+        missing: [],
+        degraded: [`read models are being rebuilt: ${percentDone(0n, build.position, lastSeen)} %`],
+      }
+    case 'missing':
+      // A process with a runner of its own is about to build them.
+      return {
+        missing: hasNoRunner ? ['the read models are not there, and no projector builds them'] : [],
+        degraded: [],
+      }
+  }
+}
+
+/** The problem that no process keeps the read models up to date, for a process that does not do so itself. */
+const projectorHealth = async (node: OpenGroup, projectors: ProjectorWatch): Promise<string[]> =>
+  (await projectors(node)) > TAKEOVER_MS
+    ? ['no process keeps the read models up to date: start one with the role projector']
+    : []
+
+/** The state of one group of read models. */
+const healthOf = async (
+  node: OpenGroup,
+  { pool, lastSeen, projectors }: ReadModelsHealthOptions,
+): Promise<Readiness> => {
+  const [missing, degraded]: [string[], string[]] = [[], []]
+  const state = node.state()
+  if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
+  if (state?.is === 'rebuilding')
+    missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
+  else {
+    const other = await readBuildState(pool as pg.Pool, node.group)
+      .then((build) => healthOfBuild(build, lastSeen(), state === undefined))
+      .catch(() => undefined) // the database is away, which `reads.check` reports
+    missing.push(...(other?.missing ?? []))
+    degraded.push(...(other?.degraded ?? []))
+    if (!state && other && other.missing.length === 0)
+      missing.push(...(await projectorHealth(node, projectors).catch(() => [])))
+  }
+  const behind = Math.round(node.lag.ms() / 1_000)
+  if (node.lag.ms() > MAX_LAG_MS) missing.push(`the read models are too far behind: ${behind} s`)
+  degraded.push(...node.quarantine.list().map(({ stream, reason }) => `${stream} is in quarantine: ${reason}`))
+  return { missing, degraded }
+}
+
+/** The state of all groups. Only the main group can make the service not ready; problems of others count as degraded. */
+export const readModelsHealth = async (options: ReadModelsHealthOptions): Promise<Readiness> => {
+  const { main, all } = options.groups
+  const found = await Promise.all(all.map(async (node) => ({ node, health: await healthOf(node, options) })))
+  const others = found
+    .filter(({ node }) => node !== main)
+    .flatMap(({ node, health }) =>
+      [...health.missing, ...health.degraded].map((reason) => `${node.group.name}: ${reason}`),
+    )
+  const { missing, degraded } = found.find(({ node }) => node === main)!.health
+  return { missing, degraded: [...degraded, ...others] }
+}

@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { cookieNameOf, cookieOf } from '../http/auth.ts'
+import { cookie } from '../http/cookies.ts'
+import type { HttpConfig } from '../http/settings.ts'
+import { LIFETIME_MS } from './handshakes.ts'
+
+const nameOf = (config: HttpConfig) => `${cookieNameOf(config)}-signin`
+
+/** The value of the cookie that `ensureBrowserCookie` sets; undefined for any other value. */
+export const readBrowserCookie = ({ headers }: FastifyRequest, config: HttpConfig): string | undefined => {
+  const value = headers.cookie === undefined ? undefined : cookieOf(headers.cookie, nameOf(config))
+  return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined
+}
+
+/**
+ * Sets a random cookie in the browser where a sign-in was started or is to be confirmed, and returns its value: the sign-in
+ * can only go on in that browser. Several sign-ins at once share one cookie.
+ */
+export const ensureBrowserCookie = (request: FastifyRequest, reply: FastifyReply, config: HttpConfig): string => {
+  const value = readBrowserCookie(request, config) ?? randomBytes(32).toString('base64url')
+  reply.header('set-cookie', cookie(nameOf(config), value, LIFETIME_MS / 1_000))
+  return value
+}

@@ -1,0 +1,107 @@
+import { setTimeout } from 'node:timers/promises'
+import { type JobHelpers, Logger, type WorkerPool, runMigrations, runTaskList } from 'graphile-worker'
+import type pg from 'pg'
+import { withTimeout } from '../engine/with-timeout.ts'
+import { newJobPool } from './job-pool.ts'
+import { rescheduleStatement, indexLockedJobs } from './worker-liveness.ts'
+import { type Payload, TASK } from './process-state.ts'
+
+/** One run of a job. `isLast`: a failure of it is final. */
+export type Attempt = { readonly isLast: boolean; readonly signal: AbortSignal }
+
+export type JobRunnerOptions = {
+  readonly url: string
+  /** One of them only listens. */
+  readonly connections: number
+  readonly concurrency: number
+  readonly run: (payload: Payload, attempt: Attempt) => Promise<void>
+  readonly logger: { debug(data: object, message: string): void }
+}
+
+export type JobRunner = {
+  /** The name under which this process locks jobs. */
+  readonly id: string
+  /** Starts to take jobs. Called once the liveness lock is held. */
+  open(): void
+  /** Resolves when the runner has stopped, also by itself after an error. */
+  readonly ended: Promise<void>
+  close(): Promise<void>
+}
+
+const POLL_MS = 500
+const STOP_TIMEOUT_MS = 1_000
+const RESCHEDULE_RETRY_MS = 20
+/** The job store's own search for jobs that were locked for hours reads all jobs; `worker-liveness.ts` finds them within seconds. */
+const STALE_LOCK_SWEEP_MS = 60 * 60_000
+
+/** Reschedules jobs that the stop has interrupted. Tries again while the runner still stores that they failed. */
+const rescheduleInterrupted = async (pool: pg.Pool, ids: readonly string[]) => {
+  for (let left = new Set(ids); left.size > 0 && !pool.ending; await setTimeout(RESCHEDULE_RETRY_MS)) {
+    const { rows } = await pool.query<{ id: string }>(rescheduleStatement, [[...left]])
+    left = left.difference(new Set(rows.map(({ id }) => id)))
+  }
+}
+
+const SLOW = 'the job runner takes too long to stop'
+const withinStopTimeout = (work: PromiseLike<unknown> | unknown) =>
+  withTimeout(STOP_TIMEOUT_MS, SLOW, Promise.resolve(work)).catch(() => {})
+
+/** Starts the job runner on a small pool of its own. It takes no job before `open` is called. */
+export const startJobRunner = async ({
+  url,
+  connections,
+  concurrency,
+  run,
+  logger,
+}: JobRunnerOptions): Promise<JobRunner> => {
+  const { pool, close: closePool } = newJobPool(url, connections)
+  const stop = new AbortController()
+  let open = () => {}
+  const opened = new Promise<null>((resolve) => (open = () => resolve(null)))
+  const interrupted: string[] = []
+  const task = async (payload: unknown, { job }: JobHelpers) => {
+    try {
+      await run(payload as Payload, { isLast: job.attempts >= job.max_attempts, signal: stop.signal })
+    } catch (error) {
+      if (stop.signal.aborted) interrupted.push(job.id)
+      throw error
+    }
+  }
+  const options = {
+    pollInterval: POLL_MS,
+    concurrency,
+    noHandleSignals: true,
+    forbiddenFlags: () => opened, // the runner waits for this before every query for a job
+    // Only in batches are outcomes stored with retries; one by one, a lost connection would be an unhandled rejection.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    minResetLockedInterval: STALE_LOCK_SWEEP_MS,
+    maxResetLockedInterval: 2 * STALE_LOCK_SWEEP_MS,
+    logger: new Logger(() => (level, message, meta) => logger.debug({ level, ...metaOf(meta) }, message)),
+  }
+  let runner: WorkerPool
+  try {
+    await runMigrations({ pgPool: pool, logger: options.logger })
+    await indexLockedJobs(pool).catch((error: Error) =>
+      logger.debug({ reason: error.message }, 'locked jobs lack an index'),
+    )
+    runner = runTaskList(options, { [TASK]: task }, pool)
+  } catch (error) {
+    await closePool()
+    throw error
+  }
+  const ended = runner.promise.catch(() => {})
+  const close = async () => {
+    stop.abort()
+    open()
+    await withinStopTimeout(runner.gracefulShutdown())
+    await withinStopTimeout(rescheduleInterrupted(pool, interrupted))
+    await closePool()
+  }
+  return { id: runner.id, open, ended, close }
+}
+
+/** The id of the job only: whole errors and jobs are too long for a log line. */
+const metaOf = (meta: object | undefined) => {
+  const { job } = (meta ?? {}) as { job?: { id?: string } }
+  return job ? { job: job.id } : {}
+}

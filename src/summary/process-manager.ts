@@ -1,0 +1,131 @@
+import { setTimeout } from 'node:timers/promises'
+import type pg from 'pg'
+import { anchorOf } from '../engine/checkpoint.ts'
+import type { Codec } from '../engine/codec.ts'
+import { decodeEvent } from '../engine/decode-event.ts'
+import { hasLogLostEvents } from '../engine/process-checkpoint.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
+import { streamIdOf } from '../engine/stream.ts'
+import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
+import { writeUuid } from '../uuid.ts'
+import { type SummaryRule, type SummaryEvent, type TimerChange, type Tracked, isRelevant, react } from './react.ts'
+import {
+  type Schedule,
+  loadStates,
+  moveCheckpoint,
+  readCheckpoint,
+  readProgress,
+  saveStates,
+  setNextTimers,
+  setTimers,
+  startOver,
+} from './process-state.ts'
+
+export type ProcessManagerOptions = {
+  readonly client: pg.ClientBase
+  readonly log: EventLog
+  readonly codec: Codec
+  readonly rule: SummaryRule
+  readonly attempts: number
+  readonly now: () => number
+  /** Called for each event that cannot be read; it is left out. */
+  readonly onUnreadable: (event: RecordedEvent, error: unknown) => void
+  readonly signal: AbortSignal
+}
+
+/** The checkpoint is stored after this many events when none of them is relevant. */
+const MAX_UNSAVED = 5_000n
+/** Events that are appended within this time are handled in one transaction. */
+const BATCH_DELAY_MS = 50
+const FULL_BATCH = 500
+
+const inTransaction = async <T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> => {
+  await client.query('begin')
+  try {
+    const result = await work()
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+type TraceFact = SummaryEvent & DecodedEvent
+
+const scratch = Buffer.alloc(16)
+
+/** The decoded event of a trace; undefined when it cannot be read. */
+const toFact = ({ codec, onUnreadable }: ProcessManagerOptions, event: RecordedEvent): TraceFact | undefined => {
+  try {
+    writeUuid(scratch, streamIdOf(event), 0) // throws when the stream's id is no UUID
+    return decodeEvent(codec, event) as TraceFact
+  } catch (error) {
+    onUnreadable(event, error)
+    return undefined
+  }
+}
+
+/**
+ * The process manager: follows the log from its checkpoint, and stores states, timers and checkpoint in one transaction.
+ * An event that cannot be read is left out; only its own trace may lack a summary because of it.
+ * Resolves after the signal; rejects when the connection or the checkpoint is lost.
+ */
+export const runProcessManager = async (options: ProcessManagerOptions): Promise<void> => {
+  const { client, log, rule, attempts, now, signal } = options
+  const schedule = (): Schedule => ({ attempts, now: now() })
+  const { epoch } = await log.identity()
+  if (await hasLogLostEvents(log, await readCheckpoint(client), epoch)) await startOver(client)
+  let { position: at, catchUp } = await readProgress(client, await log.head())
+
+  const reactToAll = async (facts: readonly TraceFact[]) => {
+    const states: Map<string, Tracked | undefined> = await loadStates(client, [
+      ...new Set(facts.map(({ streamId }) => streamId)),
+    ])
+    const timers = new Map<string, TimerChange>()
+    for (const fact of facts) {
+      const { state, timer } = react(states.get(fact.streamId), fact, rule)
+      states.set(fact.streamId, state)
+      if (timer) timers.set(fact.streamId, timer)
+    }
+    await saveStates(client, states)
+    return timers
+  }
+
+  let anchor: ReturnType<typeof anchorOf>
+
+  const apply = async (facts: readonly TraceFact[], through: bigint) => {
+    if ((await log.identity()).epoch !== epoch) throw new LogChanged()
+    await inTransaction(client, async () => {
+      await moveCheckpoint(client, { from: at, through, epoch, anchor })
+      if (facts.length === 0) return
+      const timers = await reactToAll(facts)
+      if (!catchUp) await setTimers(client, timers, through, schedule())
+    })
+    at = through
+  }
+
+  const hasCaughtUp = (through: bigint) => catchUp !== undefined && through >= catchUp.until
+
+  /** Sets the timers of all due traces, in many transactions: one for a large log would exceed every timeout. */
+  const endCatchUp = async () => {
+    while (catchUp && !signal.aborted) {
+      const { until, reached } = catchUp
+      const next = await inTransaction(client, () => setNextTimers(client, reached, at, schedule()))
+      catchUp = next === undefined ? undefined : { until, reached: next }
+    }
+  }
+
+  if (hasCaughtUp(at)) await endCatchUp()
+  for await (const { events, through } of log.follow({ after: at, signal })) {
+    anchor = anchorOf(events) ?? anchor
+    const relevant = events.filter(({ type }) => isRelevant(type))
+    if (relevant.length === 0 && !hasCaughtUp(through) && through - at < MAX_UNSAVED) continue
+    await apply(
+      relevant.flatMap((event) => toFact(options, event) ?? []),
+      through,
+    )
+    if (hasCaughtUp(at)) await endCatchUp()
+    if (events.length < FULL_BATCH) await setTimeout(BATCH_DELAY_MS, undefined, { signal }).catch(() => {})
+  }
+}

@@ -1,0 +1,91 @@
+import createClient from 'openapi-fetch'
+import { boundedFetch } from './bounded-fetch.ts'
+import { RequestFailed } from './errors.ts'
+import type { components, paths } from './openapi.d.ts'
+import { responseData, type SendRequest } from './response-data.ts'
+import { realTiming, type RetryTiming, withRetry } from './retry.ts'
+
+const TIMEOUT_MS = 120_000
+
+type Schemas = components['schemas']
+type WithNamespace = { readonly namespaceId: string; readonly namespaceSlug: string }
+type DeviceBody = Schemas['SessionCreate']
+type TraceBody = Schemas['TraceUpsert']
+
+export type NewSession = Schemas['NewSession'] & WithNamespace
+export type CurrentSession = Schemas['CurrentSession'] & { readonly session: WithNamespace }
+export type SignInReview = Schemas['SignInReview']
+export type TraceSummary = Pick<Schemas['TraceDetail'], 'visibility' | 'namespace'>
+export type UpsertCounts = { readonly created: number; readonly updated: number; readonly unchanged: number }
+
+/** The endpoints that the command line uses. Every method throws RequestFailed. */
+export type ApiClient = {
+  readonly newSession: (device: DeviceBody) => Promise<NewSession>
+  readonly session: () => Promise<CurrentSession>
+  readonly startSignIn: (request: Schemas['AuthStart']) => Promise<Schemas['AuthStarted']>
+  /** Which account and user completing the sign-in would join; changes nothing. */
+  readonly reviewSignIn: (codes: Schemas['AuthComplete']) => Promise<SignInReview>
+  readonly completeSignIn: (codes: Schemas['AuthComplete']) => Promise<NewSession>
+  readonly namespace: (slug: string) => Promise<Schemas['Namespace']>
+  readonly trace: (externalId: string) => Promise<TraceSummary>
+  readonly putTrace: (externalId: string, fields: TraceBody) => Promise<void>
+  readonly patchTrace: (externalId: string, fields: TraceBody) => Promise<void>
+  /** `messages` are up to 200 messages, each as JSON text. */
+  readonly upsertMessages: (externalId: string, messages: readonly string[]) => Promise<UpsertCounts>
+}
+
+/** The client of one server; of a session with its token. */
+export type NewApiClient = (server: string, token?: string) => ApiClient
+
+/** The request body of a batch, from messages as JSON text. */
+export const batchJson = (messages: readonly string[]): string => `{"messages":[${messages.join(',')}]}`
+
+/** A user who has left all namespaces can store no traces. Throws RequestFailed with status 403 for a session of theirs. */
+const requireNamespace = <Session extends Partial<WithNamespace>>(session: Session): Session & WithNamespace => {
+  const { namespaceId, namespaceSlug } = session
+  if (namespaceId === undefined || namespaceSlug === undefined)
+    throw new RequestFailed('you are a member of no namespace', { status: 403 })
+  return { ...session, namespaceId, namespaceSlug }
+}
+
+const newHttp = (server: string, token: string | undefined) =>
+  createClient<paths>({
+    baseUrl: server,
+    // Redirects are not followed, so that a token never reaches another server.
+    redirect: 'manual',
+    headers: { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+    fetch: (request) => boundedFetch(request, TIMEOUT_MS),
+  })
+
+/**
+ * The client of the API at `server`, a URL without trailing slash, authenticated with `token`. Temporary failures are
+ * retried (`withRetry`).
+ */
+export const newApiClient = (server: string, token?: string, timing: RetryTiming = realTiming): ApiClient => {
+  const http = newHttp(server, token)
+  const call = <Data>(send: SendRequest<Data>): Promise<Data> => withRetry(() => responseData(server, send), timing)
+  const at = (externalId: string) => ({ params: { path: { externalId } } })
+  return {
+    newSession: async (body) => requireNamespace((await call(() => http.POST('/v1/session', { body }))).session),
+    session: async () => {
+      const found = await call(() => http.GET('/v1/session'))
+      return { ...found, session: requireNamespace(found.session) }
+    },
+    startSignIn: (body) => call(() => http.POST('/v1/auth/start', { body })),
+    reviewSignIn: (body) => call(() => http.POST('/v1/auth/review', { body })),
+    completeSignIn: async (body) =>
+      requireNamespace((await call(() => http.POST('/v1/auth/complete', { body }))).session),
+    namespace: async (slug) =>
+      (await call(() => http.GET('/v1/namespaces/{slug}', { params: { path: { slug } } }))).namespace,
+    trace: async (externalId) => (await call(() => http.GET('/v1/traces/{externalId}', at(externalId)))).trace,
+    putTrace: async (externalId, body) =>
+      void (await call(() => http.PUT('/v1/traces/{externalId}', { ...at(externalId), body }))),
+    patchTrace: async (externalId, body) =>
+      void (await call(() => http.PATCH('/v1/traces/{externalId}', { ...at(externalId), body }))),
+    upsertMessages: (externalId, messages) => {
+      // Sent as the given text, because parsing and serializing again would round large numbers.
+      const exact = { body: { messages: [] }, bodySerializer: () => batchJson(messages) }
+      return call(() => http.POST('/v1/traces/{externalId}/messages/batch', { ...at(externalId), ...exact }))
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { RequestFailed } from './errors.ts'
+
+const ErrorEnvelope = z.object({ error: z.object({ code: z.string(), message: z.string() }) })
+const DataEnvelope = z.object({ ok: z.literal(true), data: z.record(z.string(), z.unknown()) })
+
+type EnvelopeResponse<Data> = {
+  readonly data?: { readonly ok: true; readonly data: Data }
+  readonly error?: unknown
+  readonly response: Response
+}
+
+/** Sends a request with `openapi-fetch`; called again for each retry. */
+export type SendRequest<Data> = () => Promise<EnvelopeResponse<Data>>
+
+/** The milliseconds of a `Retry-After` header, which holds seconds or a date; undefined without one. */
+const parseRetryAfter = (header: string | null): number | undefined => {
+  if (header === null) return undefined
+  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+}
+
+const networkReason = (error: unknown): string => {
+  const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } }
+  if (name === 'TimeoutError') return 'no answer in time'
+  return cause?.code === 'ECONNREFUSED' ? 'connection refused' : (cause?.message ?? cause?.code ?? String(error))
+}
+
+const notTracebook = 'it does not answer like Tracebook'
+
+const refusedError = (server: string, { error, response }: EnvelopeResponse<unknown>): RequestFailed => {
+  const { status, headers, ok } = response
+  const known = ErrorEnvelope.safeParse(error).data?.error
+  const retryAfterMs = parseRetryAfter(headers.get('retry-after'))
+  const location = headers.get('location')
+  const reason = location ? `it moved to ${location}` : ok ? notTracebook : `status ${status}`
+  return new RequestFailed(known?.message ?? `${server}: ${reason}`, {
+    status,
+    ...(known && { code: known.code }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
+}
+
+const networkError = (server: string, error: unknown): unknown => {
+  if (error instanceof SyntaxError)
+    return new RequestFailed(`${server}: ${notTracebook}`, { status: 200 }, { cause: error })
+  // `fetch` rejects with a TypeError when the connection fails, and with a DOMException after a timeout.
+  if (!(error instanceof TypeError || error instanceof DOMException)) return error
+  return new RequestFailed(`cannot reach ${server}: ${networkReason(error)}`, {}, { cause: error })
+}
+
+/**
+ * Sends a request and returns `data` of its envelope, `{ ok: true, data }`. Throws RequestFailed when `server` refuses the
+ * request, cannot be reached, or answers anything else.
+ */
+export const responseData = async <Data>(server: string, send: SendRequest<Data>): Promise<Data> => {
+  const response = await send().catch((error: unknown) => {
+    throw networkError(server, error)
+  })
+  if (response.data && DataEnvelope.safeParse(response.data).success) return response.data.data
+  throw refusedError(server, response)
+}

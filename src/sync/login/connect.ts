@@ -1,0 +1,96 @@
+import { hostname } from 'node:os'
+import { commandName } from '../../cli/command-name.ts'
+import { UsageError } from '../../cli/exit.ts'
+import type { ApiClient, NewApiClient } from '../api/client.ts'
+import { hasStatus } from '../api/errors.ts'
+import { type Credentials, serversWithLogin, readCredentials, writeCredentials } from './credentials.ts'
+
+/** `slug` is the namespace; default: that of the login. With `readOnly` no session is started in it. */
+type ConnectOptions = {
+  readonly config: string
+  readonly server: string
+  readonly slug?: string | undefined
+  readonly readOnly: boolean
+}
+
+/** An authenticated client whose active namespace receives the traces. */
+export type Connection = { readonly api: ApiClient; readonly namespaceId: string; readonly namespaceSlug: string }
+
+const notLoggedInError = async (config: string, server: string): Promise<UsageError> => {
+  const others = (await serversWithLogin(config)).filter((other) => other !== server)
+  const hint = others.length > 0 ? ` You are logged in to ${others.join(' and ')}: choose with --server.` : ''
+  return new UsageError(
+    `Not logged in to ${server}. Run: ${commandName} login --server ${server}${hint && `\n${hint.trim()}`}`,
+  )
+}
+
+/** Turns a 401, for a session that has ended, into a UsageError that says how to log in again. */
+const explainEndedSession = async <T>(server: string, request: Promise<T>): Promise<T> => {
+  try {
+    return await request
+  } catch (error) {
+    if (!hasStatus(error, 401)) throw error
+    throw new UsageError(`Your session at ${server} has ended. Log in again: ${commandName} login --server ${server}`)
+  }
+}
+
+const connectionOf = async (api: ApiClient): Promise<Connection> => {
+  const { namespaceId, namespaceSlug } = (await api.session()).session
+  return { api, namespaceId, namespaceSlug }
+}
+
+// A login with a code host may belong to another user than the device's own.
+const deviceOfOtherUser = (server: string, slug: string) =>
+  `This device belongs to another user. Run: ${commandName} login --codehost --namespace ${slug} --server ${server}`
+
+/**
+ * Connects with a stored session of the namespace, or starts one. The login's session is not switched to the namespace,
+ * because other processes use it at the same time.
+ */
+const connectInNamespace = async (
+  config: string,
+  stored: Credentials,
+  wanted: { id: string; slug: string },
+  newClient: NewApiClient,
+) => {
+  const { server, deviceId } = stored
+  const previous = stored.others.find(({ namespaceId }) => namespaceId === wanted.id)
+  if (previous) {
+    const connection = await connectionOf(newClient(server, previous.token)).catch((error: unknown) => {
+      if (!hasStatus(error, 401)) throw error
+      return undefined
+    })
+    if (connection?.namespaceId === wanted.id) return connection
+  }
+  const session = await newClient(server).newSession({ deviceId, deviceName: hostname(), namespaceId: wanted.id })
+  if (session.userId !== stored.login?.userId) throw new UsageError(deviceOfOtherUser(server, wanted.slug))
+  const others = stored.others.filter(({ namespaceId }) => namespaceId !== wanted.id)
+  await writeCredentials(config, { ...stored, others: [...others, { namespaceId: wanted.id, token: session.token }] })
+  const { namespaceId, namespaceSlug } = session
+  return { api: newClient(server, session.token), namespaceId, namespaceSlug }
+}
+
+/**
+ * Connects as the stored login, in its active namespace or in the one named `slug`; the login's active namespace does not
+ * change. Throws UsageError without a valid login or without access to the namespace, and RequestFailed.
+ */
+export const connect = async (
+  { config, server, slug, readOnly }: ConnectOptions,
+  newClient: NewApiClient,
+): Promise<Connection> => {
+  const stored = await readCredentials(config, server)
+  if (!stored?.login) throw await notLoggedInError(config, server)
+  const connection = await explainEndedSession(server, connectionOf(newClient(server, stored.login.token)))
+  const name = slug?.trim().toLowerCase()
+  if (name === undefined || name === connection.namespaceSlug) return connection
+  try {
+    const wanted = await connection.api.namespace(name)
+    if (wanted.role === undefined) throw new UsageError(`You are no member of the namespace "${name}".`)
+    if (readOnly) return { ...connection, namespaceId: wanted.id, namespaceSlug: wanted.slug }
+    return await connectInNamespace(config, stored, { id: wanted.id, slug: name }, newClient)
+  } catch (error) {
+    if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${name}" at ${server}.`)
+    if (hasStatus(error, 403)) throw new UsageError(`This device may not use the namespace "${name}": ${error.message}`)
+    throw error
+  }
+}

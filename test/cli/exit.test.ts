@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { inTemporary, run } from '../commands/support/processes.ts'
+
+const test = suite('how a command ends')
+
+test('every command that fails says why after its name, and exits with 1, or with 2 for wrong usage', () =>
+  inTemporary(async (folder) => {
+    const environment = { DATA_DIR: join(folder, 'data'), TRACEBOOK_CONFIG_DIR: join(folder, 'config'), PORT: 'x' }
+    for (const [words, exitCode] of [
+      [['serve'], 1],
+      [['openapi', '--nonsense'], 2],
+      [['models', 'refresh', '--nonsense'], 2],
+      [['models', 'refresh'], 1],
+      [['rebuild'], 1],
+      [['log', 'quarantine'], 1],
+      [['log', 'copy', '--from', 'embedded', '--to', 'embedded'], 1],
+      [['sync'], 2],
+    ] as const) {
+      const { how, out, err } = await run([...words], environment)
+      assert.equal([how, out], [exitCode, ''], words.join(' '))
+      assert.match(err, words.includes('--nonsense' as never) ? /^error: / : /^tracebook: \S/)
+    }
+  }))
+
+test.run()

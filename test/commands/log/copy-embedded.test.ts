@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
+import { allOf } from '../../embedded/support.ts'
+import { numbered } from '../../log/support/events.ts'
+import { startDouble } from '../../support/eventstoredb/server.ts'
+import { ask } from '../support/api.ts'
+import { inTemporary, run, startService } from '../support/processes.ts'
+
+const test = suite('log copy from and to the embedded PostgreSQL')
+delete process.env.TEST_LOG_URL // here the log is always in PostgreSQL
+
+const copy = (dataDir: string, from: string, to: string, more: Record<string, string> = {}) =>
+  run(['log', 'copy', '--from', from, '--to', to], { DATA_DIR: dataDir, ...more })
+
+/** A service with one session and one trace. */
+const startWithTrace = async (dataDir: string) => {
+  const service = await startService(dataDir)
+  const { session } = await ask<{ session: { token: string } }>(service.url, '/v1/session', {
+    method: 'POST',
+    body: { deviceId: 'device' },
+  })
+  await ask(service.url, '/v1/traces/t', { token: session.token, method: 'PUT', body: { title: 'Moved' } })
+  return { service, token: session.token }
+}
+
+test('moves a log out, while no service runs there, and into another DATA_DIR', () =>
+  inTemporary(async (folder) => {
+    const [old, fresh, double] = [join(folder, 'old'), join(folder, 'new'), await startDouble()]
+    const { service, token } = await startWithTrace(old)
+
+    const refused = await copy(old, 'embedded', double.url)
+    assert.is(refused.how, 1)
+    assert.match(refused.err, `in use by process ${service.pid}`)
+    assert.match(refused.err, 'Stop it first')
+    assert.is((await fetch(`${service.url}/health/ready`)).status, 200)
+    assert.is((await service.end('SIGTERM')).how, 0)
+
+    const out = await copy(old, 'embedded', double.url)
+    assert.equal([out.how, out.err], [0, ''])
+    assert.equal(await allOf(old), [])
+    const back = await copy(fresh, double.url, 'embedded')
+    assert.equal([back.how, back.err], [0, ''])
+    assert.equal(await allOf(fresh), [])
+    assert.is(/Verified: .*/.exec(back.out)![0], /Verified: .*/.exec(out.out)![0])
+
+    const moved = await startService(fresh)
+    const { trace } = await ask<{ trace: { title: string } }>(moved.url, '/v1/traces/t', { token })
+    assert.is(trace.title, 'Moved')
+    await moved.end('SIGTERM')
+    await double.stop()
+  }))
+
+test('makes no DATA_DIR to read from, and leaves its reserve of the disk free', () =>
+  inTemporary(async (folder) => {
+    const [nowhere, target, double] = [join(folder, 'nowhere'), join(folder, 'target'), await startDouble()]
+    const missing = await copy(nowhere, 'embedded', double.url)
+    assert.is(missing.how, 1)
+    assert.match(missing.err, `${nowhere} holds no PostgreSQL`)
+    assert.match((await copy(nowhere, 'embedded', 'embedded')).err, 'source and target are the same')
+
+    const log = openEventStoreLog({ url: double.url })
+    await log.append('thing-1', 'none', numbered(1))
+    await log.close()
+    const full = await copy(target, double.url, 'embedded', { DISK_RESERVE_MB: `${2 ** 40}` })
+    assert.is(full.how, 1)
+    assert.match(full.err, 'is nearly full')
+    assert.equal(await allOf(target), [])
+    await double.stop()
+  }))
+
+test.run()

@@ -1,0 +1,82 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
+import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'
+import { tempFolder } from '../support/temp.ts'
+
+const test = suite('finding session files')
+const { path, remove } = tempFolder()
+test.after(remove)
+
+const [root, below, beside] = [
+  join(path, 'projects'),
+  join(path, 'projects', '-w', 's', 'subagents'),
+  join(path, 'beside'),
+]
+for (const folder of [below, beside]) mkdirSync(folder, { recursive: true })
+for (const file of [join(root, '-w', 's.jsonl'), join(below, 'agent-1.jsonl'), join(below, 'agent-1.meta.json')])
+  writeFileSync(file, '')
+writeFileSync(join(beside, 'notes.txt'), '')
+
+const find = async (paths: readonly string[], roots: readonly string[] = []) =>
+  (await findSessionFiles(claudeCode, paths, roots, () => {})).map((file) => file.slice(path.length + 1))
+
+test('a folder is searched with all folders below, for session files only', async () => {
+  assert.equal(await find([root]), ['projects/-w/s.jsonl', 'projects/-w/s/subagents/agent-1.jsonl'])
+  assert.equal(await find([], [root]), await find([root]))
+})
+
+test('each file comes once, however it is named', async () => {
+  const link = join(beside, 'link.jsonl')
+  symlinkSync(join(root, '-w', 's.jsonl'), link)
+  assert.equal((await find([root, below, join(root, '-w', '..', '-w', 's.jsonl'), link])).length, 2)
+})
+
+test('no link in a searched folder is followed: out of it, around in it, or to nowhere', async () => {
+  const folder = join(path, 'linked')
+  const outside = join(path, 'outside')
+  for (const one of [folder, outside]) mkdirSync(one)
+  for (const file of [join(folder, 'mine.jsonl'), join(outside, 'secret.jsonl'), join(outside, 'key')])
+    writeFileSync(file, '{}')
+  symlinkSync(join(outside, 'secret.jsonl'), join(folder, 'a-file.jsonl'))
+  symlinkSync(join(outside, 'key'), join(folder, 'another-name.jsonl'))
+  symlinkSync(outside, join(folder, 'a-folder'))
+  symlinkSync('..', join(folder, 'up'))
+  symlinkSync('.', join(folder, 'round'))
+  symlinkSync('none.jsonl', join(folder, 'dangling.jsonl'))
+  symlinkSync('itself.jsonl', join(folder, 'itself.jsonl'))
+  symlinkSync('mine.jsonl', join(folder, 'inside.jsonl'))
+  assert.equal(await find([folder]), ['linked/mine.jsonl'])
+  assert.equal(await find([], [folder]), ['linked/mine.jsonl'])
+})
+
+test('what is named is followed, be it a link: a file, a folder, the folder that is searched without names', async () => {
+  const link = join(path, 'linked-root')
+  symlinkSync(below, link)
+  const found = ['projects/-w/s/subagents/agent-1.jsonl']
+  assert.equal(await find([link]), found)
+  assert.equal(await find([], [link]), found)
+})
+
+test('a file that is named is taken as it is', async () => {
+  assert.equal(await find([join(beside, 'notes.txt')]), ['beside/notes.txt'])
+})
+
+const refusal = async (path: string): Promise<string> => {
+  const error: unknown = await find([path]).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  assert.is((error as Error).name, 'UsageError')
+  return (error as Error).message
+}
+
+test('a root that is missing holds no sessions, a path that is missing is wrong usage', async () => {
+  const none = join(path, 'none')
+  assert.equal(await findSessionFiles(claudeCode, [], [none], assert.unreachable), [])
+  assert.match(await refusal(none), /none: no such file or folder/)
+})
+
+test.run()

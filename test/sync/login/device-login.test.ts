@@ -1,0 +1,141 @@
+import { statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { serverAddress } from '../../../src/sync/config.ts'
+import { connect } from '../../../src/sync/login/connect.ts'
+import { readCredentials, writeCredentials } from '../../../src/sync/login/credentials.ts'
+import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
+import { type ClientWorld, newWorld } from '../support/client-world.ts'
+import { startServer } from '../support/server.ts'
+import { userLine, writeSession } from '../support/session-file.ts'
+
+const test = suite<{ world: ClientWorld }>('logging in')
+test.before.each(async (context) => void (context.world = await newWorld()))
+test.after.each(({ world }) => world.close())
+
+const credentials = ({ config, server }: ClientWorld, url = server.url) => readCredentials(config, url)
+const refused = async (promise: Promise<unknown>): Promise<string> => {
+  const error = (await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )) as Error | undefined
+  assert.is(error?.name, 'UsageError')
+  return error!.message
+}
+
+test('the device id stays the same from login to login, and so does the user', async ({ world }) => {
+  const before = await credentials(world)
+  const again = await logInWithDevice(world.config, world.server.url, world.api)
+  const after = await credentials(world)
+  assert.is(after?.deviceId, before?.deviceId)
+  assert.is.not(after?.login?.token, before?.login?.token)
+  assert.equal(again, { userId: world.user.userId, namespaceSlug: 'user-1' })
+  assert.match(after!.deviceId, /^[0-9a-f]{8}-[0-9a-f]{4}-4/)
+})
+
+test('the id is kept before it is used: a lost answer leads to the same user', async ({ world }) => {
+  const other = await startServer()
+  other.fault = () => 'cut after'
+  await logInWithDevice(world.config, other.url, world.api).catch(() => {})
+  other.fault = () => undefined
+  await logInWithDevice(world.config, other.url, world.api)
+  assert.is(other.users.size, 1)
+  await other.close()
+})
+
+test('each server has its own device id and its own token', async ({ world }) => {
+  const other = await startServer()
+  await logInWithDevice(world.config, other.url, world.api)
+  const [one, two] = [await credentials(world), await credentials(world, other.url)]
+  assert.is.not(one?.deviceId, two?.deviceId)
+  assert.ok(other.requests.every(({ token }) => token !== one?.login?.token))
+  await other.close()
+})
+
+test('what is kept can be read by its owner only', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', [userLine('u-1', 'hello')])
+  await world.sync()
+  const entries = world.configFiles()
+  assert.is(entries.filter((entry) => entry.isFile()).length, 2)
+  for (const entry of entries) {
+    const mode = statSync(join(entry.parentPath, entry.name)).mode & 0o777
+    assert.is(mode, entry.isFile() ? 0o600 : 0o700, entry.name)
+  }
+  assert.is(statSync(world.config).mode & 0o777, 0o700)
+})
+
+test('a state file that was damaged means a full upload, no failure', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', [userLine('u-1', 'hello')])
+  await world.sync()
+  const state = world.configFiles().find((entry) => entry.isFile() && entry.parentPath.includes('synced'))
+  writeFileSync(join(state!.parentPath, state!.name), '{"path":')
+  const { summary } = await world.sync()
+  assert.equal([summary.messages, summary.new, summary.exitCode], [1, 0, 0])
+})
+
+test('without a login the way to log in is said, and where one is logged in', async ({ world }) => {
+  const where = { config: world.config, server: 'http://127.0.0.1:1', readOnly: false }
+  const message = await refused(connect(where, world.api))
+  assert.match(message, /Run: (npx )?tracebook login --server http:\/\/127\.0\.0\.1:1/)
+  assert.match(message, `You are logged in to ${world.server.url}`)
+})
+
+test('a token that has ended: log in again', async ({ world }) => {
+  world.server.sessions.clear()
+  assert.match(await refused(world.sync()), /has ended. Log in again: (npx )?tracebook login/)
+})
+
+test('another namespace gets a session of its own, which is kept; the login stays where it is', async ({ world }) => {
+  const team = world.server.addNamespace('team', { [world.user.userId]: 'member' })
+  const login = (await credentials(world))?.login
+  assert.equal(await world.writesOf({ slug: ' Team ' }), ['POST /v1/session'])
+  assert.equal(await world.writesOf({ slug: 'team' }), [])
+  const stored = await credentials(world)
+  assert.equal(stored?.login, login)
+  assert.equal(
+    stored?.others.map(({ namespaceId }) => namespaceId),
+    [team.id],
+  )
+  assert.is.not(world.server.sessions.get(login!.token)?.namespaceId, team.id)
+  assert.equal(await world.writesOf({ slug: 'user-1' }), [])
+})
+
+test('a kept session that has ended is made anew', async ({ world }) => {
+  world.server.addNamespace('team', { [world.user.userId]: 'member' })
+  await world.sync({ slug: 'team' })
+  const stored = (await credentials(world))!
+  await writeCredentials(world.config, { ...stored, others: stored.others.map((one) => ({ ...one, token: 'tb_old' })) })
+  assert.equal(await world.writesOf({ slug: 'team' }), ['POST /v1/session'])
+})
+
+test('a namespace that is not there, or not the user’s, is wrong usage', async ({ world }) => {
+  world.server.addNamespace('closed')
+  assert.match(await refused(world.sync({ slug: 'none' })), /There is no namespace "none"/)
+  assert.match(await refused(world.sync({ slug: 'closed' })), /You are no member of the namespace "closed"/)
+})
+
+test('a server has one spelling, and no password in it', () => {
+  assert.is(serverAddress('HTTPS://Example.com:443/base/', {}), 'https://example.com/base')
+  assert.is(serverAddress(undefined, { TRACEBOOK_URL: 'http://x:1/' }), 'http://x:1')
+  assert.is(serverAddress(undefined, { TRACEBOOK_URL: '' }), 'http://127.0.0.1:3000')
+  for (const wrong of ['example.com', 'ftp://example.com', 'http://me@example.com', 'http://:secret@example.com'])
+    assert.throws(
+      () => serverAddress(wrong, {}),
+      (error: Error) => error.name === 'UsageError',
+    )
+})
+
+test('a redirect is not followed: the token stays', async ({ world }) => {
+  const other = await startServer()
+  world.server.fault = () => ({ status: 307, headers: { location: `${other.url}/v1/session` }, body: {} })
+  const error = await world.sync().then(
+    () => undefined,
+    (reason: unknown) => reason as Error,
+  )
+  assert.match(error!.message, `it moved to ${other.url}`)
+  assert.is(other.requests.length, 0)
+  await other.close()
+})
+
+test.run()

@@ -1,0 +1,122 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type ClientWorld, newWorld } from '../support/client-world.ts'
+import { refusal } from '../support/service-world.ts'
+import type { Fault } from '../support/server.ts'
+import { userLine, writeSession } from '../support/session-file.ts'
+
+const test = suite<{ world: ClientWorld }>('an interrupted sync')
+test.before.each(async (context) => void (context.world = await newWorld()))
+test.after.each(({ world }) => world.close())
+
+const session = (count: number) => Array.from({ length: count }, (_, i) => userLine(`u-${i}`, `message ${i}`))
+const isBatch = (path: string) => path.endsWith('/batch')
+const batches = ({ server }: ClientWorld) => server.requests.filter(({ path }) => isBatch(path)).length
+
+/** The n-th batch, counted from 1, and all after it meet `fault`. */
+const fromBatch = ({ server }: ClientWorld, n: number, fault: Fault): void => {
+  let seen = 0
+  server.fault = ({ path }) => (isBatch(path) && ++seen >= n ? fault : undefined)
+}
+const once = ({ server }: ClientWorld, fault: Fault): void => {
+  let met = false
+  server.fault = ({ path }) => (isBatch(path) && !met ? ((met = true), fault) : undefined)
+}
+
+test('the next run goes on where it was cut, and repeats at most one batch', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', session(700))
+  fromBatch(world, 3, 'cut before')
+  const { summary } = await world.sync()
+  assert.equal([summary.messages, summary.failed, summary.exitCode], [400, 1, 1])
+  assert.match(summary.stopped!, /cannot reach .*tried 6 times.*Run the command again/)
+
+  world.server.fault = () => undefined
+  world.server.requests.length = 0
+  const next = await world.sync()
+  assert.equal(world.server.writes(), Array(2).fill('POST /v1/traces/s-1/messages/batch'))
+  assert.equal([next.summary.new, next.summary.exitCode], [300, 0])
+  assert.is(world.server.traces[0]?.messages.size, 700)
+})
+
+test('a batch whose answer was lost is repeated alone', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', session(400))
+  fromBatch(world, 2, 'cut after')
+  await world.sync()
+  world.server.fault = () => undefined
+  const { summary } = await world.sync()
+  assert.equal([summary.messages, summary.new, summary.updated, summary.exitCode], [200, 0, 0, 0])
+  assert.is(world.server.traces[0]?.messages.size, 400)
+})
+
+test('when the answer to the trace was lost, the next run finds its own trace', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', session(1))
+  world.server.fault = ({ method }) => (method === 'PUT' ? 'cut after' : undefined)
+  await world.sync()
+  world.server.fault = () => undefined
+  assert.is((await world.sync()).summary.new, 1)
+  assert.equal(
+    world.server.traces.map(({ externalId }) => externalId),
+    ['s-1'],
+  )
+})
+
+test('one cut is made good within the run', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', session(3))
+  once(world, 'cut after')
+  const { summary } = await world.sync()
+  assert.equal([summary.messages, summary.exitCode], [3, 0])
+  assert.equal(world.waits, [250])
+})
+
+test('a busy server is given the time that it asks for', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', session(3))
+  for (const status of [429, 503]) {
+    once(world, refusal(status, { 'retry-after': '7' }))
+    assert.is((await world.sync({ force: true })).summary.exitCode, 0)
+  }
+  assert.equal(
+    world.waits.map((ms) => ms >= 7_000 && ms < 8_000),
+    [true, true],
+  )
+})
+
+test('a server that stays busy is given up, with longer waits each time', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', session(3))
+  fromBatch(world, 1, refusal(503))
+  const { summary } = await world.sync()
+  assert.is(batches(world), 6)
+  assert.equal(world.waits, [250, 500, 1_000, 2_000, 4_000])
+  assert.is(summary.exitCode, 1)
+})
+
+test('a server that asks for more than two minutes is not waited for', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', session(3))
+  fromBatch(world, 1, refusal(429, { 'retry-after': '3600' }))
+  const { summary } = await world.sync()
+  assert.is(batches(world), 1)
+  assert.match(summary.stopped!, /asks to wait 3600 seconds/)
+})
+
+test('what will not pass is not tried twice', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', session(3))
+  fromBatch(world, 1, refusal(500))
+  assert.is((await world.sync()).summary.failed, 1)
+  assert.is(batches(world), 1)
+})
+
+test('when the server is gone, the other files are not tried', async ({ world }) => {
+  for (const name of ['s-1.jsonl', 's-2.jsonl']) writeSession(world.sessions, name, session(1))
+  world.server.fault = ({ path }) => (path.startsWith('/v1/traces') ? 'cut before' : undefined)
+  const { events } = await world.sync()
+  assert.is(events.filter(({ type }) => type === 'session').length, 1)
+})
+
+test('a session that ends during the run stops it and asks to log in again', async ({ world }) => {
+  for (const name of ['s-1.jsonl', 's-2.jsonl']) writeSession(world.sessions, name, session(1))
+  fromBatch(world, 1, refusal(401))
+  const { summary } = await world.sync()
+  assert.match(summary.stopped!, /tracebook login/)
+  assert.equal([summary.failed, summary.exitCode], [1, 2])
+})
+
+test.run()

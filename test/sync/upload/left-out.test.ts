@@ -1,0 +1,107 @@
+import { appendFileSync } from 'node:fs'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type ClientWorld, newWorld } from '../support/client-world.ts'
+import { refusal } from '../support/service-world.ts'
+import { answerLine, call, text, userLine, writeSession } from '../support/session-file.ts'
+
+const test = suite<{ world: ClientWorld }>('what a sync leaves out')
+test.before.each(async (context) => void (context.world = await newWorld()))
+test.after.each(({ world }) => world.close())
+
+const first = [userLine('u-1', 'hello'), answerLine('a-1', 'm-1', [text('hi')])]
+const nameless = [userLine('u-1', 'hello', { sessionId: undefined })]
+
+test('a malformed line is told with file and line, and costs nothing else', async ({ world }) => {
+  const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!, `${first[1]}${first[0]}`, first[1]!])
+  const { summary, events } = await world.sync()
+  const [problem] = events.filter(({ type }) => type === 'problem')
+  assert.equal(problem, {
+    type: 'problem',
+    kind: 'line_skipped',
+    file: path,
+    line: 2,
+    message: 'not one JSON object: line skipped',
+  })
+  assert.equal([summary.messages, summary.skippedLines, summary.exitCode], [2, 1, 1])
+})
+
+test('a line that is still being written is no problem, and is sent when it is whole', async ({ world }) => {
+  const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!])
+  const [start, rest] = [first[1]!.slice(0, 40), first[1]!.slice(40)]
+  appendFileSync(path, start)
+  assert.is((await world.sync()).summary.exitCode, 0)
+  appendFileSync(path, `${rest}\n`)
+  const { summary } = await world.sync()
+  assert.equal([summary.new, summary.exitCode], [1, 0])
+})
+
+test('a session without messages makes no trace', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', [JSON.stringify({ type: 'summary', summary: 'x', leafUuid: 'y' })])
+  assert.is((await world.sync()).summary.empty, 1)
+  assert.equal(world.server.writes(), [])
+})
+
+test('a session that fails keeps none of the others out', async ({ world }) => {
+  for (const name of ['s-0.jsonl', 's-1.jsonl', 's-2.jsonl']) writeSession(world.sessions, name, nameless)
+  world.server.fault = ({ path }) => (path.includes('/s-1') ? refusal(500) : undefined)
+  const { summary } = await world.sync()
+  assert.equal(
+    world.server.traces.map(({ externalId }) => externalId),
+    ['s-0', 's-2'],
+  )
+  assert.equal([summary.synced, summary.failed, summary.exitCode], [2, 1, 1])
+})
+
+test('a message that the server refuses is left out, the others of its batch arrive', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', [
+    ...first,
+    userLine('bad', 'x'),
+    userLine('u-3', 'y'),
+    userLine('u-4', 'z'),
+  ])
+  world.server.refuses = ({ externalId }) => externalId === 'bad'
+  const { summary, events } = await world.sync()
+  assert.equal([...world.server.traces[0]!.messages.keys()], ['u-1', 'm-1', 'u-3', 'u-4'])
+  assert.equal([summary.leftOutMessages, summary.exitCode], [1, 1])
+  const problem = events.find(({ type }) => type === 'problem')
+  assert.ok(problem?.type === 'problem' && problem.externalId === 'bad' && problem.line === 3)
+})
+
+test('a message over the server’s limit is left out without being sent', async ({ world }) => {
+  const huge = userLine('big', 'x'.repeat(16 << 20))
+  writeSession(world.sessions, 's-1.jsonl', [first[0]!, huge, first[1]!])
+  const { summary } = await world.sync()
+  assert.equal([...world.server.traces[0]!.messages.keys()], ['u-1', 'm-1'])
+  assert.equal([summary.leftOutMessages, summary.exitCode], [1, 1])
+  assert.ok(world.server.requests.every(({ text }) => text.length < 1 << 20))
+})
+
+test('what is longer than the server takes is cut, and that is said once', async ({ world }) => {
+  const [id, name] = ['i'.repeat(300), 'n'.repeat(300)]
+  writeSession(world.sessions, 's-1.jsonl', [
+    userLine('u-1', 'hello', { gitBranch: 'b'.repeat(300) }),
+    JSON.stringify({ type: 'custom-title', sessionId: 's-1', customTitle: `${'𝄞'.repeat(4_095)}ab` }),
+    answerLine('a-1', 'm-1', [call(id, name), call(`${id}2`, 'short')], { gitBranch: 'b'.repeat(300) }),
+  ])
+  const { summary, events } = await world.sync()
+  assert.equal([summary.new, summary.leftOutMessages, summary.exitCode], [2, 0, 0])
+  const notices = events.flatMap((event) => (event.type === 'notice' ? [event.message] : []))
+  assert.equal(notices.sort(), [
+    'gitBranch cut to 256 characters',
+    'message m-1: callId cut to 256 characters',
+    'message m-1: toolName cut to 256 characters',
+    'title cut to 4,096 characters',
+  ])
+  const [trace] = world.server.traces
+  assert.is([...String(trace!.fields['title'])].length, 4_096)
+  const [one, two] = trace!.messages
+    .get('m-1')!
+    .parts.map(({ content }) => content as { callId: string; toolName: string })
+  assert.is(one!.toolName, `${'n'.repeat(255)}…`)
+  assert.ok(one!.callId.length <= 256 && one!.callId !== two!.callId)
+  const again = await world.sync({ force: false })
+  assert.equal([again.summary.unchanged, again.events.filter(({ type }) => type === 'notice').length], [1, 0])
+})
+
+test.run()

@@ -1,0 +1,132 @@
+import { appendFileSync } from 'node:fs'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type ClientWorld, newWorld } from '../support/client-world.ts'
+import { userLine, writeSession } from '../support/session-file.ts'
+
+const test = suite<{ world: ClientWorld }>('where a session is stored')
+test.before.each(async (context) => void (context.world = await newWorld()))
+test.after.each(({ world }) => world.close())
+
+const lines = [userLine('u-1', 'hello')]
+const write = ({ sessions }: ClientWorld) => writeSession(sessions, 's-1.jsonl', lines)
+const grow = (path: string, uuid: string) => appendFileSync(path, `${userLine(uuid, 'more')}\n`)
+const visibilityOf = ({ server }: ClientWorld) => server.traces[0]?.fields['visibility']
+
+/** A trace of this id that somebody else made, in the namespace of that name. */
+const occupy = ({ server }: ClientWorld, externalId: string, slug: string, visibility = 'private'): void => {
+  const { id } = server.addNamespace(slug, { stranger: 'admin' })
+  const fields = { visibility }
+  server.traces.push({ namespaceId: id, externalId, createdBy: 'stranger', fields, messages: new Map() })
+}
+
+for (const visibility of ['private', 'public'])
+  test(`an id that a stranger’s ${visibility} trace holds: stored under another, said once`, async ({ world }) => {
+    occupy(world, 's-1', 'strangers', visibility)
+    const path = write(world)
+    const { events, summary } = await world.sync()
+    const notice = events.find(({ type }) => type === 'notice')
+    assert.ok(notice?.type === 'notice' && notice.externalId === 's-1@user-1')
+    assert.match(notice.message, /another user has the id s-1/)
+    assert.equal([summary.new, summary.exitCode], [1, 0])
+
+    grow(path, 'u-2')
+    assert.equal(await world.writesOf(), ['POST /v1/traces/s-1%40user-1/messages/batch'])
+    assert.equal(
+      world.server.traces.map(({ externalId, messages }) => [externalId, messages.size]),
+      [
+        ['s-1', 0],
+        ['s-1@user-1', 2],
+      ],
+    )
+  })
+
+test('the other id is found again by a client that remembers nothing', async ({ world }) => {
+  occupy(world, 's-1', 'strangers')
+  write(world)
+  await world.sync()
+  await world.sync({ force: true })
+  assert.is(world.server.traces.length, 2)
+})
+
+test('when the other id is taken too, the session fails', async ({ world }) => {
+  occupy(world, 's-1', 'strangers')
+  occupy(world, 's-1@user-1', 'more-strangers')
+  write(world)
+  const { summary, events } = await world.sync()
+  assert.equal([summary.failed, summary.exitCode], [1, 1])
+  assert.match(JSON.stringify(events), /another user has the ids s-1 and s-1@user-1/)
+})
+
+test('a trace that another member made may not be written: said, and the session fails', async ({ world }) => {
+  const { id } = world.server.addNamespace('team', { [world.user.userId]: 'member', other: 'member' })
+  const trace = { namespaceId: id, externalId: 's-1', createdBy: 'other', fields: { visibility: 'private' } }
+  world.server.traces.push({ ...trace, messages: new Map() })
+  write(world)
+  const { summary, events } = await world.sync({ slug: 'team' })
+  assert.equal([summary.failed, summary.exitCode], [1, 1])
+  assert.match(JSON.stringify(events), /you may not write this session in the namespace team/)
+})
+
+test('a trace of the same id in another namespace of the user is left alone', async ({ world }) => {
+  world.server.addNamespace('team', { [world.user.userId]: 'admin' })
+  const path = write(world)
+  await world.sync()
+  const before = structuredClone(world.server.traces[0])
+  await world.sync({ slug: 'team', visibility: 'public' })
+  grow(path, 'u-2')
+  await world.sync({ slug: 'team' })
+  assert.equal(world.server.traces[0], before)
+  assert.is(world.server.traces[1]?.messages.size, 2)
+})
+
+test('a new trace gets the visibility that was asked for', async ({ world }) => {
+  write(world)
+  await world.sync({ visibility: 'direct' })
+  assert.is(visibilityOf(world), 'direct')
+})
+
+test('what the user published stays public, whatever is synced later', async ({ world }) => {
+  const path = write(world)
+  await world.sync()
+  world.server.traces[0]!.fields['visibility'] = 'public'
+  grow(path, 'u-2')
+  await world.sync()
+  appendFileSync(path, '{"type":"custom-title","customTitle":"T"}\n')
+  await world.sync()
+  await world.sync({ force: true })
+  assert.is(visibilityOf(world), 'public')
+  assert.is(world.server.traces[0]?.fields['title'], 'T')
+})
+
+test('--visibility changes a trace whose session has not changed, once', async ({ world }) => {
+  write(world)
+  await world.sync()
+  assert.equal(await world.writesOf({ visibility: 'public', dryRun: true }), [])
+  assert.equal(await world.writesOf({ visibility: 'public' }), ['PATCH /v1/traces/s-1'])
+  assert.is(visibilityOf(world), 'public')
+  assert.equal(await world.writesOf({ visibility: 'public' }), [])
+})
+
+test('--visibility that a trace has already is not sent with its changes', async ({ world }) => {
+  const path = write(world)
+  await world.sync({ visibility: 'public' })
+  grow(path, 'u-2')
+  assert.equal(await world.writesOf({ visibility: 'public' }), ['POST /v1/traces/s-1/messages/batch'])
+})
+
+test('what was deleted on the server is not uploaded again, but by --force', async ({ world }) => {
+  const path = write(world)
+  await world.sync()
+  world.server.traces.length = 0
+  grow(path, 'u-2')
+  world.server.requests.length = 0
+  const { summary, events } = await world.sync()
+  assert.equal([summary.deleted, summary.exitCode], [1, 0])
+  assert.match(JSON.stringify(events), /deleted on the server: not uploaded again/)
+  assert.equal(world.server.writes(), [])
+  await world.sync({ force: true })
+  assert.is(world.server.traces[0]?.messages.size, 2)
+})
+
+test.run()

@@ -34,7 +34,7 @@ const floors: readonly (readonly string[])[] = [
   ['feed', 'signin', 'summary', 'erasure'],
   ['realtime'],
   ['config.ts'],
-  ['app.ts', 'service', 'sync'],
+  ['app.ts', 'service', 'sync', 'tail'],
   ['commands'],
   ['main.ts'],
 ]

@@ -13,8 +13,13 @@ type ConnectOptions = {
   readonly readOnly: boolean
 }
 
-/** An authenticated client whose active namespace receives the traces. */
-export type Connection = { readonly api: ApiClient; readonly namespaceId: string; readonly namespaceSlug: string }
+/** An authenticated client whose active namespace receives the traces, and the token that it uses. */
+export type Connection = {
+  readonly api: ApiClient
+  readonly token: string
+  readonly namespaceId: string
+  readonly namespaceSlug: string
+}
 
 const notLoggedInError = async (config: string, server: string): Promise<UsageError> => {
   const others = (await serversWithLogin(config)).filter((other) => other !== server)
@@ -34,9 +39,10 @@ const explainEndedSession = async <T>(server: string, request: Promise<T>): Prom
   }
 }
 
-const connectionOf = async (api: ApiClient): Promise<Connection> => {
+const connectionOf = async (newClient: NewApiClient, server: string, token: string): Promise<Connection> => {
+  const api = newClient(server, token)
   const { namespaceId, namespaceSlug } = (await api.session()).session
-  return { api, namespaceId, namespaceSlug }
+  return { api, token, namespaceId, namespaceSlug }
 }
 
 // A login with a code host may belong to another user than the device's own.
@@ -56,7 +62,7 @@ const connectInNamespace = async (
   const { server, deviceId } = stored
   const previous = stored.others.find(({ namespaceId }) => namespaceId === wanted.id)
   if (previous) {
-    const connection = await connectionOf(newClient(server, previous.token)).catch((error: unknown) => {
+    const connection = await connectionOf(newClient, server, previous.token).catch((error: unknown) => {
       if (!hasStatus(error, 401)) throw error
       return undefined
     })
@@ -66,8 +72,8 @@ const connectInNamespace = async (
   if (session.userId !== stored.login?.userId) throw new UsageError(deviceOfOtherUser(server, wanted.slug))
   const others = stored.others.filter(({ namespaceId }) => namespaceId !== wanted.id)
   await writeCredentials(config, { ...stored, others: [...others, { namespaceId: wanted.id, token: session.token }] })
-  const { namespaceId, namespaceSlug } = session
-  return { api: newClient(server, session.token), namespaceId, namespaceSlug }
+  const { token, namespaceId, namespaceSlug } = session
+  return { api: newClient(server, token), token, namespaceId, namespaceSlug }
 }
 
 /**
@@ -80,7 +86,7 @@ export const connect = async (
 ): Promise<Connection> => {
   const stored = await readCredentials(config, server)
   if (!stored?.login) throw await notLoggedInError(config, server)
-  const connection = await explainEndedSession(server, connectionOf(newClient(server, stored.login.token)))
+  const connection = await explainEndedSession(server, connectionOf(newClient, server, stored.login.token))
   const name = slug?.trim().toLowerCase()
   if (name === undefined || name === connection.namespaceSlug) return connection
   try {

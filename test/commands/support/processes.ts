@@ -41,10 +41,10 @@ const start = (args: readonly string[], variables: Variables): { child: ChildPro
 /** Runs a command to its end. */
 export const run = (args: readonly string[], variables: Variables): Promise<Ended> => start(args, variables).ended
 
-const ofService = (dataDir: string): Variables => ({
+const ofService = (dataDir: string, port = 0): Variables => ({
   DATA_DIR: dataDir,
   HOST: '127.0.0.1',
-  PORT: '0',
+  PORT: String(port),
   LOG_LEVEL: 'warn',
   RATE_LIMITS: 'off',
   ...logEnvironment(dataDir),
@@ -68,8 +68,8 @@ const isReady = (url: string) =>
   )
 
 /** Starts the service on a folder; resolves when it is ready for reads and writes. Rejects with its words when it ends before. */
-export const startService = async (dataDir: string): Promise<RunningService> => {
-  const { child, ended } = start(['serve'], ofService(dataDir))
+export const startService = async (dataDir: string, port?: number): Promise<RunningService> => {
+  const { child, ended } = start(['serve'], ofService(dataDir, port))
   let failure: Ended | undefined
   void ended.then((end) => (failure = end))
   const address = async () => {

@@ -1,0 +1,73 @@
+import type { MessageValue } from '../realtime/client/queries.ts'
+
+/** How a line is shown: `head` opens a message, `dim` is beside the point, `bad` is an error. */
+export type Line = { readonly text: string; readonly style?: 'head' | 'dim' | 'bad' }
+
+type Part = NonNullable<MessageValue['parts']>[number]
+
+const INDENT = '  '
+
+/** The first line of a text, cut to a width, and how many lines more there are. */
+const oneLine = (text: string, width: number): string => {
+  const lines = text.trim().split('\n')
+  const characters = [...lines[0]!.slice(0, 2 * width + 2)]
+  const first = characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : characters.join('')
+  return lines.length > 1 ? `${first} (+${lines.length - 1} lines)` : first
+}
+
+const indented = (text: string): Line[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => ({ text: `${INDENT}${line}` }))
+
+/** The arguments of a call: the value of a single one, else all as JSON. */
+const argsText = (args: Readonly<Record<string, unknown>>): string => {
+  const values = Object.values(args)
+  const [only] = values
+  return values.length === 1 && typeof only === 'string' ? only : JSON.stringify(args)
+}
+
+const partLines = (part: Part, width: number): Line[] => {
+  const line = (text: string, style?: Line['style']): Line[] => [
+    { text: `${INDENT}${text}`, ...(style === undefined ? {} : { style }) },
+  ]
+  switch (part.type) {
+    case 'text':
+      return part.content ? indented(part.content.text) : []
+    case 'thinking':
+      return part.content ? line(`thinking: ${oneLine(part.content.text, width)}`, 'dim') : []
+    case 'tool_call': {
+      if (!part.content) return []
+      const { toolName, args } = part.content
+      return line(`> ${toolName} ${oneLine(argsText(args), width)}`)
+    }
+    case 'tool_result': {
+      if (!part.content) return []
+      const { toolName, output, status } = part.content
+      return status === 'error'
+        ? line(`< ${toolName} failed: ${oneLine(output, width)}`, 'bad')
+        : line(`< ${toolName}: ${oneLine(output, width)}`, 'dim')
+    }
+    case 'error':
+      return part.content ? line(`error: ${oneLine(part.content.message, width)}`, 'bad') : []
+  }
+}
+
+const timeText = (ms: number): string => {
+  const time = new Date(ms)
+  return Number.isNaN(time.getTime()) ? '--:--:--' : time.toTimeString().slice(0, 8)
+}
+
+const headLine = ({ role, model, timestamp, createdAt }: MessageValue): Line => ({
+  text: `${timeText(timestamp ?? createdAt)} ${role}${model === undefined ? '' : ` (${model})`}`,
+  style: 'head',
+})
+
+/** A message for a terminal: its head, then its parts; calls, results and thinking on one line each, of `width` characters. */
+export const messageLines = (message: MessageValue, width: number): readonly Line[] => {
+  const { parts = [], textContent } = message
+  const shown = parts.flatMap((part) => partLines(part, width))
+  const body = shown.length === 0 && textContent !== undefined ? indented(textContent) : shown
+  return [headLine(message), ...body]
+}

@@ -1,0 +1,88 @@
+import { styleText } from 'node:util'
+import { escapeControls } from '../cli/escape.ts'
+import type { FeedTraceValue, MessageValue } from '../realtime/client/queries.ts'
+import { type Line, messageLines } from './message-lines.ts'
+import { isOther, traceLine } from './trace-line.ts'
+
+/** `out` for what is followed, `err` for everything else. */
+export type Output = { readonly out: NodeJS.WriteStream; readonly err: NodeJS.WriteStream }
+
+/** Shows what is followed. */
+export type Printer = {
+  messages(messages: readonly MessageValue[]): void
+  /** A feed as it is now, the newest trace first; of the first one only so many traces are shown. */
+  traces(traces: readonly FeedTraceValue[], atFirst: number): void
+  /** All that was shown is gone, or may not be read any more. */
+  gone(what: string): void
+}
+
+const MIN_WIDTH = 40
+const USUAL_WIDTH = 100
+const MARGIN = 20
+
+const styles = { head: 'bold', dim: 'dim', bad: 'red' } as const
+
+/** The traces of a feed that are other than before, the oldest first. */
+const newChangedTraces = () => {
+  let known: ReadonlyMap<string, FeedTraceValue> | undefined
+  return (traces: readonly FeedTraceValue[], atFirst: number) => {
+    const before = known
+    known = new Map(traces.map((trace) => [trace.id, trace]))
+    const changed = traces
+      .filter((trace) => isOther(trace, before?.get(trace.id)))
+      .map((trace) => ({ trace, before: before?.get(trace.id) }))
+    return (before ? changed : changed.slice(0, atFirst)).reverse()
+  }
+}
+
+const startsWith = (lines: readonly Line[], start: readonly Line[]) =>
+  start.length < lines.length && start.every(({ text }, i) => text === lines[i]!.text)
+
+/** For people. A message that was continued is continued; one that was changed otherwise is shown again. */
+export const textPrinter = ({ out, err }: Output): Printer => {
+  const shown = new Map<string, readonly Line[]>()
+  const changedTraces = newChangedTraces()
+  const width = () => Math.max(MIN_WIDTH, (out.columns ?? USUAL_WIDTH) - MARGIN)
+
+  const print = ({ text, style }: Line) => {
+    const plain = escapeControls(text)
+    out.write(`${style === undefined ? plain : styleText(styles[style], plain, { stream: out })}\n`)
+  }
+
+  const message = (message: MessageValue) => {
+    const lines = messageLines(message, width())
+    const before = shown.get(message.id)
+    shown.set(message.id, lines)
+    if (before && startsWith(lines, before)) return lines.slice(before.length).forEach(print)
+    if (before && lines.length === before.length && lines.every(({ text }, i) => text === before[i]!.text)) return
+    const [head, ...body] = lines
+    print(before ? { ...head!, text: `${head!.text} changed` } : head!)
+    body.forEach(print)
+  }
+
+  return {
+    messages: (messages) => messages.forEach(message),
+    traces: (traces, atFirst) => {
+      for (const { trace, before } of changedTraces(traces, atFirst)) print({ text: traceLine(trace, before) })
+    },
+    gone: (what) => {
+      shown.clear()
+      err.write(`${escapeControls(what)}\n`)
+    },
+  }
+}
+
+/** For scripts: one JSON document a line. */
+export const jsonPrinter = ({ out }: Output): Printer => {
+  const changedTraces = newChangedTraces()
+  const print = (document: object) => out.write(`${escapeControls(JSON.stringify(document))}\n`)
+  return {
+    messages: (messages) => {
+      for (const message of messages) print({ type: 'message', message })
+    },
+    traces: (traces, atFirst) => {
+      for (const { trace } of changedTraces(traces, atFirst)) print({ type: 'trace', trace })
+    },
+    gone: () => print({ type: 'gone' }),
+  }
+}

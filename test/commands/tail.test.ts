@@ -1,0 +1,62 @@
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { until } from '../support/until.ts'
+import { ask, tokenIn } from './support/api.ts'
+import { type User, inTemporary, newUser, startService } from './support/processes.ts'
+
+const test = suite('tail against the service')
+const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
+const session = '5e550000-0000-4000-8000-000000000001'
+
+/** A tail that is running, and what it has printed so far. */
+const startTail = (user: User, ...args: string[]) => {
+  const { child, ended } = user.start('tail', ...args)
+  let [out, err] = ['', '']
+  child.stdout!.on('data', (text) => (out += String(text)))
+  child.stderr!.on('data', (text) => (err += String(text)))
+  const end = () => {
+    child.kill('SIGINT')
+    return ended
+  }
+  return { out: () => out, err: () => err, end }
+}
+
+test('a sync beside it is shown line by line, through a restart of the service', () =>
+  inTemporary(async (folder) => {
+    let service = await startService(join(folder, 'data'))
+    const user = newUser(folder, service.url)
+    assert.match((await user.run('tail')).err, 'Not logged in')
+    assert.match((await user.run('tail', '--public', session)).err, '--public')
+    await user.run('login')
+    const all = startTail(user)
+    const one = startTail(user, session)
+    await until(() => one.err().includes('waiting for it'))
+    cpSync(fixtures, user.claude, { recursive: true })
+    await user.run('sync')
+    await until(() => all.out().includes(`${session}  4 messages`))
+    await until(() => one.out().includes('There is one file.'))
+    assert.match(
+      one.out(),
+      / user\n {2}Add a test for the parser\n.* assistant .*\n {2}thinking: Look first.\n {2}> Bash ls\n/,
+    )
+
+    const port = Number(new URL(service.url).port)
+    await service.end('SIGKILL')
+    service = await startService(join(folder, 'data'), port)
+    const token = tokenIn(user.config)
+    const body = { role: 'user', order: 99, textContent: 'after the restart' }
+    await ask(service.url, `/v1/traces/${session}/messages/more`, { token, method: 'PUT', body })
+    await until(() => one.out().includes('after the restart') && all.out().includes(`${session}  5 messages (+1)`))
+    assert.is(one.out().split('There is one file.').length, 2, 'nothing is printed twice')
+    assert.match(one.err(), /connection was lost.*\n.*Connected again/)
+
+    const last = startTail(user, session, '--json', '-n', '1')
+    await until(() => last.out().endsWith('\n'))
+    assert.is((JSON.parse(last.out()) as { message: { externalId: string } }).message.externalId, 'more')
+    for (const tail of [all, one, last]) assert.is((await tail.end()).how, 0)
+    await service.end('SIGTERM')
+  }))
+
+test.run()

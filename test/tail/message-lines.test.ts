@@ -1,0 +1,57 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { MessageValue } from '../../src/realtime/client/queries.ts'
+import { messageLines } from '../../src/tail/message-lines.ts'
+
+const test = suite('tail: the lines of a message')
+
+const at = new Date(2026, 0, 2, 15, 4, 5).getTime()
+const message = (more: Partial<MessageValue>): MessageValue => ({
+  id: 'id',
+  externalId: 'm',
+  role: 'assistant',
+  createdAt: at,
+  updatedAt: at,
+  ...more,
+})
+const texts = (more: Partial<MessageValue>, width = 30) => messageLines(message(more), width).map(({ text }) => text)
+
+test('text is shown whole, everything else on one line', () => {
+  const callId = 'c'
+  const parts = [
+    { order: 0, type: 'thinking', content: { text: 'First this.\nThen that.' } },
+    { order: 1, type: 'text', content: { text: 'Let me look.\n\nOnce more.\n' } },
+    { order: 2, type: 'tool_call', content: { callId, toolName: 'bash', args: { command: 'ls -la' } } },
+    { order: 3, type: 'tool_call', content: { callId, toolName: 'edit', args: { path: 'a', line: 3 } } },
+    { order: 4, type: 'tool_result', content: { callId, toolName: 'bash', output: 'a\nb\nc\n', status: 'success' } },
+    { order: 5, type: 'tool_result', content: { callId, toolName: 'edit', output: 'no such file', status: 'error' } },
+    { order: 6, type: 'error', content: { message: 'overloaded' } },
+    { order: 7, type: 'text' },
+  ] satisfies MessageValue['parts']
+  assert.equal(texts({ parts, model: 'large' }), [
+    '15:04:05 assistant (large)',
+    '  thinking: First this. (+1 lines)',
+    '  Let me look.',
+    '  ',
+    '  Once more.',
+    '  > bash ls -la',
+    '  > edit {"path":"a","line":3}',
+    '  < bash: a (+2 lines)',
+    '  < edit failed: no such file',
+    '  error: overloaded',
+  ])
+})
+
+test('a message without parts is shown by its text, and its own time counts', () => {
+  assert.equal(texts({ role: 'user', textContent: 'hello', timestamp: at + 1_000 }), ['15:04:06 user', '  hello'])
+  assert.equal(texts({ role: 'user', timestamp: 1e300 }), ['--:--:-- user'])
+})
+
+test('a long line is cut, between characters', () => {
+  const parts = [
+    { order: 0, type: 'thinking', content: { text: '👩'.repeat(100_000) } },
+  ] satisfies MessageValue['parts']
+  assert.is(texts({ parts }, 10)[1], `  thinking: ${'👩'.repeat(9)}…`)
+})
+
+test.run()

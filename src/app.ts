@@ -21,7 +21,7 @@ import { answerBrokenHead } from './http/broken-head.ts'
 import { installClosing } from './http/closing.ts'
 import { installErrors, sendError } from './http/errors.ts'
 import { invalid } from './http/http-error.ts'
-import { installForeignPages } from './http/foreign-pages.ts'
+import { installCrossOriginCheck } from './http/cross-origin-check.ts'
 import { installHealth } from './http/health.ts'
 import { homeRoute } from './http/home.ts'
 import { type HostCheck, installHost, newHostCheck } from './http/host.ts'
@@ -78,7 +78,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installClosing(app)
   installLargeAnswers(app)
   installAuth(app, service)
-  installForeignPages(app, service.config)
+  installCrossOriginCheck(app, service.config)
   installLimits(app, service.limits)
   const hasApi = service.config.ROLES.includes('api')
   if (hasApi) await installOpenApi(app, service) // it describes the routes that come after it

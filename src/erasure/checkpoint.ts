@@ -6,8 +6,8 @@ import type { EventLog } from '../log/log.ts'
 const NAME = 'erasure'
 
 /**
- * A common table expression `moved` that moves the checkpoint. It has no row when another process has moved it; then the rest of
- * the statement must do nothing. Takes the parameters of `advanceParameters`.
+ * A common table expression `moved` that moves the checkpoint. It has no row when another process has moved it; then the rest
+ * of the statement must do nothing. Takes the parameters of `advanceParameters`.
  */
 export const MOVE_CHECKPOINT = `moved as (${advanceStatement(NAME)})`
 

@@ -26,7 +26,9 @@ export const haveAllPassed = (groups: readonly ErasedGroup[], position: bigint, 
     () => false,
   )
 
-/** @throws NotErasableYet for a stream in quarantine, whose deletion is not applied, and for a deletion that the log has lost */
+/**
+ * @throws NotErasableYet for a stream in quarantine, whose deletion is not applied, and for a deletion that the log has lost
+ */
 const assertDeleted = async ({ log, groups }: ErasureContext, { stream, position, eventId }: PendingErasure) => {
   if (groups.some(({ quarantine }) => !quarantine.isNotQuarantined(stream)))
     throw new NotErasableYet('the stream is in quarantine')

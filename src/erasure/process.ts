@@ -41,10 +41,10 @@ const SWEEP_INTERVAL_MS = 5_000
 const CHECKPOINT_EVENTS = 5_000n
 
 /**
- * After `TraceDeleted` a trace cannot be read; this process erases what is left of it in the read models and in the log.
- * An erasure is a row of `tracebook.erasures` until it is completed, so the process may be killed at any point. One worker leads;
- * its lock and its statements share one session. A former leader that goes on does no harm: the checkpoint moves by compare-and-set,
- * and only what was deleted is erased.
+ * After `TraceDeleted` a trace cannot be read; this process erases what is left of it in the read models and in the log. An
+ * erasure is a row of `tracebook.erasures` until it is completed, so the process may be killed at any point. One worker leads;
+ * its lock and its statements share one session. A former leader that goes on does no harm: the checkpoint moves by
+ * compare-and-set, and only what was deleted is erased.
  */
 export const startErasure = ({ url, log, groups, logger, outage }: ErasureOptions): Erasure => {
   const stop = new AbortController()

@@ -4,7 +4,10 @@ import type { FeedServices } from './services.ts'
 
 const envelope = (data: string) => Buffer.from(`{"ok":true,"data":${data}}`)
 
-/** The first pages of feeds, from the cache if they are there. They have one entry more than `limit`, to show that there are others. */
+/**
+ * The first pages of feeds, from the cache if they are there. They have one entry more than `limit`, to show that there are
+ * others.
+ */
 export const firstPages = (services: FeedServices) => {
   const { reads, feedCache } = services
   return {

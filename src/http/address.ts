@@ -1,6 +1,6 @@
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** The first four groups of an IPv6 address: what one household or machine is given as a whole. */
+/** The first four groups of an IPv6 address: the network that one household or machine usually gets. */
 const prefixOf = (address: string): string => {
   const [head = '', tail] = address.split('%')[0]!.toLowerCase().split('::')
   const groups = head === '' ? [] : head.split(':')
@@ -13,7 +13,7 @@ const prefixOf = (address: string): string => {
     .join(':')}::/64`
 }
 
-/** What counts as one address for limits: an IPv4 address, or the /64 that an IPv6 address is in. */
+/** The key of an address for limits: an IPv4 address, or the /64 network of an IPv6 address. */
 export const addressKey = (address: string): string => {
   const mapped = MAPPED.exec(address)
   if (mapped) return mapped[1]!

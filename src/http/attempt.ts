@@ -4,16 +4,18 @@ import type { HttpError } from './http-error.ts'
 import type { Limits } from './limits.ts'
 
 export type AttemptOptions = {
-  /** `beforeLookUp` is called before a token is looked up that was never seen valid here; what it throws is thrown. */
+  /**
+   * `beforeLookUp` is called before the look-up of a token that was not valid on this node before; what it throws is thrown.
+   */
   readonly tokens: { find(token: string, beforeLookUp: () => void): Promise<Caller | undefined> }
   /** Undefined when nothing is limited. */
   readonly limits: Pick<Limits, 'unauthorized'> | undefined
 }
 
-/** Somebody at an address asks to be known as a caller. */
+/** The authentication of one request or connection, limited by address. */
 export type Attempt = {
   /**
-   * The caller behind a token; undefined for one that is not valid.
+   * The caller of a token; undefined for one that is not valid.
    * @throws HttpError rate_limited, before the token is looked up, when too many attempts of this address have failed
    */
   callerOf(token: string): Promise<Caller | undefined>
@@ -22,8 +24,8 @@ export type Attempt = {
 }
 
 /**
- * `refuse` makes the error for an address that has to wait so many milliseconds. An attempt counts for its address before its token is looked up, so that any number at once cannot all be looked up;
- * that of a valid token is taken back, and so is one whose look-up could not be made.
+ * An attempt is counted for its address before its token is looked up, so that concurrent requests cannot exceed the limit. It
+ * is uncounted when the token is valid, or when the look-up fails. `refuse` makes the error for an address that must wait.
  */
 export const newAttempt = (
   { tokens, limits }: AttemptOptions,

@@ -10,30 +10,33 @@ import type { HttpConfig } from './settings.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When its caller was looked up, in milliseconds since the process began. */
+    /** When the caller was looked up, in milliseconds since the start of the process. */
     authenticatedAt: number
   }
   interface FastifyContextConfig {
-    /** `required`: 401 without a valid token; `optional`: `caller` may be undefined; `none`: nobody looks. */
+    /**
+     * `required`: 401 without a valid token, before the body is read; `optional`: `caller` may be undefined; `none`: no
+     * look-up.
+     */
     auth?: 'required' | 'optional' | 'none'
   }
 }
 
-/** Makes the service refuse to start with a route that does not say who may call it: nothing is public by omission. */
+/** Refuses to register a route without `config.auth`, so that no route is public by mistake. @throws Error */
 export const assertStatesAuth = ({ method, url, config }: RouteOptions): void => {
   if (config?.auth === undefined) throw new Error(`${String(method)} ${url} does not say who may call it: config.auth`)
 }
 
-/** Browsers keep `__Host-` cookies for https only: plain-http loopback has another name. */
+/** The name of the session cookie. Browsers accept `__Host-` cookies over https only, so http on loopback has another one. */
 export const cookieNameOf = ({ PUBLIC_URL, HOST }: Pick<HttpConfig, 'PUBLIC_URL' | 'HOST'>): string => {
   const { protocol, hostname } = PUBLIC_URL ? new URL(PUBLIC_URL) : { protocol: 'http:', hostname: HOST }
   return protocol === 'http:' && isLoopback(hostname) ? 'tracebook' : '__Host-tracebook'
 }
 
-/** A token as a request presents it, valid or not. */
+/** The token of a request, which need not be valid. */
 export type Presented = { readonly token: string; readonly via: Caller['via'] }
 
-/** The value of the first cookie of a name. */
+/** The value of the first cookie with this name. */
 export const cookieOf = (header: string, name: string): string | undefined => {
   for (const pair of header.split(';')) {
     const at = pair.indexOf('=')
@@ -54,14 +57,14 @@ export const presentedToken = (
   return token ? { token, via: 'cookie' } : undefined
 }
 
-/** What a page of our own origin sends along with its mutations, and nobody else can know. */
+/** The CSRF token that writes with the cookie of this request must have; undefined without the cookie. */
 export const csrfTokenFor = (request: FastifyRequest, cookieName: string): string | undefined => {
   const presented = presentedToken(request, cookieName)
   return presented?.via === 'cookie' ? csrfTokenOf(presented.token) : undefined
 }
 
-/** How long what was asked of a caller holds: as long as a revocation may take to arrive on other nodes. */
-const BRIEF_MS = 1_000
+/** After this time the caller is looked up again; a revocation reaches other nodes as late. */
+const REAUTHENTICATE_MS = 1_000
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -70,7 +73,7 @@ const assertCsrf = ({ method, headers }: FastifyRequest, { token, via }: Present
   throw new HttpError('csrf_failed', 'The x-csrf-token header is missing or wrong')
 }
 
-/** What a caller's rights come from: where one of these may be wrong, nobody knows what they are. */
+/** The streams that a caller's rights are derived from. When one of them is in quarantine, the rights are not known. */
 export const streamsOfCaller = ({ sessionId, userId, identityId, namespace }: Caller): string[] => [
   `session-${sessionId}`,
   `user-${userId}`,
@@ -80,15 +83,15 @@ export const streamsOfCaller = ({ sessionId, userId, identityId, namespace }: Ca
 
 export type AuthOptions = AttemptOptions & {
   readonly config: HttpConfig
-  /** Notes that a session was used. */
+  /** Records that a session was used. */
   readonly lastUsed: { record(sessionId: string): void }
-  /** @throws InQuarantine when one of these streams cannot be trusted */
+  /** @throws InQuarantine when one of these streams is in quarantine */
   readonly reads: { assertNotQuarantined(...streams: string[]): void }
 }
 
 /**
- * Authenticates before the body is read. A token that is not valid is no token; a cookie's mutating request needs its
- * CSRF token besides. What is told to a caller is for nobody else, which no cache on the way can know by itself.
+ * Authenticates before the body is read. An invalid token counts as no token; a write with the cookie needs its CSRF token,
+ * too. Answers to a caller are marked as private, so that no cache on the way serves them to others.
  */
 export const installAuth = (app: FastifyInstance, options: AuthOptions): void => {
   const { lastUsed, config, reads } = options
@@ -120,9 +123,9 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
     await authenticate(request, reply)
     if (request.caller) reply.header('cache-control', 'private')
   })
-  // Rights may be lost while a body takes its time to arrive.
+  // The caller may lose rights while a body arrives slowly.
   app.addHook('preValidation', async (request, reply) => {
-    if (!request.caller || performance.now() - request.authenticatedAt < BRIEF_MS) return
+    if (!request.caller || performance.now() - request.authenticatedAt < REAUTHENTICATE_MS) return
     request.caller = undefined
     await authenticate(request, reply)
   })

@@ -1,16 +1,16 @@
 const PIECE_BYTES = 256 * 1024
 
 /**
- * The bytes of a body, in pieces of their own memory: they can be handed to a thread as they are, and no moment has to put
- * sixteen megabytes together.
+ * The bytes of a body, in pieces with memory of their own: they can be transferred to a thread without a copy, and 16 MiB need
+ * not be joined at once.
  */
 export type BodyBytes = { readonly length: number; readonly pieces: readonly Uint8Array<ArrayBuffer>[] }
 
-/** All of them in one. */
+/** All pieces joined. */
 export const wholeOf = ({ pieces }: Pick<BodyBytes, 'pieces'>): Uint8Array =>
   pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 
-/** `expected`: how many bytes will come, as far as that is known; more may. */
+/** Collects the chunks of a body. `expected` is the probable number of bytes; more are accepted. */
 export const newBodyBytes = (expected: number) => {
   const pieces: Buffer<ArrayBuffer>[] = []
   let length = 0
@@ -23,7 +23,7 @@ export const newBodyBytes = (expected: number) => {
   }
 
   return {
-    /** Copies a chunk: its memory is shared with what came before and after it. */
+    /** Copies a chunk, because its memory is shared with other chunks. */
     add(chunk: Buffer) {
       for (let from = 0; from < chunk.length;) {
         if (free === 0) newPiece(chunk.length - from)

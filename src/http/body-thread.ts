@@ -6,50 +6,50 @@ import { HttpError } from './http-error.ts'
 import type { TaskInput, TaskResult } from './task-result.ts'
 
 const IDLE_MS = 60_000
-const LONGEST_MS = 30_000
-/** Below this a body is read sooner than it is handed to a thread. */
+const TIMEOUT_MS = 30_000
+/** Smaller bodies are read faster than they are transferred to a thread. */
 const LARGE_BYTES = 16 * 1024
 
-/** One way to read a body, which may run in two places. */
+/** A way to read a body, on the event loop or on a thread. */
 export type Task<T> = {
-  /** Reads a body that is small. @throws HttpError */
+  /** Reads a small body on the event loop. @throws HttpError */
   readonly here: (body: Uint8Array) => T
-  /** A module whose export of this name takes a `TaskInput` and gives a `TaskResult` of the same. */
+  /** The module that exports, as `name`, a function from `TaskInput` to the same value as a `TaskResult`. */
   readonly module: URL
   readonly name: string
-  /** What that one gets besides the bytes. */
+  /** Further members of its `TaskInput`. */
   readonly more?: object
 }
 
 /**
- * Threads that read large bodies: some take a second, and the event loop that answers everybody else shall not wait. What
- * a task gives back should be flat, for it is copied: texts rather than objects.
+ * Threads that parse large bodies, because some take a second, which would block the event loop. Results are copied between
+ * threads, so they should be flat: texts rather than objects.
  */
 export type BodyThreads = {
   /**
-   * Reads a body, on a thread if it is large; its bytes are taken away from the caller.
-   * @throws HttpError what the task refuses
-   * @throws Unavailable when there is no thread, or it takes too long
+   * Reads a body, on a thread if it is large; then its bytes are transferred, and cannot be used afterwards.
+   * @throws HttpError from the task; Unavailable when there is no thread, or it takes too long
    */
   read<T>(task: Task<T>, bytes: BodyBytes): Promise<T>
   close(): Promise<void>
 }
 
-export const newBodyThreads = (failed: (error: Error) => void): BodyThreads => {
+/** `onError` is called when a thread cannot start, or ends by itself. */
+export const newBodyThreads = (onError: (error: Error) => void): BodyThreads => {
   const maxThreads = Math.max(1, Math.min(4, availableParallelism() - 1))
   const pool = new Tinypool({
-    filename: import.meta.filename, // no task of ours: each names its module
+    filename: import.meta.filename, // the pool needs a default; each task names its own module
     minThreads: 0,
     maxThreads,
     idleTimeout: IDLE_MS,
     resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 },
   })
-  pool.on('error', failed)
+  pool.on('error', onError)
 
   const onThread = <T>({ module, name, more }: Task<T>, { pieces }: BodyBytes): Promise<TaskResult<T>> => {
     const input: TaskInput = { ...more, pieces }
     const transferList = pieces.map(({ buffer }) => buffer) as never // its type follows the wrong overload of Node's
-    const signal = AbortSignal.timeout(LONGEST_MS)
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
     return pool.run(input, { filename: module.href, name, transferList, signal }).catch((error: unknown) => {
       throw new Unavailable('the body could not be read', false, error)
     })

@@ -12,7 +12,7 @@ declare module 'fastify' {
     arrived: Arrived | undefined
   }
   interface FastifyContextConfig {
-    /** Makes of a body what the route works with. Default: the members that its schema names. */
+    /** Parses the body for the route. Default: the members that its schema names. */
     readBody?: Task<unknown>
   }
 }
@@ -21,14 +21,14 @@ export const BATCH_LIMIT = 16 * 1024 * 1024
 
 const module = new URL('./body-tasks.ts', import.meta.url)
 
-/** Reads the members that a schema names. @throws Error for a schema that is no object's: nobody knows its members */
+/** A task that reads the members that a schema names. @throws Error for a schema that is not of an object */
 const membersOf = (schema: unknown): Task<unknown> => {
   if (schema !== undefined && !(schema instanceof z.ZodObject)) throw new Error('a body must be a z.object')
   const names = schema ? Object.keys(schema.shape) : []
   return { here: (body) => knownMembers(body, names), module, name: 'members', more: { names } }
 }
 
-/** Bodies are JSON that loses nothing; any other content type is a 400. */
+/** Reads JSON bodies without loss; any other content type is a 400. */
 export const installBodies = (app: FastifyInstance, threads: BodyThreads, intake: Intake = newIntake()): void => {
   app.decorateRequest('arrived', undefined)
   app.addHook('onRoute', (route) => {
@@ -39,9 +39,9 @@ export const installBodies = (app: FastifyInstance, threads: BodyThreads, intake
     const { bodyLimit: limit, config } = request.routeOptions
     request.arrived = await intake.read(payload, { limit, sessionId: request.caller?.sessionId })
     const { bytes } = request.arrived
-    // A DELETE with a content type and no body is no mistake.
+    // A DELETE may have a content type and no body.
     if (bytes.length === 0) return undefined
-    return threads.read(config.readBody ?? membersOf(undefined), bytes) // a path that is not there has none
+    return threads.read(config.readBody ?? membersOf(undefined), bytes) // an unknown path has none
   })
   app.addHook('onSend', async (request) => request.arrived?.done())
   app.addContentTypeParser('*', (request: FastifyRequest, payload, done) => {
@@ -64,7 +64,7 @@ const validator = (schema: z.ZodType) => (value: unknown) => {
   }
 }
 
-/** For routes whose bodies a reader has checked; only that there is one is left to be checked. */
+/** The validator of routes whose `readBody` has checked the body; it only checks that there is one. */
 export const readBodies: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
   const validate = validator(schema as z.ZodType)
   return httpPart === 'body' ? (value: unknown) => (value ? { value } : validate(value)) : validate

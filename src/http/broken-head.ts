@@ -6,7 +6,7 @@ const messages: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time',
 }
 
-/** Answers what is no HTTP request, or has a head that is too large, in the envelope of the interface. */
+/** Answers a request that Node cannot parse, or whose head is too large, with the JSON error of the API. */
 export const answerBrokenHead = (error: Error & { code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const message = messages[error.code ?? ''] ?? 'The request is not valid HTTP'

@@ -20,12 +20,8 @@ export type Caller = {
 }
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** `required` answers 401 without a valid token, before the body is read; `none` does not look for one. */
-    auth?: 'required' | 'optional' | 'none'
-  }
   interface FastifyRequest {
-    /** Undefined without a valid token, which is no error in itself. */
+    /** Undefined without a valid token, which is an error only on routes with `auth: 'required'`. */
     caller: Caller | undefined
   }
 }

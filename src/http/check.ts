@@ -12,13 +12,13 @@ const refuse = (issues: z.core.$ZodIssue[]): never => {
   throw new HttpError('invalid_request', 'Invalid request', flatten(issues))
 }
 
-/** Checks without replacing: what zod would drop or round comes through as it came. @throws HttpError invalid_request */
+/** Checks a value and returns it unchanged, also what zod would drop or round. @throws HttpError invalid_request */
 export const check = (schema: z.ZodType, value: unknown): unknown => {
   const result = schema.safeParse(value)
   return result.success ? value : refuse(result.error.issues)
 }
 
-/** The same for the items of a long list: no further than what an answer tells. */
+/** The same for the items of a list; stops after as many issues as an answer shows. */
 export const checkEach = (field: string, schema: z.ZodType, items: readonly unknown[]): void => {
   const issues: z.core.$ZodIssue[] = []
   for (let i = 0; i < items.length && issues.length < MAX_ISSUES; i++)

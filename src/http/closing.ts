@@ -2,10 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Unavailable } from '../engine/rejected.ts'
 import { drain } from './drain.ts'
 
-/**
- * From the moment that the service is told to stop it takes nothing new: what still arrives on open connections is
- * refused like everything else that cannot be done now, so that clients know that nothing was stored.
- */
+/** Once the service is stopping, new requests on open connections get 503, so that clients know that nothing was stored. */
 export const installClosing = (app: FastifyInstance): void => {
   let isClosing = false
   app.addHook('preClose', async () => {

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { cookieNameOf } from './auth.ts'
 import type { HttpConfig } from './settings.ts'
 
-/** A cookie that only we read, and that other sites' forms do not bring. */
+/** The `Set-Cookie` header of a cookie that scripts cannot read, and that forms of other sites do not send. */
 export const cookie = (name: string, value: string, seconds: number): string => {
   const secure = name.startsWith('__Host-') ? '; Secure' : ''
   return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`

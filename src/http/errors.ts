@@ -61,7 +61,7 @@ const fromFastify = (error: FastifyError): HttpError | undefined => {
   return undefined
 }
 
-/** What a client may know of an error: nothing of the inside. */
+/** The error that a client is shown, without internal details. */
 export const describe = (error: unknown): HttpError => {
   if (error instanceof HttpError) return error
   if (error instanceof Rejected) return fromRejected(error)
@@ -77,23 +77,23 @@ export const describe = (error: unknown): HttpError => {
   return new HttpError('internal', 'Something broke on our side')
 }
 
-/** The status that an error is answered with. */
+/** The HTTP status of an error. */
 export const statusOf = ({ code }: HttpError): number => statuses[code]
 
-/** A client may go in the middle of what it says; nobody is there any more to be answered. */
+/** Whether the client has gone before its request was complete. */
 const hasHungUp = ({ raw }: FastifyRequest): boolean => raw.destroyed && !raw.complete
 
-/** Notes what went wrong on our side, and who was refused something. */
+/** Logs internal errors, and refusals with their caller. */
 export const logError = (error: unknown, request: FastifyRequest): void => {
   if (hasHungUp(request)) return request.log.debug({ err: error }, 'a client has hung up')
   const { code } = describe(error)
   logRefusal(error, code, request)
   if (statuses[code] === 500) request.log.error({ err: error }, 'request failed')
-  // Readiness and metrics tell of it; a line for each request would bury the one that says what is away.
+  // Readiness and metrics show it; a log line for each request would hide the one with the cause.
   else if (statuses[code] === 503) request.log.debug({ err: error }, 'request could not be served')
 }
 
-/** Sends an error in the envelope of the interface. */
+/** Sends an error as JSON, in the form of the API. */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { code, message, details } = describe(error)
   const status = statuses[code]
@@ -105,7 +105,7 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
 
 export const installErrors = (app: FastifyInstance): void => {
   app.setErrorHandler(async (error, request, reply) => {
-    // A connection that is to be closed, because its body was not read: not before the client has sent it.
+    // Fastify closes the connection of a body that was not read; the client has to be able to send it first.
     if (reply.getHeader('connection') === 'close') await drain(request.raw)
     return sendError(error, request, reply)
   })

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 
-/** Kinds of members that bodies and answers have in common, each with what the reference says of it. */
+/** Schemas of common fields of bodies and answers, with their descriptions for the API reference. */
 
-/** What the OpenAPI document shows as a device's secret: refused, for all who sent it as it stands would be one user. */
+/** The example of a `deviceId`. It is refused as a real one, because all clients that copy it would be one user. */
 export const EXAMPLE_DEVICE_ID = 'replace-this-by-32-random-characters'
 
 export const EXAMPLE_ID = '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b'
 const EXAMPLE_TIME = Date.UTC(2026, 0, 2, 15, 4, 5)
 
-/** Text that the service gives. */
+/** A text in an answer. */
 export const text = (description: string, ...examples: string[]) =>
   z.string().meta({ description, ...(examples.length > 0 ? { examples } : {}) })
 
-/** The id that the service has given to something: a UUID, to be taken as opaque. */
+/** An id of the service: a UUID. */
 export const id = (of: string) => text(`The id of ${of}`, EXAMPLE_ID)
 
 /** A point in time, in milliseconds since 1970. */
@@ -23,10 +23,10 @@ export const count = (description: string) => z.int().meta({ description, exampl
 
 export const flag = (description: string) => z.boolean().meta({ description })
 
-/** An answer that says no more than that something was done. */
+/** The only field of an answer that confirms a write. */
 export const done = (description: string) => z.literal(true).meta({ description })
 
-/** Where a list goes on. */
+/** The cursor of the next page. */
 export const nextCursor = z
   .string()
   .meta({ description: 'The `cursor` of the next page; absent on the last page' })

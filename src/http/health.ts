@@ -19,7 +19,7 @@ const NotReady = z.object({
 })
 const tags = ['operations']
 
-/** What keeps the service from serving, and what does not but should be seen to; in words, empty when nothing does. */
+/** Problems, in words: `missing` are those that make the service not ready, `degraded` all others. */
 export type Readiness = { readonly missing: readonly string[]; readonly degraded: readonly string[] }
 
 export type HealthOptions = {
@@ -28,13 +28,10 @@ export type HealthOptions = {
   readonly readiness: () => Promise<Readiness>
 }
 
-/**
- * `/health` says that the process lives; `/health/ready` that it can serve reads and writes, and with what in need of
- * attention, or what is missing.
- */
+/** The routes `/health`, whether the process is alive, and `/health/ready`, whether it can serve reads and writes. */
 export const installHealth = (app: FastifyInstance, { now, readiness }: HealthOptions): void => {
-  /** However many ask at once, the databases are asked once. */
-  let asking: Promise<Readiness> | undefined
+  /** The running check, which concurrent requests share. */
+  let checking: Promise<Readiness> | undefined
 
   app.get(
     '/health',
@@ -67,8 +64,8 @@ export const installHealth = (app: FastifyInstance, { now, readiness }: HealthOp
       },
     },
     async (_request, reply) => {
-      asking ??= readiness().finally(() => (asking = undefined))
-      const { missing, degraded } = await asking
+      checking ??= readiness().finally(() => (checking = undefined))
+      const { missing, degraded } = await checking
       if (missing.length === 0)
         return { status: 'ready', ...(degraded.length > 0 ? { degraded } : {}), timestamp: now() }
       return reply.code(503).header('retry-after', '1').send({ status: 'not ready', missing, timestamp: now() })

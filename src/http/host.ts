@@ -7,54 +7,54 @@ import { listensOnLoopback } from './reach.ts'
 import { unhookedHeaders } from './security.ts'
 import type { HttpConfig } from './settings.ts'
 
-type Place = Pick<HttpConfig, 'HOST' | 'PUBLIC_URL' | 'ALLOWED_HOSTS'>
+type HostSettings = Pick<HttpConfig, 'HOST' | 'PUBLIC_URL' | 'ALLOWED_HOSTS'>
 
-type Asked = Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>
+type RequestHead = Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>
 
 /** Why the `Host` header of a request is refused: `invalid_request` or `forbidden`; undefined when it is not. */
-export type HostCheck = (request: Asked) => HttpError | undefined
+export type HostCheck = (request: RequestHead) => HttpError | undefined
 
-const hostsOf = ({ rawHeaders }: Asked): string[] => {
+const hostsOf = ({ rawHeaders }: RequestHead): string[] => {
   const hosts: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts.push(rawHeaders[i + 1]!)
   return hosts
 }
 
-const broken = (message: string) => new HttpError('invalid_request', message)
+const malformed = (message: string) => new HttpError('invalid_request', message)
 
-const SHOWN = 100
+const MAX_SHOWN = 100
 
 const foreign = (hostname: string) =>
   new HttpError(
     'forbidden',
-    `This service does not answer to the host ${hostname.slice(0, SHOWN)}: ALLOWED_HOSTS names those that it answers to`,
+    `This service does not answer to the host ${hostname.slice(0, MAX_SHOWN)}: ALLOWED_HOSTS names those that it answers to`,
   )
 
 /**
- * A page that has its own name resolve to this machine (DNS rebinding) is of one origin with what answers there: only the
- * `Host` header gives it away. So a service that listens on loopback answers to names of this machine, to that of
- * `PUBLIC_URL` and to `ALLOWED_HOSTS`, on any port; any other service does the same once `ALLOWED_HOSTS` is set.
- * `X-Forwarded-Host` says nothing here.
+ * Protects from DNS rebinding: a website whose name resolves to this machine has the same origin as the service for browsers,
+ * and only the `Host` header shows it. So a service that listens on loopback answers only to names of this machine, the host of
+ * `PUBLIC_URL` and `ALLOWED_HOSTS`, on any port; any other service does so when `ALLOWED_HOSTS` is set. `X-Forwarded-Host` is
+ * not used.
  */
-export const newHostCheck = ({ HOST, PUBLIC_URL, ALLOWED_HOSTS }: Place): HostCheck => {
+export const newHostCheck = ({ HOST, PUBLIC_URL, ALLOWED_HOSTS }: HostSettings): HostCheck => {
   const isChecked = listensOnLoopback({ HOST }) || ALLOWED_HOSTS.length > 0
   const known = new Set([...ALLOWED_HOSTS, ...(PUBLIC_URL ? [new URL(PUBLIC_URL).hostname] : [])])
   return (request) => {
     const [header, ...others] = hostsOf(request)
-    if (others.length > 0) return broken('There is more than one Host header')
-    // HTTP/1.0 may do without, and probes do.
+    if (others.length > 0) return malformed('There is more than one Host header')
+    // HTTP/1.0 does not require the header, and some probes omit it.
     if (header === undefined && !isChecked && request.httpVersion === '1.0') return undefined
-    if (!header) return broken('The Host header is missing')
+    if (!header) return malformed('The Host header is missing')
     const hostname = hostnameOf(header)
-    if (hostname === undefined) return broken('The Host header is not valid')
+    if (hostname === undefined) return malformed('The Host header is not valid')
     return !isChecked || isLoopback(hostname) || known.has(hostname) ? undefined : foreign(hostname)
   }
 }
 
-/** Refuses, before anything else is looked at, what does not ask for a host that this service answers to: 400, 403. */
+/** Checks the host before anything else: 400 for a malformed header, 403 for another host. */
 export const installHost = (app: FastifyInstance, config: HttpConfig, check: HostCheck): void => {
-  // The hooks that would set them come later.
+  // The hooks that set the security headers come later.
   const headers = unhookedHeaders(config)
   app.addHook('onRequest', (request, reply, done) => {
     const refusal = check(request.raw)

@@ -2,39 +2,39 @@ import type { IncomingMessage } from 'node:http'
 import { Unavailable } from '../engine/rejected.ts'
 import { type BodyBytes, newBodyBytes } from './body-bytes.ts'
 import { HttpError, invalid } from './http-error.ts'
-import { type Share, newRoom } from './room.ts'
+import { type Permit, newSemaphore } from './semaphore.ts'
 
 const MiB = 1024 * 1024
 
-/** What all bodies that are arriving may hold together. */
+/** The memory of all bodies that are arriving. */
 const ARRIVING_BYTES = 32 * MiB
-/** What all bodies hold that are being worked on: parsed, checked and written out they take several times that. */
-const AT_WORK_BYTES = 16 * MiB
-/** Two of the largest bodies. */
+/** The bytes of all bodies that are being processed: parsed, validated and serialized they take several times as much. */
+const PROCESSING_BYTES = 16 * MiB
+/** What one session may send at a time: two of the largest bodies. */
 const SESSION_BYTES = 32 * MiB
-/** A body below this costs less than to count it. */
+/** Smaller bodies are not counted, because that would cost more than it saves. */
 const SMALL_BYTES = 64 * 1024
 
-export type Asked = {
-  /** At most so many bytes. */
+export type IntakeOptions = {
+  /** The maximal size of the body in bytes. */
   readonly limit: number
-  /** Who sends it, if that is known: each may have so much under way at a time. */
+  /** The session of the caller, whose bodies are bounded together; undefined without one. */
   readonly sessionId: string | undefined
 }
 
-/** A body that has arrived; what it holds is given back when its request is done with. */
+/** A body that has arrived. `done` has to be called at the end of its request, to release its memory. */
 export type Arrived = { readonly bytes: BodyBytes; done(): void }
 
-/** Takes bodies in, so that all of them together stay within bounds, whoever sends them and however slowly. */
+/** Reads the bodies of requests, and bounds the memory of all of them together. */
 export type Intake = {
-  /** @throws HttpError payload_too_large or rate_limited, Unavailable while the node has too many of them */
-  read(payload: IncomingMessage, asked: Asked): Promise<Arrived>
+  /** @throws HttpError payload_too_large or rate_limited, Unavailable while there are too many bodies on this node */
+  read(payload: IncomingMessage, options: IntakeOptions): Promise<Arrived>
 }
 
 type Arrival = { readonly holder: string; bytes: number; refuse(error: Error): void }
 
-/** Everybody without a session is one holder. */
-const NOBODY = ''
+/** The holder of all bodies that come without a session. */
+const ANONYMOUS = ''
 
 const tooLarge = () => new HttpError('payload_too_large', 'The request body is too large')
 const brokenOff = () => invalid(undefined, 'The body broke off')
@@ -42,12 +42,16 @@ const tooMany = () => new HttpError('rate_limited', 'Too much of this session is
 
 export const newIntake = ({
   arriving = ARRIVING_BYTES,
-  atWork = AT_WORK_BYTES,
+  processing = PROCESSING_BYTES,
   session = SESSION_BYTES,
 } = {}): Intake => {
   const arrivals = new Set<Arrival>()
   const held = new Map<string, number>()
-  const room = newRoom({ size: atWork, makeRoom: () => {}, full: 'too many bodies are being worked on' })
+  const working = newSemaphore({
+    capacity: processing,
+    onShortage: () => {},
+    message: 'too many bodies are being worked on',
+  })
   let total = 0
 
   const count = (holder: string, bytes: number) => {
@@ -56,8 +60,11 @@ export const newIntake = ({
     else held.delete(holder)
   }
 
-  /** Who has the most under way makes room, with what has been arriving for longest: nobody pushes all others out. */
-  const makeRoom = () => {
+  /**
+   * Refuses the body that has been arriving for longest, of the holder with the most bytes, so that no holder can displace all
+   * others.
+   */
+  const refuseLargest = () => {
     while (total > arriving) {
       let most: Arrival | undefined
       for (const one of arrivals) if (!most || (held.get(one.holder) ?? 0) > (held.get(most.holder) ?? 0)) most = one
@@ -66,9 +73,9 @@ export const newIntake = ({
     }
   }
 
-  /** What has arrived stays counted as the holder's. */
+  /** Reads a whole body. Its bytes stay counted for the holder. */
   const receive = (payload: IncomingMessage, expected: number, limit: number, holder: string): Promise<BodyBytes> => {
-    // While its sender was looked up it may have gone: then nothing of it comes any more, not even its end.
+    // The client may have gone during authentication; then no event of the stream will come, not even its end.
     if (payload.destroyed) return Promise.reject(brokenOff())
     const { promise, resolve, reject } = Promise.withResolvers<BodyBytes>()
     const received = newBodyBytes(expected)
@@ -89,9 +96,9 @@ export const newIntake = ({
       total += chunk.length
       count(holder, chunk.length)
       if (arrival.bytes > limit) return fail(tooLarge())
-      if (holder !== NOBODY && held.get(holder)! > session) return fail(tooMany())
+      if (holder !== ANONYMOUS && held.get(holder)! > session) return fail(tooMany())
       received.add(chunk)
-      makeRoom()
+      refuseLargest()
     }
     const onEnd = () => leave(() => resolve(received.end()))
     const onClose = () => fail(brokenOff())
@@ -101,21 +108,24 @@ export const newIntake = ({
     return promise
   }
 
-  const read = async (payload: IncomingMessage, { limit, sessionId: holder = NOBODY }: Asked): Promise<Arrived> => {
+  const read = async (
+    payload: IncomingMessage,
+    { limit, sessionId: holder = ANONYMOUS }: IntakeOptions,
+  ): Promise<Arrived> => {
     const expected = Number(payload.headers['content-length'] ?? 0)
     if (expected > limit) throw tooLarge()
     const bytes = await receive(payload, expected, limit, holder)
     const { length } = bytes
-    let share: Share | undefined
+    let permit: Permit | undefined
     let isDone = false
     const done = () => {
       if (isDone) return
       isDone = true
-      share?.giveBack()
+      permit?.release()
       count(holder, -length)
     }
     try {
-      if (length >= SMALL_BYTES) share = await room.take(length)
+      if (length >= SMALL_BYTES) permit = await working.acquire(length)
       else done()
       return { bytes, done }
     } catch (error) {

@@ -24,20 +24,20 @@ export const LongText = textUpTo(LONG_TEXT)
 export const MAX_LIMIT = 1_000
 export const DEFAULT_LIMIT = 50
 
-/** `limit` as it stands in a query string: base-10 digits; above 1000 counts as 1000. */
+/** `limit` in a query string: decimal digits; more than 1000 counts as 1000. */
 export const Limit = z.string().regex(/^\d+$/, { error: 'must be a whole number' })
 
 export const limitOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Math.min(Number(text), MAX_LIMIT)
 
-/** A revision of a stream as it stands in a query string: base-10 digits. */
+/** A revision of a stream, as digits in a query string. */
 export const Revision = z.string().regex(/^\d{1,16}$/, { error: 'must be a revision: a whole number from 0 on' })
 
-/** Where a list goes on: the last entry's sort keys, opaque to clients. */
+/** The cursor of a list: the sort keys of the last entry, encoded, because clients must not depend on them. */
 export const encodeCursor = (...keys: (string | number | null)[]): string =>
   Buffer.from(JSON.stringify(keys)).toString('base64url')
 
-/** The keys of a cursor, or undefined when it is none of ours. */
+/** The sort keys of a cursor; undefined for an invalid one. */
 export const decodeCursor = <Keys extends z.ZodTuple>(text: string, keys: Keys): z.infer<Keys> | undefined => {
   try {
     return keys.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))

@@ -1,18 +1,18 @@
 import { invalid } from './http-error.ts'
 import { parseBody } from './json-body.ts'
 
-/** Members that routes know are texts and numbers; one of more values than this is none. */
-const MOST_VALUES = 1_000
+/** The members of these bodies are small; one with more values is refused. */
+const MAX_VALUES = 1_000
 
-const hasMore = (value: unknown, left = { values: MOST_VALUES }): boolean => {
+const hasTooMany = (value: unknown, left = { values: MAX_VALUES }): boolean => {
   if ((left.values -= 1) < 0) return true
   if (typeof value !== 'object' || value === null) return false
-  return Object.values(value).some((item) => hasMore(item, left))
+  return Object.values(value).some((item) => hasTooMany(item, left))
 }
 
 /**
- * Of a body that is an object the members of these names, unchecked: the rest is nobody's business, and would have to be
- * copied from the thread that read it. Of anything else enough to be refused.
+ * The members of these names of a body that is an object, not validated. Others are left out, because all that is returned is
+ * copied between threads. For another body, a value of the same kind, which validation will refuse.
  * @throws HttpError invalid_request
  */
 export const knownMembers = (body: Uint8Array, names: readonly string[]): unknown => {
@@ -23,7 +23,7 @@ export const knownMembers = (body: Uint8Array, names: readonly string[]): unknow
   for (const name of names) {
     if (!Object.hasOwn(value, name)) continue
     members[name] = (value as Record<string, unknown>)[name]
-    if (hasMore(members[name])) throw invalid(name, `must not hold more than ${MOST_VALUES} values`)
+    if (hasTooMany(members[name])) throw invalid(name, `must not hold more than ${MAX_VALUES} values`)
   }
   return members
 }

@@ -7,14 +7,14 @@ import { type NodeLimit, newNodeLimit } from './node-limit.ts'
 import { type SharedLimit, newSharedLimit } from './shared-limit.ts'
 import type { HttpConfig } from './settings.ts'
 
-/** What is limited for each address. */
+/** Limits of routes that are counted for each address. */
 export type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Limits how often one address may ask for this route. */
     limit?: AddressLimit
-    /** It only reads, whatever its method. */
+    /** Counts the route as a read, whatever its method. */
     reads?: true
   }
 }
@@ -74,11 +74,11 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
 
 const inSeconds = (waitMs: number) => Math.max(1, Math.ceil(waitMs / 1_000))
 
-/** The refusal of what is too much. */
+/** The error 429. */
 export const tooManyRequests = (waitMs: number): HttpError =>
   new HttpError('rate_limited', `Too many requests; try again in ${inSeconds(waitMs)} s`)
 
-/** The same, with `Retry-After`. */
+/** The error 429. Sets `Retry-After`. */
 export const tooMany = (reply: FastifyReply, waitMs: number): HttpError => {
   reply.header('retry-after', String(inSeconds(waitMs)))
   return tooManyRequests(waitMs)
@@ -87,19 +87,19 @@ export const tooMany = (reply: FastifyReply, waitMs: number): HttpError => {
 const isRead = ({ method, routeOptions }: FastifyRequest) =>
   method === 'GET' || method === 'HEAD' || routeOptions.config.reads === true
 
-/** Probes must be answered also while their address asks too much. */
-const PROBED = new Set(['/health', '/health/ready', '/metrics'])
+/** Probes are never limited, also when their address has exceeded its limit. */
+const PROBES = new Set(['/health', '/health/ready', '/metrics'])
 
-/** Counts a request whose route has no limit of its own; the milliseconds that it must wait. */
+/** Counts a request whose route has no limit of its own. Returns the milliseconds to wait when it is too many. */
 const takeOne = ({ writes, reads, anonymousReads }: Limits, request: FastifyRequest): number | undefined => {
   const { caller, routeOptions, ip } = request
   if (caller) return (isRead(request) ? reads : writes).take(caller.sessionId)
-  return isRead(request) && !PROBED.has(routeOptions.url ?? '') ? anonymousReads.take(addressKey(ip)) : undefined
+  return isRead(request) && !PROBES.has(routeOptions.url ?? '') ? anonymousReads.take(addressKey(ip)) : undefined
 }
 
 /**
- * Refuses with 429 and `Retry-After` what is too much: by address on routes that say so, by session everywhere else, and
- * by address again what is read without a session. Comes after authentication.
+ * Refuses requests beyond a limit with 429 and `Retry-After`. Routes with `limit` are counted by address, all others by
+ * session, and reads without a session by address. Comes after authentication.
  */
 export const installLimits = (app: FastifyInstance, limits: Limits | undefined): void => {
   if (!limits) return

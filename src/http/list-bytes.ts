@@ -3,22 +3,22 @@ import { BrokenOff, type EndsReading, type LongList, type Page, type Pages } fro
 import { newPieces } from './pieces.ts'
 import type { Reading } from './reading.ts'
 import type { ReadingRights } from './reading-rights.ts'
-import type { Room } from './room.ts'
+import type { Semaphore } from './semaphore.ts'
 
 export type ListBytesOptions = {
   readonly rights: ReadingRights
   readonly losses: RecentChanges<EndsReading>
-  /** Of how many pages are read from the database at once. */
-  readonly turns: Room
+  /** Bounds how many pages are read from the database at the same time. */
+  readonly turns: Semaphore
 }
 
-/** @throws BrokenOff for a list that has ended */
+/** @throws BrokenOff when the list has been broken off, or its reader has gone */
 const assertGoesOn = (reading: Reading): void => {
   const over = reading.over()
   if (over) throw new BrokenOff(over === 'left' ? 'its reader has left' : over.reason)
 }
 
-/** Reads the first page, and gives the bytes of the answer, each page as its reader has taken the one before. */
+/** Reads the first page. Returns the bytes of the answer; each further page is read when the client has read the one before. */
 export const openBytes = async <Row>(
   reading: Reading,
   list: LongList<Row>,
@@ -27,14 +27,14 @@ export const openBytes = async <Row>(
   const pages: Pages<Row> = list.pages()
 
   const nextPage = async () => {
-    reading.since = Infinity // the reader waits for us
-    const turn = await turns.take(1)
+    reading.since = Infinity // the reader waits for the database
+    const turn = await turns.acquire(1)
     try {
       const { value: page } = await pages.next()
-      if (page) reading.share!.resize(Math.max(list.pageWeight, page.weight))
+      if (page) reading.permit!.resize(Math.max(list.pageWeight, page.weight))
       return page
     } finally {
-      turn.giveBack()
+      turn.release()
       reading.since = performance.now()
     }
   }
@@ -51,12 +51,12 @@ export const openBytes = async <Row>(
 
   async function* bytes(first: Page<Row> | void) {
     const pieces = newPieces(list.before)
-    /** Called as soon as rows are joined: from then on it is known that their traces are shown. */
+    /** Takes the joined rows for sending, and records which traces they show. */
     const release = async (end?: string) => {
       const piece = pieces.take(end)
       reading.sends(piece.bytes.length, piece.traceIds)
       reading.since = performance.now()
-      await rights.sure(reading)
+      await rights.ensure(reading)
       assertGoesOn(reading)
       return piece.bytes
     }

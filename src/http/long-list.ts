@@ -14,10 +14,10 @@ export type Reader = {
 /** A reader, and the ids of the traces that are shown by what is about to be sent. */
 export type Sending = { readonly reader: Reader; readonly shows: (traceId: string) => boolean }
 
-/** Whether something that happened forbids to go on with sending. */
+/** Whether an event forbids to go on with sending. */
 export type EndsReading = (sending: Sending) => boolean
 
-/** Some rows of a list, of one snapshot. */
+/** Some rows of a list, from one database snapshot. */
 export type Page<Row> = {
   readonly rows: readonly Row[]
   /** About how many characters they hold. */
@@ -26,10 +26,10 @@ export type Page<Row> = {
   readonly position?: bigint
 }
 
-/** @throws BrokenOff when what is left does not go with what was given */
+/** @throws BrokenOff when the remaining rows do not match those that were sent */
 export type Pages<Row> = AsyncIterator<Page<Row>, void>
 
-/** A list too long to be answered at once: pages, each of them a short query, joined to one JSON answer. */
+/** A list that is too long for one query: pages, each of them a short query, are joined to one JSON answer. */
 export type LongList<Row> = {
   readonly reader: Reader
   /** The checkpoint of a snapshot in which the reader has the right to read. @throws 401, 404, Unavailable */
@@ -41,9 +41,9 @@ export type LongList<Row> = {
   readonly before: string
   /** Undefined leaves a row out. */
   toText(row: Row): string | undefined
-  /** Whether no row more will be shown, so that none need be read. */
+  /** Whether all rows that are shown have been read. */
   isFull?(): boolean
-  /** The trace that a row shows, where rows are traces. */
+  /** The id of the trace that a row shows, where rows are traces. */
   traceIdOf?(row: Row): string
   after(): string
 }

@@ -6,7 +6,7 @@ loopback.addAddress('::1', 'ipv6')
 
 const BRACKETS = /^\[(.*)\]$/
 
-/** Whether a host name, as in a URL or as one listens on it, stands for this machine. */
+/** Whether a host name or address, as in a URL or in `HOST`, is a loopback one. */
 export const isLoopback = (hostname: string): boolean => {
   if (hostname.toLowerCase() === 'localhost') return true
   const address = hostname.replace(BRACKETS, '$1')

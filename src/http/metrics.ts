@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics.ts'
 
 export type MetricsOptions = { readonly metrics: Metrics; readonly logger: Pick<Logger, 'isLevelEnabled'> }
 
-/** Counts every request by its route, never by its path. */
+/** Measures every request by its route; paths would be too many. */
 export const installMetrics = (app: FastifyInstance, { metrics, logger }: MetricsOptions): void => {
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -18,7 +18,7 @@ export const installMetrics = (app: FastifyInstance, { metrics, logger }: Metric
   })
 }
 
-/** All metrics as Prometheus text at `/metrics`. */
+/** The route `/metrics`: all metrics in the text format of Prometheus. */
 export const metricsRoute = (app: FastifyInstance, { metrics }: Pick<MetricsOptions, 'metrics'>): void => {
   app.get(
     '/metrics',

@@ -1,34 +1,34 @@
 import type { SharedLimit } from './shared-limit.ts'
 
-/** How often sessions, or addresses, do something: counted in memory, shared with other nodes where it comes to matter. */
+/** A limit by session or by address, counted in memory, and shared with other nodes when a count becomes relevant. */
 export type NodeLimit = {
-  /** Counts one; the milliseconds to wait when that is too much. */
+  /** Counts one request. Returns the milliseconds to wait when it is too many. */
   take(key: string): number | undefined
-  /** Takes back one that was counted, because it does not count after all. */
+  /** Uncounts a request. */
   giveBack(key: string): void
-  /** Tells the other nodes what was counted here since the last time. */
+  /** Shares the counts since the last call with the other nodes. */
   share(): Promise<void>
 }
 
 export type NodeLimitOptions = {
   readonly shared: Pick<SharedLimit, 'add'>
-  /** How many in a minute. */
+  /** The limit: requests a minute. */
   readonly points: number
-  /** Milliseconds that only move forward. */
+  /** A monotonic clock, in milliseconds. */
   readonly elapsed: () => number
-  /** How many keys are counted at most: the oldest makes room. */
+  /** How many keys are counted at most; the oldest one is dropped. */
   readonly keep?: number
 }
 
 type Entry = { count: number; unshared: number; blockedUntil: number }
 
 const WINDOW_MS = 60_000
-/** From this part of its points on a session is worth a query: one that stays far below never costs any. */
+/** Counts below this part of the limit are not shared, because most sessions never exceed it, and sharing costs a query. */
 const WORTH_SHARING = 0.05
 
 /**
- * A query for each request would cost more than many of the requests: each node counts for itself, and tells Postgres
- * of the busy sessions only. So n nodes let through at most n × 5 % more than the limit.
+ * A query for each request would be more expensive than many requests, so each node counts in memory, and shares the counts of
+ * busy keys only. With n nodes at most n × 5 % more than the limit gets through.
  */
 export const newNodeLimit = ({ shared, points, elapsed, keep = 100_000 }: NodeLimitOptions): NodeLimit => {
   const entries = new Map<string, Entry>()
@@ -64,7 +64,7 @@ export const newNodeLimit = ({ shared, points, elapsed, keep = 100_000 }: NodeLi
 
   const giveBack = (key: string) => {
     const entry = entries.get(key)
-    if (!entry || entry.count === 0) return // its minute is over
+    if (!entry || entry.count === 0) return // a new minute has begun
     entry.count -= 1
     entry.unshared -= 1
   }

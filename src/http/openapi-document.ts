@@ -6,20 +6,20 @@ import { describeRoute, type RouteSchema } from './openapi-operation.ts'
 
 type Written = { readonly zodSchema: z.core.$ZodTypes; readonly jsonSchema: z.core.JSONSchema.BaseSchema }
 
-/** Takes out what zod says of its own accord: bounds that every double has, and objects that may never grow. */
+/** Removes what zod adds by itself: the bounds of safe integers, and that objects have no further members. */
 const override = ({ zodSchema: { _zod: zod }, jsonSchema }: Written): void => {
   if (jsonSchema.type === 'integer') {
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   }
-  // New optional fields may be added.
+  // Later versions may add optional fields.
   if (zod.def.type === 'object' && !zod.def.catchall) delete jsonSchema.additionalProperties
 }
 
 const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig: { override } })
 const withComponents = createJsonSchemaTransformObject({ zodToJsonConfig: { override } })
 
-/** How `@fastify/swagger` writes a route. */
+/** Describes a route for `@fastify/swagger`. */
 export const transform: SwaggerTransform = (given) => {
   const { schema, url } = toJsonSchema(given as Parameters<typeof toJsonSchema>[0])
   if (!schema || (schema as RouteSchema).hide) return { schema: { ...schema, hide: true }, url }
@@ -28,7 +28,7 @@ export const transform: SwaggerTransform = (given) => {
 
 const REFERENCE = /"#\/components\/schemas\/(\w+)"/g
 
-/** The schemas that a text refers to, and those that these refer to. */
+/** The names of the schemas that a text refers to, directly or through others. */
 const reachable = (text: string, schemas: Readonly<Record<string, unknown>>, found = new Set<string>()) => {
   for (const [, name] of text.matchAll(REFERENCE)) {
     if (found.has(name!)) continue
@@ -39,9 +39,9 @@ const reachable = (text: string, schemas: Readonly<Record<string, unknown>>, fou
 }
 
 /**
- * The finished document. The type provider names each schema twice, `X` and `XInput`; ours do not differ by direction,
- * so one stays. Only schemas that a route uses are shown, in alphabetical order: which modules a process has loaded, and
- * when, must not show.
+ * Completes the document. The type provider adds each schema twice, as `X` and `XInput`; they are equal here, so one is kept.
+ * Only schemas that a route uses are kept, in alphabetical order, so that the document does not depend on which modules a
+ * process has loaded.
  */
 export const transformObject: SwaggerTransformObject = (given) => {
   const text = JSON.stringify(withComponents(given)).replaceAll(/("#\/components\/schemas\/\w+)Input"/g, '$1"')

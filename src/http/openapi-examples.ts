@@ -22,7 +22,7 @@ const showParameter = (parameter: Parameter) => {
   delete parameter.schema!.examples
 }
 
-/** Says examples of schemas where a page fills in parameters and bodies with them, too. */
+/** Copies examples of schemas to parameters and bodies, where the reference page reads them. */
 export const showExamples = ({ paths, components: { schemas } }: Document): void => {
   for (const { parameters = [], requestBody } of Object.values(paths).flatMap((item) => Object.values(item))) {
     parameters.forEach(showParameter)
@@ -34,12 +34,12 @@ export const showExamples = ({ paths, components: { schemas } }: Document): void
   }
 }
 
-/** The namespace that examples make and use. */
+/** The slug of the namespace that the examples create and use. */
 export const EXAMPLE_SLUG = 'my-team'
 
 /**
- * The document, as JSON, with examples that work as they are, for one reader: a device of their own, and a namespace that nobody
- * has taken. The document itself stays the same for everybody.
+ * The document, as JSON, with examples that one reader can send unchanged: with a random `deviceId`, and a slug that is not
+ * taken. The document at `/openapi.json` is the same for all.
  */
 export const withOwnExamples = (document: string): string => {
   const [deviceId, slug] = [randomBytes(16).toString('hex'), `${EXAMPLE_SLUG}-${randomBytes(3).toString('hex')}`]

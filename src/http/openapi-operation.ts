@@ -2,11 +2,11 @@ import type { FastifyContextConfig } from 'fastify'
 import { EXAMPLE_ID } from './fields.ts'
 import { EXAMPLE_SLUG } from './openapi-examples.ts'
 
-/** What routes have in common and need not say each: ids, security, parameters, failures. */
+/** Adds to the description of each route what follows from its method, path and `auth`: id, security, parameters, failures. */
 
 type JsonObject = Record<string, unknown>
 
-/** A route's schema after zod was turned into JSON Schema. */
+/** The schema of a route, converted to JSON Schema. */
 export type RouteSchema = {
   readonly hide?: boolean
   readonly operationId?: string
@@ -18,7 +18,7 @@ export type RouteSchema = {
   readonly response?: Readonly<Record<string, JsonObject>>
 }
 
-/** Ids that the rule below would give twice. */
+/** Ids of routes for which `operationIdOf` would give the id of another one. */
 const ownIds: Readonly<Record<string, string>> = {
   'DELETE /v1/sessions/:id': 'deleteSessionById',
   'DELETE /v1/user/identities/:id': 'deleteUserIdentity',
@@ -79,9 +79,9 @@ const described = (schema: JsonObject | undefined): { properties?: JsonObject } 
   if (!schema?.properties) return schema
   const properties = Object.entries(schema.properties as Record<string, JsonObject>).map(([name, given]) => {
     const ours = parameters[name] ?? {}
-    // A route that describes its own `id` or `code` means another one.
+    // A route with a description of its own for `id` or `code` has another parameter of that name.
     if (given.description !== undefined && !ours.type) return [name, given]
-    // As it is to be understood, not as a query string has it.
+    // The type that clients mean, where a query string has text.
     const description = given.description ?? ours.description
     return [name, ours.type ? { ...ours, description } : { ...ours, ...given }]
   })
@@ -118,7 +118,7 @@ type Route = { readonly method: string | string[]; readonly config?: FastifyCont
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** The failures of every route of its kind: who asks too much or at a bad time, and whose body or token is wrong. */
+/** The statuses of failures that a route has by its method, body and `auth`. */
 export const commonFailures = (
   url: string,
   { body, consumes }: { readonly body?: unknown; readonly consumes?: readonly string[] | undefined },
@@ -128,7 +128,7 @@ export const commonFailures = (
   const { auth = 'none' } = config ?? {}
   const hasBody = body !== undefined || consumes !== undefined || WITH_BODY.has(String(method))
   return [
-    '400', // whatever has a path or a head can be wrong
+    '400', // any path or head can be invalid
     ...(auth === 'required' ? ['401'] : []),
     ...(auth === 'none' || method === 'GET' ? [] : ['403']),
     ...(hasBody ? ['413'] : []),
@@ -150,7 +150,7 @@ const answersOf = (url: string, route: RouteSchema, how: Route) => {
   return { ...Object.fromEntries(answers), ...others }
 }
 
-/** A route that takes bytes as they are has no schema for them. */
+/** The schema of a body; bytes for a route that only names content types. */
 const bodyOf = ({ body, consumes }: RouteSchema) => body ?? (consumes && { type: 'string', format: 'binary' })
 
 /** Adds to a route's schema what its method, its path and its `auth` say. */

@@ -23,14 +23,14 @@ A session may make 60,000 writes and 120,000 reads a minute, an address without 
 operator's settings): beyond that every call answers 429, \`rate_limited\`.
 Answers may get new optional fields: leave what you do not know alone.`
 
-/** The contract as OpenAPI 3.1 at `/openapi.json`, made from the schemas beside the handlers, and a reference at `/docs`. */
+/** Serves the OpenAPI 3.1 document at `/openapi.json`, from the schemas of the routes, and a reference at `/docs`. */
 export const installOpenApi = async (
   app: FastifyInstance,
   { config }: { readonly config: HttpConfig },
 ): Promise<void> => {
-  let written: string | undefined
-  /** Written out once: it takes as long as many an answer. */
-  const text = () => (written ??= JSON.stringify(app.swagger()))
+  let cached: string | undefined
+  /** Serialized once, because that is slow. */
+  const text = () => (cached ??= JSON.stringify(app.swagger()))
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -54,7 +54,7 @@ export const installOpenApi = async (
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    // Without an address there is no badge of a validator on the internet: the page asks nobody but us.
+    // `null` removes the badge of a validator, which the page would request from another site.
     uiConfig: { persistAuthorization: false, tryItOutEnabled: true, validatorUrl: null },
     uiHooks: {
       preHandler: (request, reply, done) => {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { HttpConfig } from './settings.ts'
 
-/** The address that people reach the service at: `PUBLIC_URL`, else the one that it listens on. */
+/** The origin of the service: that of `PUBLIC_URL`, else of the address that it listens on. */
 export const originOf = (app: FastifyInstance, { PUBLIC_URL, HOST, PORT }: HttpConfig): string => {
   if (PUBLIC_URL) return new URL(PUBLIC_URL).origin
   const address = app.server.address()

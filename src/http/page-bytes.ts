@@ -1,7 +1,7 @@
-/** What one answer of a list holds besides its first entry, in bytes; the others come with `nextCursor`. */
+/** The maximal size of one answer of a list, in bytes; its first entry may exceed it. More entries come with `nextCursor`. */
 export const PAGE_BYTES = 8 * 1024 * 1024
 
-/** How many entries of these sizes in bytes, at most `limit`, one answer holds: at least one. */
+/** How many entries with these sizes in bytes fit into one answer: at most `limit`, at least one. */
 export const fitting = (sizes: readonly number[], limit: number): number => {
   const most = Math.min(sizes.length, limit)
   let bytes = 0
@@ -12,7 +12,7 @@ export const fitting = (sizes: readonly number[], limit: number): number => {
   return most
 }
 
-/** The same, of texts. */
+/** The same for texts. */
 export const fittingTexts = (texts: readonly string[], limit: number): number =>
   fitting(
     texts.map((text) => Buffer.byteLength(text)),
@@ -20,8 +20,8 @@ export const fittingTexts = (texts: readonly string[], limit: number): number =>
   )
 
 /**
- * The rows of a statement that one answer may hold, and one more that shows that there are others. They have a column
- * `weight`: how many bytes a row adds to the answer, or fewer. `order` is a list's order, over the columns of the rows.
+ * SQL for the rows of a statement that fit into one answer, and one more, which shows that there are others. `rows` must have a
+ * column `weight`: at most as many bytes as a row adds to the answer. `order` is the order of the list.
  */
 export const weighedRows = (rows: string, order: string): string => `
   select w.* from (

@@ -22,18 +22,18 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Text as it may stand in a page. */
+/** Escapes text for HTML. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!)
 
 export type Page = {
   readonly title: string
   /** HTML. */
   readonly content: string
-  /** What forms may lead to, as a content security policy says it. Default: there are none. */
+  /** The `form-action` of the Content-Security-Policy. Default: no forms. */
   readonly formAction?: string
 }
 
-/** Sends a small page of ours, which loads nothing and runs nothing. The status is set already. */
+/** Sends a small page that loads nothing and runs no scripts. The caller sets the status. */
 export const sendPage = (reply: FastifyReply, { title, content, formAction = "'none'" }: Page): FastifyReply =>
   reply.header('content-security-policy', policyOf(formAction)).type('text/html; charset=utf-8').send(`<!doctype html>
 <html lang="en">

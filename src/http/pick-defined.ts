@@ -1,6 +1,5 @@
 /**
- * The named members that an object has of its own and that are not undefined. A body is checked but not replaced, so it
- * may hold others.
+ * The named members of a body that are own members and not undefined. Validation does not remove others, so it may have them.
  */
 export const pickDefined = <Body extends object, Name extends keyof Body>(
   body: Body,

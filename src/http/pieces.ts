@@ -1,4 +1,4 @@
-/** A part of an answer: so many rows that sending them is worth a system call. */
+/** A part of an answer, large enough to be worth a system call, with the ids of the traces in it. */
 export type Piece = { readonly bytes: Buffer; readonly traceIds: readonly string[] }
 
 /** Joins rows to the text of a JSON array, piece by piece. */
@@ -6,7 +6,7 @@ export type Pieces = {
   add(row: string, traceId: string | undefined): void
   isFull(): boolean
   isEmpty(): boolean
-  /** What has been joined since the last piece. */
+  /** The text since the last piece, followed by `end`. */
   take(end?: string): Piece
 }
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Reader, Sending } from './long-list.ts'
-import type { Share } from './room.ts'
+import type { Permit } from './semaphore.ts'
 
 /** A long list that is being sent. Times are milliseconds that only move forward. */
 export type Reading = Sending & {
@@ -9,28 +9,29 @@ export type Reading = Sending & {
   /** The checkpoint of a snapshot in which the reader has the right to read. @throws 401, 404, Unavailable */
   readonly check: () => Promise<bigint>
   readonly opened: number
-  /** When the reader took something last; infinite while it waits for us. */
+  /** When the reader read something last; infinite while it waits for the database. */
   since: number
-  /** When the last look at the reader's rights began, and whether this node has seen all events from there on. */
+  /** When the last check of the reader's rights began, and whether this node has followed the log since. */
   checked: { readonly at: number; readonly isWatched: boolean }
-  /** A look at them that is under way. */
+  /** The running check of the rights. */
   checking: Promise<void> | undefined
-  /** What it may hold in memory; undefined as long as it waits for room. */
-  share: Share | undefined
-  /** What its pieces are pushed to. */
+  /** The memory that it may use; undefined while it waits for free memory. */
+  permit: Permit | undefined
+  /** The stream of its pieces; undefined until the first page is read. */
   readable: Readable | undefined
-  /** `left` when the answer is through or its reader gone, else why it was broken off; undefined while it goes on. */
+  /** `left` after the end of the answer or when its reader has gone, else why it was broken off; undefined while it is sent. */
   readonly over: () => 'left' | { readonly reason: string } | undefined
-  /** Notes a piece that goes out now, of so many bytes, and the traces that it shows. */
+  /** Records that a piece of so many bytes is sent now, and the traces that it shows. */
   sends(bytes: number, traceIds: readonly string[]): void
-  /** Ends it so that the client sees that the answer is not whole, with nothing more sent of what waits here. */
+  /** Resets the connection, so that the client sees that the answer is not complete. Nothing that waits here is sent. */
   breakOff(reason: string): void
+  /** Called after the end of the answer, or when its reader has gone. */
   leave(): void
 }
 
 /**
- * A polite end of the connection would be taken for the end of the answer where no chunks are used (HTTP/1.0), and the
- * kernel would still send what it holds.
+ * Resets the connection. After a normal end an HTTP/1.0 client would take the answer for complete, and the kernel would still
+ * send what it has buffered.
  */
 const reset = ({ raw }: FastifyReply) => {
   const { socket } = raw
@@ -46,7 +47,7 @@ const newOutgoing = (unsent: () => number) => {
   let produced = 0
   const add = (bytes: number, traceIds: readonly string[]) => {
     const gone = produced - unsent()
-    // The newest may be on their way between two buffers.
+    // The newest two may be between two buffers, and counted in neither.
     pieces = pieces.filter(({ end }, i) => end > gone || i >= pieces.length - 2)
     produced += bytes
     pieces.push({ traceIds, end: produced })
@@ -69,7 +70,7 @@ export const newReading = (
 
   const end = (how: NonNullable<typeof over>) => {
     over = how
-    reading.share?.giveBack()
+    reading.permit?.release()
     ended(reading)
   }
 
@@ -88,7 +89,7 @@ export const newReading = (
     since: Infinity,
     checked: { at: -Infinity, isWatched: false },
     checking: undefined,
-    share: undefined,
+    permit: undefined,
     readable: undefined,
     over: () => over,
     shows: outgoing.shows,

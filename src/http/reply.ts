@@ -4,14 +4,14 @@ import { ErrorBody } from './errors.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Answers 200 in the envelope of the interface. */
+/** Answers 200 with `{ ok: true, data }`. */
 export const ok = (reply: FastifyReply, data: object): FastifyReply => okText(reply, JSON.stringify(data))
 
-/** The same with data that is JSON text already. */
+/** The same for data that is JSON text. */
 export const okText = (reply: FastifyReply, data: string): FastifyReply =>
   reply.type(JSON_TYPE).send(`{"ok":true,"data":${data}}`)
 
-/** Says that an answer depends on these headers of its request, besides those that are named already. */
+/** Adds request headers that the answer depends on to `Vary`. */
 export const addVary = (reply: FastifyReply, names: string): void => {
   const known = reply.getHeader('vary')
   reply.header('vary', known === undefined ? names : `${String(known)}, ${names}`)
@@ -29,7 +29,7 @@ export const jsonObject = (members: Readonly<Record<string, string | null | unde
 
 export const jsonArray = (items: readonly string[]): string => `[${items.join(',')}]`
 
-/** The `response` map of a route: the data of its 200, and its errors besides those of all its kind (`commonFailures`). */
+/** The `response` schemas of a route: the data of its 200, and its errors in addition to `commonFailures`. */
 export const answers = (data: z.ZodType, ...errors: number[]) => ({
   200: z.object({
     ok: z.literal(true).meta({ description: 'That the call succeeded' }),

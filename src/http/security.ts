@@ -6,7 +6,7 @@ import type { HttpConfig } from './settings.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Says that a route serves a page of ours: it may load scripts, styles and images of this origin, nothing else. */
+    /** The route serves a page, which may load scripts, styles and images of this origin only. */
     page?: true
   }
 }
@@ -14,7 +14,7 @@ declare module 'fastify' {
 type Headers = Readonly<Record<string, string>>
 type Directives = Record<string, string[]>
 
-/** Helmet's headers as they are for every request: made once, as they would cost more than many an answer. */
+/** Helmet's headers, which are the same for every request; computed once, because that is slow. */
 const headersOf = (options: HelmetOptions): Headers => {
   const headers: Record<string, string> = {}
   const response = { setHeader: (name: string, value: string) => (headers[name.toLowerCase()] = value) }
@@ -28,7 +28,7 @@ const policy = (directives: Directives) => ({
   directives: { 'base-uri': ["'none'"], 'form-action': ["'none'"], 'frame-ancestors': ["'none'"], ...directives },
 })
 
-const ours: Directives = {
+const pageDirectives: Directives = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
   'style-src': ["'self'"],
@@ -41,14 +41,14 @@ const ours: Directives = {
 
 const isHttps = ({ PUBLIC_URL }: HttpConfig) => PUBLIC_URL?.startsWith('https:') === true
 
-/** The headers of answers, of our pages, and of the reference, whose widgets set styles of their own. */
+/** The headers of API answers, of pages, and of the reference at `/docs`, whose widgets set inline styles. */
 const headersFor = (config: HttpConfig) => {
   const strictTransportSecurity = isHttps(config) && { maxAge: 31_536_000, includeSubDomains: false }
   const make = (contentSecurityPolicy: ReturnType<typeof policy>, isPage: boolean) =>
     headersOf({
       contentSecurityPolicy,
       strictTransportSecurity,
-      // Answers are for whoever may read them by CORS, pictures for any page.
+      // CORS decides which pages may read answers; pictures may be shown on any page.
       crossOriginResourcePolicy: isPage ? { policy: 'same-origin' } : { policy: 'cross-origin' },
       crossOriginOpenerPolicy: isPage,
       originAgentCluster: isPage,
@@ -56,14 +56,14 @@ const headersFor = (config: HttpConfig) => {
       xDnsPrefetchControl: isPage,
       xDownloadOptions: false,
       xPermittedCrossDomainPolicies: false,
-      // Each header costs: answers have none that means nothing to what is no page.
+      // API answers have no headers that matter for pages only.
       referrerPolicy: isPage && { policy: 'no-referrer' },
       xFrameOptions: isPage && { action: 'deny' },
     })
   return {
     answer: make(policy({ 'default-src': ["'none'"] }), false),
-    page: make(policy(ours), true),
-    docs: make(policy({ ...ours, 'style-src': ["'self'", "'unsafe-inline'"] }), true),
+    page: make(policy(pageDirectives), true),
+    docs: make(policy({ ...pageDirectives, 'style-src': ["'self'", "'unsafe-inline'"] }), true),
   }
 }
 
@@ -79,7 +79,7 @@ const open: FastifyCorsOptions = {
   optionsSuccessStatus: 204,
 }
 
-/** Any page may call with a bearer token; with our cookie only those of `CORS_ORIGINS`. */
+/** Pages of any origin may call with a bearer token, with the cookie only those of `CORS_ORIGINS`. */
 const installCors = async (app: FastifyInstance, { CORS_ORIGINS: origins }: HttpConfig): Promise<void> => {
   if (origins.length === 0) return void (await app.register(cors, open))
   const trusted = new Set(origins)
@@ -89,13 +89,13 @@ const installCors = async (app: FastifyInstance, { CORS_ORIGINS: origins }: Http
   })
 }
 
-/** The headers of an answer that passes no hook. */
+/** The headers of an answer that is sent before any hook has run. */
 export const unhookedHeaders = (config: HttpConfig): Headers => ({
   ...headersFor(config).answer,
   'access-control-allow-origin': '*',
 })
 
-/** Security headers and CORS on every answer, errors and unknown routes among them. */
+/** Adds security headers and CORS to every answer, also to errors and unknown routes. */
 export const installSecurity = async (app: FastifyInstance, config: HttpConfig): Promise<void> => {
   const { answer, page, docs } = headersFor(config)
   app.addHook('onRequest', (request, reply, done) => {

@@ -20,7 +20,10 @@ const isRange = (text: string): boolean => {
 
 const list = (text: string) => text.split(',').map((item) => item.trim())
 
-/** Whose `X-Forwarded-*` headers are believed: nobody's, or these addresses'. A count of hops could be forged. */
+/**
+ * The addresses of proxies whose `X-Forwarded-*` headers are trusted. A number of hops is not accepted, because clients could
+ * forge it.
+ */
 const trustProxy = z
   .string()
   .default('off')
@@ -31,14 +34,16 @@ const trustProxy = z
 
 const isOrigin = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '') && new URL(text).origin === text
 
-/** Pages of these origins may send our cookie along; a bearer token may come from anywhere. */
+/** The origins of pages that may send the cookie. With a bearer token any page may call. */
 const corsOrigins = z
   .string()
   .default('')
   .transform((text) => (text === '' ? [] : list(text)))
   .refine((origins) => origins.every(isOrigin), { error: 'must be origins, as https://app.example.org' })
 
-/** Hosts that the service answers to besides those of this machine and of `PUBLIC_URL`: names or addresses, no ports. */
+/**
+ * Further hosts that the service answers to, besides this machine's and that of `PUBLIC_URL`: names or addresses without ports.
+ */
 const allowedHosts = z
   .string()
   .default('')
@@ -54,7 +59,7 @@ const publicUrl = z
   })
   .optional()
 
-/** Where the service listens, and what stands between it and the network; the README lists it with its defaults. */
+/** The environment variables of HTTP; the README lists them with their defaults. */
 export const httpSettings = {
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3000),

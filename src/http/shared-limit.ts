@@ -3,23 +3,23 @@ import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-lim
 
 const WINDOW_SECONDS = 60
 
-/** A count for each key that all nodes share; while Postgres is away each node counts for itself. */
+/** A limit by key whose counts all nodes share in PostgreSQL; while that is away, each node counts for itself. */
 export type SharedLimit = {
-  /** Takes one of a key's points; the milliseconds to wait when none is left. */
+  /** Counts one request. Returns the milliseconds to wait when it is too many. */
   take(key: string): Promise<number | undefined>
-  /** Adds points that were taken already; the milliseconds to wait when that was too much. */
+  /** Adds requests that were counted elsewhere. Returns the milliseconds to wait when the limit is exceeded. */
   add(key: string, points: number): Promise<number | undefined>
 }
 
 export type SharedLimitOptions = {
   readonly pool: pg.Pool
-  /** Begins every key of this limit. */
+  /** The prefix of the keys of this limit. */
   readonly name: string
-  /** How many in a minute. */
+  /** The limit: requests a minute. */
   readonly points: number
 }
 
-/** Keys that have used up their points are refused from memory, without a query, until their minute is over. */
+/** Keys beyond their limit are refused from memory, without a query, until their minute is over. */
 export const newSharedLimit = ({ pool, name, points }: SharedLimitOptions): SharedLimit => {
   const common = { keyPrefix: name, points, duration: WINDOW_SECONDS }
   const limiter = new RateLimiterPostgres({

@@ -9,58 +9,57 @@ import { BrokenOff, type EndsReading, type LongList } from './long-list.ts'
 import { type Reading, newReading } from './reading.ts'
 import { newReadingRights } from './reading-rights.ts'
 import { JSON_TYPE } from './reply.ts'
-import { newRoom } from './room.ts'
+import { newSemaphore } from './semaphore.ts'
 
 const AHEAD_BYTES = 64 * 1024
-const ROOM = 32 * 1024 * 1024
+const CAPACITY = 32 * 1024 * 1024
 const PAGES_AT_ONCE = 4
 const STALL_MS = 30_000
-const STALL_IN_A_CROWD_MS = 1_000
-const LONGEST_MS = 15 * 60_000
-const LOOK_MS = 100
+const STALL_IN_SHORTAGE_MS = 1_000
+const MAX_DURATION_MS = 15 * 60_000
+const CHECK_INTERVAL_MS = 100
 const REMEMBERED_LOSSES = 5_000
 
 /**
- * Long answers while they are being read. No connection to the database is held between two pages. A reader that takes
- * nothing for 30 s is cut off, after 1 s when others wait for room; after 15 minutes in any case. So is one that loses
- * the right to read, within a second, whichever node that happens on. The client of a list that was cut off sees a
- * broken transfer, never a well-formed end.
+ * Sends long lists. No database connection is held between two pages. A list is broken off when its reader reads nothing for 30
+ * s, or for 1 s when others wait for memory; after 15 minutes; and within a second when the reader loses the right to read, on
+ * any node. The client then sees a broken transfer, never a well-formed end.
  */
 export type Streams = {
-  /** Answers with a list. @throws what hinders its first page, before anything is sent; Unavailable without room */
+  /** Answers with a list. @throws before anything is sent: errors of its first page, Unavailable without free memory */
   send<Row>(reply: FastifyReply, list: LongList<Row>): Promise<FastifyReply>
-  /** Cuts off the readers that an event takes the right from. Called for each event before its write is answered. */
+  /** Breaks off the lists whose readers lose their right by an event. Called for each event before its write is answered. */
   observe(event: { readonly position: bigint; readonly ends: EndsReading | undefined }): void
-  /** Cuts off all readers: something has happened that this node does not understand. */
+  /** Breaks off all lists. Called when it is not known who has lost a right. */
   clear(): void
-  /** The same for a log that is another one now, or has lost its end: positions mean something else. */
+  /** The same for a log in another epoch, where positions begin anew. */
   restart(): void
 }
 
 export type StreamsOptions = {
   /** The clock, in milliseconds. */
   readonly now: () => number
-  /** False while this node hears nothing of the log: then the rights of readers are looked up again and again. */
+  /** False while this node does not follow the log: then the rights of readers are queried again and again. */
   readonly isAlive: () => boolean
-  /** How many characters all lists together may make this node hold. */
-  readonly room?: number
+  /** How many characters all lists together may hold in memory. */
+  readonly capacity?: number
 }
 
-/** Why a list that is being read must end, by the clock. */
-const overdue = ({ reader, since, opened }: Reading, now: number): string | undefined => {
+/** Why a list must be broken off now, by the clock; undefined when it need not. */
+const timeoutOf = ({ reader, since, opened }: Reading, now: number): string | undefined => {
   const time = performance.now()
   if ((reader.caller?.expiresAt ?? Infinity) <= now) return 'the session of its reader has expired'
   if (time - since > STALL_MS) return 'its reader has stopped reading'
-  return time - opened > LONGEST_MS ? 'its reader is too slow' : undefined
+  return time - opened > MAX_DURATION_MS ? 'its reader is too slow' : undefined
 }
 
-/** The readers that have taken nothing for longest, of those that have not for a second, make room. */
-const makeRoom = (readings: Iterable<Reading>, missing: number) => {
+/** Breaks off the lists whose readers have read nothing for longest, and for at least a second. */
+const cutStalled = (readings: Iterable<Reading>, missing: number) => {
   let left = missing
   for (const reading of [...readings].sort((a, b) => a.since - b.since)) {
-    if (left <= 0 || performance.now() - reading.since < STALL_IN_A_CROWD_MS) return
-    if (!reading.share) continue
-    left -= reading.share.size()
+    if (left <= 0 || performance.now() - reading.since < STALL_IN_SHORTAGE_MS) return
+    if (!reading.permit) continue
+    left -= reading.permit.size()
     reading.breakOff('its reader has stopped reading, and others wait')
   }
 }
@@ -72,47 +71,47 @@ const reasonOf = (error: unknown): string | undefined => {
 
 const FULL = 'too many long lists are being read'
 
-export const newStreams = ({ now, isAlive, room: size = ROOM }: StreamsOptions): Streams => {
+export const newStreams = ({ now, isAlive, capacity = CAPACITY }: StreamsOptions): Streams => {
   const readings = new Set<Reading>()
   const losses = newRecentChanges<EndsReading>(REMEMBERED_LOSSES)
   const rights = newReadingRights(isAlive, losses)
-  const turns = newRoom({ size: PAGES_AT_ONCE, makeRoom: () => {}, full: FULL })
-  const room = newRoom({ size, makeRoom: (missing) => makeRoom(readings, missing), full: FULL })
-  let looking: NodeJS.Timeout | undefined
+  const turns = newSemaphore({ capacity: PAGES_AT_ONCE, onShortage: () => {}, message: FULL })
+  const memory = newSemaphore({ capacity, onShortage: (missing) => cutStalled(readings, missing), message: FULL })
+  let checking: NodeJS.Timeout | undefined
 
   const fail = (reading: Reading, error: unknown) => reading.breakOff(reasonOf(error) ?? 'something broke on our side')
 
-  const look = () => {
+  const checkAll = () => {
     for (const reading of [...readings]) {
-      const reason = overdue(reading, now())
+      const reason = timeoutOf(reading, now())
       if (reason) reading.breakOff(reason)
-      else if (reading.readable) rights.sure(reading).catch((error: unknown) => fail(reading, error))
+      else if (reading.readable) rights.ensure(reading).catch((error: unknown) => fail(reading, error))
     }
   }
 
   const leave = (reading: Reading) => {
     readings.delete(reading)
     if (readings.size > 0) return
-    clearInterval(looking)
-    looking = undefined
+    clearInterval(checking)
+    checking = undefined
   }
 
   const enter = <Row>(reply: FastifyReply, list: LongList<Row>) => {
     const reading = newReading(list, reply, leave)
     readings.add(reading)
-    looking ??= setInterval(look, LOOK_MS).unref()
+    checking ??= setInterval(checkAll, CHECK_INTERVAL_MS).unref()
     for (const end of ['finish', 'close']) reply.raw.once(end, reading.leave)
     return reading
   }
 
   const open = async <Row>(reading: Reading, list: LongList<Row>) => {
-    reading.share = await room.take(list.pageWeight)
-    if (reading.over()) reading.share.giveBack()
+    reading.permit = await memory.acquire(list.pageWeight)
+    if (reading.over()) reading.permit.release()
     await rights.confirm(reading)
     return openBytes(reading, list, { rights, losses, turns })
   }
 
-  /** An answer that has begun cannot become an error any more: it is broken off. */
+  /** Breaks off the answer on an error, because its status has been sent already. */
   async function* guarded(reply: FastifyReply, reading: Reading, bytes: AsyncIterable<Buffer>) {
     try {
       yield* bytes
@@ -132,7 +131,7 @@ export const newStreams = ({ now, isAlive, room: size = ROOM }: StreamsOptions):
     } catch (error) {
       reading.leave()
       if (!(error instanceof BrokenOff)) throw error
-      await list.check() // says so if the reader may not read any more
+      await list.check() // throws when the reader may not read it any more
       throw new Unavailable(error.message)
     }
     return reply.type(JSON_TYPE).send(reading.readable)

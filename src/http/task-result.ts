@@ -1,15 +1,15 @@
 import type { BodyBytes } from './body-bytes.ts'
 import { type Code, HttpError } from './http-error.ts'
 
-/** What a task on a thread came to: an error that is handed from one thread to another is no HttpError any more. */
+/** The result of a task on a thread. Errors lose their class between threads, so a refusal is returned as data. */
 export type TaskResult<T> =
   | { readonly value: T }
   | { readonly refused: { readonly code: Code; readonly message: string; readonly details: unknown } }
 
-/** What a task gets: a body's bytes, and what it asked for besides. */
+/** The input of a task: the bytes of a body, and the members of `more`. */
 export type TaskInput<More extends object = object> = More & Pick<BodyBytes, 'pieces'>
 
-/** What `read` gives or refuses, as it can be handed to another thread. */
+/** Runs `read`, and returns its value, or the HttpError that it throws, as a `TaskResult`. */
 export const resultOf = <T>(read: () => T): TaskResult<T> => {
   try {
     return { value: read() }

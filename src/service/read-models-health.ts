@@ -13,7 +13,9 @@ export const MAX_LAG_MS = 5_000
 /** How long another process may take to take over the projections; until then nothing is reported. */
 const TAKEOVER_MS = 10_000
 
-/** For how many milliseconds no process has kept the read models of a group up to date, since the first call; 0 when one does. */
+/**
+ * For how many milliseconds no process has kept the read models of a group up to date, since the first call; 0 when one does.
+ */
 export type ProjectorWatch = (node: OpenGroup) => Promise<number>
 
 export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => performance.now()): ProjectorWatch => {

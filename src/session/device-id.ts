@@ -1,7 +1,7 @@
 import { EXAMPLE_DEVICE_ID } from '../http/fields.ts'
 import { invalid } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
-import { type Place, isReachedByOthers } from '../http/reach.ts'
+import { type NetworkSettings, isReachedByOthers } from '../http/reach.ts'
 
 /** A shorter id can be guessed, and is easily one that another device has. */
 const LEAST = 16
@@ -16,8 +16,8 @@ export const DeviceId = Key.meta({
 })
 
 /** @throws HttpError invalid_request for the example, and for an id that strangers on the network could guess */
-export const assertDeviceId = (deviceId: string, place: Place): void => {
+export const assertDeviceId = (deviceId: string, network: NetworkSettings): void => {
   if (deviceId === EXAMPLE_DEVICE_ID) throw invalid('deviceId', 'is an example: make 32 random characters of your own')
-  if ([...deviceId].length < LEAST && isReachedByOthers(place))
+  if ([...deviceId].length < LEAST && isReachedByOthers(network))
     throw invalid('deviceId', `must have at least ${LEAST} characters on a service that others can reach`)
 }

@@ -15,7 +15,9 @@ import type { CodehostServices } from './services.ts'
 const FORM = 'application/x-www-form-urlencoded'
 const FORM_BYTES = 4 * 1024
 
-/** Checks the headers that say which page a request comes from, as far as the browser sends them. @throws HttpError forbidden */
+/**
+ * Checks the headers that say which page a request comes from, as far as the browser sends them. @throws HttpError forbidden
+ */
 const assertOwnPage = ({ headers }: FastifyRequest, origin: string) => {
   const { 'sec-fetch-site': site = 'same-origin', origin: from = origin } = headers
   if (site === 'same-origin' && from === origin) return

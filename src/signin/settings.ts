@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isLoopback } from '../http/loopback.ts'
-import { type Place, isReachedByOthers } from '../http/reach.ts'
+import { type NetworkSettings, isReachedByOthers } from '../http/reach.ts'
 
 /** A URL of the code host. Secrets are sent to it, so it has to be https; http is accepted for this machine only. */
 const endpointUrl = z
@@ -31,10 +31,10 @@ export type SigninSettings = { readonly [Name in keyof typeof signinSettings]?: 
 type Issues = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
 /** The problem with `PUBLIC_URL`, which the code host redirects browsers to; undefined when there is none. */
-const publicUrlProblem = (place: Place, given: readonly string[]): string | undefined => {
-  if (place.PUBLIC_URL === undefined)
-    return isReachedByOthers(place) ? 'is missing: the code host must know where to send people back to' : undefined
-  const { protocol, hostname } = new URL(place.PUBLIC_URL)
+const publicUrlProblem = (network: NetworkSettings, given: readonly string[]): string | undefined => {
+  if (network.PUBLIC_URL === undefined)
+    return isReachedByOthers(network) ? 'is missing: the code host must know where to send people back to' : undefined
+  const { protocol, hostname } = new URL(network.PUBLIC_URL)
   if (protocol === 'https:' || isLoopback(hostname)) return undefined
   return (
     `must start with https:// where people sign in with a code host (${given.join(', ')}): ` +
@@ -43,7 +43,7 @@ const publicUrlProblem = (place: Place, given: readonly string[]): string | unde
 }
 
 /** Adds an issue for each variable that is missing, when some are set, and for a `PUBLIC_URL` that cannot be used. */
-export const checkSignin = (settings: SigninSettings & Place, { addIssue }: Issues): void => {
+export const checkSignin = (settings: SigninSettings & NetworkSettings, { addIssue }: Issues): void => {
   const names = Object.keys(signinSettings) as (keyof SigninSettings)[]
   const given = names.filter((name) => settings[name] !== undefined)
   if (given.length === 0) return

@@ -31,7 +31,10 @@ export type JobRunner = {
 const POLL_MS = 500
 const STOP_TIMEOUT_MS = 1_000
 const RESCHEDULE_RETRY_MS = 20
-/** The job store's own search for jobs that were locked for hours reads all jobs; `worker-liveness.ts` finds them within seconds. */
+/**
+ * The job store's own search for jobs that were locked for hours reads all jobs; `worker-liveness.ts` finds them within
+ * seconds.
+ */
 const STALE_LOCK_SWEEP_MS = 60 * 60_000
 
 /** Reschedules jobs that the stop has interrupted. Tries again while the runner still stores that they failed. */

@@ -40,7 +40,10 @@ const makeSummary = async (options: JobOptions, payload: Payload, signal: AbortS
   await traces.transact(traceId, { decide, answer: () => {} }, {})
 }
 
-/** The task of the job runner. A failed job is run again with backoff; after the last failure new messages of the trace start another. */
+/**
+ * The task of the job runner. A failed job is run again with backoff; after the last failure new messages of the trace start
+ * another.
+ */
 export const newSummaryJob =
   (options: JobOptions) =>
   async (payload: Payload, { isLast, signal }: Attempt): Promise<void> => {

@@ -18,8 +18,8 @@ const NAME = 'summaries'
 export const TASK = 'summarise'
 
 /**
- * The catch-up (table `summary_fold`) of a process that starts without state. No timer is set before the position `until`; from then on the timers of
- * due traces are set in the order of their ids, and `reached` is the last id that was done.
+ * The catch-up (table `summary_fold`) of a process that starts without state. No timer is set before the position `until`; from
+ * then on the timers of due traces are set in the order of their ids, and `reached` is the last id that was done.
  */
 export type CatchUp = { readonly until: bigint; readonly reached: string }
 

@@ -77,7 +77,7 @@ test('one session has so much under way, and more once that is done with', async
 })
 
 test('what is worked on waits for its turn, and small bodies do not', async () => {
-  const intake = newIntake({ atWork: 300 * KiB })
+  const intake = newIntake({ processing: 300 * KiB })
   const send = (size: number) => {
     const { stream, payload } = arriving()
     stream.end(Buffer.alloc(size))

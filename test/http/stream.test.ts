@@ -135,7 +135,7 @@ test('say what is wrong before anything is sent, and break off after that', asyn
 })
 
 test('make room when others wait: those go that have taken nothing for longest', async () => {
-  const served = await serve(listOf({}), { room: 2 * MiB })
+  const served = await serve(listOf({}), { capacity: 2 * MiB })
   const stalled = [await served.open(), await served.open()]
   const third = await served.open()
   assert.ok((await third.rest()).isWhole)
@@ -153,7 +153,7 @@ test('are refused when there is no room, and nobody stands in the way', async ()
     await never
     yield* longPages()
   }
-  const served = await serve(listOf({ pages }), { room: MiB })
+  const served = await serve(listOf({ pages }), { capacity: MiB })
   const first = served.open()
   await until('the first list', () => isAsked)
   const answer = await served.app.inject('/')
@@ -225,7 +225,7 @@ test('of traces leave out what has been deleted, and break off when it may be on
 })
 
 test('end with their reader, and give back the room', async () => {
-  const served = await serve(listOf({}), { room: MiB })
+  const served = await serve(listOf({}), { capacity: MiB })
   const reader = await served.open()
   reader.leave()
   await until('the end of the connection', async () => (await connectionsOf(served)) === 0)

@@ -6,21 +6,20 @@ import type { HttpConfig } from './settings.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** The origin of pages that came from where a request goes to. */
-const askedOrigin = ({ protocol, headers }: FastifyRequest): string | undefined =>
+/** The origin that a request was sent to. */
+const targetOrigin = ({ protocol, headers }: FastifyRequest): string | undefined =>
   URL.parse(`${protocol}://${headers.host}`)?.origin
 
 /**
- * On a service that listens on loopback an anonymous write from a page must be from a page of its own, or of
- * `CORS_ORIGINS`: any website could otherwise make users of a service that only its owner reaches. A request without
- * `Origin` is no page's. Sign-ins that come back from the code host are reads for browsers, and need their state.
- * Comes after authentication; throws 403.
+ * On a service that listens on loopback, refuses anonymous writes from pages of other origins, except `CORS_ORIGINS`: otherwise
+ * any website could create users of a service that only its owner can reach. A request without `Origin` comes from no page. The
+ * redirect back from the code host is a GET, and checked by its state. Comes after authentication. @throws 403
  */
-export const installForeignPages = (app: FastifyInstance, config: HttpConfig): void => {
+export const installCrossOriginCheck = (app: FastifyInstance, config: HttpConfig): void => {
   if (!listensOnLoopback(config)) return
   const trusted = new Set(config.CORS_ORIGINS)
   const isOurs = (request: FastifyRequest, origin: string) =>
-    trusted.has(origin) || origin === askedOrigin(request) || origin === originOf(app, config)
+    trusted.has(origin) || origin === targetOrigin(request) || origin === originOf(app, config)
 
   app.addHook('onRequest', (request, _reply, done) => {
     const { origin } = request.headers

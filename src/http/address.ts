@@ -13,8 +13,12 @@ const prefixOf = (address: string): string => {
     .join(':')}::/64`
 }
 
-/** The key of an address for limits: an IPv4 address, or the /64 network of an IPv6 address. */
-export const addressKey = (address: string): string => {
+/**
+ * The key of an address for limits: an IPv4 address, or the /64 network of an IPv6 address. A client that has hung up has no
+ * address any more, whatever its request says by its type; those share a key.
+ */
+export const addressKey = (address: string | undefined): string => {
+  if (address === undefined) return 'gone'
   const mapped = MAPPED.exec(address)
   if (mapped) return mapped[1]!
   return address.includes(':') ? prefixOf(address) : address

@@ -2,7 +2,8 @@ import type { Paths } from './paths.ts'
 
 /** Chosen for two cores and little memory. */
 const TUNING: Readonly<Record<string, string>> = {
-  max_connections: '100',
+  // For several processes with the connections that each has by default; a slot that is not used costs some kilobytes.
+  max_connections: '200',
 
   fsync: 'on',
   full_page_writes: 'on',

@@ -125,9 +125,13 @@ const NOTHING: Known = { since: -1n, life: 'none' }
 
 const lifeOf = ({ id, incarnation }: StoredDetail) => `${id}/${incarnation}`
 
-/** Whether a client knows another trace, or an earlier life of this one: revisions go on from one life to the next. */
+/**
+ * Whether a client knows another trace, or an earlier life of this one: revisions go on from one life to the next. One that
+ * knows a revision that there is not knows another log: one that has lost its end since, or that this one was copied from.
+ */
 const knowsAnother = (known: Known, trace: StoredDetail) => {
   if (known === NOTHING) return false
+  if (known.since > trace.revision) return true
   if (known.life !== undefined) return known.life !== lifeOf(trace)
   return known.since > 0n && known.since < trace.incarnation
 }

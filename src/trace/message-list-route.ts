@@ -29,7 +29,9 @@ const Query = z.object({
   }).optional(),
   cursor: z.string().optional(),
   changedSince: Revision.meta({
-    description: 'Only messages that were added or changed after this revision of the trace',
+    description:
+      'Only messages that were added or changed after this revision of the trace. When the answer has a lower `revision`, ' +
+      'the log is another one than before: read the list anew',
     examples: ['12'],
   }).optional(),
 })

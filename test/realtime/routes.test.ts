@@ -169,6 +169,17 @@ test('with changedSince a list that has not changed is empty, and one of another
   }
 })
 
+test('who knows a revision that there is not is told null, then everything', async () => {
+  const { token } = await signIn()
+  await put(token, 'shorter', {})
+  await batch(token, 'shorter', [{ externalId: 'a', ...message('1') }])
+  const client = await open()
+  client.subscribe('s', 'traces:getMessages', { externalId: 'shorter', authToken: token, changedSince: 1_000 })
+  await until(() => changesOf(client, 's').length === 2)
+  assert.is(changesOf(client, 's')[0], null)
+  assert.equal([...merged(changesOf(client, 's')).keys()], ['a'])
+})
+
 test('much that has changed comes in several values, that of the last revision at last', async () => {
   const { token } = await signIn()
   await put(token, 'long', {})

@@ -5948,7 +5948,7 @@ export interface operations {
                 /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
                 cursor?: string;
                 /**
-                 * @description Only messages that were added or changed after this revision of the trace
+                 * @description Only messages that were added or changed after this revision of the trace. When the answer has a lower `revision`, the log is another one than before: read the list anew
                  * @example 12
                  */
                 changedSince?: string;

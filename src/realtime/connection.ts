@@ -5,14 +5,14 @@ import { tooManyRequests } from '../http/limits.ts'
 import type { Flow } from './flow.ts'
 import type { Current, LiveQueries, Query, Seen, Subscription } from './live-queries.ts'
 import { closeCodes } from './close-codes.ts'
-import { ClientFrame, errorFrame, resultFrame } from './protocol.ts'
+import { ClientFrame, errorFrame } from './protocol.ts'
 import type { Question } from './question.ts'
 
 /** One client that is connected. Times are milliseconds that only move forward. */
 export type Connection = {
   /** When it was heard of last. */
   heardAt(): number
-  /** The frame that it is taking: since when, and its length in characters. Undefined while it takes none. */
+  /** The frame that it is taking: since when, and its length. Undefined while it takes none. */
   sending(): Sending | undefined
   subscriptions(): number
   ping(): void
@@ -91,11 +91,11 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   }
 
   /** Sends a frame, unless it has to wait for others: then it is tried again later. */
-  const transmit = (frame: string, sent?: () => void): boolean => {
+  const transmit = (frame: string | Buffer, sent?: () => void): boolean => {
     const { length } = frame
     if (!flow.take(length, pump)) return false
     sending = { since: performance.now(), length }
-    socket.send(frame, (error) => {
+    socket.send(frame, { binary: false }, (error) => {
       finish()
       if (error) return
       sent?.()
@@ -111,11 +111,11 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   const push = (one: Followed): boolean => {
     const current = one.subscription?.current()
     if (!current || !hasNews(one, current)) return true
-    const { answer, digest, seen } = current
+    const { answer, digest, frame, seen } = current
     const sent = () => {
       if (answer.next && followed.get(one.id) === one) follow(one, answer.next, answer.isPart ? undefined : seen)
     }
-    if (!transmit(resultFrame(one.id, answer.value), sent)) return false
+    if (!transmit(frame(one.id), sent)) return false
     one.isFirst = false
     one.sent = digest
     one.goesOn = answer.next !== undefined

@@ -38,6 +38,8 @@ export type Current = {
   readonly answer: Answer
   /** Equal for equal values. */
   readonly digest: string
+  /** The frame that tells it to the subscription of this id, as bytes: made once for all clients that use the same id. */
+  readonly frame: (id: string) => Buffer
   readonly seen: Seen
 }
 

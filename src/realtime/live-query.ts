@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { Rejected } from '../engine/rejected.ts'
 import { HttpError } from '../http/http-error.ts'
+import { resultFrame } from './protocol.ts'
 import type { FairGate } from './fair-gate.ts'
 import type { Answer, Current, LiveQueriesOptions, Query, Seen, Subscriber, Subscription } from './live-queries.ts'
 
@@ -51,6 +52,15 @@ const mayPass = (error: unknown) => !(error instanceof HttpError || error instan
 type Joined = { readonly subscriber: Subscriber; readonly since: number }
 
 type Last = Current & { readonly run: number }
+
+/** Encodes a value for one id at a time: most clients use the same. */
+const newFrames = (value: string): Current['frame'] => {
+  let made: { readonly id: string; readonly frame: Buffer } | undefined
+  return (id) => {
+    if (made?.id !== id) made = { id, frame: Buffer.from(resultFrame(id, value)) }
+    return made.frame
+  }
+}
 
 /** The longest that a timer can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1
@@ -118,7 +128,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   const keep = (answer: Answer, position: bigint, run: number) => {
     const { value, topics, expiresAt } = answer
     const seen = { position, topics, expiresAt, epoch: epoch() }
-    last = { answer, digest: hash('sha1', value), seen, run }
+    last = { answer, digest: hash('sha1', value), frame: newFrames(value), seen, run }
     kept(value.length)
   }
 

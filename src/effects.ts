@@ -32,7 +32,7 @@ type Effects = { readonly [Type in AnyEvent['type']]: EffectOf<Extract<AnyEvent,
 const ofItself = ({ streamId }: DecodedEvent) => [streamId]
 
 /** An event that changes what answers show of its own stream, and no rights. */
-const harmless = { topics: ofItself, callers: 'same', ends: 'none' } as const
+const ownTopicOnly = { topics: ofItself, callers: 'same', ends: 'none' } as const
 
 type Membership = DomainEvent & { readonly data: { readonly userId: string } }
 
@@ -72,10 +72,10 @@ const effects: Effects = {
       ({ reader, shows }) =>
         reader.traceId === streamId || shows(streamId),
   },
-  MessageAdded: harmless,
-  MessageUpdated: harmless,
-  MessagesCounted: harmless,
-  TraceSummarised: harmless,
+  MessageAdded: ownTopicOnly,
+  MessageUpdated: ownTopicOnly,
+  MessagesCounted: ownTopicOnly,
+  TraceSummarised: ownTopicOnly,
 
   MemberJoined: { ...membership, ends: 'none' },
   MemberRoleChanged: { ...membership, ends: 'none' }, // members of either role may read
@@ -86,13 +86,13 @@ const effects: Effects = {
       ({ reader }) =>
         reader.namespaceId === streamId && reader.caller?.userId === userId,
   },
-  NamespaceCreated: harmless,
-  NamespaceUpdated: harmless,
-  AvatarChanged: harmless,
-  InviteCreated: harmless,
-  InviteRevoked: harmless,
+  NamespaceCreated: ownTopicOnly,
+  NamespaceUpdated: ownTopicOnly,
+  AvatarChanged: ownTopicOnly,
+  InviteCreated: ownTopicOnly,
+  InviteRevoked: ownTopicOnly,
 
-  SessionCreated: harmless,
+  SessionCreated: ownTopicOnly,
   SessionSwitched: { topics: ofItself, callers: ({ streamId }) => streamId, ends: 'none' }, // what is read was found before
   SessionRevoked: {
     topics: ofItself,
@@ -103,10 +103,10 @@ const effects: Effects = {
         reader.caller?.sessionId === streamId,
   },
 
-  UserCreated: harmless,
-  UserRenamed: harmless,
-  IdentityCreated: harmless,
-  IdentityRefreshed: harmless,
+  UserCreated: ownTopicOnly,
+  UserRenamed: ownTopicOnly,
+  IdentityCreated: ownTopicOnly,
+  IdentityRefreshed: ownTopicOnly,
   IdentityRemoved: {
     topics: ofItself,
     callers: ({ streamId }) => streamId,
@@ -116,9 +116,9 @@ const effects: Effects = {
         reader.caller?.identityId === identityId,
   },
 
-  ProviderAdded: harmless,
-  ProviderUpdated: harmless,
-  ProviderRemoved: harmless,
+  ProviderAdded: ownTopicOnly,
+  ProviderUpdated: ownTopicOnly,
+  ProviderRemoved: ownTopicOnly,
 }
 
 /** What one event means, for any type of event. */

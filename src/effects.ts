@@ -21,7 +21,7 @@ export const tracesNamed = (externalId: string): string => `traces named ${keyHa
 type EffectOf<Event extends DomainEvent> = {
   /** What has changed for answers: ids of traces, namespaces, users and sessions, and topics of lists. */
   readonly topics: (event: DecodedEvent<Event>) => readonly string[]
-  /** The id of the session or user whose callers have other rights, another identity or another active namespace now. */
+  /** The id of the session or user whose callers are looked up anew: their rights, identity or active namespace have changed. */
   readonly callers: 'same' | ((event: DecodedEvent<Event>) => string)
   /** Which long lists being sent have to end, because their readers may not read them any more. */
   readonly ends: 'none' | ((event: DecodedEvent<Event>) => EndsReading | undefined)
@@ -93,7 +93,7 @@ const effects: Effects = {
   InviteRevoked: ownTopicOnly,
 
   SessionCreated: ownTopicOnly,
-  SessionSwitched: { topics: ofItself, callers: ({ streamId }) => streamId, ends: 'none' }, // what is read was found before
+  SessionSwitched: { topics: ofItself, callers: ({ streamId }) => streamId, ends: 'none' }, // a list being sent stays that of the namespace it began with
   SessionRevoked: {
     topics: ofItself,
     callers: ({ streamId }) => streamId,
@@ -124,13 +124,13 @@ const effects: Effects = {
 /** What one event means, for any type of event. */
 export type Effect = {
   readonly topics: readonly string[]
-  /** Undefined when it changes no caller. */
+  /** The id of a session or user whose callers are looked up anew; undefined when no caller changes. */
   readonly callers: string | undefined
   /** Undefined when it takes no right to read. */
   readonly ends: EndsReading | undefined
 }
 
-/** @throws for an event type that this version does not know: nothing that was read before can be trusted then */
+/** @throws Error for an event type that this version does not know: it may make any answer stale, so the caller drops all of them */
 export const effectOf = (event: DecodedEvent): Effect => {
   const effect = effects[event.type as AnyEvent['type']] as EffectOf<DomainEvent> | undefined
   if (!effect) throw new Error(`no effect is known of ${event.type}`)

@@ -7,7 +7,7 @@ import { modelProviders } from '../models/decide.ts'
 import { namespaces } from '../namespace/decide.ts'
 import { sessions } from '../session/decide.ts'
 import { traces } from '../trace/decide.ts'
-import { trimTrace } from '../trace/kept.ts'
+import { trimTrace } from '../trace/state-size.ts'
 import { traceSource } from '../trace/source.ts'
 import { identities, users } from '../user/decide.ts'
 

@@ -15,8 +15,11 @@ import { type SizesTable, sizes } from './sizes.ts'
 import { type TombstonesTable, type TracesTable, traces } from './traces.ts'
 import { type UsersTable, users } from './users.ts'
 
-/** Events that take no rights away. A batch with any other event is committed durably (`src/engine/apply.ts`). */
-const harmless: ReadonlySet<AnyEvent['type']> = new Set([
+/**
+ * Events that take no rights away, so that a crash of PostgreSQL may undo what they wrote until it is written again. A batch
+ * with any other event is committed durably (`src/engine/apply.ts`).
+ */
+const mayBeUndone: ReadonlySet<AnyEvent['type']> = new Set([
   'UserCreated',
   'IdentityCreated',
   'SessionCreated',
@@ -35,7 +38,9 @@ const harmless: ReadonlySet<AnyEvent['type']> = new Set([
 export const readModels: Group = {
   name: MAIN,
   version: 5,
-  harmless,
+  mayBeUndone,
+  // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
+  // and parts take the incarnation from the row of their trace.
   projections: [
     users,
     identities,

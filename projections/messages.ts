@@ -4,6 +4,7 @@ import { messageId } from '../src/ids.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { partIndex } from '../src/trace/message.ts'
 import { byKey } from './support/by-key.ts'
+import { literal } from './support/changed-rows.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
 import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
@@ -81,8 +82,6 @@ const keyOf = ({ traceId, ordinal }: Pick<Row, 'traceId' | 'ordinal'>) => `${tra
 const forget = (rows: Map<string, Row>, traceId: string) => {
   for (const [key, row] of rows) if (row.traceId === traceId) rows.delete(key)
 }
-
-const literal = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
 
 const cells = {
   trace_id: ({ traceId }: Row) => traceId,

@@ -3,6 +3,7 @@ import type { AnyEvent } from '../src/events.ts'
 import type { Model, ModelsEvent } from '../src/models/events.ts'
 import { normalizeModelId } from '../src/models/normalized-id.ts'
 import { texts } from '../src/postgres/arrays.ts'
+import { literal } from './support/changed-rows.ts'
 import { ignoredButModels } from './support/ignored.ts'
 import { type RowOf, tableOf } from './table.ts'
 
@@ -50,8 +51,6 @@ type Changes = {
 
 const MODELS = '/models/'
 const unescape = (pointer: string) => pointer.replaceAll('~1', '/').replaceAll('~0', '~')
-const literal = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
-
 const setModel = ({ models }: Changes, row: Row) => void models.set(`${row.providerId}/${row.modelId}`, row)
 
 const clear = ({ cleared, added, set, models }: Changes, providerId: string) => {

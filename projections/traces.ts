@@ -2,10 +2,11 @@ import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/eng
 import type { AnyEvent } from '../src/events.ts'
 import { keyHash } from '../src/ids.ts'
 import { uuids } from '../src/postgres/arrays.ts'
-import { endedBy } from '../src/trace/earlier.ts'
+import { endedBy } from '../src/trace/earlier-lives.ts'
 import type { Visibility } from '../src/trace/events.ts'
 import { type TextName, columnOf, textColumns, textNames } from '../src/trace/fields.ts'
 import { byKey } from './support/by-key.ts'
+import { literal } from './support/changed-rows.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { rewritten } from './support/vacuum.ts'
 import { type Cells, type RowOf, tableOf } from './table.ts'
@@ -74,8 +75,6 @@ const messageWritten = (changes: Changes, event: DecodedEvent) => {
   row.updatedAt = event.at
   row.bytes += event.bytes
 }
-
-const literal = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
 
 const buried = tombstones.unnest<Tombstone>({
   id: ({ id }) => id,

@@ -21,7 +21,7 @@ export const tracesNamed = (externalId: string): string => `traces named ${keyHa
 type EffectOf<Event extends DomainEvent> = {
   /** What has changed for answers: ids of traces, namespaces, users and sessions, and topics of lists. */
   readonly topics: (event: DecodedEvent<Event>) => readonly string[]
-  /** The id of the session or user whose callers have other rights, another identity or another active namespace now. */
+  /** The id of the session or user whose callers are looked up anew: their rights, identity or active namespace have changed. */
   readonly callers: 'same' | ((event: DecodedEvent<Event>) => string)
   /** Which long lists being sent have to end, because their readers may not read them any more. */
   readonly ends: 'none' | ((event: DecodedEvent<Event>) => EndsReading | undefined)
@@ -32,7 +32,7 @@ type Effects = { readonly [Type in AnyEvent['type']]: EffectOf<Extract<AnyEvent,
 const ofItself = ({ streamId }: DecodedEvent) => [streamId]
 
 /** An event that changes what answers show of its own stream, and no rights. */
-const harmless = { topics: ofItself, callers: 'same', ends: 'none' } as const
+const ownTopicOnly = { topics: ofItself, callers: 'same', ends: 'none' } as const
 
 type Membership = DomainEvent & { readonly data: { readonly userId: string } }
 
@@ -72,10 +72,10 @@ const effects: Effects = {
       ({ reader, shows }) =>
         reader.traceId === streamId || shows(streamId),
   },
-  MessageAdded: harmless,
-  MessageUpdated: harmless,
-  MessagesCounted: harmless,
-  TraceSummarised: harmless,
+  MessageAdded: ownTopicOnly,
+  MessageUpdated: ownTopicOnly,
+  MessagesCounted: ownTopicOnly,
+  TraceSummarised: ownTopicOnly,
 
   MemberJoined: { ...membership, ends: 'none' },
   MemberRoleChanged: { ...membership, ends: 'none' }, // members of either role may read
@@ -86,14 +86,14 @@ const effects: Effects = {
       ({ reader }) =>
         reader.namespaceId === streamId && reader.caller?.userId === userId,
   },
-  NamespaceCreated: harmless,
-  NamespaceUpdated: harmless,
-  AvatarChanged: harmless,
-  InviteCreated: harmless,
-  InviteRevoked: harmless,
+  NamespaceCreated: ownTopicOnly,
+  NamespaceUpdated: ownTopicOnly,
+  AvatarChanged: ownTopicOnly,
+  InviteCreated: ownTopicOnly,
+  InviteRevoked: ownTopicOnly,
 
-  SessionCreated: harmless,
-  SessionSwitched: { topics: ofItself, callers: ({ streamId }) => streamId, ends: 'none' }, // what is read was found before
+  SessionCreated: ownTopicOnly,
+  SessionSwitched: { topics: ofItself, callers: ({ streamId }) => streamId, ends: 'none' }, // a list being sent stays that of the namespace it began with
   SessionRevoked: {
     topics: ofItself,
     callers: ({ streamId }) => streamId,
@@ -103,10 +103,10 @@ const effects: Effects = {
         reader.caller?.sessionId === streamId,
   },
 
-  UserCreated: harmless,
-  UserRenamed: harmless,
-  IdentityCreated: harmless,
-  IdentityRefreshed: harmless,
+  UserCreated: ownTopicOnly,
+  UserRenamed: ownTopicOnly,
+  IdentityCreated: ownTopicOnly,
+  IdentityRefreshed: ownTopicOnly,
   IdentityRemoved: {
     topics: ofItself,
     callers: ({ streamId }) => streamId,
@@ -116,21 +116,21 @@ const effects: Effects = {
         reader.caller?.identityId === identityId,
   },
 
-  ProviderAdded: harmless,
-  ProviderUpdated: harmless,
-  ProviderRemoved: harmless,
+  ProviderAdded: ownTopicOnly,
+  ProviderUpdated: ownTopicOnly,
+  ProviderRemoved: ownTopicOnly,
 }
 
 /** What one event means, for any type of event. */
 export type Effect = {
   readonly topics: readonly string[]
-  /** Undefined when it changes no caller. */
+  /** The id of a session or user whose callers are looked up anew; undefined when no caller changes. */
   readonly callers: string | undefined
   /** Undefined when it takes no right to read. */
   readonly ends: EndsReading | undefined
 }
 
-/** @throws for an event type that this version does not know: nothing that was read before can be trusted then */
+/** @throws Error for an event type that this version does not know: it may make any answer stale, so the caller drops all of them */
 export const effectOf = (event: DecodedEvent): Effect => {
   const effect = effects[event.type as AnyEvent['type']] as EffectOf<DomainEvent> | undefined
   if (!effect) throw new Error(`no effect is known of ${event.type}`)

@@ -10,6 +10,16 @@ import { type IdentityEvent, type UserEvent, identityFormats, userFormats } from
 /** All events of the service. Each projection handles each of these types or names it as ignored. */
 export type AnyEvent = UserEvent | IdentityEvent | SessionEvent | NamespaceEvent | TraceEvent | ModelsEvent
 
+/**
+ * Types of events that must never be skipped, and what would become of it. Others that take a right away may be skipped, as it
+ * can be taken away again: a member is removed once more, a session revoked. But the content of a deleted trace is being
+ * erased, and who signs in with a removed identity has all the rights of its user.
+ */
+export const UNSKIPPABLE: ReadonlyMap<string, string> = new Map<AnyEvent['type'], string>([
+  ['TraceDeleted', 'a deletion cannot be passed over: the trace would show again'],
+  ['IdentityRemoved', 'a removal cannot be passed over: what was removed would sign in again'],
+])
+
 /** The formats of all event types, for the codec. */
 export const formats: Readonly<Record<string, EventFormat>> = {
   ...userFormats,

@@ -18,7 +18,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 }
 
 const program = new Command('tracebook')
-  .description('Store, share and search the recorded sessions of AI coding agents.')
+  .description('Store, share and follow the recorded sessions of AI coding agents.')
   .version(version)
   .exitOverride(exitOnUsage)
 

@@ -18,6 +18,5 @@ export const change = <Row extends object>(
   else changed.set(key, { ...changed.get(key), ...columns })
 }
 
-/** A text from a client as a JSON string literal: PostgreSQL text can hold neither NUL nor lone surrogates. */
-export const literal = (text: string | undefined): string | undefined =>
-  text === undefined ? undefined : JSON.stringify(text)
+/** A value from a client as JSON text, for a column of type json: PostgreSQL text can hold neither NUL nor lone surrogates. */
+export const literal = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value))

@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { Command, Option } from 'commander'
 import { escapeControls } from '../cli/escape.ts'
 import { runCommand, exitOnUsage } from '../cli/exit.ts'
-import { claudeCode } from '../sync/agents/claude-code.ts'
+import { agents } from '../sync/agents/index.ts'
 import { findSessionFiles } from '../sync/agents/session-files.ts'
 import { newApiClient } from '../sync/api/client.ts'
 import { withNotice, realTiming } from '../sync/api/retry.ts'
@@ -69,9 +69,9 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
     configDir(process.env),
     newReporter(options),
   ]
-  const roots = claudeCode.roots(process.env, homedir())
+  const roots = agents.flatMap((agent) => agent.roots(process.env, homedir()))
   const unreadable: { readonly file: string; readonly message: string }[] = []
-  const files = await findSessionFiles(claudeCode, paths, roots, (file, message) => unreadable.push({ file, message }))
+  const files = await findSessionFiles(agents, paths, roots, (file, message) => unreadable.push({ file, message }))
   const timing = withNotice(realTiming, (text) => void process.stderr.write(text))
   const connection = await connect({ config, server, slug: options.namespace, readOnly: dryRun }, (url, token) =>
     newApiClient(url, token, timing),
@@ -81,7 +81,7 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
   for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
   const states = openFileStates(config, server, connection.namespaceId)
-  const job = { connection, states, agent: claudeCode, visibility, dryRun, force, report }
+  const job = { connection, states, agents, visibility, dryRun, force, report }
   return (await syncFiles(job, files, unreadable.length)).exitCode
 }
 

@@ -43,9 +43,9 @@ export const newSender = (client: pg.Client) => {
  * give those rights back; the connection commits all others asynchronously.
  */
 export const beginStatements = ({ group, schema }: Target, events: readonly { readonly type: string }[]): string[] => {
-  const isHarmless = events.every(({ type }) => group.harmless?.has(type))
+  const mayBeUndone = events.every(({ type }) => group.mayBeUndone?.has(type))
   const lock = `select pg_advisory_xact_lock_shared(hashtext('${locks.swap(schema)}'))`
-  return ['begin', lock, ...(isHarmless ? [] : ['set local synchronous_commit = on'])]
+  return ['begin', lock, ...(mayBeUndone ? [] : ['set local synchronous_commit = on'])]
 }
 
 /** About how many bytes of events are written out before the event loop gets to run other work. */

@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
+import { pause } from '../pause.ts'
 import type { Codec } from './codec.ts'
 import { decodeLazily } from './decode-event.ts'
 import type { Lag } from './lag.ts'
@@ -48,8 +48,6 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
   let confirmed = Number.NEGATIVE_INFINITY // the last time at which the caches were known to be at the head
   let changes = 0 // of the log's epoch
 
-  const pause = (ms: number) => setTimeout(ms, undefined, { signal: stop.signal }).catch(() => {})
-
   const pass = (event: RecordedEvent) => {
     try {
       observe(decodeLazily(codec, event))
@@ -82,7 +80,7 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
 
   /** Putting the parts of a large append together may fail: following then resumes from the watermark. */
   const run = async () => {
-    while (!stop.signal.aborted) await follow().catch(() => pause(RETRY_MS))
+    while (!stop.signal.aborted) await follow().catch(() => pause(RETRY_MS, stop.signal))
   }
 
   /** Asks for the log's head, because a log from which nothing comes may be idle or away. */
@@ -98,7 +96,7 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
           () => false,
         ))
       if (isReached) confirmed = asked
-      await pause(HEARTBEAT_MS)
+      await pause(HEARTBEAT_MS, stop.signal)
     }
   }
 

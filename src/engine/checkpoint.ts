@@ -25,8 +25,9 @@ export type Checkpoint = {
 
 /**
  * Each step of the checkpoint inserts a row instead of updating one: while a backup holds a snapshot, dead versions of one
- * row could not be removed and would slow each step down. The primary key lets only one process step on from a position.
- * The view `reached` gives the position of a query's snapshot.
+ * row could not be removed and would slow each step down. `seen` is the position that the step came from, and -1 of the first
+ * row; as the primary key it lets only one process step on from a position. The view `reached` gives the position of a query's
+ * snapshot.
  */
 export const checkpointTables = `
   create table checkpoint (

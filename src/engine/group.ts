@@ -2,16 +2,19 @@ import type { Client } from './checkpoint.ts'
 import type { Projection } from './projection.ts'
 
 /**
- * Read models that are built together: one version, one schema, one checkpoint, one transaction for a batch. A new group
- * needs a name and a list of projections, nothing else.
+ * Read models that are built together: one version, one schema, one checkpoint, and one transaction for a batch, in which a
+ * decision to skip an event has one of its own. A new group needs a name and a list of projections, nothing else.
  */
 export type Group = {
   readonly name: string
   /** To be raised whenever a table or a handler changes: each version has a schema of its own, built from the log. */
   readonly version: number
   readonly projections: readonly Projection[]
-  /** Event types that take no rights away. Batches of these only are committed asynchronously (`apply.ts`). */
-  readonly harmless?: ReadonlySet<string>
+  /**
+   * Event types that a crash of PostgreSQL may undo, because they take no rights away: batches of these only are committed
+   * asynchronously (`apply.ts`), and applied again after the crash.
+   */
+  readonly mayBeUndone?: ReadonlySet<string>
   /** For rows too many to be deleted within a batch: projections only record them, and the sweep deletes them in chunks. */
   readonly sweep?: Sweep
 }

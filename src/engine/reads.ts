@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Kysely } from 'kysely'
+import { pause } from '../pause.ts'
 import { kyselyOver, newPool } from '../postgres/connect.ts'
 import { isConnectionLost, isDiskFull, isTransient } from '../postgres/errors.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
@@ -43,8 +44,6 @@ const CATCH_UP_MS = 5_000
 const POLL_MS = 15
 const HEAD_TIMEOUT_MS = 1_000
 const HEAD_TIMEOUT_AFTER_FAILURE_MS = 100
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
  * Opens a pool for queries. A crash of PostgreSQL may undo the last transactions of the read models until they are applied

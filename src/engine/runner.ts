@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { type EventLog, LogChanged } from '../log/log.ts'
 import type { MinimalLogger } from '../logger.ts'
+import { pause } from '../pause.ts'
 import { destroyConnection, closeConnection, newApplyingClient, newClient } from '../postgres/connect.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { type Checkpoint, recordStop, prune } from './checkpoint.ts'
@@ -27,7 +27,10 @@ export type RunnerState =
   | { readonly is: 'rebuilding'; readonly from: bigint; readonly position: bigint; readonly head: bigint }
   | { readonly is: 'stopped'; readonly reason: string }
 
-/** The state after the log has begun another epoch: the read models may hold events that the log has lost. */
+/**
+ * The state after the log has begun another epoch, until the checkpoint is compared with it: the read models may hold events that
+ * the log has lost. Positions of the old epoch say nothing now, so 0 of 1 means not caught up.
+ */
 const unverified: RunnerState = { is: 'rebuilding', from: 0n, position: 0n, head: 1n }
 
 export type RunnerOptions = {
@@ -83,8 +86,6 @@ export const startRunner = (options: RunnerOptions): Runner => {
     if (message !== lastMessage) logger.info({ schema }, message)
     lastMessage = message
   }
-
-  const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
 
   /** Rebuilds read models that hold events which the log has lost; the present ones serve meanwhile. */
   const startOver = async () => {
@@ -186,7 +187,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
         cleanup.postpone()
         if (isOutage(error)) outage.failed(part, error)
         else logOnce(`projections begin again: ${(error as Error).message}`)
-        await pause(RECONNECT_MS)
+        await pause(RECONNECT_MS, stop.signal)
       }
     }
   }

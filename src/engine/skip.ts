@@ -28,13 +28,14 @@ const eventAt = async (log: EventLog, position: bigint): Promise<RecordedEvent> 
   throw new Error(`no event stands at position ${position}`)
 }
 
-/** Types of events that must never be skipped, and why. */
-const UNSKIPPABLE = new Map([
-  ['TraceDeleted', 'a deletion cannot be passed over: the trace would show again'],
-  ['IdentityRemoved', 'a removal cannot be passed over: what was removed would sign in again'],
-])
-
-export type Skip = { readonly position: bigint; readonly by: string; readonly why: string; readonly now: () => number }
+export type Skip = {
+  readonly position: bigint
+  readonly by: string
+  readonly why: string
+  readonly now: () => number
+  /** Types of events that must never be skipped, and what would become of it. */
+  readonly unskippable: ReadonlyMap<string, string>
+}
 
 /**
  * Records in the log that the event at a position is skipped, by whom and why; gives the event. Runners then replay its
@@ -44,11 +45,11 @@ export type Skip = { readonly position: bigint; readonly by: string; readonly wh
 export const skipEvent = async (
   log: EventLog,
   codec: Codec,
-  { position, by, why, now }: Skip,
+  { position, by, why, now, unskippable }: Skip,
 ): Promise<RecordedEvent> => {
   const event = await eventAt(log, position)
   const { stream, id: eventId } = event
-  const harm = UNSKIPPABLE.get(event.type)
+  const harm = unskippable.get(event.type)
   if (harm !== undefined) throw new Error(`${harm}. Mend the cause, then replay the stream`)
   const transactor = newTransactor({
     kind: skipDecisions,

@@ -1,4 +1,5 @@
 import { type EventLog, type ExpectedRevision, LogUnavailable, WrongRevision, revisionNumber } from '../log/log.ts'
+import { pause } from '../pause.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
 import { type Command, type Context, type DecidedBatch, type PendingCommand, decideAll, toNewEvents } from './decide.ts'
 import { InQuarantine, Unavailable } from './rejected.ts'
@@ -75,8 +76,6 @@ type LoadedState<State> = {
 
 const MAX_COMMANDS = 256
 const PAUSE_MS = 5
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
  * Runs commands on one kind of stream. Commands for one stream queue up and are decided together: 50 writers to one trace

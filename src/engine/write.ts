@@ -10,8 +10,9 @@ export type WriteCommand<State, Event, Need, Answer, Result> = Omit<
   Partial<Pick<Command<State, Event, Need, Answer, Result>, 'answer'>>
 
 /**
- * Runs a command for a client. Every write of the API goes this way: it is refused while the service takes no writes, else
- * decided and appended, and answered once the read models and caches of this node show it.
+ * Runs a command for a client. Every write that a client waits for ends this way: it is refused while the service takes no
+ * writes, else decided and appended, and answered once the read models and caches of this node show it. Steps of a sign-up
+ * before the last one, and processes, call `transact` themselves.
  * @throws Rejected when the decision refuses
  * @throws Unavailable; `stored` says whether the events are in the log
  */

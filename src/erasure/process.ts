@@ -15,7 +15,7 @@ import {
   postponePending,
   readPending,
 } from './pending-erasures.ts'
-import { type Wakeup, newWakeup } from './wakeup.ts'
+import { type Wakeup, newWakeup } from './wakeable-sleep.ts'
 
 export type ErasureOptions = {
   readonly outage: OutageLog

@@ -1,7 +1,7 @@
 import type { RecentChanges } from '../engine/recent-changes.ts'
 import { BrokenOff, type EndsReading, type LongList, type Page, type Pages } from './long-list.ts'
 import { newPieces } from './pieces.ts'
-import type { Reading } from './reading.ts'
+import type { Reading } from './list-reading.ts'
 import type { ReadingRights } from './reading-rights.ts'
 import type { Semaphore } from './semaphore.ts'
 

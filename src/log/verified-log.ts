@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { pause } from '../pause.ts'
 import { type EventLog, LogUnavailable } from './log.ts'
 
 /**
@@ -32,8 +32,6 @@ export const verifiedLog = ({ log, verify, refused }: VerifiedLogOptions): Verif
   let problem: Error | undefined = new LogUnavailable(false)
   let isRefused = false
 
-  const pause = (ms: number, signal = closing.signal) => setTimeout(ms, undefined, { signal }).catch(() => {})
-
   let changes = 0
 
   const attempt = async () => {
@@ -50,7 +48,7 @@ export const verifiedLog = ({ log, verify, refused }: VerifiedLogOptions): Verif
     if (isRetrying) return
     isRetrying = true
     for (await firstAttempt; problem && !closing.signal.aborted;) {
-      await pause(isRefused ? REFUSED_RETRY_MS : RETRY_MS)
+      await pause(isRefused ? REFUSED_RETRY_MS : RETRY_MS, closing.signal)
       if (!closing.signal.aborted) await attempt().catch(() => {})
     }
     isRetrying = false
@@ -68,7 +66,7 @@ export const verifiedLog = ({ log, verify, refused }: VerifiedLogOptions): Verif
   /** Waits before it throws, as an unreachable log does, so that callers do not retry without a pause. */
   const untilVerified = async () => {
     const end = performance.now() + TIMEOUT_MS
-    while (problem && !closing.signal.aborted && performance.now() < end) await pause(POLL_MS)
+    while (problem && !closing.signal.aborted && performance.now() < end) await pause(POLL_MS, closing.signal)
     assertVerified()
   }
 

@@ -5,7 +5,7 @@ const maximum = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).opti
 /** The environment variables that limit what one namespace may hold; without one there is no limit. */
 export const quotaSettings = {
   QUOTA_TRACES: maximum,
-  /** Bytes of the events with the messages of its traces. What is deleted does not count. */
+  /** Characters of JSON of the events with the messages of its traces. What is deleted does not count. */
   QUOTA_BYTES: maximum,
   /** Bytes of the avatars that were replaced within the last hour, with the next one. */
   QUOTA_AVATAR_BYTES: maximum,

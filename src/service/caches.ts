@@ -18,19 +18,19 @@ export type CachesOptions = {
   /** The last position that this node's caches have observed. */
   readonly lastSeen: () => bigint
   /** The checkpoint of the read models. */
-  readonly shown: () => bigint
+  readonly readModelsAt: () => bigint
   /** Resolves when the read models have applied a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>
   readonly metrics: Metrics
 }
 
 /** Everything of this node that events can make stale: what is cached from the read models, and answers that are being sent. */
-export const newCaches = ({ reads, now, isAlive, lastSeen, shown, caughtUp, metrics }: CachesOptions) => {
+export const newCaches = ({ reads, now, isAlive, lastSeen, readModelsAt, caughtUp, metrics }: CachesOptions) => {
   const tokens = newTokens({ reads, now, isAlive })
   const feedCache = newFeedCache(isAlive)
   const streams = newStreams({ now, isAlive })
   const live = newLiveQueries({
-    shown,
+    shown: readModelsAt,
     heard: lastSeen,
     caughtUp,
     isAlive,
@@ -61,7 +61,10 @@ export const newCaches = ({ reads, now, isAlive, lastSeen, shown, caughtUp, metr
     forget: (position: bigint) => {
       for (const cache of [...all, models]) cache.clear(position)
     },
-    /** Drops everything, with the positions of past changes. Called when the log is in another epoch. */
+    /**
+     * Drops everything, with the positions of past changes. Called when the log is in another epoch. The models keep no
+     * positions: `forget`, which is called as well, is enough for them.
+     */
     restart: () => {
       for (const cache of all) cache.restart()
     },

@@ -106,13 +106,13 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     now,
     isAlive,
     lastSeen: lastSeen.position,
-    shown: readModels.position,
+    readModelsAt: readModels.position,
     caughtUp: (position) => readModels.waitFor(position, VISIBLE_MS),
     metrics,
   })
   const transactors = newTransactors({
     reads,
-    shown: (position) => readModels.waitFor(position, VISIBLE_MS, false),
+    caughtUp: (position) => readModels.waitFor(position, VISIBLE_MS, false),
     log,
     codec,
     now,

@@ -7,7 +7,7 @@ import { modelProviders } from '../models/decide.ts'
 import { namespaces } from '../namespace/decide.ts'
 import { sessions } from '../session/decide.ts'
 import { traces } from '../trace/decide.ts'
-import { trimTrace } from '../trace/kept.ts'
+import { trimTrace } from '../trace/state-size.ts'
 import { traceSource } from '../trace/source.ts'
 import { identities, users } from '../user/decide.ts'
 
@@ -20,11 +20,11 @@ type Common = Omit<TransactorOptions<unknown, DomainEvent, void>, 'kind' | 'sour
 export type TransactorsOptions = Common & {
   readonly reads: Reads<ReadTables>
   /** Resolves when the read models have applied a position. @throws Unavailable */
-  readonly shown: (position: bigint) => Promise<void>
+  readonly caughtUp: (position: bigint) => Promise<void>
 }
 
 /** Creates a transactor for each kind of stream. `budget` bounds the bytes of the states that it caches. */
-export const newTransactors = ({ reads, shown, ...common }: TransactorsOptions) => {
+export const newTransactors = ({ reads, caughtUp, ...common }: TransactorsOptions) => {
   const { log, codec } = common
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>, own: { budget?: number } = {}) =>
     newTransactor({ kind, source: foldSource(kind, log, codec), ...common, ...own })
@@ -35,7 +35,7 @@ export const newTransactors = ({ reads, shown, ...common }: TransactorsOptions) 
     namespaces: folded(namespaces, { budget: NAMESPACES_BYTES }),
     traces: newTransactor({
       kind: traces,
-      source: traceSource(reads, shown),
+      source: traceSource(reads, caughtUp),
       trim: trimTrace,
       budget: TRACES_BYTES,
       ...common,

@@ -40,7 +40,7 @@ const activeOf = ({ namespace_id: id, slug, role }: ActiveRow): ActiveNamespace 
   id === null ? undefined : { id, slug: slug!, role: role! }
 
 /** Reads the caller of a token by its hash, in one statement. Does not check whether the session has expired. */
-export const findCaller = async (reads: Pick<Reads<ReadTables>, 'rows'>, hash: string): Promise<CallerSnapshot> => {
+export const readCaller = async (reads: Pick<Reads<ReadTables>, 'rows'>, hash: string): Promise<CallerSnapshot> => {
   const [row] = await reads.rows<CallerRow & Row>('caller', callerStatement, [hash])
   const { position, id, user_id, identity_id, device_name, expires_at } = row!
   if (id === null) return { caller: undefined, position }

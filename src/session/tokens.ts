@@ -3,7 +3,7 @@ import { newRecentChanges } from '../engine/recent-changes.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { newCallerCache } from './caller-cache.ts'
-import { type CallerSnapshot, findCaller } from './queries.ts'
+import { type CallerSnapshot, readCaller } from './queries.ts'
 import { isToken, tokenHash } from './token.ts'
 
 /** Finds the caller of a token, with a cache whose entries live for one second. */
@@ -61,7 +61,7 @@ export const newTokens = (options: TokensOptions): Tokens => {
 
   const ask = async (hash: string): Promise<CallerSnapshot> => {
     const since = elapsed()
-    const found = await findCaller(reads, hash).finally(() => asked.delete(hash))
+    const found = await readCaller(reads, hash).finally(() => asked.delete(hash))
     const { caller } = found
     note(hash, caller !== undefined)
     const isSmall = (caller?.deviceName?.length ?? 0) <= MAX_CACHED_DEVICE_NAME

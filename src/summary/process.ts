@@ -1,9 +1,9 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Codec } from '../engine/codec.ts'
 import { isOutage } from '../engine/retryable-errors.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogUnavailable } from '../log/log.ts'
+import { pause } from '../pause.ts'
 import { newClient } from '../postgres/connect.ts'
 import { isTransient } from '../postgres/errors.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
@@ -53,8 +53,6 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   const run = newSummaryJob({ ...options, provider, threshold: rule.threshold })
   const onUnreadable = warnOfUnreadable(logger)
   const stop = new AbortController()
-
-  const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
   const lead = async ({ client, acquire }: LeaderSession, signal: AbortSignal) => {
     if (!(await acquire(LEADER_LOCK, signal))) return

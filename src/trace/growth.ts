@@ -9,7 +9,7 @@ const scalarsLength = ({ textContent = '', model = '' }: MessageDocument) => tex
 const lengthOf = ({ parts, ...document }: MessageDocument) =>
   parts.reduce((sum, part) => sum + part.json.length, scalarsLength({ parts, ...document }))
 
-/** What of a document is not as it was. */
+/** The characters of the fields and parts of `after` that differ from `before`. */
 const changedLength = (before: MessageDocument, after: MessageDocument) => {
   const changed = after.parts.filter((part, i) => before.parts[i]?.json !== part.json)
   const isSame = before.textContent === after.textContent && before.model === after.model
@@ -17,8 +17,9 @@ const changedLength = (before: MessageDocument, after: MessageDocument) => {
 }
 
 /**
- * About how many characters upserts of messages add to the log: none for one that leaves its message unchanged, or
- * makes it half as long or less. What is rewritten again and again cannot shrink that way for long.
+ * About how many characters upserts of messages add to the log: none for one that leaves its message unchanged, or makes it
+ * half as long or less, so that a namespace that is full can still shorten its messages. Upserts that count nothing halve a
+ * message each time, so there are few of them in a row.
  */
 export const growthOf = (messages: readonly UpsertedMessage[]): number => {
   let growth = 0

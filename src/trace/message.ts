@@ -17,7 +17,7 @@ export type MessageDocument = {
 export type MessageUpsert = {
   readonly externalId: string
   readonly given: GivenFields
-  /** The digest of what it makes of no message. */
+  /** The digest of the message that this upsert creates where there is none yet. */
   readonly digest: string
 }
 

@@ -208,7 +208,8 @@ for (const [what, event] of Object.entries(bad)) {
     const { app, ada, database } = scene
     const { position } = await poison(scene, event)
     const { log, codec } = app.service
-    const skip = () => skipEvent(log, codec, { position, by: 'an operator', why: 'a test', now: Date.now })
+    const skip = () =>
+      skipEvent(log, codec, { position, by: 'an operator', why: 'a test', now: Date.now, unskippable: new Map() })
     await skip()
     const head = await log.head()
     await until(async () => (await app.call('GET', '/v1/traces/bad')).status === 200)
@@ -230,7 +231,7 @@ test('a namespace whose event is skipped can be written to again', async ({ app,
   const { log, codec, visible } = app.service
   const { position } = await log.append(stream, await log.lastRevision(stream), [bad['of an unknown type']])
   await visible(position)
-  await skipEvent(log, codec, { position, by: 'an operator', why: 'a test', now: Date.now })
+  await skipEvent(log, codec, { position, by: 'an operator', why: 'a test', now: Date.now, unskippable: new Map() })
   const url = `/v1/namespaces/${ada.namespaceSlug}`
   await until(async () => (await app.call('GET', url, { token: ada.token })).status === 200)
   const { status } = await app.call('PATCH', url, { token: ada.token, body: { displayName: 'Again' } })

@@ -2,6 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { foldStream } from '../../src/engine/fold.ts'
 import { skipEvent } from '../../src/engine/skip.ts'
+import { UNSKIPPABLE } from '../../src/events.ts'
 import { users } from '../../src/user/decide.ts'
 import { errorOf } from '../log/support/events.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -19,7 +20,8 @@ const { session } = (await app.call('POST', '/v1/session', { body: { deviceId: '
   session: { token: string; userId: string }
 }
 const { token, userId } = session
-const skip = (position: bigint) => skipEvent(log, codec, { position, by: 'ada', why: 'wrong', now: Date.now })
+const skip = (position: bigint) =>
+  skipEvent(log, codec, { position, by: 'ada', why: 'wrong', now: Date.now, unskippable: UNSKIPPABLE })
 
 const lastOf = async (stream: string): Promise<bigint> => {
   let last = 0n

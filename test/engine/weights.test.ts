@@ -14,7 +14,7 @@ import { sessions } from '../../src/session/decide.ts'
 import { upsertMessages } from '../../src/trace/decide-messages.ts'
 import { traces } from '../../src/trace/decide.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
-import { trimTrace } from '../../src/trace/kept.ts'
+import { trimTrace } from '../../src/trace/state-size.ts'
 import { toUpsert } from '../../src/trace/message.ts'
 import { identities, users } from '../../src/user/decide.ts'
 

@@ -7,7 +7,7 @@ import { sessions } from '../../projections/sessions.ts'
 import { users } from '../../projections/users.ts'
 import { namespaceId } from '../../src/ids.ts'
 import type { NamespaceType } from '../../src/namespace/events.ts'
-import { findCaller } from '../../src/session/queries.ts'
+import { readCaller } from '../../src/session/queries.ts'
 import { NOON, type StreamEvent, decodedEvents, openModels } from '../projections/support.ts'
 
 const test = suite('callers')
@@ -56,7 +56,7 @@ const world = [
 const callerAfter = async (...events: StreamEvent[]) => {
   const { apply, rows, close } = await models.model()
   await apply(decodedEvents([...world, ...events]))
-  const found = await findCaller({ rows: (_name, text, values) => rows(text, values) }, 'hash')
+  const found = await readCaller({ rows: (_name, text, values) => rows(text, values) }, 'hash')
   await close()
   return found
 }

@@ -6,6 +6,7 @@ import { runCommand, exitOnUsage, exitCodes } from '../../cli/exit.ts'
 import { readCheckpoint } from '../../engine/checkpoint.ts'
 import type { Group } from '../../engine/group.ts'
 import { skipEvent } from '../../engine/skip.ts'
+import { UNSKIPPABLE } from '../../events.ts'
 import { EXIT_QUARANTINED, withSchema, describeQuarantined, findQuarantined } from './quarantined-streams.ts'
 import { type OpenedLog, environmentHelp, withLog } from './with-log.ts'
 
@@ -67,7 +68,7 @@ const skip = ({ position, why, by }: SkipOptions): Promise<number> =>
       throw new Error(
         `no event at position ${position} keeps a stream in quarantine; \`tracebook log quarantine\` lists those that do`,
       )
-    const { stream, type } = await skipEvent(log, codec, { position, why, by, now: Date.now })
+    const { stream, type } = await skipEvent(log, codec, { position, why, by, now: Date.now, unskippable: UNSKIPPABLE })
     return reportResult(opened, stream, `${type} at position ${position} is passed over for good.`)
   })
 

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import {
   type Batch,
   type EventLog,
@@ -8,6 +7,7 @@ import {
   type NewEvent,
   type Revision,
 } from '../log.ts'
+import { pause } from '../../pause.ts'
 import { parseAddress } from './address.ts'
 import { newRetryingRead } from './retrying-client.ts'
 import { newConnection } from './connection.ts'
@@ -39,8 +39,6 @@ export type EventStoreLogOptions = {
   readonly maxAppendBytes?: number
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
-
-const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
 /** Cuts a page into batches as small as those that followers of a log in PostgreSQL get. */
 function* batchesOf({ events, through }: Batch): Generator<Batch> {

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
+import { pause } from '../../pause.ts'
 import { newPool } from '../../postgres/connect.ts'
 import { newIdentityCheck } from '../identity-check.ts'
 import { type Batch, type EventLog, LogChanged, type LogIdentity, type RecordedEvent, type Revision } from '../log.ts'
@@ -34,8 +35,6 @@ export type PostgresLogOptions = {
   /** Called after each batch of appends, for the metrics. */
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
-
-const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
 /** The log in PostgreSQL. Needs a direct connection: LISTEN does not work through a connection pooler. */
 export const openPostgresLog = (options: PostgresLogOptions): EventLog => {

@@ -13,23 +13,31 @@ const isMissing = (error: unknown): boolean =>
  * Session files in a folder and all folders below. Symbolic links are not followed: they could lead to files outside that are
  * not meant for upload, or back to a folder above.
  */
-async function* filesBelow(agent: Agent, folder: string, unreadable: ReportUnreadable): AsyncGenerator<string> {
+async function* filesBelow(
+  agents: readonly Agent[],
+  folder: string,
+  unreadable: ReportUnreadable,
+): AsyncGenerator<string> {
   try {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name)
-      if (entry.isDirectory()) yield* filesBelow(agent, path, unreadable)
-      else if (entry.isFile() && agent.isSessionFile(path)) yield path
+      if (entry.isDirectory()) yield* filesBelow(agents, path, unreadable)
+      else if (entry.isFile() && agents.some(({ isSessionFile }) => isSessionFile(path))) yield path
     }
   } catch (error) {
     unreadable(folder, errorMessage(error))
   }
 }
 
-async function* filesOfPath(agent: Agent, path: string, unreadable: ReportUnreadable): AsyncGenerator<string> {
+async function* filesOfPath(
+  agents: readonly Agent[],
+  path: string,
+  unreadable: ReportUnreadable,
+): AsyncGenerator<string> {
   const found = await stat(path).catch((error: unknown) => {
     throw new UsageError(isMissing(error) ? `${path}: no such file or folder` : `${path}: ${errorMessage(error)}`)
   })
-  if (found.isDirectory()) return yield* filesBelow(agent, path, unreadable)
+  if (found.isDirectory()) return yield* filesBelow(agents, path, unreadable)
   if (!found.isFile()) throw new UsageError(`${path}: neither a file nor a folder`)
   yield path
 }
@@ -46,7 +54,7 @@ const exists = (path: string): Promise<boolean> =>
  * path that does not exist or is neither a file nor a folder.
  */
 export const findSessionFiles = async (
-  agent: Agent,
+  agents: readonly Agent[],
   paths: readonly string[],
   roots: readonly string[],
   unreadable: ReportUnreadable,
@@ -59,8 +67,8 @@ export const findSessionFiles = async (
         (error: unknown) => unreadable(file, errorMessage(error)),
       )
   }
-  for (const path of paths) await add(filesOfPath(agent, path, unreadable))
+  for (const path of paths) await add(filesOfPath(agents, path, unreadable))
   if (paths.length === 0)
-    for (const root of roots) if (await exists(root)) await add(filesBelow(agent, root, unreadable))
+    for (const root of roots) if (await exists(root)) await add(filesBelow(agents, root, unreadable))
   return [...files].sort()
 }

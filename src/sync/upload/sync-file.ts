@@ -1,4 +1,5 @@
 import type { Agent, SessionFile } from '../agents/agent.ts'
+import { agentOf } from '../agents/index.ts'
 import type { FileStatus } from '../report/events.ts'
 import { type FileState, isSameStamp, type Stamp, readStamp } from './file-states.ts'
 import { type FileCounts, type UploadContext, dryRunTarget, serverTarget } from './targets.ts'
@@ -6,7 +7,11 @@ import { type UploadResult, uploadSession } from './upload-session.ts'
 import { findOwnTrace } from './upsert-trace.ts'
 
 /** The settings of a run. With `force` everything is uploaded again. */
-export type SyncJob = UploadContext & { readonly agent: Agent; readonly dryRun: boolean; readonly force: boolean }
+export type SyncJob = UploadContext & {
+  readonly agents: readonly Agent[]
+  readonly dryRun: boolean
+  readonly force: boolean
+}
 
 type Result = { readonly status: FileStatus; readonly externalId: string }
 
@@ -59,7 +64,8 @@ const uploadAndStore = async (
  * what reading the file throws; what the server acknowledged until then is recorded, so that the next run continues there.
  */
 export const syncFile = async (job: SyncJob, path: string, counts: FileCounts): Promise<Result> => {
-  const { agent, states, force, report } = job
+  const { agents, states, force, report } = job
+  const agent = agentOf(agents, path)
   const stamp = await readStamp(path, agent)
   const stored = force ? undefined : await states.read(path)
   if (stored && isSameStamp(stored.stamp, stamp))

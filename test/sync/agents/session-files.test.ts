@@ -21,7 +21,7 @@ for (const file of [join(root, '-w', 's.jsonl'), join(below, 'agent-1.jsonl'), j
 writeFileSync(join(beside, 'notes.txt'), '')
 
 const find = async (paths: readonly string[], roots: readonly string[] = []) =>
-  (await findSessionFiles(claudeCode, paths, roots, () => {})).map((file) => file.slice(path.length + 1))
+  (await findSessionFiles([claudeCode], paths, roots, () => {})).map((file) => file.slice(path.length + 1))
 
 test('a folder is searched with all folders below, for session files only', async () => {
   assert.equal(await find([root]), ['projects/-w/s.jsonl', 'projects/-w/s/subagents/agent-1.jsonl'])
@@ -75,7 +75,7 @@ const refusal = async (path: string): Promise<string> => {
 
 test('a root that is missing holds no sessions, a path that is missing is wrong usage', async () => {
   const none = join(path, 'none')
-  assert.equal(await findSessionFiles(claudeCode, [], [none], assert.unreachable), [])
+  assert.equal(await findSessionFiles([claudeCode], [], [none], assert.unreachable), [])
   assert.match(await refusal(none), /none: no such file or folder/)
 })
 

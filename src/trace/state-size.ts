@@ -1,5 +1,3 @@
-/** What stays in memory of traces that have been written to, beside the read models. */
-
 import { textBytes } from '../engine/bounded-cache.ts'
 import type { Trace, TraceState } from './decide.ts'
 

@@ -5,7 +5,6 @@ import { UsageError, exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
 import { newRealtimeClient } from '../realtime/client/client.ts'
 import type { FrameError } from '../realtime/protocol.ts'
 import { newApiClient } from '../sync/api/client.ts'
-import { hasStatus } from '../sync/api/errors.ts'
 import { configDir, serverAddress } from '../sync/config.ts'
 import { connect } from '../sync/login/connect.ts'
 import { readCredentials } from '../sync/login/credentials.ts'
@@ -22,9 +21,9 @@ type Options = {
 
 const help = `
 Shows what is there, and then each change as it happens, until Ctrl-C. Without an externalId:
-a line for each trace of your namespace that is new or has changed. With one: its messages;
-calls of tools, their results and thinking on one line each. A lost connection is made again,
-and nothing is missed.
+a line for each trace of your namespace that is new or has changed, of its 1,000 newest ones.
+With one: its messages; calls of tools, their results and thinking on one line each. A lost
+connection is made again, and nothing is missed.
 
   tracebook tail
   tracebook tail 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
@@ -69,39 +68,43 @@ const choose = async (
   return { followed, token }
 }
 
-const tail = async (externalId: string | undefined, options: Options): Promise<number> => {
-  if (options.public && (externalId !== undefined || options.namespace !== undefined))
-    throw new UsageError('--public is the whole public feed: leave out the externalId and --namespace')
+/** Follows until it is told to stop, or the service refuses. */
+const tailUntil = async (stop: AbortController, externalId: string | undefined, options: Options): Promise<void> => {
   const server = serverAddress(options.server, process.env)
   const { followed, token } = await choose(externalId, server, options)
-  const stop = new AbortController()
   const say = (text: string) => void process.stderr.write(`${escapeControls(text)}\n`)
   const client = newRealtimeClient({ server, state: newConnectionNotice(say) })
   let refusal: FrameError | undefined
-  const stopping = () => stop.abort()
-  process.once('SIGINT', stopping).once('SIGTERM', stopping)
-  // Who reads what is printed has gone.
-  process.stdout.once('error', stopping)
-  const api = newApiClient(server, token)
-  await follow({
-    client,
-    followed,
-    token,
-    atFirst: options.lines,
-    messages: (externalId) =>
-      api.messages(externalId).catch((error: unknown) => {
-        if (hasStatus(error, 404) || hasStatus(error, 401)) return undefined
-        throw error
-      }),
-    printer: options.json ? jsonPrinter(output) : textPrinter(output),
-    failed: (error) => {
-      refusal = error
-      stop.abort()
-    },
-  })
-  if (!stop.signal.aborted) await once(stop.signal, 'abort')
-  client.close()
+  try {
+    await follow({
+      client,
+      followed,
+      token,
+      atFirst: options.lines,
+      revisionOf: newApiClient(server, token).traceRevision,
+      printer: options.json ? jsonPrinter(output) : textPrinter(output),
+      failed: (error) => {
+        refusal = error
+        stop.abort()
+      },
+    })
+    if (!stop.signal.aborted) await once(stop.signal, 'abort')
+  } finally {
+    client.close()
+  }
   if (refusal) throw new Error(refusal.message)
+}
+
+const tail = async (externalId: string | undefined, options: Options): Promise<number> => {
+  if (options.public && (externalId !== undefined || options.namespace !== undefined))
+    throw new UsageError('--public is the whole public feed: leave out the externalId and --namespace')
+  const stop = new AbortController()
+  // Nothing is left to do: also a request that waits for its answer is given up.
+  const leave = () => process.exit(exitCodes.ok)
+  process.once('SIGINT', leave).once('SIGTERM', leave)
+  // Who reads what is printed has gone.
+  process.stdout.once('error', leave)
+  await tailUntil(stop, externalId, options)
   return exitCodes.ok
 }
 

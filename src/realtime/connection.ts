@@ -230,6 +230,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   for (const sign of ['ping', 'pong'] as const) socket.on(sign, () => (heardAt = performance.now()))
   socket.once('close', () => {
     isClosing = true
+    flow.leave(pump)
     finish()
     clearTimeout(leaving)
     for (const id of [...followed.keys()]) drop(id)

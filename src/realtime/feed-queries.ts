@@ -4,7 +4,7 @@ import type { FeedPage } from '../feed/pages.ts'
 import { feedList } from '../feed/queries.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../http/keys.ts'
 import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
-import { queryKind } from './question.ts'
+import { keyOf, queryKind } from './question.ts'
 
 const limit = z.int().min(0).optional().meta({ description: 'At most this many traces; above 1000 counts as 1000' })
 const limitOf = (given: number | undefined) => Math.min(given ?? DEFAULT_LIMIT, MAX_LIMIT)
@@ -17,7 +17,7 @@ const Args = z.object({ limit, authToken: z.string().optional() })
 export const publicTraces = queryKind(Args, (services, args) => {
   const limit = limitOf(args.limit)
   return {
-    key: `feed:getPublicTraces ${limit}`,
+    key: keyOf('feed:getPublicTraces', limit),
     asker: 'everybody',
     ask: async () => {
       const page = await firstPages(services).publicPage(Math.max(1, limit))
@@ -30,7 +30,7 @@ export const publicTraces = queryKind(Args, (services, args) => {
 export const namespaceTraces = queryKind(Args, (services, args, token) => {
   const limit = limitOf(args.limit)
   return {
-    key: `feed:getNamespaceTraces ${limit} ${keyOfToken(token)}`,
+    key: keyOf('feed:getNamespaceTraces', limit, keyOfToken(token)),
     asker: keyOfToken(token),
     ask: async () => {
       const caller = await findCaller(services, token)

@@ -3,6 +3,8 @@ export type Flow = {
   /** Takes room for a frame; false where there is none now: then `resume` is called once there may be. */
   take(length: number, resume: () => void): boolean
   giveBack(length: number): void
+  /** Nothing is waited for any more. */
+  leave(resume: () => void): void
   /** Whether frames wait for others. */
   isCrowded(): boolean
 }
@@ -15,25 +17,50 @@ const SMALL = 64 * 1024
 /** Frames wait in the order in which they came. One that is larger than the limit goes alone. */
 export const newFlow = (limit = LIMIT): Flow => {
   let taken = 0
-  let waiting = new Set<() => void>()
+  const waiting: (() => void)[] = []
+  let resuming: (() => void) | undefined
 
-  const hasRoom = (length: number) => length <= SMALL || taken === 0 || taken + length <= limit
+  const hasRoom = (length: number) => taken === 0 || taken + length <= limit
+  const isNext = (resume: () => void) =>
+    resuming === resume || (resuming === undefined && (waiting.length === 0 || waiting[0] === resume))
+
+  const leave: Flow['leave'] = (resume) => {
+    const at = waiting.indexOf(resume)
+    if (at >= 0) waiting.splice(at, 1)
+  }
+
+  const wait = (resume: () => void) => {
+    if (resuming === resume) waiting.unshift(resume)
+    else if (!waiting.includes(resume)) waiting.push(resume)
+  }
 
   const take: Flow['take'] = (length, resume) => {
-    if (!hasRoom(length)) {
-      waiting.add(resume)
-      return false
+    if (length > SMALL) {
+      if (!isNext(resume) || !hasRoom(length)) {
+        wait(resume)
+        return false
+      }
+      leave(resume)
     }
     taken += length
     return true
   }
 
-  const giveBack = (length: number) => {
-    taken -= length
-    const resumed = waiting
-    waiting = new Set()
-    for (const resume of resumed) resume()
+  /** Lets those go on who have waited longest, until one of them has to wait on. */
+  const resumeAll = () => {
+    for (let left = waiting.length; left > 0 && waiting.length > 0 && resuming === undefined; left--) {
+      const next = waiting.shift()!
+      resuming = next
+      next()
+      resuming = undefined
+      if (waiting[0] === next) return
+    }
   }
 
-  return { take, giveBack, isCrowded: () => waiting.size > 0 }
+  const giveBack = (length: number) => {
+    taken -= length
+    resumeAll()
+  }
+
+  return { take, giveBack, leave, isCrowded: () => waiting.length > 0 }
 }

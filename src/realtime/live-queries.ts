@@ -31,6 +31,8 @@ export type Seen = Pick<Answer, 'topics' | 'expiresAt'> & {
   /** The position of the snapshot that the answer was read from, and the epoch of the log that it counts in. */
   readonly position: bigint
   readonly epoch: number
+  /** The next answer is due no sooner, in milliseconds that only move forward: a burst of changes gives one. */
+  readonly notBefore: number
 }
 
 /** The newest answer, as it may be handed out right now. */
@@ -188,6 +190,7 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
     for (const query of [...queries.values()]) {
       query.withdraw()
       query.touch(position)
+      query.hurry()
     }
   }
 

@@ -12,6 +12,8 @@ export type LiveQuery = {
   touch(position: bigint): void
   /** Gives up the answer that is kept: it may not be sent any more, or there is no room for it. */
   withdraw(): void
+  /** What it waits for may have come: it is asked as soon as may be. */
+  hurry(): void
   /** Positions begin anew: whatever it has shown is worth nothing. */
   restart(): void
   size(): number
@@ -127,7 +129,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
 
   const keep = (answer: Answer, position: bigint, run: number) => {
     const { value, topics, expiresAt } = answer
-    const seen = { position, topics, expiresAt, epoch: epoch() }
+    const seen = { position, topics, expiresAt, epoch: epoch(), notBefore: performance.now() + REST_MS }
     last = { answer, digest: hash('sha1', value), frame: newFrames(value), seen, run }
     kept(value.length)
   }
@@ -182,7 +184,10 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     const added = [...after].filter((topic) => !topics.has(topic))
     const changed = added.length > 0 && hasChanged(position, new Set(added))
     follow(after)
-    if (!mayBeSent) return rest()
+    if (!mayBeSent) {
+      withdraw() // it is no longer found by what it shows
+      return rest()
+    }
     if (changed) touch(heard())
     failing = undefined
     restDelay = MIN_REST_MS
@@ -224,6 +229,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
 
   /** Nothing is told of what the subscriber knows already. */
   const goOn = (seen: Seen) => {
+    restUntil = Math.max(restUntil, seen.notBefore)
     if (!last) {
       follow(new Set([...topics, ...seen.topics]))
       watchExpiry(seen)
@@ -244,11 +250,20 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     return { current: () => (joined.has(one) ? current(one) : undefined), stop }
   }
 
+  const hurry = () => {
+    restDelay = MIN_REST_MS
+    restUntil = 0
+    clearTimeout(timer)
+    timer = undefined
+    schedule()
+  }
+
   const restart = () => {
     withdraw()
     wanted = undefined
+    hurry()
     touch(0n) // where the log begins anew, nobody has heard of a position yet
   }
 
-  return { join, touch, withdraw, restart, size: () => joined.size }
+  return { join, touch, withdraw, hurry, restart, size: () => joined.size }
 }

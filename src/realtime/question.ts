@@ -31,3 +31,7 @@ export const queryKind =
     const args = check(schema, given) as Given
     return { ...question(services, args, args.authToken ?? token), token: args.authToken }
   }
+
+/** The key of a query: other parts give another key, whatever characters they have. */
+export const keyOf = (...parts: readonly (string | number | boolean | bigint | undefined)[]): string =>
+  JSON.stringify(parts.map((part) => (part === undefined ? null : String(part))))

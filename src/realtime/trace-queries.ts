@@ -16,7 +16,7 @@ import { type StoredDetail, memberOf, resolveTrace, traceDetail } from '../trace
 import { detailText, messageText } from '../trace/views.ts'
 import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
 import type { Answer, Query } from './live-queries.ts'
-import { queryKind } from './question.ts'
+import { keyOf, queryKind } from './question.ts'
 import type { RealtimeServices } from './services.ts'
 
 const externalId = Key.meta({ description: 'The externalId of the trace' })
@@ -56,7 +56,7 @@ const TraceArgs = z.object({ externalId, authToken })
 
 /** TraceDetail with `revision`; null for a trace that is not there, or that the caller may not read. */
 export const trace = queryKind(TraceArgs, (services, { externalId }, token) => ({
-  key: `traces:get ${keyOfToken(token)} ${externalId}`,
+  key: keyOf('traces:get', keyOfToken(token), externalId),
   asker: keyOfToken(token),
   ask: async () => {
     const { trace, ...rest } = await found(services, externalId, token)
@@ -75,6 +75,10 @@ const MessagesArgs = z.object({
     .min(0)
     .optional()
     .meta({ description: 'Only what was added or changed after this revision of the trace' }),
+  traceId: z
+    .uuid()
+    .optional()
+    .meta({ description: 'The trace that the revision is of, as a value said: another one by that name is told anew' }),
 })
 
 /** Every message of a trace, as JSON texts. @throws HttpError payload_too_large, Unavailable when one changes meanwhile */
@@ -110,8 +114,8 @@ const whileUnchanged = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 }
 
-const messagesValue = (texts: readonly string[], revision: bigint) =>
-  `{"messages":[${texts.join(',')}],"revision":${revision}}`
+const messagesValue = ({ id }: StoredDetail, texts: readonly string[], revision: bigint) =>
+  `{"messages":[${texts.join(',')}],"revision":${revision},"traceId":"${id}"}`
 
 /** About how many characters of changed messages one value has at most. */
 const PIECE = 2 * 1024 * 1024
@@ -119,7 +123,12 @@ const PIECE = 2 * 1024 * 1024
 type Asked = { readonly externalId: string; readonly token: string | undefined; readonly includeParts: boolean }
 
 /** What a client knows: the messages up to a revision of a trace, in a life of it where that was told over this connection. */
-type Known = { readonly since: bigint; readonly life: string | undefined }
+type Known = {
+  readonly since: bigint
+  readonly life?: string | undefined
+  /** The id of the trace, where the client has said it. */
+  readonly traceId?: string | undefined
+}
 
 const NOTHING: Known = { since: -1n, life: 'none' }
 
@@ -132,6 +141,7 @@ const lifeOf = ({ id, incarnation }: StoredDetail) => `${id}/${incarnation}`
 const knowsAnother = (known: Known, trace: StoredDetail) => {
   if (known === NOTHING) return false
   if (known.since > trace.revision) return true
+  if (known.traceId !== undefined && known.traceId !== trace.id) return true
   if (known.life !== undefined) return known.life !== lifeOf(trace)
   return known.since > 0n && known.since < trace.incarnation
 }
@@ -142,7 +152,7 @@ const knowsAnother = (known: Known, trace: StoredDetail) => {
  */
 const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Query => {
   const { externalId, token, includeParts } = asked
-  const { since, life } = known
+  const { since, life, traceId } = known
   const goOn = (known: Known) => changesSince(services, asked, known)
   const ask = async (): Promise<Answer> => {
     const { trace, ...rest } = await found(services, externalId, token)
@@ -153,7 +163,7 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
       changedMessages(services.reads, trace, { since, includeParts, weight: PIECE }),
     )
     return {
-      value: messagesValue(rows.map(messageText), revision),
+      value: messagesValue(trace, rows.map(messageText), revision),
       isNothing: rows.length === 0 && known !== NOTHING,
       isPart,
       next: goOn({ since: revision, life: lifeOf(trace) }),
@@ -161,29 +171,29 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
     }
   }
   return {
-    key: `traces:getMessages ${includeParts} ${keyOfToken(token)} ${since} ${life ?? 'any'} ${externalId}`,
+    key: keyOf('traces:getMessages since', includeParts, keyOfToken(token), since, life, traceId, externalId),
     asker: keyOfToken(token),
     ask,
   }
 }
 
 /**
- * `{messages, revision}`: the messages of a trace in the order of its list; null where `traces:get` is null. With
+ * `{messages, revision, traceId}`: the messages of a trace in the order of its list; null where `traces:get` is null. With
  * `changedSince` only what has changed since that revision, and then on each change what has changed since the value
  * before; what is much comes as several values, one after the other. After null come all messages there are.
  */
 export const traceMessages = queryKind(MessagesArgs, (services, args, token) => {
-  const { externalId, includeParts = false, changedSince } = args
+  const { externalId, includeParts = false, changedSince, traceId } = args
   const asked: Asked = { externalId, token, includeParts }
-  if (changedSince !== undefined) return changesSince(services, asked, { since: BigInt(changedSince), life: undefined })
+  if (changedSince !== undefined) return changesSince(services, asked, { since: BigInt(changedSince), traceId })
   return {
-    key: `traces:getMessages ${includeParts} ${keyOfToken(token)} ${externalId}`,
+    key: keyOf('traces:getMessages', includeParts, keyOfToken(token), externalId),
     asker: keyOfToken(token),
     ask: async () => {
       const { trace, ...rest } = await found(services, externalId, token)
       if (!trace) return { value: 'null', ...rest }
       const { texts, revision } = await whileUnchanged(() => allMessages(services, trace, includeParts))
-      return { value: messagesValue(texts, revision), ...rest }
+      return { value: messagesValue(trace, texts, revision), ...rest }
     },
   }
 })

@@ -1,6 +1,6 @@
 import type { Listener, RealtimeClient, State } from '../realtime/client/client.ts'
 import { followMessages } from '../realtime/client/messages.ts'
-import type { MessageList } from '../realtime/client/queries.ts'
+import type { MessageList, MessageValue } from '../realtime/client/queries.ts'
 import type { Printer } from './printers.ts'
 
 /** What is followed, and as whom. */
@@ -15,23 +15,41 @@ export type FollowOptions = {
   readonly token: string | undefined
   /** How much of what is there already is shown. */
   readonly atFirst: number
-  /** The messages that are there already; undefined for a trace that is not there, or may not be read. */
-  readonly messages: (externalId: string) => Promise<MessageList | undefined>
+  /** The revision of a trace; undefined for one that is not there, or may not be read. */
+  readonly revisionOf: (externalId: string) => Promise<number | undefined>
   readonly printer: Printer
   readonly failed: NonNullable<Listener<never>['failed']>
 }
 
+/** Of the messages that are told until a revision is reached, the newest so many; then whatever is told. */
+const newestUntil = (revision: number, count: number) => {
+  let kept: Map<string, MessageValue> | undefined = new Map()
+  return (list: MessageList): readonly MessageValue[] => {
+    if (!kept) return list.messages
+    for (const message of list.messages) {
+      kept.delete(message.id)
+      kept.set(message.id, message)
+    }
+    const newest = count === 0 ? [] : [...kept.values()].slice(-count)
+    kept = list.revision >= revision ? undefined : new Map(newest.map((message) => [message.id, message]))
+    return kept ? [] : newest
+  }
+}
+
 const followTrace = async (options: FollowOptions, externalId: string) => {
-  const { client, token, atFirst, messages, printer, failed } = options
+  const { client, token, atFirst, revisionOf, printer, failed } = options
+  const revision = await revisionOf(externalId)
+  const shown = revision === undefined ? ({ messages }: MessageList) => messages : newestUntil(revision, atFirst)
   const gone = () => printer.gone(`There is no trace "${externalId}" that you may read; waiting for it.`)
-  const list = await messages(externalId)
-  if (list && atFirst > 0) printer.messages(list.messages.slice(-atFirst))
   followMessages(
     client,
-    { externalId, authToken: token, includeParts: true, changedSince: list?.revision },
-    { changed: ({ messages }) => printer.messages(messages), gone, failed },
+    { externalId, authToken: token, includeParts: true },
+    { changed: (list) => printer.messages(shown(list)), gone, failed },
   )
 }
+
+/** How many traces a feed is followed over: older ones are not told of. */
+const FEED = 1_000
 
 /** Begins to show what is followed; it ends when the client is closed. */
 export const follow = async (options: FollowOptions): Promise<void> => {
@@ -42,11 +60,15 @@ export const follow = async (options: FollowOptions): Promise<void> => {
     case 'namespace': {
       const value: Listener<Parameters<Printer['traces']>[0] | null>['value'] = (traces) =>
         traces ? printer.traces(traces, atFirst) : printer.gone(`You may not read "${followed.slug}" any more.`)
-      client.subscribe('feed:getNamespaceTraces', { authToken: token }, { value, failed })
+      client.subscribe('feed:getNamespaceTraces', { authToken: token, limit: FEED }, { value, failed })
       return
     }
     case 'public':
-      client.subscribe('feed:getPublicTraces', {}, { value: (traces) => printer.traces(traces, atFirst), failed })
+      client.subscribe(
+        'feed:getPublicTraces',
+        { limit: FEED },
+        { value: (traces) => printer.traces(traces, atFirst), failed },
+      )
   }
 }
 

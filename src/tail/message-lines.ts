@@ -7,19 +7,20 @@ type Part = NonNullable<MessageValue['parts']>[number]
 
 const INDENT = '  '
 
+const TAB = '  '
+
+/** The lines of a text as a terminal shows them: without the characters that would be escaped otherwise. */
+const linesOf = (text: string): string[] => text.replaceAll('\t', TAB).split(/\r?\n/)
+
 /** The first line of a text, cut to a width, and how many lines more there are. */
 const oneLine = (text: string, width: number): string => {
-  const lines = text.trim().split('\n')
+  const lines = linesOf(text.trim())
   const characters = [...lines[0]!.slice(0, 2 * width + 2)]
   const first = characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : characters.join('')
   return lines.length > 1 ? `${first} (+${lines.length - 1} lines)` : first
 }
 
-const indented = (text: string): Line[] =>
-  text
-    .trimEnd()
-    .split('\n')
-    .map((line) => ({ text: `${INDENT}${line}` }))
+const indented = (text: string): Line[] => linesOf(text.trimEnd()).map((line) => ({ text: `${INDENT}${line}` }))
 
 /** The arguments of a call: the value of a single one, else all as JSON. */
 const argsText = (args: Readonly<Record<string, unknown>>): string => {
@@ -40,11 +41,12 @@ const partLines = (part: Part, width: number): Line[] => {
     case 'tool_call': {
       if (!part.content) return []
       const { toolName, args } = part.content
-      return line(`> ${toolName} ${oneLine(argsText(args), width)}`)
+      return line(`> ${oneLine(toolName, width)} ${oneLine(argsText(args), width)}`)
     }
     case 'tool_result': {
       if (!part.content) return []
-      const { toolName, output, status } = part.content
+      const { output, status } = part.content
+      const toolName = oneLine(part.content.toolName, width)
       return status === 'error'
         ? line(`< ${toolName} failed: ${oneLine(output, width)}`, 'bad')
         : line(`< ${toolName}: ${oneLine(output, width)}`, 'dim')

@@ -178,6 +178,40 @@ test('what was not taken yet cannot be taken any more when a right is lost, and 
   await until(() => current() === 'null')
 })
 
+test('an answer that is not found any more by what it shows cannot be taken either', async () => {
+  const { write, show, live } = newWorld()
+  // A list that shows one thing at a time: the newest.
+  let newest = 'a'
+  let isHeld = false
+  const waiting: (() => void)[] = []
+  const ask = async () => {
+    const name = newest
+    if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve))
+    return { value: name, topics: ['list', topicOf(name)] }
+  }
+  for (const name of ['a', 'b']) write(name, { value: 1 })
+  show()
+  let values = 0
+  const subscription = live.watch(
+    { key: 'list', asker: 'anybody', ask },
+    { changed: () => (values += 1), failed: () => {} },
+  )
+  await until(() => values === 1)
+  ;[newest, isHeld] = ['b', true]
+  write('a', { value: 2 })
+  show()
+  await until(() => waiting.length === 1)
+  write('b', { isHidden: true })
+  show()
+  waiting.shift()!()
+  // By now the query is asked for `b` again; what showed `a` must not be taken when `a` is hidden.
+  await until(() => waiting.length === 1)
+  write('a', { isHidden: true })
+  assert.is(subscription.current(), undefined)
+  subscription.stop()
+  waiting.shift()!()
+})
+
 test('nothing can be taken while this node hears nothing of the log', async () => {
   let isAlive = true
   const { write, watch, show } = newWorld({ isAlive: () => isAlive })

@@ -180,6 +180,41 @@ test('who knows a revision that there is not is told null, then everything', asy
   assert.equal([...merged(changesOf(client, 's')).keys()], ['a'])
 })
 
+test('a trace whose name looks like the key of another query is another query', async () => {
+  const { token } = await signIn()
+  await put(token, 'docs', { visibility: 'public' })
+  await batch(token, 'docs', [{ externalId: 'mine', ...message('mine') }])
+  const changedSince = await revisionOf(token, 'docs')
+  const odd = `${changedSince} any docs`
+  const other = await signIn()
+  await put(other.token, encodeURIComponent(odd), { visibility: 'public' })
+  await batch(other.token, encodeURIComponent(odd), [{ externalId: 'odd', ...message('odd') }])
+  const client = await open()
+  client.subscribe('odd', 'traces:getMessages', { externalId: odd, includeParts: true })
+  await until(() => client.values('odd').length === 1)
+  client.subscribe('s', 'traces:getMessages', { externalId: 'docs', changedSince, includeParts: true })
+  await until(() => changesOf(client, 's').length === 1)
+  await batch(token, 'docs', [{ externalId: 'later', ...message('later') }])
+  await until(() => changesOf(client, 's').length === 2)
+  assert.equal([...merged(changesOf(client, 's')).keys()], ['later'])
+})
+
+test('who says which trace they know is told null and everything where the name means another one by now', async () => {
+  const { token } = await signIn()
+  await put(token, 'named', {})
+  await batch(token, 'named', [{ externalId: 'a', ...message('1') }])
+  const changedSince = await revisionOf(token, 'named')
+  const client = await open()
+  const args = { externalId: 'named', authToken: token, changedSince }
+  client.subscribe('other', 'traces:getMessages', { ...args, traceId: '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b' })
+  await until(() => changesOf(client, 'other').length === 2)
+  assert.equal([changesOf(client, 'other')[0], [...merged(changesOf(client, 'other')).keys()]], [null, ['a']])
+  const { traceId } = client.values('other')[1] as { traceId: string }
+  client.subscribe('same', 'traces:getMessages', { ...args, traceId })
+  await until(() => changesOf(client, 'same').length === 1)
+  assert.equal(changesOf(client, 'same')[0]!.messages, [])
+})
+
 test('much that has changed comes in several values, that of the last revision at last', async () => {
   const { token } = await signIn()
   await put(token, 'long', {})

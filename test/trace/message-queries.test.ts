@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { changedStatement } from '../../src/trace/changed-messages.ts'
 import { listedStatement } from '../../src/trace/listed-messages.ts'
 import { pageStatement, wholeStatement } from '../../src/trace/message-pages.ts'
-import { type Chosen, messageStatement, messageValues } from '../../src/trace/message-queries.ts'
+import { type Chosen, chosenStatement, messageStatement, messageValues } from '../../src/trace/message-queries.ts'
 import { type Filled, mostRows, nodesOf, openFilled, pagesOf } from '../support/filled.ts'
 
 const test = suite('trace: a page of a long trace')
@@ -54,13 +54,14 @@ const since = (chosen: Chosen, changedSince: number) =>
     values: places.slice(0, 2).map((cursor) => messageValues(id, 0n, LIMIT, cursor, BigInt(changedSince))),
   }))
 const changed = [...since('few', COUNT - LIMIT), ...since('many', 100)]
+const counted = { text: chosenStatement, values: [[id, 0, COUNT - LIMIT]] }
 const pieces = [false, true].map((includeParts) => ({
   text: changedStatement(includeParts),
   values: [[id, 0, COUNT - LIMIT, 1e9]],
 }))
 
 const prepared: { show: Awaited<ReturnType<Filled['prepare']>>; values: unknown[][]; text: string }[] = []
-for (const { text, values } of [...statements, ...pages, ...changed, ...pieces])
+for (const { text, values } of [...statements, ...pages, ...changed, ...pieces, counted])
   prepared.push({ show: await models.prepare(text), values, text })
 // Plans are kept: that of an empty table has to do for a full one.
 for (const { show, values } of prepared) await show(values[0]!)

@@ -55,8 +55,10 @@ type Subscribed = {
 
 /** So often the service is asked for a sign of life: one that is gone without a word must be noticed. */
 const PING_MS = 20_000
-/** Without any sign for so long, the connection is lost. */
-const SILENCE_MS = 45_000
+/** Without any sign for so long after it was asked, the connection is lost. Pages that nobody sees may ask later. */
+const ANSWER_MS = 25_000
+/** A connection that has lasted so long was a good one: the next is made soon. */
+const LASTING_MS = 10_000
 /** The service has too many connections of this client: others have to go first. */
 const CROWDED_MS = 10_000
 const NO_CODE = 1006
@@ -72,25 +74,26 @@ const open = (
   on: { opened(): void; frame(frame: ServerFrame): void; gone(code: number): void },
 ) => {
   const socket = connect(addressOf(server))
-  let heardAt = performance.now()
+  let isOpen = false
   let isGone = false
+  let unanswered: ReturnType<typeof setTimeout> | undefined
 
   const end = (code: number) => {
     if (isGone) return
     isGone = true
     clearInterval(pinging)
+    clearTimeout(unanswered)
     on.gone(code)
   }
   const leave = (code: number) => {
     socket.close()
     end(code)
   }
-  const say = (frame: object) => socket.send(JSON.stringify(frame))
+  const say = (frame: object) => isOpen && !isGone && socket.send(JSON.stringify(frame))
   const pinging = setInterval(() => {
-    if (performance.now() - heardAt > SILENCE_MS) leave(NO_CODE)
-    else if (isOpen) say({ type: 'ping' })
+    say({ type: 'ping' })
+    unanswered ??= setTimeout(() => leave(NO_CODE), ANSWER_MS)
   }, PING_MS)
-  let isOpen = false
 
   socket.addEventListener('open', () => {
     if (isGone) return socket.close()
@@ -99,12 +102,13 @@ const open = (
   })
   socket.addEventListener('message', ({ data }: MessageEvent) => {
     if (isGone) return
-    heardAt = performance.now()
+    clearTimeout(unanswered)
+    unanswered = undefined
     on.frame(JSON.parse(String(data)) as ServerFrame)
   })
   socket.addEventListener('close', ({ code }: CloseEvent) => end(code))
   socket.addEventListener('error', () => {}) // a close follows
-  return { say: (frame: object) => isOpen && say(frame), leave: () => leave(1000), isOpen: () => isOpen }
+  return { say, leave: () => leave(1000) }
 }
 
 /** A client of `GET /v1/realtime`. It connects with the first subscription. */
@@ -114,6 +118,7 @@ export const newRealtimeClient = (options: RealtimeClientOptions): RealtimeClien
   const [backoff, crowded] = [newBackoff(random), newBackoff(random, CROWDED_MS)]
   let connection: ReturnType<typeof open> | undefined
   let waiting: ReturnType<typeof setTimeout> | undefined
+  let openedAt = Number.POSITIVE_INFINITY
   let count = 0
   let isClosed = false
 
@@ -136,39 +141,43 @@ export const newRealtimeClient = (options: RealtimeClientOptions): RealtimeClien
   const frame = (frame: ServerFrame) => {
     if (frame.type === 'error' && frame.id !== undefined) return refused(frame.id, frame.error)
     if (frame.type !== 'result') return
-    for (const one of [backoff, crowded]) one.reset()
     const one = all.get(frame.id)
     if (!one) return
     one.backoff.reset()
     one.listener.value(frame.value as never)
   }
 
+  // The state is told last: who is told may subscribe, or close.
   const gone = (code: number) => {
     connection = undefined
     for (const { retry } of all.values()) clearTimeout(retry)
     if (isClosed) return
+    if (performance.now() - openedAt > LASTING_MS) for (const one of [backoff, crowded]) one.reset()
+    openedAt = Number.POSITIVE_INFINITY
     const ms = (code === closeCodes.tooMany ? crowded : backoff).next()
-    state({ is: 'waiting', ms, code })
     waiting = setTimeout(connectNow, ms)
+    state({ is: 'waiting', ms, code })
   }
 
   const opened = () => {
-    state({ is: 'open' })
+    openedAt = performance.now()
     for (const id of all.keys()) ask(id)
+    state({ is: 'open' })
   }
 
   const connectNow = () => {
     waiting = undefined
-    state({ is: 'connecting' })
     connection = open(options, { opened, frame, gone })
+    state({ is: 'connecting' })
   }
 
   const subscribe: RealtimeClient['subscribe'] = (query, args, listener) => {
+    if (isClosed) return () => {}
     const id = String(++count)
     const given = typeof args === 'function' ? args : () => args
     all.set(id, { query, args: given, listener: listener as Listener<never>, backoff: newBackoff(random) })
     if (connection) ask(id)
-    else if (!waiting && !isClosed) connectNow()
+    else if (!waiting) connectNow()
     return () => {
       clearTimeout(all.get(id)?.retry)
       if (all.delete(id)) connection?.say({ type: 'unsubscribe', id })
@@ -176,6 +185,7 @@ export const newRealtimeClient = (options: RealtimeClientOptions): RealtimeClien
   }
 
   const close = () => {
+    if (isClosed) return
     isClosed = true
     clearTimeout(waiting)
     for (const { retry } of all.values()) clearTimeout(retry)

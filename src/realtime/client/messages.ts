@@ -3,7 +3,7 @@ import type { ArgsOf, MessageList } from './queries.ts'
 
 /** What happens to the messages of a trace. */
 export type MessagesListener = Pick<Listener<never>, 'failed'> & {
-  /** These messages are new, or other than before. */
+  /** These messages are new, or other than before. None, when a trace that was gone is there again, and empty. */
   readonly changed: (list: MessageList) => void
   /** All that was told before is gone, or may not be read any more. What is told later is whole. */
   readonly gone: () => void
@@ -18,15 +18,19 @@ export const followMessages = (
   args: ArgsOf<'traces:getMessages'>,
   { changed, gone, failed }: MessagesListener,
 ): (() => void) => {
-  let changedSince = args.changedSince ?? 0
+  let { changedSince = 0, traceId } = args
+  let isGone = false
   const value = (list: MessageList | null) => {
+    const wasGone = isGone
+    isGone = !list
     changedSince = list?.revision ?? 0
+    traceId = list?.traceId
     if (!list) gone()
-    else if (list.messages.length > 0) changed(list)
+    else if (list.messages.length > 0 || wasGone) changed(list)
   }
   return client.subscribe(
     'traces:getMessages',
-    () => ({ ...args, changedSince }),
+    () => ({ ...args, changedSince, traceId }),
     failed === undefined ? { value } : { value, failed },
   )
 }

@@ -21,13 +21,22 @@ export type Queries = {
     readonly value: (z.output<typeof TraceDetail> & { readonly revision: number }) | null
   }
   'traces:getMessages': {
-    readonly args: OfTrace & { readonly includeParts?: boolean | undefined; readonly changedSince?: number | undefined }
+    readonly args: OfTrace & {
+      readonly includeParts?: boolean | undefined
+      readonly changedSince?: number | undefined
+      /** The trace that the revision is of: another one by that name is told anew. */
+      readonly traceId?: string | undefined
+    }
     readonly value: MessageList | null
   }
 }
 
 /** Messages in list order, and the revision of the trace that they show. */
-export type MessageList = { readonly messages: readonly MessageValue[]; readonly revision: number }
+export type MessageList = {
+  readonly messages: readonly MessageValue[]
+  readonly revision: number
+  readonly traceId: string
+}
 
 export type QueryName = keyof Queries
 export type ArgsOf<Name extends QueryName> = Queries[Name]['args']

@@ -28,8 +28,8 @@ export type ApiClient = {
   readonly completeSignIn: (codes: Schemas['AuthComplete']) => Promise<NewSession>
   readonly namespace: (slug: string) => Promise<Schemas['Namespace']>
   readonly trace: (externalId: string) => Promise<TraceSummary>
-  /** All messages with their parts, in order, and the revision of the trace. */
-  readonly messages: (externalId: string) => Promise<{ messages: Schemas['Message'][]; revision: number }>
+  /** The revision of a trace; undefined for one that is not there, or may not be read. */
+  readonly traceRevision: (externalId: string) => Promise<number | undefined>
   readonly putTrace: (externalId: string, fields: TraceBody) => Promise<void>
   readonly patchTrace: (externalId: string, fields: TraceBody) => Promise<void>
   /** `messages` are up to 200 messages, each as JSON text. */
@@ -80,12 +80,11 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
     namespace: async (slug) =>
       (await call(() => http.GET('/v1/namespaces/{slug}', { params: { path: { slug } } }))).namespace,
     trace: async (externalId) => (await call(() => http.GET('/v1/traces/{externalId}', at(externalId)))).trace,
-    messages: (externalId) =>
-      call(() =>
-        http.GET('/v1/traces/{externalId}/messages', {
-          params: { path: { externalId }, query: { includeParts: true } },
-        }),
-      ),
+    traceRevision: async (externalId) => {
+      const body = { query: 'traces:get', args: { externalId } }
+      const { value } = await call(() => http.POST('/v1/query', { body }))
+      return (value as { revision: number } | null)?.revision
+    },
     putTrace: async (externalId, body) =>
       void (await call(() => http.PUT('/v1/traces/{externalId}', { ...at(externalId), body }))),
     patchTrace: async (externalId, body) =>

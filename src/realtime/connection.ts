@@ -12,8 +12,8 @@ import type { Question } from './question.ts'
 export type Connection = {
   /** When it was heard of last. */
   heardAt(): number
-  /** The frame that it is taking: since when, and its length. Undefined while it takes none. */
-  sending(): Sending | undefined
+  /** Since when it has been taking one frame; undefined while it takes none. */
+  sendingSince(): number | undefined
   subscriptions(): number
   ping(): void
   /** Tells the client to go, once; one that does not is cut off after some seconds. */
@@ -21,8 +21,6 @@ export type Connection = {
   /** Cuts it off. */
   terminate(): void
 }
-
-export type Sending = { readonly since: number; readonly length: number }
 
 export type ConnectionOptions = {
   readonly socket: WebSocket
@@ -79,22 +77,21 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   const due = new Set<string>()
   const control: string[] = []
   let heardAt = performance.now()
-  let sending: Sending | undefined
+  let sending: { readonly frame: Buffer; readonly since: number } | undefined
   let isClosing = false
   let leaving: NodeJS.Timeout | undefined
 
   const finish = () => {
     if (sending === undefined) return
-    const { length } = sending
+    const { frame } = sending
     sending = undefined
-    flow.giveBack(length)
+    flow.giveBack(frame)
   }
 
   /** Sends a frame, unless it has to wait for others: then it is tried again later. */
-  const transmit = (frame: string | Buffer, sent?: () => void): boolean => {
-    const { length } = frame
-    if (!flow.take(length, pump)) return false
-    sending = { since: performance.now(), length }
+  const transmit = (frame: Buffer, sent?: () => void): boolean => {
+    if (!flow.take(frame, pump)) return false
+    sending = { frame, since: performance.now() }
     socket.send(frame, { binary: false }, (error) => {
       finish()
       if (error) return
@@ -127,7 +124,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   const pump = () => {
     while (sending === undefined && socket.readyState === socket.OPEN) {
       const said = control.shift()
-      if (said !== undefined) return void transmit(said)
+      if (said !== undefined) return void transmit(Buffer.from(said))
       const [id] = due
       if (id === undefined || !push(followed.get(id)!)) return
       due.delete(id)
@@ -239,7 +236,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
 
   return {
     heardAt: () => heardAt,
-    sending: () => sending,
+    sendingSince: () => sending?.since,
     subscriptions: () => followed.size,
     ping: () => socket.ping(),
     close,

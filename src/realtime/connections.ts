@@ -82,7 +82,7 @@ export const newConnections = (
     for (const connection of [...owners.keys()]) {
       if (now - connection.heardAt() > patience.silence)
         end(connection, closeCodes.silent, 'nothing was heard for a minute')
-      else if (now - (connection.sending()?.since ?? now) > (flow.isCrowded() ? patience.crowded : patience.frame))
+      else if (now - (connection.sendingSince() ?? now) > (flow.isCrowded() ? patience.crowded : patience.frame))
         cutOff(connection)
       else if (isDue) connection.ping()
     }

@@ -1,8 +1,11 @@
-/** What is on its way to all clients of a node, in characters: those beyond a limit wait, so that memory stays bounded. */
+/**
+ * What is on its way to all clients of a node, in bytes: what is beyond a limit waits, so that memory stays bounded. A frame
+ * that goes to many counts once, for it is in memory once.
+ */
 export type Flow = {
   /** Takes room for a frame; false where there is none now: then `resume` is called once there may be. */
-  take(length: number, resume: () => void): boolean
-  giveBack(length: number): void
+  take(frame: Buffer, resume: () => void): boolean
+  giveBack(frame: Buffer): void
   /** Nothing is waited for any more. */
   leave(resume: () => void): void
   /** Whether frames wait for others. */
@@ -11,16 +14,18 @@ export type Flow = {
 
 const LIMIT = 128 * 1024 * 1024
 
-/** Frames up to this length wait for nobody: so many connections as there may be cannot make them too much. */
+/** Frames up to this length wait for nobody, and do not count: all connections together cannot make them too much. */
 const SMALL = 64 * 1024
 
 /** Frames wait in the order in which they came. One that is larger than the limit goes alone. */
 export const newFlow = (limit = LIMIT): Flow => {
+  /** To how many clients each frame is on its way. */
+  const clients = new Map<Buffer, number>()
   let taken = 0
   const waiting: (() => void)[] = []
   let resuming: (() => void) | undefined
 
-  const hasRoom = (length: number) => taken === 0 || taken + length <= limit
+  const hasRoom = (frame: Buffer) => clients.has(frame) || taken === 0 || taken + frame.length <= limit
   const isNext = (resume: () => void) =>
     resuming === resume || (resuming === undefined && (waiting.length === 0 || waiting[0] === resume))
 
@@ -34,15 +39,15 @@ export const newFlow = (limit = LIMIT): Flow => {
     else if (!waiting.includes(resume)) waiting.push(resume)
   }
 
-  const take: Flow['take'] = (length, resume) => {
-    if (length > SMALL) {
-      if (!isNext(resume) || !hasRoom(length)) {
-        wait(resume)
-        return false
-      }
-      leave(resume)
+  const take: Flow['take'] = (frame, resume) => {
+    if (frame.length <= SMALL) return true
+    if (!isNext(resume) || !hasRoom(frame)) {
+      wait(resume)
+      return false
     }
-    taken += length
+    leave(resume)
+    if (!clients.has(frame)) taken += frame.length
+    clients.set(frame, (clients.get(frame) ?? 0) + 1)
     return true
   }
 
@@ -57,8 +62,10 @@ export const newFlow = (limit = LIMIT): Flow => {
     }
   }
 
-  const giveBack = (length: number) => {
-    taken -= length
+  const giveBack: Flow['giveBack'] = (frame) => {
+    const left = (clients.get(frame) ?? 0) - 1
+    if (left > 0) return void clients.set(frame, left)
+    if (clients.delete(frame)) taken -= frame.length
     resumeAll()
   }
 

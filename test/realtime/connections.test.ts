@@ -19,7 +19,7 @@ const newClient = (state: { isTalking?: boolean; isTaking?: boolean } = {}) => {
   const client = { code: undefined as number | undefined, pings: 0, isCutOff: false }
   const connection: Connection = {
     heardAt: () => (isTalking ? performance.now() : began),
-    sending: () => (isTaking ? undefined : { since: began, length: 100 }),
+    sendingSince: () => (isTaking ? undefined : began),
     subscriptions: () => 2,
     ping: () => (client.pings += 1),
     close: (code) => (client.code ??= code),

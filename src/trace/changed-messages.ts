@@ -2,7 +2,6 @@ import type { ReadTables } from '../../projections/index.ts'
 import { BrokenOff } from '../http/long-list.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { type MessageListRow, type RevisedRow, columns, listOrdered, revised, withParts } from './message-queries.ts'
-import { PAGE_WEIGHT } from './message-pages.ts'
 
 /** Some messages that have changed since a revision: those of them that changed first, in list order. */
 export type ChangedMessages = {
@@ -47,7 +46,7 @@ const newest = (rows: readonly ChangedRow[]) =>
 export const changedMessages = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,
   trace: { readonly id: string; readonly incarnation: bigint },
-  { since, includeParts, weight = PAGE_WEIGHT }: { since: bigint; includeParts: boolean; weight?: number },
+  { since, includeParts, weight }: { since: bigint; includeParts: boolean; weight: number },
 ): Promise<ChangedMessages> => {
   const name = `messages-changed${includeParts ? '-parts' : ''}`
   const values = [trace.id, trace.incarnation, since, weight]

@@ -19,6 +19,8 @@ export const dumpSchema = (
       'select table_name, column_name from information_schema.columns where table_schema = $1 order by table_name, ordinal_position',
       [schema],
     )
+    // Two schemas that are not there would be equal.
+    if (columns.length === 0) throw new Error(`there is no schema ${schema}, or it has no tables`)
     const tables = new Map<string, string[]>()
     for (const { table_name, column_name } of columns) {
       if (table_name === 'checkpoint' || (!places && PLACES.has(column_name))) continue

@@ -114,7 +114,7 @@ const newStalledLeaderCheck = (client: Client, lock: string): (() => Promise<voi
   }
 }
 
-/** Connects `client`, and sends heartbeats until the session is closed. @throws what connecting throws */
+/** Connects `client`, which has to pipeline, and sends heartbeats until the session is closed. @throws what connecting throws */
 export const openLeaderSession = async (url: string, client: pg.Client): Promise<LeaderSession> => {
   const end = new AbortController()
   client.on('error', () => {})

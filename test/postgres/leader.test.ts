@@ -107,6 +107,27 @@ test('a heartbeat may be sent while other statements are under way', async ({ pr
   assert.equal(warnings, [])
 })
 
+/** Calls `work` at once when the next heartbeat has been sent. */
+const afterHeartbeat = ({ client }: LeaderSession, work: () => void) =>
+  new Promise<void>((resolve) => {
+    const query = client.query.bind(client)
+    const send = (text: string) => {
+      const sent = query(text)
+      client.query = query
+      setImmediate(() => resolve(work())) // it is on its way, no answer has been read, and timers come next
+      return sent
+    }
+    client.query = send as unknown as typeof client.query
+  })
+
+test('a leader that did nothing for less time than a lease goes on leading', async ({ database: { url }, leaders }) => {
+  const leader = await openLeaderSession(url, newApplyingClient(url, 'public'))
+  leaders.push(leader)
+  await afterHeartbeat(leader, () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_300))
+  await onServer(url, 'select pg_sleep(1)')
+  assert.not.ok(leader.lost.aborted)
+})
+
 test('a leader that has nothing to do, or waits for work that takes long, goes on leading', async (scene) => {
   const leader = await open(scene)
   await leader.acquire('turn', NEVER)

@@ -60,7 +60,7 @@ export const readModels: Group = {
   sweep: sweepLeftovers,
 }
 
-/** All groups of read models. A new group is another entry here. */
+/** All groups of read models. A new group is another entry here; the name of one that goes belongs into `replaces` of another. */
 export const groups: readonly Group[] = [readModels]
 
 /** The tables that queries use: those of the group, and operational ones. */

@@ -1,10 +1,11 @@
 import { Command } from 'commander'
 import { groups as allGroups } from '../../projections/index.ts'
-import { runCommand, exitOnUsage, UsageError, exitCodes } from '../cli/exit.ts'
+import { errorMessage, runCommand, exitOnUsage, UsageError, exitCodes } from '../cli/exit.ts'
 import { readConfig } from '../config.ts'
 import { newCodec } from '../engine/codec.ts'
 import type { Group } from '../engine/group.ts'
 import { rebuild } from '../engine/rebuild.ts'
+import { isOutage } from '../engine/retryable-errors.ts'
 import { formats } from '../events.ts'
 import { openLog } from '../log/open-log.ts'
 import { percentDone } from '../percent.ts'
@@ -32,6 +33,15 @@ const newProgressPrinter = () => {
   }
 }
 
+/** A lost database session shows as an error of its socket, such as `write EPIPE`, which tells an operator nothing. */
+const explain = (error: unknown): unknown =>
+  isOutage(error)
+    ? new Error(
+        `the rebuild was broken off, because the database or the log went away (${errorMessage(error)}): ` +
+          'the read models go on serving, run it again',
+      )
+    : error
+
 const rebuildGroups = async (groups: readonly Group[]): Promise<number> => {
   const config = readConfig(process.env)
   const url = await findDatabaseUrl(config)
@@ -40,7 +50,9 @@ const rebuildGroups = async (groups: readonly Group[]): Promise<number> => {
   try {
     for (const group of groups) {
       const started = performance.now()
-      await rebuild({ url, group, log, codec: newCodec(formats), progress })
+      await rebuild({ url, group, log, codec: newCodec(formats), progress }).catch((error: unknown) => {
+        throw explain(error)
+      })
       console.log(`read models ${group.name} rebuilt in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
     }
     return exitCodes.ok

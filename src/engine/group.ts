@@ -11,6 +11,11 @@ export type Group = {
   readonly version: number
   readonly projections: readonly Projection[]
   /**
+   * Names of groups that are not kept any more: their schemas are dropped, as those of older versions of this group. A name
+   * stays here as long as a database may hold such a schema.
+   */
+  readonly replaces?: readonly string[]
+  /**
    * Event types that a crash of PostgreSQL may undo, because they take no rights away: batches of these only are committed
    * asynchronously (`apply.ts`), and applied again after the crash.
    */

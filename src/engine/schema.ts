@@ -59,8 +59,10 @@ export const schemasOf = async (client: Client, group: Pick<Group, 'name'>): Pro
   return rows.map(({ name }) => name).filter((name) => parseSchema(group, name) !== undefined)
 }
 
+type Version = Pick<Group, 'name' | 'version'>
+
 /** The lock that a process holds while it needs this schema; undefined for a schema that must not be dropped. */
-const lockOf = (group: Group, schema: string): string | undefined => {
+const lockOf = (group: Version, schema: string): string | undefined => {
   const { version, serves } = parseSchema(group, schema)!
   if (version < group.version) return locks.use(schemaOf({ ...group, version }))
   return version === group.version && !serves ? locks.rebuild(schemaOf(group)) : undefined
@@ -77,16 +79,21 @@ export const dropUnlessLocked = async (client: Client, schema: string, lock: str
   return rows[0].gone as boolean
 }
 
+/** Of a group that is not kept any more each version is an older one. */
+const replacedBy = ({ replaces = [] }: Group): Version[] =>
+  replaces.map((name) => ({ name, version: Number.POSITIVE_INFINITY }))
+
 /**
- * Drops the schemas that no process needs any more, and gives their names: those of older versions, those that rebuilds
- * have replaced, and those that killed rebuilds have left behind.
+ * Drops the schemas that no process needs any more, and gives their names: those of older versions and of groups that this one
+ * replaces, those that rebuilds have replaced, and those that killed rebuilds have left behind.
  * @throws when a reader, such as a backup, holds up a drop; the caller tries again later
  */
 export const dropUnused = async (client: Client, group: Group): Promise<string[]> => {
   const dropped: string[] = []
-  for (const schema of await schemasOf(client, group)) {
-    const lock = lockOf(group, schema)
-    if (lock && (await dropUnlessLocked(client, schema, lock))) dropped.push(schema)
-  }
+  for (const each of [group, ...replacedBy(group)])
+    for (const schema of await schemasOf(client, each)) {
+      const lock = lockOf(each, schema)
+      if (lock && (await dropUnlessLocked(client, schema, lock))) dropped.push(schema)
+    }
   return dropped
 }

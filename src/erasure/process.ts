@@ -3,7 +3,7 @@ import { type Client, anchorOf } from '../engine/checkpoint.ts'
 import { isOutage } from '../engine/retryable-errors.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
-import { destroyConnection, newClient } from '../postgres/connect.ts'
+import { destroyConnection, newLeaderClient } from '../postgres/connect.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { resumePosition } from './checkpoint.ts'
 import { type ErasedGroup, type ErasureContext, erase, haveAllPassed, reasonOf, sweepLeftovers } from './erase.ts'
@@ -120,7 +120,7 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
   }
 
   const runOnce = async () => {
-    const leader = await openLeaderSession(url, newClient(url, 'erasure', STATEMENT_MS))
+    const leader = await openLeaderSession(url, newLeaderClient(url, 'erasure', STATEMENT_MS))
     outage.recovered(PART_NAME)
     current = leader
     try {

@@ -5,7 +5,7 @@ import { Rejected, InQuarantine, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
 import { isTransient } from '../postgres/errors.ts'
 import { type Code, HttpError, invalid, notFound } from './http-error.ts'
-import { logRefusal } from './refusals.ts'
+import { installRefusalLog, logRefusal } from './refusals.ts'
 
 const statuses: Record<Code, number> = {
   invalid_request: 400,
@@ -104,6 +104,7 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 export const installErrors = (app: FastifyInstance): void => {
+  installRefusalLog(app)
   app.setErrorHandler(async (error, request, reply) => {
     // Fastify closes the connection of a body that was not read; the client has to be able to send it first.
     if (reply.getHeader('connection') === 'close') await drain(request.raw)

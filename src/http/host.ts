@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { HttpError } from './http-error.ts'
+import { ForeignHost, HttpError } from './http-error.ts'
 import { hostnameOf } from './host-names.ts'
 import { isLoopback } from './loopback.ts'
 import { listensOnLoopback } from './reach.ts'
@@ -25,11 +25,7 @@ const malformed = (message: string) => new HttpError('invalid_request', message)
 
 const MAX_SHOWN = 100
 
-const foreign = (hostname: string) =>
-  new HttpError(
-    'forbidden',
-    `This service does not answer to the host ${hostname.slice(0, MAX_SHOWN)}: ALLOWED_HOSTS names those that it answers to`,
-  )
+const foreign = (hostname: string) => new ForeignHost(hostname.slice(0, MAX_SHOWN))
 
 /**
  * Protects from DNS rebinding: a website whose name resolves to this machine has the same origin as the service for browsers,

@@ -19,6 +19,16 @@ export class HttpError extends Error {
   }
 }
 
+/** A request that names a host that this service does not answer to. */
+export class ForeignHost extends HttpError {
+  readonly host: string
+
+  constructor(host: string) {
+    super('forbidden', `This service does not answer to the host ${host}: ALLOWED_HOSTS names those that it answers to`)
+    this.host = host
+  }
+}
+
 export const notFound = () => new HttpError('not_found', 'Not found')
 export const unauthorized = () => new HttpError('unauthorized', 'Authentication required')
 

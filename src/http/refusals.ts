@@ -1,7 +1,19 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Rejected } from '../engine/rejected.ts'
+import { addressKey } from './address.ts'
+import { ForeignHost } from './http-error.ts'
+import { type LineBudget, newLineBudget } from './line-budget.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    refusalLines: LineBudget
+  }
+}
 
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'csrf_failed'])
+
+/** Lines a minute for each reason of one caller, or of one address. */
+const MOST_LINES = 20
 
 /** The parameters of a request; invite codes are masked, because they work like passwords. */
 const subjectOf = ({ params }: FastifyRequest): Record<string, unknown> => {
@@ -12,13 +24,30 @@ const subjectOf = ({ params }: FastifyRequest): Record<string, unknown> => {
 /** Logs who was refused what, and why; never tokens, cookies or codes. */
 export const noteRefusal = (request: FastifyRequest, reason: string): void => {
   const { method, routeOptions, caller, ip } = request
+  if (!request.server.refusalLines.take(reason, caller?.sessionId ?? addressKey(ip), MOST_LINES)) return
   const who = caller ? { userId: caller.userId, sessionId: caller.sessionId, via: caller.via } : {}
   const what = { method, route: routeOptions.url, ...subjectOf(request) }
   request.log.info({ refused: reason, ip, ...who, what }, 'refused')
 }
 
+/** One line is for all callers: any client can send any host, and the line is there to show that a name is missing. */
+const noteForeignHost = (request: FastifyRequest, host: string): void => {
+  if (request.server.refusalLines.take('host', '', 1))
+    request.log.info({ refused: 'host', ip: request.ip, host }, 'refused')
+}
+
 /** The same for an error, if it is a refusal; also for a 404 that hides what the caller may not see. */
 export const logRefusal = (error: unknown, code: string, request: FastifyRequest): void => {
-  if (REFUSALS.has(code)) noteRefusal(request, code)
+  if (error instanceof ForeignHost) noteForeignHost(request, error.host)
+  else if (REFUSALS.has(code)) noteRefusal(request, code)
   else if (error instanceof Rejected && error.hidesExistence) noteRefusal(request, 'hidden')
+}
+
+/** Bounds what refusals cost in the log: what goes beyond is one line a minute for each reason, with their number. */
+export const installRefusalLog = (app: FastifyInstance): void => {
+  const report = (refused: string, count: number) =>
+    app.log.info({ refused, count }, 'refused, without a line for each')
+  const lines = newLineBudget({ report })
+  app.decorate('refusalLines', lines)
+  app.addHook('onClose', async () => lines.close())
 }

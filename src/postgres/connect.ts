@@ -49,10 +49,14 @@ const settings = (url: string, name: string): pg.ClientConfig => ({
 export const newClient = (url: string, name: string, statementTimeoutMs = 0): pg.Client =>
   new pg.Client({ ...settings(url, name), ...timeouts(statementTimeoutMs) })
 
+/** A connection for `openLeaderSession`. It pipelines, because heartbeats are sent while other statements are under way. */
+export const newLeaderClient = (url: string, name: string, statementTimeoutMs: number): pg.Client =>
+  new pg.Client({ ...settings(url, name), ...timeouts(statementTimeoutMs), pipeline: true })
+
 /** A connection that applies events to the read models of a schema. It pipelines statements, and commits asynchronously. */
 export const newApplyingClient = (url: string, schema: string): pg.Client => {
   const options = `-c search_path=${schema} -c synchronous_commit=off ${COMMON}`
-  return new pg.Client({ ...settings(url, `projections ${schema}`), pipeline: true, options } as pg.ClientConfig)
+  return new pg.Client({ ...settings(url, `projections ${schema}`), pipeline: true, options })
 }
 
 /** Closes a connection at once, without the server's part: its pending queries fail. */

@@ -66,10 +66,12 @@ const keepAlive = (url: string, client: pg.Client, backend: Backend): (() => voi
   const beat = async () => {
     if (isBeating) return
     isBeating = true
-    const check = setInterval(
-      () => void isWorking(url, backend).then((works) => works || destroyConnection(client)),
-      ANSWER_CHECK_MS,
-    )
+    // The answer may come while the server is asked, where this process did nothing for some seconds.
+    const checkAnswer = async () => {
+      const works = await isWorking(url, backend)
+      if (!works && isBeating) destroyConnection(client)
+    }
+    const check = setInterval(() => void checkAnswer(), ANSWER_CHECK_MS)
     await client.query('select 1').catch(() => {})
     clearInterval(check)
     isBeating = false
@@ -114,7 +116,7 @@ const newStalledLeaderCheck = (client: Client, lock: string): (() => Promise<voi
   }
 }
 
-/** Connects `client`, and sends heartbeats until the session is closed. @throws what connecting throws */
+/** Connects `client`, which has to pipeline, and sends heartbeats until the session is closed. @throws what connecting throws */
 export const openLeaderSession = async (url: string, client: pg.Client): Promise<LeaderSession> => {
   const end = new AbortController()
   client.on('error', () => {})

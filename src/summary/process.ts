@@ -4,7 +4,7 @@ import { isOutage } from '../engine/retryable-errors.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogUnavailable } from '../log/log.ts'
 import { pause } from '../pause.ts'
-import { newClient } from '../postgres/connect.ts'
+import { newLeaderClient } from '../postgres/connect.ts'
 import { isTransient } from '../postgres/errors.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { type JobRunner, startJobRunner } from './job-runner.ts'
@@ -91,7 +91,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   }
 
   const runOnce = async () => {
-    const leader = await openLeaderSession(url, newClient(url, 'summaries', STATEMENT_MS))
+    const leader = await openLeaderSession(url, newLeaderClient(url, 'summaries', STATEMENT_MS))
     try {
       await leader.client.query('set synchronous_commit = off') // states, timers and checkpoint are lost together, and are derived from the log again
       const jobs = await startJobRunner({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { check, checkEach } from '../http/check.ts'
+import { check, checkEach, nameOf } from '../http/check.ts'
 import { invalid } from '../http/http-error.ts'
 import { parseBody } from '../http/json-body.ts'
 import { Key, ShortText } from '../http/keys.ts'
@@ -102,11 +102,14 @@ const countParts = (message: unknown): number => {
   return Array.isArray(parts) ? parts.length : 0
 }
 
-const assertFewParts = (messages: readonly unknown[], field: string) => {
+const TOO_MANY_PARTS = `at most ${MOST_PARTS} parts in a message`
+
+const assertFewParts = (messages: readonly unknown[]) => {
   const counts = messages.map(countParts)
-  if (counts.some((count) => count > MOST_PARTS)) throw invalid(field, `at most ${MOST_PARTS} parts in a message`)
+  const large = counts.findIndex((count) => count > MOST_PARTS)
+  if (large >= 0) throw invalid('messages', `messages[${large}].parts: ${TOO_MANY_PARTS}${nameOf(messages[large])}`)
   const sum = counts.reduce((total, count) => total + count, 0)
-  if (sum > MOST_BATCH_PARTS) throw invalid(field, `at most ${MOST_BATCH_PARTS} parts in a batch`)
+  if (sum > MOST_BATCH_PARTS) throw invalid('messages', `at most ${MOST_BATCH_PARTS} parts in a batch`)
 }
 
 /**
@@ -116,7 +119,7 @@ const assertFewParts = (messages: readonly unknown[], field: string) => {
  */
 export const readMessage = (bytes: Uint8Array): Omit<MessageUpsert, 'externalId'> => {
   const body = parseBody(bytes)
-  assertFewParts([body], 'parts')
+  if (countParts(body) > MOST_PARTS) throw invalid('parts', TOO_MANY_PARTS)
   check(MessageBody, body)
   return givenOf(body as MessageGiven)
 }
@@ -127,7 +130,7 @@ const BatchFrame = batchOf(z.unknown())
 export const readBatch = (bytes: Uint8Array): MessageUpsert[] => {
   const body = parseBody(bytes)
   const { messages } = check(BatchFrame, body) as z.infer<typeof BatchFrame>
-  assertFewParts(messages, 'messages')
+  assertFewParts(messages)
   checkEach('messages', BatchItem, messages)
   return (messages as z.infer<typeof BatchItem>[]).map((item) => toUpsert(item.externalId, item))
 }

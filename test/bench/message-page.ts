@@ -7,19 +7,21 @@ import { newPool } from '../../src/postgres/connect.ts'
 import { WHOLE_WEIGHT, messagePages } from '../../src/trace/message-pages.ts'
 import { type MessageListRow, columns, messageCursor, messageValues } from '../../src/trace/message-queries.ts'
 import { messages } from './corpus.ts'
-import { rate } from './http.ts'
+import { openConnection, rate, requestBytes } from './http.ts'
 import type { World } from './world.ts'
 
 type Measured = { value: number; yardstick: number }
+type Named = Measured & { name: string; unit: string }
 
 const COUNT = 50_000
 const LIMIT = 50
 const WORKERS = 4
 
-type Place = { readonly from: number; readonly cursor: string | undefined }
+type Place = { readonly name: string; readonly from: number; readonly cursor: string | undefined }
+type Trace = { readonly id: string; readonly path: string; readonly authorization: string }
 
-/** A trace of 50,000 messages, as the service takes it in; gives its id. */
-const fillTrace = async (world: World): Promise<string> => {
+/** A trace of 50,000 messages, as the service takes it in. */
+const fillTrace = async (world: World): Promise<Trace> => {
   const { authorization } = await world.signIn('message-page')
   const path = `/v1/traces/${randomUUID()}`
   const { text } = await world.call('PUT', path, authorization, {})
@@ -28,7 +30,8 @@ const fillTrace = async (world: World): Promise<string> => {
     const { status } = await world.call('POST', `${path}/messages/batch`, authorization, body)
     if (status !== 200) throw new Error(`batch: ${status}`)
   }
-  return (JSON.parse(text) as { data: { trace: { id: string } } }).data.trace.id
+  const { id } = (JSON.parse(text) as { data: { trace: { id: string } } }).data.trace
+  return { id, path, authorization }
 }
 
 /** The cursor that a page gives which ends with a message of the corpus. */
@@ -39,7 +42,11 @@ const cursorBehind = (id: string, ordinal: number): string => {
 
 /** The first page, the one in the middle and the last. */
 const placesOf = (id: string): Place[] =>
-  [0, COUNT / 2, COUNT - LIMIT].map((from) => ({ from, cursor: from === 0 ? undefined : cursorBehind(id, from - 1) }))
+  Object.entries({ first: 0, middle: COUNT / 2, last: COUNT - LIMIT }).map(([name, from]) => ({
+    name,
+    from,
+    cursor: from === 0 ? undefined : cursorBehind(id, from - 1),
+  }))
 
 /** Pages a second as the service reads them. */
 const pages = (pool: pg.Pool, id: string, { cursor }: Place, ms: number): Promise<number> => {
@@ -64,19 +71,42 @@ const byKey = (pool: pg.Pool, id: string, { from }: Place, ms: number): Promise<
     return 1
   })
 
+/** Pages a second as clients get them. */
+const answers = async (world: World, { path, authorization }: Trace, { cursor }: Place, ms: number) => {
+  const connections = await Promise.all(Array.from({ length: WORKERS }, () => openConnection(world.url)))
+  const query = `limit=${LIMIT}${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`
+  const request = requestBytes('GET', `${path}/messages?${query}`, { authorization })
+  const result = await rate(WORKERS, ms, async (i) => {
+    const { status, body } = await connections[i]!.send(request)
+    if (status !== 200) throw new Error(`page: ${status} ${body}`)
+    return 1
+  })
+  for (const connection of connections) connection.close()
+  return result
+}
+
+const worstOf = (all: readonly Measured[]): Measured =>
+  all.reduce((worst, one) => (one.value / one.yardstick < worst.value / worst.yardstick ? one : worst))
+
 /**
- * What the database is asked for a page, and the same messages by primary key, each so many times a second: of the first
- * page, the one in the middle and the last that which compares worst.
+ * Pages of 50 messages a second beside the same messages by primary key: what the database is asked for a page, of the first one,
+ * the one in the middle and the last that which compares worst; and each of the three over HTTP.
  */
-export const messagePage = async ({ world, ms }: { world: World; ms: number }): Promise<Measured> => {
-  const id = await fillTrace(world)
+export const messagePage = async ({ world, ms }: { world: World; ms: number }): Promise<readonly Named[]> => {
+  const trace = await fillTrace(world)
   const pool = newPool(world.databaseUrl, 'yardstick', WORKERS, 30_000, schemaOf(readModels))
-  const measured: Measured[] = []
-  for (const place of placesOf(id)) {
-    const before = await byKey(pool, id, place, ms / 6)
-    const value = await pages(pool, id, place, ms / 3)
-    measured.push({ value, yardstick: (before + (await byKey(pool, id, place, ms / 6))) / 2 })
+  const between = async (place: Place, work: () => Promise<number>): Promise<Measured> => {
+    const before = await byKey(pool, trace.id, place, ms / 6)
+    const value = await work()
+    return { value, yardstick: (before + (await byKey(pool, trace.id, place, ms / 6))) / 2 }
+  }
+  const unit = 'pages/s'
+  const [asked, sent]: [Measured[], Named[]] = [[], []]
+  for (const place of placesOf(trace.id)) {
+    asked.push(await between(place, () => pages(pool, trace.id, place, ms / 3)))
+    const measured = await between(place, () => answers(world, trace, place, ms / 3))
+    sent.push({ name: `message-page ${place.name}`, unit, ...measured })
   }
   await pool.end()
-  return measured.reduce((worst, one) => (one.value / one.yardstick < worst.value / worst.yardstick ? one : worst))
+  return [{ name: 'message-page', unit, ...worstOf(asked) }, ...sent]
 }

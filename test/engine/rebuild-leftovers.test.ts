@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { dropUnused, locks } from '../../src/engine/schema.ts'
+import { endLeaderSession } from '../../src/postgres/leader.ts'
 import { newLoop } from '../fault/support/loop.ts'
 import { holderOf, schema } from '../fault/support/nodes.ts'
 import { howItEnded } from '../fault/support/service.ts'
@@ -49,9 +51,9 @@ const marked = async (url: string): Promise<string[]> => {
   return found
 }
 
-const startRebuild = (url: string): ChildProcess => {
+const startRebuild = (url: string, stderr: 'ignore' | 'pipe' = 'ignore'): ChildProcess => {
   const env = { ...process.env, DATABASE_URL: url, ...logEnvironment(url) }
-  return spawn(process.execPath, [main, 'rebuild'], { env, stdio: 'ignore' })
+  return spawn(process.execPath, [main, 'rebuild'], { env, stdio: ['ignore', 'ignore', stderr] })
 }
 
 /** Kills a rebuild when all that is missing is its last step; then the trace is deleted. */
@@ -84,6 +86,20 @@ test('when it is killed is dropped by the tidying, too', async (scene) => {
   await leaveBehind(scene)
   assert.equal(await dropUnused(scene.sql, readModels), [`${schema}_next`])
   assert.equal(await marked(scene.database.url), [])
+})
+
+test('when its database session ends says that it can be run again', async ({ database: { url }, sql }) => {
+  await sql.query(`begin; grant usage on schema ${schema} to public`) // keeps it from being renamed
+  const child = startRebuild(url, 'pipe')
+  const [ended, told] = [howItEnded(child), text(child.stderr!)]
+  await until(async () => (await holderOf(url, locks.swap(schema))) !== undefined)
+  await endLeaderSession(sql, locks.rebuild(schema))
+  assert.is(await ended, 1)
+  assert.match(await told, /^tracebook: the rebuild was broken off, .*run it again$/m)
+  await sql.query('rollback')
+  const again = startRebuild(url)
+  assert.is(await howItEnded(again), 0)
+  assert.equal(await schemas(url), [schema])
 })
 
 test('while somebody reads it, holds up nobody', async (scene) => {

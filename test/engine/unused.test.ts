@@ -7,6 +7,7 @@ import { MAIN } from '../../src/engine/group.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 type Scene = { database: Database; sql: pg.Client }
 
@@ -49,6 +50,27 @@ test('read models of an older version go when the last process that uses them ha
   while (dropped.length < 2) dropped.push(...(await dropUnused(sql, group)))
   assert.equal(dropped.toSorted(), ['rm_10', 'rm_10_next'])
   assert.equal(await schemas(sql), ['rm_10_mine', 'rm_11', 'rm_12', 'rm_x'], 'no newer ones, and nothing else')
+})
+
+test('read models of a group that is not kept any more go when no process uses them', async ({ sql, database }) => {
+  await make(
+    sql,
+    'rm_1',
+    'rm_shelf_1',
+    'rm_shelf_2',
+    'rm_shelf_2_next',
+    'rm_shelf_2_old_0',
+    'rm_shelf_life_1',
+    'rm_list_1',
+  )
+  const group = { name: MAIN, version: 1, projections: [], replaces: ['shelf'] }
+  const user = new pg.Client({ connectionString: database.url })
+  await user.connect()
+  await holdUseLock(user, 'rm_shelf_2')
+  assert.equal(await dropUnused(sql, group), ['rm_shelf_1'])
+  await user.end()
+  await until(async () => (await dropUnused(sql, group), (await schemas(sql)).length <= 3))
+  assert.equal(await schemas(sql), ['rm_1', 'rm_list_1', 'rm_shelf_life_1'])
 })
 
 test('a service drops what the version before it has left behind', async ({ sql, database }) => {

@@ -110,4 +110,28 @@ test('what is answered, or not there, or not valid, is no refusal', async () => 
   assert.equal(lines, [])
 })
 
+test('a foreign host costs one line, however often it is sent', async () => {
+  for (let i = 0; i < 10; i++) await call('GET', '/v1/feed', { headers: { host: `evil-${i}.example` } })
+  assert.is(lines.length, 1)
+  const { refused, host, ip } = JSON.parse(lines[0]!) as Record<string, unknown>
+  assert.equal({ refused, host, ip }, { refused: 'host', host: 'evil-0.example', ip: '127.0.0.1' })
+})
+
+test('what one caller is refused again and again is counted, and the counts are said', async () => {
+  const other = await openApp(database.url, { logger })
+  const [mallory, trent] = [await start('mallory'), await start('trent')]
+  lines.length = 0
+  for (let i = 0; i < 30; i++) await other.call('GET', '/v1/traces/private', { token: mallory.token })
+  assert.is(lines.length, 20)
+  await other.call('GET', '/v1/traces/private', { token: trent.token })
+  assert.is(lines.length, 21, 'others have lines of their own')
+  lines.length = 0
+  await other.close()
+  const counts = lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ count }) => count)
+  assert.equal(
+    counts.map(({ refused, count }) => ({ refused, count })),
+    [{ refused: 'hidden', count: 10 }],
+  )
+})
+
 test.run()

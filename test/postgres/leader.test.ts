@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newApplyingClient, newPool } from '../../src/postgres/connect.ts'
+import { newApplyingClient, newLeaderClient, newPool } from '../../src/postgres/connect.ts'
 import { type LeaderSession, openLeaderSession } from '../../src/postgres/leader.ts'
 import { newProxy } from '../log/support/proxy.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
@@ -94,6 +94,38 @@ test('work whose answer is lost fails', async (scene) => {
   const { client } = await open(scene)
   scene.proxy.forget()
   assert.instance(await client.query('select 1').catch((error: Error) => error), Error)
+})
+
+test('a heartbeat may be sent while other statements are under way', async ({ proxy, leaders }) => {
+  const warnings: string[] = []
+  const note = ({ message }: Error) => warnings.push(message)
+  process.on('warning', note)
+  const leader = await openLeaderSession(proxy.url, newLeaderClient(proxy.url, 'test', 5_000))
+  leaders.push(leader)
+  await Promise.all(['1.5', '0.1', '0'].map((seconds) => leader.client.query('select pg_sleep($1)', [seconds])))
+  process.off('warning', note)
+  assert.equal(warnings, [])
+})
+
+/** Calls `work` at once when the next heartbeat has been sent. */
+const afterHeartbeat = ({ client }: LeaderSession, work: () => void) =>
+  new Promise<void>((resolve) => {
+    const query = client.query.bind(client)
+    const send = (text: string) => {
+      const sent = query(text)
+      client.query = query
+      setImmediate(() => resolve(work())) // it is on its way, no answer has been read, and timers come next
+      return sent
+    }
+    client.query = send as unknown as typeof client.query
+  })
+
+test('a leader that did nothing for less time than a lease goes on leading', async ({ database: { url }, leaders }) => {
+  const leader = await openLeaderSession(url, newApplyingClient(url, 'public'))
+  leaders.push(leader)
+  await afterHeartbeat(leader, () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_300))
+  await onServer(url, 'select pg_sleep(1)')
+  assert.not.ok(leader.lost.aborted)
 })
 
 test('a leader that has nothing to do, or waits for work that takes long, goes on leading', async (scene) => {

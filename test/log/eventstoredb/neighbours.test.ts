@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Database, freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import type { Double } from '../../support/eventstoredb/server.ts'
+import { type App, openApp } from '../../support/open-app.ts'
 import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
 import { until } from '../../support/until.ts'
 
@@ -10,16 +11,65 @@ let database: Database
 test.before.each(async () => void (database = await freshDatabase()))
 test.after.each(() => database.drop())
 
-test('a new service is ready without reading what others have written', async ({ double }) => {
-  double.store.writeForeign(100_000)
-  const { service, call, close } = await openApp(database.url, { env: { EVENTSTORE_URL: double.url }, ready: false })
+const MANY = 250_000
+
+const open = ({ url }: Double) => openApp(database.url, { env: { EVENTSTORE_URL: url }, ready: false })
+
+const signIn = async ({ call }: App, deviceId: string) => {
+  const { status, data } = await call('POST', '/v1/session', { body: { deviceId } })
+  assert.is(status, 200)
+  return (data as { session: { token: string } }).session
+}
+
+/** Waits until the service is ready; gives how often it has read from the log meanwhile, without the looks at its head. */
+const readsUntilReady = async ({ service }: App, { faults }: Double) => {
+  const before = faults.count('read')
+  let looks = 0 // each asks the log for its head
+  await until(async () => ((looks += 1), (await service.readiness()).missing.length === 0))
+  return faults.count('read') - before - looks
+}
+
+/** In pages of everything it would be several hundred. */
+const FEW = 100
+
+test('a new service is ready, and takes writes, without reading what others have written', async ({ double }) => {
+  double.store.writeForeign(MANY)
+  const app = await open(double)
   try {
-    let looks = 0 // each asks the log for its head
-    await until(async () => ((looks += 1), (await service.readiness()).missing.length === 0))
-    assert.ok(double.faults.count('read') - looks < 100, 'in pages of 1,000 it would be at least as many')
-    assert.is((await call('POST', '/v1/session', { body: { deviceId: 'device' } })).status, 200)
+    assert.ok((await readsUntilReady(app, double)) < FEW)
+    await signIn(app, 'device')
   } finally {
-    await close()
+    await app.close()
+  }
+})
+
+test('a service whose events lie far apart is ready without reading what is between', async ({ double }) => {
+  const first = await open(double)
+  double.store.writeForeign(MANY / 2)
+  const { token } = await signIn(first, 'device')
+  await first.close()
+  double.store.writeForeign(MANY / 2)
+  const second = await open(double)
+  try {
+    assert.ok((await readsUntilReady(second, double)) < FEW)
+    assert.is((await second.call('PUT', '/v1/traces/t', { token, body: {} })).status, 200)
+  } finally {
+    await second.close()
+  }
+})
+
+test('what others write meanwhile does not hold up writes', async ({ double }) => {
+  const app = await open(double)
+  try {
+    const { token } = await signIn(app, 'device')
+    const before = double.faults.count('read')
+    for (let i = 0; i < 5; i++) {
+      double.store.writeForeign(MANY / 5)
+      assert.is((await app.call('PUT', `/v1/traces/t${i}`, { token, body: {} })).status, 200)
+    }
+    assert.ok(double.faults.count('read') - before < 2 * FEW)
+  } finally {
+    await app.close()
   }
 })
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
 import { escapeControls } from '../cli/escape.ts'
 import { UsageError, exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
+import { parseExact } from '../json/exact.ts'
 import { newRealtimeClient } from '../realtime/client/client.ts'
 import type { FrameError } from '../realtime/protocol.ts'
 import { newApiClient } from '../sync/api/client.ts'
@@ -73,7 +74,7 @@ const tailUntil = async (stop: AbortController, externalId: string | undefined, 
   const server = serverAddress(options.server, process.env)
   const { followed, token } = await choose(externalId, server, options)
   const say = (text: string) => void process.stderr.write(`${escapeControls(text)}\n`)
-  const client = newRealtimeClient({ server, state: newConnectionNotice(say) })
+  const client = newRealtimeClient({ server, state: newConnectionNotice(say), parse: parseExact })
   let refusal: FrameError | undefined
   try {
     await follow({

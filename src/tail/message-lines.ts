@@ -57,7 +57,8 @@ const partLines = (part: Part, width: number): Line[] => {
 }
 
 const timeText = (ms: number): string => {
-  const time = new Date(ms)
+  // A number that was parsed exactly may be raw JSON, of which no date can be made.
+  const time = new Date(Number(JSON.stringify(ms)))
   return Number.isNaN(time.getTime()) ? '--:--:--' : time.toTimeString().slice(0, 8)
 }
 

@@ -8,6 +8,8 @@ import { type User, inTemporary, newUser, startService } from './support/process
 
 const test = suite('tail against the service')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
+/** An integer that a double cannot hold. */
+const LARGE = '12345678901234567890'
 const session = '5e550000-0000-4000-8000-000000000001'
 
 /** A tail that is running, and what it has printed so far. */
@@ -46,7 +48,12 @@ test('a sync beside it is shown line by line, through a restart of the service',
     await service.end('SIGKILL')
     service = await startService(join(folder, 'data'), port)
     const token = tokenIn(user.config)
-    const body = { role: 'user', order: 99, textContent: 'after the restart' }
+    const args = { id: (JSON as unknown as { rawJSON(text: string): object }).rawJSON(LARGE) }
+    const parts = [
+      { type: 'text', content: { text: 'after the restart' } },
+      { type: 'tool_call', content: { callId: 'c', toolName: 'look', args } },
+    ]
+    const body = { role: 'user', order: 99, parts }
     await ask(service.url, `/v1/traces/${session}/messages/more`, { token, method: 'PUT', body })
     await until(() => one.out().includes('after the restart') && all.out().includes(`${session}  5 messages (+1)`))
     assert.is(one.out().split('There is one file.').length, 2, 'nothing is printed twice')
@@ -54,6 +61,7 @@ test('a sync beside it is shown line by line, through a restart of the service',
 
     const last = startTail(user, session, '--json', '-n', '1')
     await until(() => last.out().endsWith('\n'))
+    assert.match(last.out(), `"args":{"id":${LARGE}}`)
     assert.is((JSON.parse(last.out()) as { message: { externalId: string } }).message.externalId, 'more')
     for (const tail of [all, one, last]) assert.is((await tail.end()).how, 0)
     await service.end('SIGTERM')

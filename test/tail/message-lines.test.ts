@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { parseExact } from '../../src/json/exact.ts'
 import type { MessageValue } from '../../src/realtime/client/queries.ts'
 import { messageLines } from '../../src/tail/message-lines.ts'
 
@@ -45,6 +46,13 @@ test('text is shown whole, everything else on one line', () => {
 test('a message without parts is shown by its text, and its own time counts', () => {
   assert.equal(texts({ role: 'user', textContent: 'hello', timestamp: at + 1_000 }), ['15:04:06 user', '  hello'])
   assert.equal(texts({ role: 'user', timestamp: 1e300 }), ['--:--:-- user'])
+})
+
+test('numbers that were parsed exactly are shown as they are', () => {
+  const text = `{"timestamp":100000000000000000000,"parts":[{"type":"tool_call","content":{"callId":"c","toolName":"look",
+    "args":{"id":12345678901234567890}}}]}`
+  const lines = texts(parseExact(text) as Partial<MessageValue>, 60)
+  assert.equal(lines, ['--:--:-- assistant', '  > look {"id":12345678901234567890}'])
 })
 
 test('a long line is cut, between characters', () => {

@@ -55,11 +55,19 @@ test('numbers that were parsed exactly are shown as they are', () => {
   assert.equal(lines, ['--:--:-- assistant', '  > look {"id":12345678901234567890}'])
 })
 
-test('a long line is cut, between characters', () => {
-  const parts = [
-    { order: 0, type: 'thinking', content: { text: '👩'.repeat(100_000) } },
-  ] satisfies MessageValue['parts']
-  assert.is(texts({ parts }, 10)[1], `  thinking: ${'👩'.repeat(9)}…`)
+test('a long line is cut to columns, between characters', () => {
+  const cut = (text: string, width = 10) => {
+    const parts = [{ order: 0, type: 'thinking', content: { text } }] satisfies MessageValue['parts']
+    return texts({ parts }, width)[1]!.replace('  thinking: ', '')
+  }
+  assert.is(cut('x'.repeat(10)), 'x'.repeat(10))
+  assert.is(cut('x'.repeat(11)), `${'x'.repeat(9)}…`)
+  assert.is(cut('漢字'.repeat(100_000)), '漢字漢字…')
+  assert.is(cut('漢字漢字漢'), '漢字漢字漢')
+  assert.is(cut('👩'.repeat(6)), '👩👩👩👩…')
+  assert.is(cut('e\u0301'.repeat(10)), 'e\u0301'.repeat(10))
+  assert.is(cut(`e${'\u0301'.repeat(100_000)}`).length, 321)
+  assert.is(cut('\u001b'.repeat(3)), '\\u001b\\u0…')
 })
 
 test.run()

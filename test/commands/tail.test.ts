@@ -22,7 +22,7 @@ const startTail = (user: User, ...args: string[]) => {
     child.kill('SIGINT')
     return ended
   }
-  return { out: () => out, err: () => err, end }
+  return { out: () => out, err: () => err, ended, end }
 }
 
 test('a sync beside it is shown line by line, through a restart of the service', () =>
@@ -64,6 +64,30 @@ test('a sync beside it is shown line by line, through a restart of the service',
     assert.match(last.out(), `"args":{"id":${LARGE}}`)
     assert.is((JSON.parse(last.out()) as { message: { externalId: string } }).message.externalId, 'more')
     for (const tail of [all, one, last]) assert.is((await tail.end()).how, 0)
+    await service.end('SIGTERM')
+  }))
+
+test('it ends when its session does, whatever it follows', () =>
+  inTemporary(async (folder) => {
+    const service = await startService(join(folder, 'data'))
+    const user = newUser(folder, service.url)
+    await user.run('login')
+    const token = tokenIn(user.config)
+    for (const [name, visibility] of [
+      ['secret', 'private'],
+      ['open', 'public'],
+    ] as const)
+      await ask(service.url, `/v1/traces/${name}`, { token, method: 'PUT', body: { visibility } })
+    for (const name of ['secret', 'open'])
+      await ask(service.url, `/v1/traces/${name}/messages/m`, { token, method: 'PUT', body: { role: 'user' } })
+    const tails = [[], ['secret'], ['open'], ['open', '--json']].map((words) => startTail(user, ...words))
+    await until(() => tails.every((tail) => tail.out() !== ''))
+    await ask(service.url, '/v1/session', { token, method: 'DELETE' })
+    for (const tail of tails) {
+      const { how, out, err } = await tail.ended
+      assert.is(how, 2)
+      assert.match(out + err, /Your session at .* has ended\. Log in again: /)
+    }
     await service.end('SIGTERM')
   }))
 

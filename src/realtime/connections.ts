@@ -1,6 +1,6 @@
+import { isTooSlow, stalledFor } from '../http/reading-pace.ts'
 import type { Connection } from './connection.ts'
 import { closeCodes } from './close-codes.ts'
-import type { Progress } from './frame-sender.ts'
 import type { Flow } from './flow.ts'
 import type { RealtimeSettings } from './settings.ts'
 
@@ -31,9 +31,6 @@ export type Patience = {
   readonly stall: number
   readonly crowded: number
 }
-
-/** While others wait, the bytes that a client has to take in a millisecond, so that none holds memory by taking little by little. */
-const CROWDED_PACE = 512
 
 const usual: Patience = { look: 2_000, ping: 20_000, silence: 60_000, stall: 15_000, crowded: 3_000 }
 const LEAVE_MS = 1_500
@@ -77,11 +74,6 @@ export const newConnections = (
     if (flow.isCrowded()) connection.terminate()
   }
 
-  const isTooSlow = ({ began, tookAt, takenBytes }: Progress, now: number) => {
-    if (!flow.isCrowded()) return now - tookAt > patience.stall
-    return now - tookAt > patience.crowded || now - began > patience.crowded + takenBytes / CROWDED_PACE
-  }
-
   const hasRoom = (owner: Owner) => (counted.get(keyOf(owner)) ?? 0) < most(owner)
 
   const look = () => {
@@ -90,9 +82,11 @@ export const newConnections = (
     if (isDue) pinged = now
     for (const connection of [...owners.keys()]) {
       const progress = connection.progress()
+      const isSlow =
+        progress && (flow.isCrowded() ? isTooSlow(progress, patience.crowded) : stalledFor(progress) > patience.stall)
       if (now - connection.heardAt() > patience.silence)
         end(connection, closeCodes.silent, 'nothing was heard for a minute')
-      else if (progress && isTooSlow(progress, now)) cutOff(connection)
+      else if (isSlow) cutOff(connection)
       else if (isDue) connection.ping()
     }
   }

@@ -1,13 +1,6 @@
 import type { WebSocket } from 'ws'
+import { type Progress, newProgress, taken } from '../http/reading-pace.ts'
 import type { Flow } from './flow.ts'
-
-/** How far a frame has been taken. Times are milliseconds that only move forward. */
-export type Progress = {
-  readonly began: number
-  /** When the client took something last. */
-  readonly tookAt: number
-  readonly takenBytes: number
-}
 
 /** Sends frames to one client, one at a time. */
 export type FrameSender = {
@@ -44,15 +37,14 @@ export const newFrameSender = (socket: WebSocket, flow: Flow, resume: () => void
       if (sending === undefined) return
       if (error) return finish()
       if (fin) return sent()
-      sending = { frame, progress: { ...sending.progress, tookAt: performance.now(), takenBytes: end } }
+      sending = { frame, progress: taken(sending.progress, end) }
       sendFrom(end, frame, sent)
     })
   }
 
   const send: FrameSender['send'] = (frame, sent) => {
     if (!flow.take(frame, resume)) return false
-    const began = performance.now()
-    sending = { frame, progress: { began, tookAt: began, takenBytes: 0 } }
+    sending = { frame, progress: newProgress() }
     sendFrom(0, frame, () => {
       finish()
       sent?.()

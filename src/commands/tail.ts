@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
 import { escapeControls } from '../cli/escape.ts'
 import { UsageError, exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
+import { parseExact } from '../json/exact.ts'
 import { newRealtimeClient } from '../realtime/client/client.ts'
-import type { FrameError } from '../realtime/protocol.ts'
 import { newApiClient } from '../sync/api/client.ts'
 import { configDir, serverAddress } from '../sync/config.ts'
-import { connect } from '../sync/login/connect.ts'
+import { connect, sessionHasEnded } from '../sync/login/connect.ts'
 import { readCredentials } from '../sync/login/credentials.ts'
 import { type Followed, follow, newConnectionNotice } from '../tail/follow.ts'
 import { jsonPrinter, textPrinter } from '../tail/printers.ts'
@@ -21,7 +20,7 @@ type Options = {
 
 const help = `
 Shows what is there, and then each change as it happens, until Ctrl-C. Without an externalId:
-a line for each trace of your namespace that is new or has changed, of its 1,000 newest ones.
+a line for each trace of your namespace that is new or has changed, of its 200 newest ones.
 With one: its messages; calls of tools, their results and thinking on one line each. A lost
 connection is made again, and nothing is missed.
 
@@ -44,7 +43,7 @@ Environment:
 Exit codes:
   0  ended by Ctrl-C
   1  the server refused
-  2  wrong usage, or not logged in`
+  2  wrong usage, not logged in, or logged out meanwhile`
 
 const output = { out: process.stdout, err: process.stderr }
 
@@ -59,53 +58,45 @@ const choose = async (
   const needsLogin = externalId === undefined || options.namespace !== undefined
   if (!needsLogin && !(await readCredentials(config, server))?.login)
     return { followed: { is: 'trace', externalId }, token: undefined }
-  const { token, namespaceSlug } = await connect(
-    { config, server, slug: options.namespace, readOnly: false },
-    newApiClient,
-  )
-  const followed: Followed =
-    externalId === undefined ? { is: 'namespace', slug: namespaceSlug } : { is: 'trace', externalId }
+  const { token } = await connect({ config, server, slug: options.namespace, readOnly: false }, newApiClient)
+  const followed: Followed = externalId === undefined ? { is: 'namespace' } : { is: 'trace', externalId }
   return { followed, token }
 }
 
-/** Follows until it is told to stop, or the service refuses. */
-const tailUntil = async (stop: AbortController, externalId: string | undefined, options: Options): Promise<void> => {
+/** Follows until the service refuses. @throws Error when it does, UsageError when the session has ended */
+const followOn = async (externalId: string | undefined, options: Options): Promise<never> => {
   const server = serverAddress(options.server, process.env)
   const { followed, token } = await choose(externalId, server, options)
   const say = (text: string) => void process.stderr.write(`${escapeControls(text)}\n`)
-  const client = newRealtimeClient({ server, state: newConnectionNotice(say) })
-  let refusal: FrameError | undefined
+  const client = newRealtimeClient({ server, state: newConnectionNotice(say), parse: parseExact })
+  const { promise: refusal, reject: refuse } = Promise.withResolvers<never>()
+  const following = follow({
+    client,
+    followed,
+    token,
+    atFirst: options.lines,
+    revisionOf: newApiClient(server, token).traceRevision,
+    printer: options.json ? jsonPrinter(output) : textPrinter(output),
+    failed: ({ message }) => refuse(new Error(message)),
+    sessionEnded: () => refuse(sessionHasEnded(server)),
+  })
   try {
-    await follow({
-      client,
-      followed,
-      token,
-      atFirst: options.lines,
-      revisionOf: newApiClient(server, token).traceRevision,
-      printer: options.json ? jsonPrinter(output) : textPrinter(output),
-      failed: (error) => {
-        refusal = error
-        stop.abort()
-      },
-    })
-    if (!stop.signal.aborted) await once(stop.signal, 'abort')
+    const [, never] = await Promise.all([following, refusal])
+    return never
   } finally {
     client.close()
   }
-  if (refusal) throw new Error(refusal.message)
 }
 
 const tail = async (externalId: string | undefined, options: Options): Promise<number> => {
   if (options.public && (externalId !== undefined || options.namespace !== undefined))
     throw new UsageError('--public is the whole public feed: leave out the externalId and --namespace')
-  const stop = new AbortController()
   // Nothing is left to do: also a request that waits for its answer is given up.
   const leave = () => process.exit(exitCodes.ok)
   process.once('SIGINT', leave).once('SIGTERM', leave)
   // Who reads what is printed has gone.
   process.stdout.once('error', leave)
-  await tailUntil(stop, externalId, options)
-  return exitCodes.ok
+  return followOn(externalId, options)
 }
 
 const wholeNumber = (text: string): number => {

@@ -1,14 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpError } from './http-error.ts'
-import { originOf } from './origin.ts'
+import { originOf, targetOrigin } from './origin.ts'
 import { listensOnLoopback } from './reach.ts'
 import type { HttpConfig } from './settings.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
-
-/** The origin that a request was sent to. */
-const targetOrigin = ({ protocol, headers }: FastifyRequest): string | undefined =>
-  URL.parse(`${protocol}://${headers.host}`)?.origin
 
 /**
  * On a service that listens on loopback, refuses anonymous writes from pages of other origins, except `CORS_ORIGINS`: otherwise

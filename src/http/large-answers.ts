@@ -1,64 +1,102 @@
-import type { FastifyInstance } from 'fastify'
-import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { Unavailable } from '../engine/rejected.ts'
+import { type Progress, isTooSlow, newProgress, stalledFor, taken } from './reading-pace.ts'
 import { type Permit, newSemaphore } from './semaphore.ts'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /**
+     * Waits for the memory of an answer of about so many bytes before it is made, so that no answers pile up that are waiting
+     * to be sent. @throws Unavailable when too many large answers are being read, or the client has left
+     */
+    reserveMemory(bytes: number): Promise<void>
+  }
+}
 
 /** Smaller answers mostly fit into the buffers of the socket. */
 const LARGE_BYTES = 256 * 1024
 const CAPACITY_BYTES = 32 * 1024 * 1024
+/** Large answers are written in pieces: each that the system takes shows that the client goes on reading. */
+const PIECE_BYTES = 64 * 1024
 const STALL_MS = 30_000
 const STALL_IN_SHORTAGE_MS = 1_000
 const CHECK_INTERVAL_MS = 1_000
 
-type PendingAnswer = { readonly raw: ServerResponse; readonly permit: Permit; written: number; since: number }
+/** `progress` is undefined while the answer is being made. */
+type PendingAnswer = { readonly reply: FastifyReply; readonly permit: Permit; progress: Progress | undefined }
 
-/** For how many milliseconds the client has read nothing. */
-const stalledFor = (answer: PendingAnswer): number => {
-  const written = answer.raw.socket?.bytesWritten ?? 0
-  const waiting = answer.raw.socket?.writableLength ?? 0
-  const taken = written - waiting
-  if (taken !== answer.written) {
-    answer.written = taken
-    answer.since = performance.now()
+/** The bytes of an answer, piece by piece: each is asked for when the one before has been taken. */
+function* piecesOf(bytes: Buffer, answer: PendingAnswer) {
+  let progress = newProgress()
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    progress = taken(progress, start)
+    answer.progress = progress
+    yield bytes.subarray(start, start + PIECE_BYTES)
   }
-  return performance.now() - answer.since
 }
 
 /**
  * Bounds the memory of all large answers that wait for their clients, such as pages of 8 MiB. A client that reads nothing for
- * 30 s is cut off, after 1 s when other answers wait for memory.
+ * 30 s is cut off; while other answers wait for memory, one that reads nothing for 1 s, or too little.
  */
 export const installLargeAnswers = (app: FastifyInstance, capacity = CAPACITY_BYTES): void => {
-  const pending = new Set<PendingAnswer>()
-  const cutStalled = (missing: number) => {
+  const pending = new Map<FastifyReply, PendingAnswer>()
+
+  const stall = ({ progress }: PendingAnswer) => (progress ? stalledFor(progress) : 0)
+
+  const cutSlow = (missing: number) => {
     let left = missing
-    for (const answer of [...pending].sort((a, b) => stalledFor(b) - stalledFor(a))) {
-      if (left <= 0 || stalledFor(answer) < STALL_IN_SHORTAGE_MS) return
+    for (const answer of [...pending.values()].sort((a, b) => stall(b) - stall(a))) {
+      if (left <= 0) return
+      if (!answer.progress || !isTooSlow(answer.progress, STALL_IN_SHORTAGE_MS)) continue
       left -= answer.permit.size()
-      answer.raw.destroy()
+      answer.reply.raw.destroy()
     }
   }
   const memory = newSemaphore({
     capacity,
-    onShortage: cutStalled,
+    onShortage: cutSlow,
     message: 'too many large answers are being read',
   })
   const checking = setInterval(() => {
-    for (const answer of [...pending]) if (stalledFor(answer) > STALL_MS) answer.raw.destroy()
+    for (const answer of pending.values()) if (stall(answer) > STALL_MS) answer.reply.raw.destroy()
   }, CHECK_INTERVAL_MS).unref()
   app.addHook('onClose', async () => clearInterval(checking))
 
-  app.addHook('onSend', async (_request, reply, payload) => {
-    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return
-    if (payload.length < LARGE_BYTES) return
-    const permit = await memory.acquire(Buffer.byteLength(payload))
+  /** Undefined when the client has left meanwhile. */
+  const enter = async (reply: FastifyReply, bytes: number): Promise<PendingAnswer | undefined> => {
+    const permit = await memory.acquire(bytes)
     const { raw } = reply
-    if (raw.destroyed || raw.closed) return permit.release()
-    const answer: PendingAnswer = { raw, permit, written: -1, since: performance.now() }
-    pending.add(answer)
+    if (raw.destroyed || raw.closed) {
+      permit.release()
+      return undefined
+    }
+    const answer: PendingAnswer = { reply, permit, progress: undefined }
+    pending.set(reply, answer)
     const leave = () => {
-      pending.delete(answer)
+      pending.delete(reply)
       permit.release()
     }
     raw.once('finish', leave).once('close', leave)
+    return answer
+  }
+
+  app.decorateReply('reserveMemory', async function (this: FastifyReply, bytes: number) {
+    if (bytes < LARGE_BYTES || pending.has(this)) return
+    if (!(await enter(this, bytes))) throw new Unavailable('the client has left')
+  })
+
+  app.addHook('onSend', async (_request, reply, payload) => {
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
+    const length = Buffer.byteLength(payload)
+    const reserved = pending.get(reply)
+    reserved?.permit.resize(length)
+    if (length < LARGE_BYTES) return payload
+    const answer = reserved ?? (await enter(reply, length))
+    if (!answer) return payload
+    reply.header('content-length', length)
+    const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload
+    return Readable.from(piecesOf(bytes, answer), { objectMode: false, highWaterMark: PIECE_BYTES })
   })
 }

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isLoopback } from './loopback.ts'
 import type { HttpConfig } from './settings.ts'
 
 /** The origin of the service: that of `PUBLIC_URL`, else of the address that it listens on. */
@@ -7,4 +8,27 @@ export const originOf = (app: FastifyInstance, { PUBLIC_URL, HOST, PORT }: HttpC
   const address = app.server.address()
   const port = typeof address === 'object' && address ? address.port : PORT
   return new URL(`http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`).origin
+}
+
+/** The origin that a request was sent to, by its `Host`; undefined for a header that is none. */
+export const targetOrigin = ({ protocol, headers }: FastifyRequest): string | undefined =>
+  URL.parse(`${protocol}://${headers.host}`)?.origin
+
+/**
+ * Whether the cookie of a request counts: it comes from a page of the service or of `CORS_ORIGINS`. The service is reached by
+ * several names, such as `localhost` and `127.0.0.1`, and its own pages are those of the name that the request was sent to.
+ * With a `PUBLIC_URL` only loopback names count so: a page of the public name over plain HTTP may be an attacker's.
+ */
+export const newCookieOriginCheck = (
+  app: FastifyInstance,
+  config: HttpConfig,
+): ((request: FastifyRequest) => boolean) => {
+  const trusted = new Set(config.CORS_ORIGINS)
+  const isReachedAs = (request: FastifyRequest, origin: string) =>
+    origin === targetOrigin(request) && (config.PUBLIC_URL === undefined || isLoopback(new URL(origin).hostname))
+  return (request) => {
+    const { origin } = request.headers
+    if (origin === undefined) return false
+    return origin === originOf(app, config) || trusted.has(origin) || isReachedAs(request, origin)
+  }
 }

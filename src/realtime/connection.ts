@@ -2,9 +2,11 @@ import type { WebSocket } from 'ws'
 import { HttpError } from '../http/http-error.ts'
 import { describe } from '../http/errors.ts'
 import { tooManyRequests } from '../http/limits.ts'
+import type { Progress } from '../http/reading-pace.ts'
 import type { Flow } from './flow.ts'
 import type { Current, LiveQueries, Query, Seen, Subscription } from './live-queries.ts'
 import { closeCodes } from './close-codes.ts'
+import { newFrameSender } from './frame-sender.ts'
 import { ClientFrame, errorFrame } from './protocol.ts'
 import type { Question } from './question.ts'
 
@@ -12,8 +14,8 @@ import type { Question } from './question.ts'
 export type Connection = {
   /** When it was heard of last. */
   heardAt(): number
-  /** Since when it has been taking one frame; undefined while it takes none. */
-  sendingSince(): number | undefined
+  /** How far it has taken what it is being sent; undefined while it is sent nothing. */
+  progress(): Progress | undefined
   subscriptions(): number
   ping(): void
   /** Tells the client to go, once; one that does not is cut off after some seconds. */
@@ -77,29 +79,8 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   const due = new Set<string>()
   const control: string[] = []
   let heardAt = performance.now()
-  let sending: { readonly frame: Buffer; readonly since: number } | undefined
   let isClosing = false
   let leaving: NodeJS.Timeout | undefined
-
-  const finish = () => {
-    if (sending === undefined) return
-    const { frame } = sending
-    sending = undefined
-    flow.giveBack(frame)
-  }
-
-  /** Sends a frame, unless it has to wait for others: then it is tried again later. */
-  const transmit = (frame: Buffer, sent?: () => void): boolean => {
-    if (!flow.take(frame, pump)) return false
-    sending = { frame, since: performance.now() }
-    socket.send(frame, { binary: false }, (error) => {
-      finish()
-      if (error) return
-      sent?.()
-      pump()
-    })
-    return true
-  }
 
   const hasNews = ({ sent, isFirst }: Followed, { answer, digest }: Current) =>
     digest !== sent && (isFirst || !answer.isNothing)
@@ -112,7 +93,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     const sent = () => {
       if (answer.next && followed.get(one.id) === one) follow(one, answer.next, answer.isPart ? undefined : seen)
     }
-    if (!transmit(frame(one.id), sent)) return false
+    if (!sender.send(frame(one.id), sent)) return false
     one.isFirst = false
     one.sent = digest
     one.goesOn = answer.next !== undefined
@@ -122,14 +103,16 @@ export const newConnection = (options: ConnectionOptions): Connection => {
 
   /** Sends what is due, one frame at a time: errors and pongs first, then values. */
   const pump = () => {
-    while (sending === undefined && socket.readyState === socket.OPEN) {
+    while (!sender.isSending() && socket.readyState === socket.OPEN) {
       const said = control.shift()
-      if (said !== undefined) return void transmit(Buffer.from(said))
+      if (said !== undefined) return void sender.send(Buffer.from(said))
       const [id] = due
       if (id === undefined || !push(followed.get(id)!)) return
       due.delete(id)
     }
   }
+
+  const sender = newFrameSender(socket, flow, pump)
 
   const say = (frame: string) => {
     control.push(frame)
@@ -227,8 +210,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   for (const sign of ['ping', 'pong'] as const) socket.on(sign, () => (heardAt = performance.now()))
   socket.once('close', () => {
     isClosing = true
-    flow.leave(pump)
-    finish()
+    sender.end()
     clearTimeout(leaving)
     for (const id of [...followed.keys()]) drop(id)
     closed()
@@ -236,7 +218,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
 
   return {
     heardAt: () => heardAt,
-    sendingSince: () => sending?.since,
+    progress: sender.progress,
     subscriptions: () => followed.size,
     ping: () => socket.ping(),
     close,

@@ -1,3 +1,4 @@
+import { isTooSlow, stalledFor } from '../http/reading-pace.ts'
 import type { Connection } from './connection.ts'
 import { closeCodes } from './close-codes.ts'
 import type { Flow } from './flow.ts'
@@ -26,12 +27,12 @@ export type Patience = {
   readonly ping: number
   /** For how long nothing may be heard of a client. */
   readonly silence: number
-  /** For how long a client may take one frame, and for how long while others wait for that. */
-  readonly frame: number
+  /** For how long a client may take nothing of a frame, and for how long while others wait for its memory. */
+  readonly stall: number
   readonly crowded: number
 }
 
-const usual: Patience = { look: 2_000, ping: 20_000, silence: 60_000, frame: 15_000, crowded: 3_000 }
+const usual: Patience = { look: 2_000, ping: 20_000, silence: 60_000, stall: 15_000, crowded: 3_000 }
 const LEAVE_MS = 1_500
 
 const keyOf = ({ is, id }: Owner) => `${is} ${id}`
@@ -67,7 +68,7 @@ export const newConnections = (
     connection.close(code, reason)
   }
 
-  /** What it is being sent lies before the frame that would tell it to go. */
+  /** A client that takes nothing is not told in time that it is to go: what it is being sent lies before that. */
   const cutOff = (connection: Connection) => {
     end(connection, closeCodes.slow, 'reads too slowly')
     if (flow.isCrowded()) connection.terminate()
@@ -80,10 +81,12 @@ export const newConnections = (
     const isDue = now - pinged >= patience.ping
     if (isDue) pinged = now
     for (const connection of [...owners.keys()]) {
+      const progress = connection.progress()
+      const isSlow =
+        progress && (flow.isCrowded() ? isTooSlow(progress, patience.crowded) : stalledFor(progress) > patience.stall)
       if (now - connection.heardAt() > patience.silence)
         end(connection, closeCodes.silent, 'nothing was heard for a minute')
-      else if (now - (connection.sendingSince() ?? now) > (flow.isCrowded() ? patience.crowded : patience.frame))
-        cutOff(connection)
+      else if (isSlow) cutOff(connection)
       else if (isDue) connection.ping()
     }
   }

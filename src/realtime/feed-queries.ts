@@ -3,6 +3,7 @@ import { firstPages } from '../feed/first-pages.ts'
 import type { FeedPage } from '../feed/pages.ts'
 import { feedList } from '../feed/queries.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../http/keys.ts'
+import { PAGE_BYTES } from '../http/page-bytes.ts'
 import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
 import { keyOf, queryKind } from './question.ts'
 
@@ -11,6 +12,10 @@ const limitOf = (given: number | undefined) => Math.min(given ?? DEFAULT_LIMIT, 
 
 const listOf = (page: FeedPage, limit: number) => feedList(page.entries, limit)
 
+/** A guess: most entries are shorter. */
+const ENTRY_BYTES = 8 * 1024
+const maxBytesOf = (limit: number) => Math.min(limit * ENTRY_BYTES, PAGE_BYTES)
+
 const Args = z.object({ limit, authToken: z.string().optional() })
 
 /** FeedTrace[]: the newest public traces, the same for everybody. */
@@ -18,6 +23,7 @@ export const publicTraces = queryKind(Args, (services, args) => {
   const limit = limitOf(args.limit)
   return {
     key: keyOf('feed:getPublicTraces', limit),
+    maxBytes: maxBytesOf(limit),
     asker: 'everybody',
     ask: async () => {
       const page = await firstPages(services).publicPage(Math.max(1, limit))
@@ -31,6 +37,7 @@ export const namespaceTraces = queryKind(Args, (services, args, token) => {
   const limit = limitOf(args.limit)
   return {
     key: keyOf('feed:getNamespaceTraces', limit, keyOfToken(token)),
+    maxBytes: maxBytesOf(limit),
     asker: keyOfToken(token),
     ask: async () => {
       const caller = await findCaller(services, token)

@@ -7,6 +7,8 @@ import type { RealtimeServices } from './services.ts'
 export type Question = Query & {
   /** The token that came with the arguments. */
   readonly token?: string | undefined
+  /** About how many bytes its value has at most. */
+  readonly maxBytes: number
 }
 
 /**
@@ -25,7 +27,7 @@ type Args = { readonly authToken?: string | undefined }
 export const queryKind =
   <Given extends Args>(
     schema: z.ZodType<Given>,
-    question: (services: RealtimeServices, args: Given, token: string | undefined) => Question,
+    question: (services: RealtimeServices, args: Given, token: string | undefined) => Omit<Question, 'token'>,
   ): QueryKind =>
   (services, given, token) => {
     const args = check(schema, given) as Given

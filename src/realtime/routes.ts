@@ -7,7 +7,7 @@ import { newAttempt } from '../http/attempt.ts'
 import { cookieNameOf, presentedToken } from '../http/auth.ts'
 import { HttpError } from '../http/http-error.ts'
 import { tooManyRequests } from '../http/limits.ts'
-import { originOf } from '../http/origin.ts'
+import { newCookieOriginCheck } from '../http/origin.ts'
 import { answers, okText } from '../http/reply.ts'
 import type { Caller } from '../http/caller.ts'
 import { newFairGate } from './fair-gate.ts'
@@ -73,6 +73,7 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
       const token = request.caller && presentedToken(request, cookieName)?.token
       const question = questionOf(services, query, args, token)
       if (question.token !== undefined) await admit(services, request.ip, question.token)
+      await reply.reserveMemory(question.maxBytes)
       const { value } = await gate(question.asker, () => question.ask())
       return okText(reply, `{"value":${value}}`)
     },
@@ -82,6 +83,7 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
 const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => {
   const { config, live, flow, connections, limits, metrics } = services
   const cookieName = cookieNameOf(config)
+  const cookiesCountFrom = newCookieOriginCheck(app, config)
 
   await app.register(websocket, {
     options: { maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false },
@@ -93,10 +95,7 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
   /** Pages of other origins cannot speak for who is signed in: a cookie comes along without being asked for. */
   const tokenOf = (request: FastifyRequest): string | undefined => {
     const presented = request.caller && presentedToken(request, cookieName)
-    if (presented?.via !== 'cookie') return presented?.token
-    const { origin } = request.headers
-    const isOurs = origin === originOf(app, config) || (origin !== undefined && config.CORS_ORIGINS.includes(origin))
-    return isOurs ? presented.token : undefined
+    return presented?.via !== 'cookie' || cookiesCountFrom(request) ? presented?.token : undefined
   }
 
   const ownerOf = (request: FastifyRequest, token: string | undefined): Owner =>

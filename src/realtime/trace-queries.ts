@@ -53,10 +53,12 @@ const found = async (services: RealtimeServices, externalId: string, token: stri
 }
 
 const TraceArgs = z.object({ externalId, authToken })
+const TRACE_BYTES = 64 * 1024
 
 /** TraceDetail with `revision`; null for a trace that is not there, or that the caller may not read. */
 export const trace = queryKind(TraceArgs, (services, { externalId }, token) => ({
   key: keyOf('traces:get', keyOfToken(token), externalId),
+  maxBytes: TRACE_BYTES,
   asker: keyOfToken(token),
   ask: async () => {
     const { trace, ...rest } = await found(services, externalId, token)
@@ -185,8 +187,11 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
 export const traceMessages = queryKind(MessagesArgs, (services, args, token) => {
   const { externalId, includeParts = false, changedSince, traceId } = args
   const asked: Asked = { externalId, token, includeParts }
-  if (changedSince !== undefined) return changesSince(services, asked, { since: BigInt(changedSince), traceId })
+  const maxBytes = PAGE_BYTES
+  if (changedSince !== undefined)
+    return { ...changesSince(services, asked, { since: BigInt(changedSince), traceId }), maxBytes }
   return {
+    maxBytes,
     key: keyOf('traces:getMessages', includeParts, keyOfToken(token), externalId),
     asker: keyOfToken(token),
     ask: async () => {

@@ -1,13 +1,10 @@
 import type { Listener, RealtimeClient, State } from '../realtime/client/client.ts'
 import { followMessages } from '../realtime/client/messages.ts'
-import type { MessageList, MessageValue } from '../realtime/client/queries.ts'
+import type { FeedTraceValue, MessageList, MessageValue } from '../realtime/client/queries.ts'
 import type { Printer } from './printers.ts'
 
 /** What is followed, and as whom. */
-export type Followed =
-  | { readonly is: 'trace'; readonly externalId: string }
-  | { readonly is: 'namespace'; readonly slug: string }
-  | { readonly is: 'public' }
+export type Followed = { readonly is: 'trace'; readonly externalId: string } | { readonly is: 'namespace' | 'public' }
 
 export type FollowOptions = {
   readonly client: RealtimeClient
@@ -19,6 +16,8 @@ export type FollowOptions = {
   readonly revisionOf: (externalId: string) => Promise<number | undefined>
   readonly printer: Printer
   readonly failed: NonNullable<Listener<never>['failed']>
+  /** The session behind the token has been revoked, or has expired. */
+  readonly sessionEnded: () => void
 }
 
 /** Of the messages that are told until a revision is reached, the newest so many; then whatever is told. */
@@ -36,6 +35,15 @@ const newestUntil = (revision: number, count: number) => {
   }
 }
 
+/** A feed is null without a valid token: an empty one tells when the session ends, also while a public trace is followed. */
+const watchSession = ({ client, token, failed, sessionEnded }: FollowOptions) => {
+  if (token === undefined) return
+  const value = (feed: unknown) => {
+    if (feed === null) sessionEnded()
+  }
+  client.subscribe('feed:getNamespaceTraces', { authToken: token, limit: 0 }, { value, failed })
+}
+
 const followTrace = async (options: FollowOptions, externalId: string) => {
   const { client, token, atFirst, revisionOf, printer, failed } = options
   const revision = await revisionOf(externalId)
@@ -46,29 +54,26 @@ const followTrace = async (options: FollowOptions, externalId: string) => {
     { externalId, authToken: token, includeParts: true },
     { changed: (list) => printer.messages(shown(list)), gone, failed },
   )
+  watchSession(options)
 }
 
-/** How many traces a feed is followed over: older ones are not told of. */
-const FEED = 1_000
+/** How many traces a feed is followed over: each change sends all of them. */
+const FEED = 200
 
 /** Begins to show what is followed; it ends when the client is closed. */
 export const follow = async (options: FollowOptions): Promise<void> => {
-  const { client, followed, token, atFirst, printer, failed } = options
+  const { client, followed, token, atFirst, printer, failed, sessionEnded } = options
+  const show = (traces: readonly FeedTraceValue[]) => printer.traces(traces, atFirst)
   switch (followed.is) {
     case 'trace':
       return followTrace(options, followed.externalId)
     case 'namespace': {
-      const value: Listener<Parameters<Printer['traces']>[0] | null>['value'] = (traces) =>
-        traces ? printer.traces(traces, atFirst) : printer.gone(`You may not read "${followed.slug}" any more.`)
+      const value = (traces: FeedTraceValue[] | null) => (traces ? show(traces) : sessionEnded())
       client.subscribe('feed:getNamespaceTraces', { authToken: token, limit: FEED }, { value, failed })
       return
     }
     case 'public':
-      client.subscribe(
-        'feed:getPublicTraces',
-        { limit: FEED },
-        { value: (traces) => printer.traces(traces, atFirst), failed },
-      )
+      client.subscribe('feed:getPublicTraces', { limit: FEED }, { value: show, failed })
   }
 }
 

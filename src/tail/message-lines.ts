@@ -1,4 +1,5 @@
 import type { MessageValue } from '../realtime/client/queries.ts'
+import { fitToColumns } from './fit-to-columns.ts'
 
 /** How a line is shown: `head` opens a message, `dim` is beside the point, `bad` is an error. */
 export type Line = { readonly text: string; readonly style?: 'head' | 'dim' | 'bad' }
@@ -15,8 +16,7 @@ const linesOf = (text: string): string[] => text.replaceAll('\t', TAB).split(/\r
 /** The first line of a text, cut to a width, and how many lines more there are. */
 const oneLine = (text: string, width: number): string => {
   const lines = linesOf(text.trim())
-  const characters = [...lines[0]!.slice(0, 2 * width + 2)]
-  const first = characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : characters.join('')
+  const first = fitToColumns(lines[0]!, width)
   return lines.length > 1 ? `${first} (+${lines.length - 1} lines)` : first
 }
 
@@ -57,7 +57,8 @@ const partLines = (part: Part, width: number): Line[] => {
 }
 
 const timeText = (ms: number): string => {
-  const time = new Date(ms)
+  // A number that was parsed exactly may be raw JSON, of which no date can be made.
+  const time = new Date(Number(JSON.stringify(ms)))
   return Number.isNaN(time.getTime()) ? '--:--:--' : time.toTimeString().slice(0, 8)
 }
 
@@ -66,7 +67,7 @@ const headLine = ({ role, model, timestamp, createdAt }: MessageValue): Line => 
   style: 'head',
 })
 
-/** A message for a terminal: its head, then its parts; calls, results and thinking on one line each, of `width` characters. */
+/** A message for a terminal: its head, then its parts; calls, results and thinking on one line each, of about `width` columns. */
 export const messageLines = (message: MessageValue, width: number): readonly Line[] => {
   const { parts = [], textContent } = message
   const shown = parts.flatMap((part) => partLines(part, width))

@@ -8,6 +8,8 @@ import { type User, inTemporary, newUser, startService } from './support/process
 
 const test = suite('tail against the service')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
+/** An integer that a double cannot hold. */
+const LARGE = '12345678901234567890'
 const session = '5e550000-0000-4000-8000-000000000001'
 
 /** A tail that is running, and what it has printed so far. */
@@ -20,7 +22,7 @@ const startTail = (user: User, ...args: string[]) => {
     child.kill('SIGINT')
     return ended
   }
-  return { out: () => out, err: () => err, end }
+  return { out: () => out, err: () => err, ended, end }
 }
 
 test('a sync beside it is shown line by line, through a restart of the service', () =>
@@ -46,7 +48,12 @@ test('a sync beside it is shown line by line, through a restart of the service',
     await service.end('SIGKILL')
     service = await startService(join(folder, 'data'), port)
     const token = tokenIn(user.config)
-    const body = { role: 'user', order: 99, textContent: 'after the restart' }
+    const args = { id: (JSON as unknown as { rawJSON(text: string): object }).rawJSON(LARGE) }
+    const parts = [
+      { type: 'text', content: { text: 'after the restart' } },
+      { type: 'tool_call', content: { callId: 'c', toolName: 'look', args } },
+    ]
+    const body = { role: 'user', order: 99, parts }
     await ask(service.url, `/v1/traces/${session}/messages/more`, { token, method: 'PUT', body })
     await until(() => one.out().includes('after the restart') && all.out().includes(`${session}  5 messages (+1)`))
     assert.is(one.out().split('There is one file.').length, 2, 'nothing is printed twice')
@@ -54,8 +61,33 @@ test('a sync beside it is shown line by line, through a restart of the service',
 
     const last = startTail(user, session, '--json', '-n', '1')
     await until(() => last.out().endsWith('\n'))
+    assert.match(last.out(), `"args":{"id":${LARGE}}`)
     assert.is((JSON.parse(last.out()) as { message: { externalId: string } }).message.externalId, 'more')
     for (const tail of [all, one, last]) assert.is((await tail.end()).how, 0)
+    await service.end('SIGTERM')
+  }))
+
+test('it ends when its session does, whatever it follows', () =>
+  inTemporary(async (folder) => {
+    const service = await startService(join(folder, 'data'))
+    const user = newUser(folder, service.url)
+    await user.run('login')
+    const token = tokenIn(user.config)
+    for (const [name, visibility] of [
+      ['secret', 'private'],
+      ['open', 'public'],
+    ] as const)
+      await ask(service.url, `/v1/traces/${name}`, { token, method: 'PUT', body: { visibility } })
+    for (const name of ['secret', 'open'])
+      await ask(service.url, `/v1/traces/${name}/messages/m`, { token, method: 'PUT', body: { role: 'user' } })
+    const tails = [[], ['secret'], ['open'], ['open', '--json']].map((words) => startTail(user, ...words))
+    await until(() => tails.every((tail) => tail.out() !== ''))
+    await ask(service.url, '/v1/session', { token, method: 'DELETE' })
+    for (const tail of tails) {
+      const { how, out, err } = await tail.ended
+      assert.is(how, 2)
+      assert.match(out + err, /Your session at .* has ended\. Log in again: /)
+    }
     await service.end('SIGTERM')
   }))
 

@@ -17,6 +17,15 @@ const app = Fastify()
 installErrors(app)
 installLargeAnswers(app, 2 * SIZE)
 app.get('/page', async (_request, reply) => reply.type('text/plain').send(page))
+/** Answers of `/made` that are in memory, and the most that ever were. */
+let [made, most] = [0, 0]
+app.get('/made', async (_request, reply) => {
+  await reply.reserveMemory(SIZE)
+  made += 1
+  most = Math.max(most, made)
+  reply.raw.once('close', () => (made -= 1))
+  return reply.type('text/plain').send(page)
+})
 await app.listen({ port: 0, host: '127.0.0.1' })
 const { port } = app.server.address() as AddressInfo
 test.after(async () => {
@@ -27,15 +36,15 @@ test.after(async () => {
 const connections = () => new Promise<number>((resolve) => app.server.getConnections((_, count) => resolve(count)))
 
 /** Asks, and takes nothing of the answer. */
-const stall = async () => {
+const stall = async (path = '/page') => {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
-  socket.pause().write('GET /page HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  socket.pause().write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
   return socket
 }
 
-const read = async () => {
-  const asking = get(`http://127.0.0.1:${port}/page`, { agent: false })
+const read = async (path = '/page') => {
+  const asking = get(`http://127.0.0.1:${port}${path}`, { agent: false })
   const [answer] = (await once(asking, 'response')) as [IncomingMessage]
   return [answer.statusCode, (await buffer(answer)).length]
 }
@@ -55,6 +64,33 @@ test('those that take nothing make room when others wait', async () => {
     [200, SIZE],
     [200, SIZE],
   ])
+})
+
+test('no more answers are made than there is memory for', async () => {
+  const stalled = await Promise.all(Array.from({ length: 6 }, () => stall('/made')))
+  await until(() => made === 2)
+  assert.equal(await read('/made'), [200, SIZE])
+  assert.is(most, 2)
+  for (const socket of stalled) socket.destroy()
+})
+
+/** Takes an answer little by little, as long as it is told to. */
+const trickle = async (isGoingOn: () => boolean) => {
+  const socket = await stall()
+  while (isGoingOn() && !socket.destroyed) {
+    socket.read(4 * 1024)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  return socket
+}
+
+test('those that take too little make room when others wait', async () => {
+  let isGoingOn = true
+  const trickling = [trickle(() => isGoingOn), trickle(() => isGoingOn)]
+  await until(async () => (await connections()) >= 2)
+  assert.equal(await read(), [200, SIZE])
+  isGoingOn = false
+  for (const socket of await Promise.all(trickling)) socket.destroy()
 })
 
 test.run()

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 const test = suite('realtime: connections of a node')
 
 const settings = { REALTIME_SUBSCRIPTIONS: 100, REALTIME_CONNECTIONS_SESSION: 2, REALTIME_CONNECTIONS_ADDRESS: 3 }
-const patience = { look: 5, ping: 10, silence: 100, frame: 100, crowded: 100 }
+const patience = { look: 5, ping: 10, silence: 100, stall: 100, crowded: 100 }
 const flow = { isCrowded: () => false }
 const session = (id: string) => ({ is: 'session', id }) as const
 const address = (id: string) => ({ is: 'address', id }) as const
@@ -19,7 +19,7 @@ const newClient = (state: { isTalking?: boolean; isTaking?: boolean } = {}) => {
   const client = { code: undefined as number | undefined, pings: 0, isCutOff: false }
   const connection: Connection = {
     heardAt: () => (isTalking ? performance.now() : began),
-    sendingSince: () => (isTaking ? undefined : began),
+    progress: () => (isTaking ? undefined : { began, tookAt: began, takenBytes: 0 }),
     subscriptions: () => 2,
     ping: () => (client.pings += 1),
     close: (code) => (client.code ??= code),
@@ -60,12 +60,27 @@ test('each owner has room for so many, and a connection may come to belong to an
 
 test('while frames wait for others, those who take longest are cut off', async () => {
   const flow = { isCrowded: () => true }
-  const connections = newConnections(settings, flow, () => {}, { ...patience, frame: 60_000, crowded: 20 })
+  const connections = newConnections(settings, flow, () => {}, { ...patience, stall: 60_000, crowded: 20 })
   const [well, slow] = [newClient(), newClient({ isTaking: false })]
   for (const { connection } of [well, slow]) connections.add(connection, address('a'))
   await until(() => slow.client.isCutOff)
   assert.equal([well.client.code, slow.client.code], [undefined, 4008])
   for (const { connection } of [well, slow]) connections.remove(connection)
+})
+
+test('one that takes little by little is cut off only while others wait', async () => {
+  let isCrowded = false
+  const began = performance.now()
+  const connections = newConnections(settings, { isCrowded: () => isCrowded }, () => {}, { ...patience, crowded: 50 })
+  const [little, well] = [newClient(), newClient()]
+  const progress = (takenBytes: number) => () => ({ began, tookAt: performance.now(), takenBytes })
+  connections.add({ ...little.connection, progress: progress(1_000) }, address('a'))
+  connections.add({ ...well.connection, progress: progress(100_000_000) }, address('a'))
+  await until(() => performance.now() - began > 2 * patience.stall && little.client.pings > 3)
+  assert.is(little.client.code, undefined)
+  isCrowded = true
+  await until(() => little.client.isCutOff)
+  assert.equal([little.client.code, well.client.code], [4008, undefined])
 })
 
 test('a stop tells all to come back, and waits until they have gone', async () => {

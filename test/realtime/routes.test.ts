@@ -326,6 +326,11 @@ test('a cookie counts only from pages of our own, or of CORS_ORIGINS', async () 
   assert.is(await titleFrom({ origin: 'https://app.example.com.evil.example' }), null)
   assert.is(await titleFrom({ origin: 'https://app.example.com' }), 'Secret')
   assert.is(await titleFrom({ origin }), 'Secret')
+  const { port } = new URL(origin)
+  const host = `localhost:${port}`
+  assert.is(await titleFrom({ host, origin: `http://${host}` }), 'Secret')
+  assert.is(await titleFrom({ host, origin: 'http://localhost:1' }), null)
+  assert.is(await titleFrom({ origin: `http://${host}` }), null)
 })
 
 test('a frame of more than 64 KiB closes the connection, a stop tells to come back', async () => {

@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { parseExact } from '../../src/json/exact.ts'
 import type { MessageValue } from '../../src/realtime/client/queries.ts'
 import { messageLines } from '../../src/tail/message-lines.ts'
 
@@ -47,11 +48,26 @@ test('a message without parts is shown by its text, and its own time counts', ()
   assert.equal(texts({ role: 'user', timestamp: 1e300 }), ['--:--:-- user'])
 })
 
-test('a long line is cut, between characters', () => {
-  const parts = [
-    { order: 0, type: 'thinking', content: { text: '👩'.repeat(100_000) } },
-  ] satisfies MessageValue['parts']
-  assert.is(texts({ parts }, 10)[1], `  thinking: ${'👩'.repeat(9)}…`)
+test('numbers that were parsed exactly are shown as they are', () => {
+  const text = `{"timestamp":100000000000000000000,"parts":[{"type":"tool_call","content":{"callId":"c","toolName":"look",
+    "args":{"id":12345678901234567890}}}]}`
+  const lines = texts(parseExact(text) as Partial<MessageValue>, 60)
+  assert.equal(lines, ['--:--:-- assistant', '  > look {"id":12345678901234567890}'])
+})
+
+test('a long line is cut to columns, between characters', () => {
+  const cut = (text: string, width = 10) => {
+    const parts = [{ order: 0, type: 'thinking', content: { text } }] satisfies MessageValue['parts']
+    return texts({ parts }, width)[1]!.replace('  thinking: ', '')
+  }
+  assert.is(cut('x'.repeat(10)), 'x'.repeat(10))
+  assert.is(cut('x'.repeat(11)), `${'x'.repeat(9)}…`)
+  assert.is(cut('漢字'.repeat(100_000)), '漢字漢字…')
+  assert.is(cut('漢字漢字漢'), '漢字漢字漢')
+  assert.is(cut('👩'.repeat(6)), '👩👩👩👩…')
+  assert.is(cut('e\u0301'.repeat(10)), 'e\u0301'.repeat(10))
+  assert.is(cut(`e${'\u0301'.repeat(100_000)}`).length, 321)
+  assert.is(cut('\u001b'.repeat(3)), '\\u001b\\u0…')
 })
 
 test.run()

@@ -39,6 +39,8 @@ export type RealtimeClientOptions = {
   /** Where the service is: an http(s) address, without trailing slash. */
   readonly server: string
   readonly connect?: (url: string) => Socket
+  /** Parses a frame; `JSON.parse`, which rounds large integers, by default. */
+  readonly parse?: (text: string) => unknown
   /** Told of each change of the connection. */
   readonly state?: (state: State) => void
   /** Gives numbers from 0 to 1. */
@@ -70,7 +72,7 @@ const addressOf = (server: string) => `${server.replace(/^http/, 'ws')}/v1/realt
 
 /** One connection: tells of its frames until it is closed, by either side, or lost. */
 const open = (
-  { server, connect = (url) => new WebSocket(url) }: RealtimeClientOptions,
+  { server, connect = (url) => new WebSocket(url), parse = JSON.parse }: RealtimeClientOptions,
   on: { opened(): void; frame(frame: ServerFrame): void; gone(code: number): void },
 ) => {
   const socket = connect(addressOf(server))
@@ -104,7 +106,7 @@ const open = (
     if (isGone) return
     clearTimeout(unanswered)
     unanswered = undefined
-    on.frame(JSON.parse(String(data)) as ServerFrame)
+    on.frame(parse(String(data)) as ServerFrame)
   })
   socket.addEventListener('close', ({ code }: CloseEvent) => end(code))
   socket.addEventListener('error', () => {}) // a close follows

@@ -29,13 +29,16 @@ const notLoggedInError = async (config: string, server: string): Promise<UsageEr
   )
 }
 
+export const sessionHasEnded = (server: string): UsageError =>
+  new UsageError(`Your session at ${server} has ended. Log in again: ${commandName} login --server ${server}`)
+
 /** Turns a 401, for a session that has ended, into a UsageError that says how to log in again. */
 const explainEndedSession = async <T>(server: string, request: Promise<T>): Promise<T> => {
   try {
     return await request
   } catch (error) {
     if (!hasStatus(error, 401)) throw error
-    throw new UsageError(`Your session at ${server} has ended. Log in again: ${commandName} login --server ${server}`)
+    throw sessionHasEnded(server)
   }
 }
 

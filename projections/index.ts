@@ -37,7 +37,7 @@ const mayBeUndone: ReadonlySet<AnyEvent['type']> = new Set([
  */
 export const readModels: Group = {
   name: MAIN,
-  version: 5,
+  version: 6,
   mayBeUndone,
   // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
   // and parts take the incarnation from the row of their trace.

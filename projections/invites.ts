@@ -101,6 +101,7 @@ export const invites = projectionOf<AnyEvent>()<Changes>({
     NamespaceCreated: 'ignored',
     NamespaceUpdated: 'ignored',
     AvatarChanged: 'ignored',
+    RetentionChanged: 'ignored',
     MemberRoleChanged: 'ignored',
     MemberRemoved: 'ignored',
     ...ignoredUserEvents,

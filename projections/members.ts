@@ -95,6 +95,7 @@ export const members = projectionOf<AnyEvent>()<Changes>({
     NamespaceCreated: 'ignored',
     NamespaceUpdated: 'ignored',
     AvatarChanged: 'ignored',
+    RetentionChanged: 'ignored',
     InviteCreated: 'ignored',
     InviteRevoked: 'ignored',
     ...ignoredUserEvents,

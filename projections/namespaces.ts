@@ -5,7 +5,7 @@ import { type ChangedRows, change, changedRows, literal } from './support/change
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
 import { type RowOf, tableOf } from './table.ts'
 
-/** `display_name` and `description` are JSON string literals. */
+/** `display_name` and `description` are JSON string literals. `retention_days` is null where traces are kept for ever. */
 const table = tableOf('namespaces', {
   id: 'uuid primary key',
   slug: 'text collate "C" not null',
@@ -16,6 +16,7 @@ const table = tableOf('namespaces', {
   avatar_storage_id: 'text collate "C"',
   created_by: 'uuid not null',
   created_at: 'int8 not null',
+  retention_days: 'int4',
 })
 export type NamespacesTable = RowOf<typeof table> & { type: NamespaceType; claimed_by: ClaimedBy }
 
@@ -24,6 +25,8 @@ type Change = {
   readonly displayName?: string | undefined
   readonly description?: string | undefined
   readonly storageId?: string | undefined
+  /** 0: for ever. */
+  readonly retentionDays?: number | undefined
 }
 type Row = Change & {
   readonly slug: string
@@ -39,10 +42,12 @@ const changing = {
   display_name: ({ displayName }: Change) => literal(displayName),
   description: ({ description }: Change) => literal(description),
   avatar_storage_id: ({ storageId }: Change) => storageId,
+  retention_days: ({ retentionDays }: Change) => retentionDays,
 }
 
 const inserted = table.unnest<Row>({
   ...changing,
+  retention_days: ({ retentionDays }) => retentionDays || undefined,
   slug: ({ slug }) => slug,
   type: ({ type }) => type,
   claimed_by: ({ claimedBy }) => claimedBy,
@@ -57,7 +62,8 @@ const update = (rows: readonly Change[], write: WriteStatement) =>
     'namespaces-update',
     `update namespaces n set display_name = coalesce(c.display_name, n.display_name),
        description = coalesce(c.description, n.description),
-       avatar_storage_id = coalesce(c.avatar_storage_id, n.avatar_storage_id)
+       avatar_storage_id = coalesce(c.avatar_storage_id, n.avatar_storage_id),
+       retention_days = nullif(coalesce(c.retention_days, n.retention_days), 0)
      from ${updated.as('c')} where n.id = c.id`,
     updated.values(rows),
   )
@@ -67,7 +73,7 @@ export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'namespaces',
   tables: table.create,
   rows: { namespaces: { namespace: 'id' } },
-  indexes: '',
+  indexes: 'create index namespaces_retention on namespaces (id) where retention_days is not null;',
   start: changedRows,
   on: {
     NamespaceCreated: ({ created }, { streamId: id, at: createdAt, data }) =>
@@ -75,6 +81,8 @@ export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     NamespaceUpdated: (rows, { streamId: id, data: { displayName, description } }) =>
       change(rows, id, { id, description, ...(displayName === undefined ? {} : { displayName }) }),
     AvatarChanged: (rows, { streamId: id, data: { storageId } }) => change(rows, id, { id, storageId }),
+    RetentionChanged: (rows, { streamId: id, data: { retentionDays } }) =>
+      change(rows, id, { id, retentionDays: retentionDays ?? 0 }),
     MemberJoined: 'ignored',
     MemberRoleChanged: 'ignored',
     MemberRemoved: 'ignored',

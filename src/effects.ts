@@ -89,6 +89,7 @@ const effects: Effects = {
   NamespaceCreated: ownTopicOnly,
   NamespaceUpdated: ownTopicOnly,
   AvatarChanged: ownTopicOnly,
+  RetentionChanged: ownTopicOnly,
   InviteCreated: ownTopicOnly,
   InviteRevoked: ownTopicOnly,
 

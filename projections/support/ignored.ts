@@ -25,6 +25,7 @@ export const ignoredNamespaceEvents: Ignored<NamespaceEvent> = {
   NamespaceCreated: 'ignored',
   NamespaceUpdated: 'ignored',
   AvatarChanged: 'ignored',
+  RetentionChanged: 'ignored',
   MemberJoined: 'ignored',
   MemberRoleChanged: 'ignored',
   MemberRemoved: 'ignored',

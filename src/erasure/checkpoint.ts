@@ -3,7 +3,7 @@ import { hasLogLostEvents, advanceStatement, readProcessCheckpoint } from '../en
 import type { EventLog } from '../log/log.ts'
 
 /** The name of the checkpoint up to which deletions have been read from the log. */
-const NAME = 'erasure'
+export const NAME = 'erasure'
 
 /**
  * A common table expression `moved` that moves the checkpoint. It has no row when another process has moved it; then the rest

@@ -50,6 +50,14 @@ export const readPending = async (client: Client): Promise<PendingErasure[]> =>
       where next_at <= clock_timestamp() order by position`)
   ).rows
 
+/** How many erasures may be tried now. */
+export const countDue = async (client: Client): Promise<number> =>
+  (
+    await client.query<{ due: number }>(
+      'select count(*)::int4 as due from tracebook.erasures where next_at <= clock_timestamp()',
+    )
+  ).rows[0]!.due
+
 export const deletePending = (client: Client, { stream, before }: PendingErasure): Promise<unknown> =>
   client.query('delete from tracebook.erasures where stream = $1 and before_revision = $2', [stream, before])
 

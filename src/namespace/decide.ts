@@ -16,6 +16,8 @@ export type PresentNamespace = {
   readonly claimedBy: ClaimedBy
   readonly createdBy: string
   readonly avatarStorageId: string | undefined
+  /** After how many days without a change traces are deleted; undefined: never. */
+  readonly retentionDays: number | undefined
   readonly members: Map<string, Member>
   readonly invites: Map<string, Invite>
 }
@@ -36,7 +38,8 @@ const changeInvite = ({ invites }: PresentNamespace, code: string, change: (invi
 const created = (data: Extract<NamespaceEvent, { type: 'NamespaceCreated' }>['data']): PresentNamespace => {
   const { slug, displayName, description, type, claimedBy, createdBy } = data
   const origin = { slug, displayName, description, type, claimedBy, createdBy }
-  return { is: 'present', ...origin, avatarStorageId: undefined, members: new Map(), invites: new Map() }
+  const unset = { avatarStorageId: undefined, retentionDays: undefined }
+  return { is: 'present', ...origin, ...unset, members: new Map(), invites: new Map() }
 }
 
 const evolve = (before: Namespace, event: NamespaceEvent, { at }: EventContext): Namespace => {
@@ -49,6 +52,8 @@ const evolve = (before: Namespace, event: NamespaceEvent, { at }: EventContext):
     }
     case 'AvatarChanged':
       return { ...state, avatarStorageId: event.data.storageId }
+    case 'RetentionChanged':
+      return { ...state, retentionDays: event.data.retentionDays ?? undefined }
     case 'MemberJoined': {
       const { userId, role, invitedBy, code } = event.data
       state.members.set(userId, { role, joinedAt: at, invitedBy })
@@ -156,7 +161,25 @@ export const claimNamespace =
     throw new Rejected('slug_taken', 'is taken')
   }
 
-export type NamespaceChange = { readonly displayName?: string; readonly description?: string }
+export type NamespaceChange = {
+  readonly displayName?: string
+  readonly description?: string
+  /** Null: traces are kept for ever. */
+  readonly retentionDays?: number | null
+}
+
+const changedDetails = (state: PresentNamespace, { displayName, description }: NamespaceChange): NamespaceEvent[] => {
+  const data = {
+    ...(displayName === undefined || displayName === state.displayName ? {} : { displayName }),
+    ...(description === undefined || description === state.description ? {} : { description }),
+  }
+  return Object.keys(data).length === 0 ? [] : [{ type: 'NamespaceUpdated', data }]
+}
+
+const changedRetention = (state: PresentNamespace, { retentionDays }: NamespaceChange): NamespaceEvent[] => {
+  if (retentionDays === undefined || retentionDays === (state.retentionDays ?? null)) return []
+  return [{ type: 'RetentionChanged', data: { retentionDays } }]
+}
 
 /** Changes the fields that are given and differ, as an admin. @throws Rejected not_found, forbidden */
 export const updateNamespace =
@@ -164,12 +187,7 @@ export const updateNamespace =
   (before) => {
     const state = requireNamespace(before)
     assertAdmin(state, actorId)
-    const { displayName, description } = change
-    const data = {
-      ...(displayName === undefined || displayName === state.displayName ? {} : { displayName }),
-      ...(description === undefined || description === state.description ? {} : { description }),
-    }
-    return Object.keys(data).length === 0 ? [] : [{ type: 'NamespaceUpdated', data }]
+    return [...changedDetails(state, change), ...changedRetention(state, change)]
   }
 
 /** Changes the avatar, as an admin. Its bytes are stored before. @throws Rejected not_found, forbidden */

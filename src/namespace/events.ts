@@ -18,6 +18,9 @@ export type NamespaceType = z.infer<typeof NamespaceType>
 export const ClaimedBy = z.enum(['system', 'user'])
 export type ClaimedBy = z.infer<typeof ClaimedBy>
 
+/** After how many days without a change traces may be deleted: at most about a hundred years. */
+export const RetentionDays = z.int().min(1).max(36_500)
+
 /** Stream `namespace-<id>`: the namespace with its members and invites. Times are milliseconds. */
 export const NamespaceEvent = z.discriminatedUnion('type', [
   event('NamespaceCreated', {
@@ -30,6 +33,8 @@ export const NamespaceEvent = z.discriminatedUnion('type', [
   }),
   event('NamespaceUpdated', { displayName: z.string().optional(), description: z.string().optional() }),
   event('AvatarChanged', { storageId: z.string() }),
+  /** Traces that have not changed for so many days are deleted; null: they are kept for ever, as before the first such event. */
+  event('RetentionChanged', { retentionDays: RetentionDays.nullable() }),
   event('MemberJoined', {
     userId: z.string(),
     role: Role,

@@ -18,6 +18,7 @@ type NamespaceRow = {
   description: string | null
   type: NamespaceType
   avatar_storage_id: string | null
+  retention_days: number | null
   role: Role | null
 }
 
@@ -28,10 +29,11 @@ const toView = (row: NamespaceRow): NamespaceView => ({
   ...(row.description === null ? {} : { description: JSON.parse(row.description) as string }),
   type: row.type,
   ...(row.role === null ? {} : { role: row.role }),
+  ...(row.role === null || row.retention_days === null ? {} : { retentionDays: row.retention_days }),
   ...avatarField(row.slug, row.avatar_storage_id),
 })
 
-const columns = 'n.id, n.slug, n.display_name, n.description, n.type, n.avatar_storage_id, m.role'
+const columns = 'n.id, n.slug, n.display_name, n.description, n.type, n.avatar_storage_id, n.retention_days, m.role'
 
 const oneStatement = `
   select ${columns} from namespaces n left join members m on m.namespace_id = n.id and m.user_id = $2 where n.id = $1`

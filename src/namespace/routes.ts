@@ -7,7 +7,7 @@ import { Key, LongText, ShortText } from '../http/keys.ts'
 import { answers, ok } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
 import { type DecideNamespace, type Namespace, createNamespace, requireNamespace, updateNamespace } from './decide.ts'
-import { NamespaceType } from './events.ts'
+import { NamespaceType, RetentionDays } from './events.ts'
 import { idOfSlug, namespaceById, namespacesOf } from './queries.ts'
 import { isReserved, normalizeSlug } from './slug.ts'
 import { NamespaceInfo, NamespaceView, toNamespaceView } from './views.ts'
@@ -40,6 +40,14 @@ const Update = z
   .object({
     displayName: ShortText.meta(fieldMeta.displayName).optional(),
     description: LongText.meta(fieldMeta.description).optional(),
+    retentionDays: RetentionDays.nullable()
+      .meta({
+        description:
+          'Traces that have not changed for so many days are deleted, and erased, by the service; `null`: they are kept ' +
+          'for ever, as without it',
+        examples: [365],
+      })
+      .optional(),
   })
   .meta({
     id: 'NamespaceUpdate',
@@ -133,8 +141,8 @@ export const namespaceRoutes = (app: FastifyInstance, service: NamespaceServices
       schema: {
         summary: 'Change a namespace, as an admin',
         description:
-          'What is not given stays; the same again changes nothing. The slug cannot be changed. Errors: `forbidden` ' +
-          '(403) for who is no admin; `not_found` (404).',
+          'What is not given stays; the same again changes nothing. The slug cannot be changed. `retentionDays` takes ' +
+          'effect within about a minute. Errors: `forbidden` (403) for who is no admin; `not_found` (404).',
         tags,
         params: Params,
         body: Update,
@@ -142,7 +150,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: NamespaceServices
       },
     },
     async (request, reply) => {
-      const change = pickDefined(request.body, ['displayName', 'description'])
+      const change = pickDefined(request.body, ['displayName', 'description', 'retentionDays'])
       const decide = updateNamespace(requireCaller(request).userId, change)
       return ok(reply, { namespace: await writeNamespace(request, idOfSlug(request.params.slug), decide) })
     },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { count, id as idOf, text, time } from '../http/fields.ts'
 import { UserView } from '../user/queries.ts'
 import type { PresentNamespace } from './decide.ts'
-import { NamespaceType, Role } from './events.ts'
+import { NamespaceType, RetentionDays, Role } from './events.ts'
 import { type Invite, inviteState } from './invite.ts'
 
 const slug = text('The name of the namespace in addresses, unique in the service', 'my-team')
@@ -18,6 +18,11 @@ export const NamespaceView = z
     description: text('What the namespace is for').optional(),
     type: NamespaceType,
     role: Role.meta({ description: 'The role of the caller; absent for one who is no member' }).optional(),
+    retentionDays: RetentionDays.meta({
+      description:
+        'Traces that have not changed for so many days are deleted; absent: they are kept for ever. For members only',
+      examples: [365],
+    }).optional(),
     avatarUrl,
   })
   .meta({ id: 'Namespace', description: 'A namespace: the owner of traces' })
@@ -84,7 +89,7 @@ export const avatarField = (slug: string, storageId: string | null | undefined):
 
 /** The view of a namespace from its state, for an answer to a write; without `role` when the user is no member. */
 export const toNamespaceView = (id: string, state: PresentNamespace, userId: string): NamespaceView => {
-  const { slug, displayName, description, type } = state
+  const { slug, displayName, description, type, retentionDays } = state
   const role = state.members.get(userId)?.role
   return {
     id,
@@ -93,6 +98,7 @@ export const toNamespaceView = (id: string, state: PresentNamespace, userId: str
     ...(description === undefined ? {} : { description }),
     type,
     ...(role === undefined ? {} : { role }),
+    ...(role === undefined || retentionDays === undefined ? {} : { retentionDays }),
     ...avatarField(slug, state.avatarStorageId),
   }
 }

@@ -23,6 +23,7 @@ import { poolSizes } from '../postgres/pool-sizes.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { newFlow } from '../realtime/flow.ts'
 import { newLastUsedTimes } from '../session/last-used.ts'
+import { newWakeup } from '../erasure/wakeable-sleep.ts'
 import { newHandshakes } from '../signin/handshakes.ts'
 import { newCaches } from './caches.ts'
 import { installGauges, installRealtimeGauges } from './gauges.ts'
@@ -126,6 +127,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   }
   quarantine.onChange(() => forget(lastSeen.position()))
   log.onChange(caches.restart)
+  const retentionWakeup = newWakeup()
   const subscription = subscribeCaches({
     log,
     codec,
@@ -136,6 +138,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     observe: (event) => {
       transactors.observe(event)
       caches.observe(event)
+      if (event.type === 'RetentionChanged') retentionWakeup.wake()
     },
     forget,
   })
@@ -159,6 +162,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     databaseUrl,
     transactors,
     assertWritable,
+    retentionWakeup,
     now,
     logger,
   })

@@ -6,12 +6,17 @@ import type { Codec } from '../engine/codec.ts'
 import type { OpenGroups } from '../engine/open-groups.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import type { Reads } from '../engine/reads.ts'
+import type { Watermark } from '../engine/watermark.ts'
+import { countDue } from '../erasure/pending-erasures.ts'
 import { startErasure } from '../erasure/process.ts'
+import type { Wakeup } from '../erasure/wakeable-sleep.ts'
 import type { EventLog } from '../log/log.ts'
 import { type CatalogueProcess, startCatalogueProcess } from '../models/process.ts'
 import { providerIds } from '../models/queries.ts'
 import { newRefresh } from '../models/refresh.ts'
 import type { PoolSizes } from '../postgres/pool-sizes.ts'
+import { newClockCheck } from '../postgres/clock-check.ts'
+import { startRetention } from '../retention/process.ts'
 import { startSummaries } from '../summary/process.ts'
 import type { Transactors } from './transactors.ts'
 
@@ -26,6 +31,10 @@ export type ProcessesOptions = {
   readonly operations: pg.Pool
   readonly transactors: Transactors
   readonly assertWritable: () => void
+  /** The last position that this node has seen. */
+  readonly lastSeen: Pick<Watermark, 'position'>
+  /** Woken when the retention of a namespace has changed. */
+  readonly retentionWakeup: Wakeup
   readonly outage: OutageLog
   /** The clock, in milliseconds. */
   readonly now: () => number
@@ -38,7 +47,29 @@ export type Processes = {
   close(): Promise<void>
 }
 
-/** Starts the processes of the role `worker`: erasure, summaries, and the refresh of the model registry. */
+const CAUGHT_UP_MS = 5_000
+
+const startRetentionProcess = (options: ProcessesOptions) => {
+  const { databaseUrl: url, groups, reads, operations: pool, transactors, lastSeen } = options
+  const { assertWritable, retentionWakeup: wakeup, outage, now, logger } = options
+  const { watermark } = groups.main
+  return startRetention({
+    url,
+    reads,
+    namespaces: transactors.written.namespaces,
+    traces: transactors.written.traces,
+    caughtUp: (position = lastSeen.position()) => watermark.waitFor(position, CAUGHT_UP_MS),
+    pendingErasures: () => countDue(pool),
+    clockProblem: newClockCheck({ pool, now }).problem,
+    wakeup,
+    assertWritable,
+    now,
+    outage,
+    logger,
+  })
+}
+
+/** Starts the processes of the role `worker`: erasure, retention, summaries, and the refresh of the model registry. */
 export const startProcesses = (options: ProcessesOptions): Processes => {
   const { config, databaseUrl: url, sizes, log, codec, groups, reads, operations: pool, transactors } = options
   const { assertWritable, outage, now, logger } = options
@@ -63,8 +94,9 @@ export const startProcesses = (options: ProcessesOptions): Processes => {
     logger,
     outage,
   })
+  const retention = startRetentionProcess(options)
   const close = async () => {
-    await Promise.all([catalogue.close(), erasure.close(), summaries.close()])
+    await Promise.all([catalogue.close(), erasure.close(), summaries.close(), retention.close()])
   }
   return { catalogue, close }
 }

@@ -162,20 +162,25 @@ export const patch =
     return update(trace, given)
   }
 
+const deleted = (trace: PresentTrace): TraceEvent[] => {
+  const { externalId, namespaceId, createdBy, createdAt, counts, earlier } = trace
+  const { messageCount } = counts
+  return [
+    { type: 'TraceDeleted', data: { externalId, namespaceId, createdBy, createdAt, messageCount, ...toldOf(earlier) } },
+  ]
+}
+
 /** Deletes a trace. The event stands for itself: everything before it is erased. */
 export const remove =
   (writer: Member): Decide =>
   ({ trace }) => {
     if (trace.is === 'absent') throw new Rejected('not_found', 'Not found')
     assertMayWrite(trace, writer)
-    const { externalId, namespaceId, createdBy, createdAt, counts, earlier } = trace
-    const data = {
-      externalId,
-      namespaceId,
-      createdBy,
-      createdAt,
-      messageCount: counts.messageCount,
-      ...toldOf(earlier),
-    }
-    return [{ type: 'TraceDeleted', data }]
+    return deleted(trace)
   }
+
+/** Deletes a trace for the service itself, unless it has changed at `since` or later (milliseconds), or is gone. */
+export const removeUnchanged =
+  (since: number): Decide =>
+  ({ trace }) =>
+    trace.is === 'present' && trace.updatedAt < since ? deleted(trace) : []

@@ -1,6 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
 import { readModels } from '../../projections/index.ts'
+import { schemaOf } from '../../src/engine/group.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { newWatermark } from '../../src/engine/watermark.ts'
 import { newQuarantine } from '../../src/engine/quarantine.ts'
@@ -22,6 +23,8 @@ import { realtimePush } from './realtime-push.ts'
 import { bareBatches, bareCommits, bareCopy, hello } from './yardsticks.ts'
 import type { World } from './world.ts'
 import { outage } from '../support/silent.ts'
+
+const schema = schemaOf(readModels)
 
 export type Row = { name: string; value: number; unit: string; yardstick: number; ratio: number }
 export type Setting = { readonly world: World; readonly helloUrl: string; readonly ms: number }
@@ -237,7 +240,7 @@ const feedSession = async ({ world, ms }: Setting) => {
   const { namespaceId } = JSON.parse(text).data.session
   const values = [Number.MAX_SAFE_INTEGER, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, namespaceId]
   const bare = async () => {
-    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, 'rm_5')
+    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, schema)
     const result = await rate(8, ms / 2, async () => {
       await pool.query({ name: 'feed', text: sessionFeedStatement, values })
       return 1
@@ -294,7 +297,7 @@ const rebuild = ({ world }: Setting) =>
         )
     }
     const once = async () => {
-      await onServer(url, 'drop schema if exists rm_5 cascade')
+      await onServer(url, `drop schema if exists ${schema} cascade`)
       const watermark = newWatermark()
       const logger = { info: () => {}, error: console.error }
       const started = performance.now()

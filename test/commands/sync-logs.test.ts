@@ -2,6 +2,8 @@ import { cpSync, globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { readModels } from '../../projections/index.ts'
+import { schemaOf } from '../../src/engine/group.ts'
 import { writeCredentials } from '../../src/sync/login/credentials.ts'
 import { readSession } from '../sync/support/read-session.ts'
 import { sharedData } from '../sync/support/shared-data.ts'
@@ -11,6 +13,8 @@ import { startDouble } from '../support/eventstoredb/server.ts'
 import { openApp } from '../support/open-app.ts'
 import { assertSame, messagesOf, tokenIn } from './support/api.ts'
 import { type User, inTemporary, newUser } from './support/processes.ts'
+
+const schema = schemaOf(readModels)
 
 const test = suite('sync, with the log in Postgres and in EventStoreDB')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
@@ -29,7 +33,7 @@ const openServer = async (EVENTSTORE_URL: string) => {
   /** The read models, without what is made up anew for each session: its id and its token. */
   const models = async (): Promise<Record<string, string[]>> => {
     await service.visible(await service.log.head())
-    const dump = await dumpSchema(database.url, 'rm_5', { places: false })
+    const dump = await dumpSchema(database.url, schema, { places: false })
     return { ...dump, sessions: dump['sessions']!.map(() => 'a session') }
   }
   const end = async () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
+import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { type MessageUpsert, toUpsert } from '../../src/trace/message.ts'
 import { step } from '../trace/arbitraries.ts'
@@ -11,6 +12,8 @@ import { dumpSchema } from '../support/compare.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { sweepAll } from '../support/sweep.ts'
+
+const schema = schemaOf(readModels)
 
 const test = suite('engine/rebuild')
 
@@ -24,9 +27,9 @@ test('a rebuild ends in the same rows as the live read models, to the letter', a
     fc.asyncProperty(fc.array(fc.tuple(fc.boolean(), step), { minLength: 1, maxLength: 15 }), async (steps) => {
       for (const [first, wanted] of steps) await take(engine, first ? id : other, namespaceId, wanted)
       await sweepAll(url)
-      const live = await dumpSchema(url, 'rm_5')
+      const live = await dumpSchema(url, schema)
       await rebuild({ url, group: readModels, log, codec })
-      assert.equal(await dumpSchema(url, 'rm_5'), live)
+      assert.equal(await dumpSchema(url, schema), live)
     }),
     { numRuns: 6 },
   )
@@ -56,9 +59,9 @@ test('a batch that adds, changes, takes away and adds again ends in the same row
     for (const wanted of [put, ...rewritten, { do: 'delete' } as const, put, ...rewritten.slice(0, 3)])
       await take(engine, made, namespaceId, wanted)
     await sweepAll(url)
-    const live = await dumpSchema(url, 'rm_5')
+    const live = await dumpSchema(url, schema)
     await rebuild({ url, group: readModels, log: engine.log, codec: engine.codec })
-    assert.equal(await dumpSchema(url, 'rm_5'), live)
+    assert.equal(await dumpSchema(url, schema), live)
   } finally {
     await engine.close()
     await database.drop()
@@ -98,9 +101,9 @@ test('writers and readers go on while read models are rebuilt', async () => {
     stop = true
   })
   await writing
-  const live = await dumpSchema(url, 'rm_5')
+  const live = await dumpSchema(url, schema)
   await rebuild({ url, group: readModels, log, codec })
-  assert.equal(await dumpSchema(url, 'rm_5'), live)
+  assert.equal(await dumpSchema(url, schema), live)
   assert.is(failures, 0, 'a read after a write did not see it')
   await engine.close()
   await database.drop()

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
+import { schemaOf } from '../../src/engine/group.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { newWatermark } from '../../src/engine/watermark.ts'
 import { newQuarantine } from '../../src/engine/quarantine.ts'
@@ -16,6 +17,8 @@ import { openEngine } from '../support/engine.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { sweepAll } from '../support/sweep.ts'
 import { outage, silent } from '../support/silent.ts'
+
+const schema = schemaOf(readModels)
 
 type Scene = { database: Database; sql: pg.Client; app: App; token: string }
 
@@ -95,9 +98,9 @@ test('whatever connection is cut while writers write, the read models end as a r
   )
   await until(() => isReady(app))
   await sweepAll(database.url)
-  const live = await dumpSchema(database.url, 'rm_5')
+  const live = await dumpSchema(database.url, schema)
   await rebuild({ url: database.url, group: readModels, log, codec })
-  assert.equal(await dumpSchema(database.url, 'rm_5'), live)
+  assert.equal(await dumpSchema(database.url, schema), live)
 })
 
 test('a second runner stands by, and takes over when the first one is gone', async ({ app, token, database }) => {
@@ -124,7 +127,7 @@ test('another version builds its own schema while this one serves', async ({ app
   const { log } = app.service
   await until(async () => (await log.head()) > 50n)
   const [watermark, quarantine] = [newWatermark(), newQuarantine()]
-  const group = { ...readModels, version: 6 }
+  const group = { ...readModels, version: readModels.version + 1 }
   const runner = startRunner({
     url: database.url,
     group,
@@ -139,8 +142,8 @@ test('another version builds its own schema while this one serves', async ({ app
   over = true
   assert.equal([...(await writing)].sort(), [200])
   await watermark.waitFor(await log.head(), 5_000)
-  for (const schema of ['rm_5', 'rm_6']) await sweepAll(database.url, schema)
-  assert.equal(await dumpSchema(database.url, 'rm_6'), await dumpSchema(database.url, 'rm_5'))
+  for (const name of [schema, schemaOf(group)]) await sweepAll(database.url, name)
+  assert.equal(await dumpSchema(database.url, schemaOf(group)), await dumpSchema(database.url, schema))
   await runner.close()
 })
 
@@ -151,7 +154,7 @@ test('writes are refused while the read models are far behind', async ({ app, sq
     return { status, stored: (error as { details?: { stored: unknown } } | undefined)?.details?.stored }
   }
   await sql.query('begin')
-  await sql.query(`select pg_advisory_xact_lock(hashtext('tracebook swap rm_5'))`)
+  await sql.query(`select pg_advisory_xact_lock(hashtext('tracebook swap ${schema}'))`)
   assert.equal(await put('one'), { status: 503, stored: true })
   await until(async () => (await put('two')).stored === false)
   const head = await app.service.log.head()

@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
+import { schemaOf } from '../../src/engine/group.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { WrongLog } from '../../src/engine/same-log.ts'
@@ -16,6 +17,8 @@ import { dumpSchema } from '../support/compare.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
 import { openApp } from '../support/open-app.ts'
+
+const schema = schemaOf(readModels)
 
 /** A service on a database of its own that has written as many events as every other one of these. */
 const openWritten = async (env: Record<string, string>) => {
@@ -72,18 +75,18 @@ test('a service does not go on with read models that have seen more than its log
     const service = await openApp(database.url, { env })
     await service.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
     await service.close()
-    const before = await dumpSchema(database.url, 'rm_5')
+    const before = await dumpSchema(database.url, schema)
     assert.is(before.sessions!.length, 1)
 
     await refused(openApp(database.url, { env: { EVENTSTORE_URL: '' } }))
     const log = wholeAppends(openPostgresLog({ url: database.url }))
     const codec = newCodec(formats)
     await refused(rebuild({ url: database.url, group: readModels, log, codec })).finally(() => log.close())
-    assert.equal(await dumpSchema(database.url, 'rm_5'), before)
+    assert.equal(await dumpSchema(database.url, schema), before)
 
     const its = wholeAppends(openEventStoreLog({ url: double.url }))
     await rebuild({ url: database.url, group: readModels, log: its, codec }).finally(() => its.close())
-    assert.equal(await dumpSchema(database.url, 'rm_5'), before)
+    assert.equal(await dumpSchema(database.url, schema), before)
     await (await openApp(database.url, { env })).close()
   } finally {
     await double.stop()
@@ -100,14 +103,14 @@ test('two logs in EventStoreDB with as many events at the same positions are tol
   try {
     assert.is(await one.app.service.log.head(), await two.app.service.log.head())
     await one.app.close()
-    const before = await dumpSchema(one.database.url, 'rm_5')
+    const before = await dumpSchema(one.database.url, schema)
     const held = other.store.all().length
     await refused(openApp(one.database.url, { env: { EVENTSTORE_URL: other.url } }))
     const log = wholeAppends(openEventStoreLog({ url: other.url }))
     await refused(
       rebuild({ url: one.database.url, group: readModels, log, codec: newCodec(formats) }).finally(() => log.close()),
     )
-    assert.equal(await dumpSchema(one.database.url, 'rm_5'), before)
+    assert.equal(await dumpSchema(one.database.url, schema), before)
     assert.is(other.store.all().length, held)
     await (await openApp(one.database.url, { env: { EVENTSTORE_URL: double.url } })).close()
   } finally {
@@ -122,7 +125,7 @@ test('another log in PostgreSQL with as many events at the same positions is ref
   try {
     assert.is(await one.app.service.log.head(), await two.app.service.log.head())
     await Promise.all([one.app.close(), two.app.close()])
-    const before = await dumpSchema(one.database.url, 'rm_5')
+    const before = await dumpSchema(one.database.url, schema)
     for (const table of ['log.events', 'log.identity']) {
       const { rows } = await onServer(two.database.url, `select json_agg(t)::text as all from ${table} t`)
       await onServer(one.database.url, `delete from ${table}`)
@@ -130,7 +133,7 @@ test('another log in PostgreSQL with as many events at the same positions is ref
       await onServer(one.database.url, into, [rows[0]!.all])
     }
     await refused(openApp(one.database.url, { env }))
-    assert.equal(await dumpSchema(one.database.url, 'rm_5'), before)
+    assert.equal(await dumpSchema(one.database.url, schema), before)
   } finally {
     await Promise.all([one.database.drop(), two.database.drop()])
   }
@@ -151,14 +154,14 @@ for (const roles of ['api,projector,worker', 'api'])
     try {
       await two.app.close()
       if (roles !== 'api') await one.app.close()
-      const before = await dumpSchema(database.url, 'rm_5')
+      const before = await dumpSchema(database.url, schema)
       const held = other.store.all().length
       address.lead(other.port)
       while (!(await says()).includes('belong to another log')) await put()
       assert.is((await put()).status, 503)
       assert.is((await app.call('GET', '/v1/traces/t1', { token })).status, 200)
       assert.is(other.store.all().length, held)
-      assert.equal(await dumpSchema(database.url, 'rm_5'), before)
+      assert.equal(await dumpSchema(database.url, schema), before)
       address.lead(double.port)
       while ((await says()) !== '') await setTimeout(10)
       assert.is((await put()).status, 200)

@@ -2,12 +2,15 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { readModels } from '../../projections/index.ts'
 import { dropUnused, holdUseLock } from '../../src/engine/schema.ts'
-import { MAIN } from '../../src/engine/group.ts'
+import { MAIN, schemaOf } from '../../src/engine/group.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
+
+const schema = schemaOf(readModels)
 
 type Scene = { database: Database; sql: pg.Client }
 
@@ -78,7 +81,7 @@ test('a service drops what the version before it has left behind', async ({ sql,
   const engine = openEngine(database.url)
   try {
     while ((await schemas(sql)).includes('rm_0')) await setTimeout(5)
-    assert.ok((await schemas(sql)).includes('rm_5'))
+    assert.ok((await schemas(sql)).includes(schema))
   } finally {
     await engine.close()
   }
@@ -100,7 +103,7 @@ test('a projector says itself that it uses its read models', async ({ sql, datab
   const engine = openEngine(database.url)
   try {
     while (engine.runner.state().is !== 'running') await setTimeout(5)
-    const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses rm_5')) as free`)
+    const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses ${schema}')) as free`)
     assert.is(rows[0].free, false)
   } finally {
     await engine.close()
@@ -109,7 +112,7 @@ test('a projector says itself that it uses its read models', async ({ sql, datab
 
 test('a node says that it uses its read models for as long as it runs', async ({ sql, database }) => {
   const isUsed = async () => {
-    const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses rm_5')) as free`)
+    const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses ${schema}')) as free`)
     if (rows[0].free) await sql.query('select pg_advisory_unlock_all()')
     return !rows[0].free
   }

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readModels } from '../../projections/index.ts'
+import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { all } from '../log/support/events.ts'
 import { openBareLog } from '../support/bare-log.ts'
@@ -9,6 +10,8 @@ import { dumpSchema } from '../support/compare.ts'
 import { type Database, freshDatabase, onServer, withConnection } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
+
+const schema = schemaOf(readModels)
 
 type Scene = { database: Database; app: App; token: string }
 
@@ -64,7 +67,7 @@ const placesOf = async ({ url }: Database, text: string): Promise<string[]> => {
     `select type from log.events where data::text like $1 or metadata::text like $1`,
     [`%${text}%`],
   )
-  const models = Object.entries(await dumpSchema(url, 'rm_5'))
+  const models = Object.entries(await dumpSchema(url, schema))
   const tables = models.filter(([, lines]) => lines.some((line) => line.includes(text))).map(([table]) => table)
   return [...told, ...rows.map(({ type }) => String(type)), ...tables]
 }
@@ -130,7 +133,7 @@ test('rows that cannot be erased yet hold up no other trace, and do not show in 
   await holder.connect()
   try {
     await holder.query('begin')
-    await holder.query('select from rm_5.messages where trace_id = $1 for update', [await idOf(app, token, 't')])
+    await holder.query(`select from ${schema}.messages where trace_id = $1 for update`, [await idOf(app, token, 't')])
     assert.is((await call('DELETE', '/v1/traces/t', { token })).status, 200)
     assert.is((await call('PUT', '/v1/traces/third', { token, body: {} })).status, 200)
     await tell(app, token, 't', 'told anew')
@@ -158,10 +161,10 @@ test('a rebuild after an erasure ends in the same read models', async ({ app, da
   for (const trace of ['gone', 'back']) await app.call('DELETE', `/v1/traces/${trace}`, { token })
   await tell(app, token, 'back', 'again')
   await untilErased(database)
-  const live = await dumpSchema(database.url, 'rm_5')
+  const live = await dumpSchema(database.url, schema)
   const { log, codec } = app.service
   await rebuild({ url: database.url, group: readModels, log, codec })
-  assert.equal(await dumpSchema(database.url, 'rm_5'), live)
+  assert.equal(await dumpSchema(database.url, schema), live)
 })
 
 test.run()

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { readModels } from '../../projections/index.ts'
+import { schemaOf } from '../../src/engine/group.ts'
 import { dumpSchema } from '../support/compare.ts'
 import { freshDatabase } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
@@ -12,6 +14,8 @@ import { type App, openApp } from '../support/open-app.ts'
 import { sweepAll } from '../support/sweep.ts'
 import { type Told, historySettings, writeCatalogue, writeHistory } from './support/history.ts'
 import { until } from '../support/until.ts'
+
+const schema = schemaOf(readModels)
 
 const test = suite('a service on a copied log')
 const ends: (() => Promise<unknown>)[] = []
@@ -89,7 +93,7 @@ for (const direction of ['to EventStoreDB', 'to Postgres'] as const) {
     const { first, second, told, answers, target } = await copied(direction)
     for (const { url } of [first, second]) await sweepAll(url)
     const [expected, found] = await Promise.all(
-      [first, second].map(({ url }) => dumpSchema(url, 'rm_5', { places: false })),
+      [first, second].map(({ url }) => dumpSchema(url, schema, { places: false })),
     )
     for (const [table, lines] of Object.entries(expected!)) {
       assert.ok(lines.length > 0 || EMPTY.has(table), `the history has nothing for ${table}`)

@@ -61,6 +61,36 @@ test('a user who is no member cannot change a namespace', () =>
     .rejects('forbidden'))
 test('an unknown namespace cannot be changed', () => given().when(updateNamespace('ada', {})).rejects('not_found'))
 
+const kept = (retentionDays: number | null): NamespaceEvent => ({ type: 'RetentionChanged', data: { retentionDays } })
+test('an admin says for how many days traces are kept', () =>
+  given(...staffed)
+    .when(updateNamespace('ada', { retentionDays: 30 }))
+    .emits(kept(30)))
+test('another number of days replaces the first', () =>
+  given(...staffed, kept(30))
+    .when(updateNamespace('ada', { retentionDays: 31 }))
+    .emits(kept(31)))
+test('traces are kept for ever again', () =>
+  given(...staffed, kept(30))
+    .when(updateNamespace('ada', { retentionDays: null }))
+    .emits(kept(null)))
+test('traces that are kept for ever already give no event', () =>
+  given(...staffed)
+    .when(updateNamespace('ada', { retentionDays: null }))
+    .emits())
+test('a name and a retention that change together are an event each', () =>
+  given(...staffed)
+    .when(updateNamespace('ada', { displayName: 'Acme 2', retentionDays: 1 }))
+    .emits(renamed, kept(1)))
+test('a change of the name leaves the retention as it is', () =>
+  given(...staffed, kept(30))
+    .when(updateNamespace('ada', { displayName: 'Acme 2' }))
+    .emits(renamed))
+test('a member cannot say for how long traces are kept', () =>
+  given(...staffed)
+    .when(updateNamespace('bob', { retentionDays: 1 }))
+    .rejects('forbidden'))
+
 const avatarChanged: NamespaceEvent = { type: 'AvatarChanged', data: { storageId: 'one' } }
 test('an admin changes the avatar', () =>
   given(...staffed)

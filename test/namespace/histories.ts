@@ -23,7 +23,8 @@ const code = fc.constantFrom(...codes)
 const role = fc.constantFrom('admin' as const, 'member' as const)
 const text = fc.constantFrom('Acme', '', 'NUL \0', 'half \ud83d', 'ÄÖ')
 
-const change = fc.record({ displayName: text, description: text }, { requiredKeys: [] })
+const retentionDays = fc.constantFrom(null, 1, 365)
+const change = fc.record({ displayName: text, description: text, retentionDays }, { requiredKeys: [] })
 const maxUses = fc.constantFrom({}, { maxUses: 0 }, { maxUses: 1 }, { maxUses: 2 }, { maxUses: 3 })
 
 const intent: fc.Arbitrary<DecideNamespace> = fc.oneof(

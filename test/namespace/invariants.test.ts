@@ -22,7 +22,14 @@ test('whatever is tried, an admin stays and no invite is used more often than it
 
 test('histories reach what they are meant to reach', () => {
   const types = new Set(fc.sample(histories, 300).flatMap((steps) => steps.map(({ event }) => event.type)))
-  for (const type of ['MemberJoined', 'MemberRoleChanged', 'MemberRemoved', 'InviteCreated', 'InviteRevoked'])
+  for (const type of [
+    'RetentionChanged',
+    'MemberJoined',
+    'MemberRoleChanged',
+    'MemberRemoved',
+    'InviteCreated',
+    'InviteRevoked',
+  ])
     assert.ok(types.has(type as never), type)
 })
 

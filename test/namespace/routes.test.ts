@@ -57,6 +57,30 @@ test('texts are returned as they were sent', async () => {
   assert.equal(members.members, [{ user: { id: ada.userId }, role: 'admin', joinedAt: clock.now }])
 })
 
+test('members see for how many days traces are kept, which admins change', async () => {
+  await found('keeps')
+  const patch = (retentionDays: unknown, { token } = ada) =>
+    call('PATCH', '/v1/namespaces/keeps', { token, body: { retentionDays } })
+  const shown = async ({ token }: { token?: string } = {}) =>
+    ((await call('GET', '/v1/namespaces/keeps', { token })).data as { namespace: NamespaceInfo }).namespace
+      .retentionDays
+  assert.is(await shown(ada), undefined)
+  const { data } = await patch(30)
+  assert.is((data as { namespace: NamespaceInfo }).namespace.retentionDays, 30)
+  await accept(bob, (await invite('keeps')).code)
+  assert.equal([await shown(ada), await shown(bob), await shown(eve), await shown()], [30, 30, undefined, undefined])
+  const { data: all } = await call('GET', '/v1/namespaces', { token: bob.token })
+  const mine = (all as { namespaces: NamespaceInfo[] }).namespaces.find(({ slug }) => slug === 'keeps')
+  assert.is(mine?.retentionDays, 30)
+  assert.equal([(await patch(1, bob)).status, (await patch(1, eve)).status], [403, 403])
+  for (const wrong of [0, -1, 1.5, 36_501, '30', true]) assert.is((await patch(wrong)).status, 400, String(wrong))
+  await call('PATCH', '/v1/namespaces/keeps', { token: ada.token, body: { displayName: 'Renamed' } })
+  assert.is(await shown(ada), 30)
+  assert.is((await patch(36_500)).status, 200)
+  await patch(null)
+  assert.is(await shown(ada), undefined)
+})
+
 test('paths that name nothing are 404, keys that cannot be stored 400', async () => {
   for (const [path, status] of [
     ['nowhere', 404],

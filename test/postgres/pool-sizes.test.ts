@@ -20,7 +20,7 @@ test('never shrink when there are more', () => {
 })
 
 test('leave room in the usual 100 of a server for three processes, psql and a backup', () => {
-  assert.equal(poolSizes(28, 1), { reads: 8, log: 4, operations: 3, jobs: 3, limits: 2 })
+  assert.equal(poolSizes(28, 1), { reads: 7, log: 4, operations: 3, jobs: 3, limits: 2 })
   assert.ok(3 * inAll(28, 1) + 10 <= 100 - 3) // the last three are the superuser's
 })
 

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { readModels } from '../../projections/index.ts'
+import { schemaOf } from '../../src/engine/group.ts'
 import { sweepLeftovers } from '../../projections/leftovers.ts'
 import { newClient } from '../../src/postgres/connect.ts'
 import { toUpsert } from '../../src/trace/message.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { take } from '../trace/steps.ts'
+
+const schema = schemaOf(readModels)
 
 const test = suite('projections/leftovers')
 
@@ -36,7 +40,7 @@ const write = async (id: string, namespaceId: string, count: number, text: strin
 }
 
 const count = async (id: string, table: string): Promise<number> =>
-  Number((await client.query(`select count(*) as n from rm_5.${table} where trace_id = $1`, [id])).rows[0].n)
+  Number((await client.query(`select count(*) as n from ${schema}.${table} where trace_id = $1`, [id])).rows[0].n)
 
 const counts = async (id: string) => Promise.all(['messages', 'parts', 'leftovers'].map((table) => count(id, table)))
 
@@ -49,7 +53,7 @@ test('what a deletion leaves behind goes in chunks, and what a later life has wr
   await write(id, namespaceId, 3, 'new')
   let before = await counts(id)
   assert.equal(before, [MESSAGES + 3, 2 * MESSAGES + 6, 1])
-  while (await sweepLeftovers(client, 'rm_5', `trace-${id}`)) {
+  while (await sweepLeftovers(client, schema, `trace-${id}`)) {
     const after = await counts(id)
     const gone = before.map((n, i) => n - after[i]!)
     assert.ok(Math.max(...gone) <= 500 && gone.filter((n) => n > 0).length === 1, `${gone}`)
@@ -65,12 +69,12 @@ test('a trace that is deleted again while it is being swept stays noted', async 
   await take(engine, id, namespaceId, put)
   await write(id, namespaceId, 2, 'old')
   await take(engine, id, namespaceId, { do: 'delete' })
-  await sweepLeftovers(client, 'rm_5')
+  await sweepLeftovers(client, schema)
   await take(engine, id, namespaceId, put)
   await write(id, namespaceId, 2, 'older')
   await take(engine, id, namespaceId, { do: 'delete' })
   assert.equal(await counts(id), [4, 4, 1])
-  while (await sweepLeftovers(client, 'rm_5'));
+  while (await sweepLeftovers(client, schema));
   assert.equal(await counts(id), [0, 0, 0])
 })
 

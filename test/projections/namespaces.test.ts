@@ -99,6 +99,7 @@ const expected = (state: PresentNamespace) => ({
     .sort()
     .map(([code, { useCount, revokedAt }]) => [code, BigInt(useCount), revokedAt !== undefined]),
   texts: [state.displayName, state.description],
+  retention: [state.retentionDays ?? null],
 })
 
 const summary = ({ namespaces, members, invites }: Awaited<ReturnType<typeof shown>>) => {
@@ -106,6 +107,7 @@ const summary = ({ namespaces, members, invites }: Awaited<ReturnType<typeof sho
   return {
     members: members.map(({ user_id, role, joined_at }) => [user_id, role, joined_at]),
     invites: invites.map(({ code, use_count, revoked_at }) => [code, use_count, revoked_at !== null]),
+    retention: namespaces.map(({ retention_days }) => retention_days),
     texts: namespaces.flatMap(({ display_name, description }) => [parsed(display_name), parsed(description)]),
   }
 }

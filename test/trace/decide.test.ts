@@ -13,6 +13,7 @@ import {
   noCounts,
   patch,
   remove,
+  removeUnchanged,
   replace,
   traces,
   upsert,
@@ -125,6 +126,7 @@ const intents = {
   replace: (writer: Member): Decide => replace(writer, fields),
   patch: (writer: Member): Decide => patch(writer, fields),
   remove: (writer: Member): Decide => remove(writer),
+  removeUnchanged: (): Decide => removeUnchanged(NOON + 60_000),
   'upsertMessages, one': (writer: Member) => upsertMessages(writer, [message]),
   'upsertMessages, one with a change': (writer: Member) => upsertMessages(writer, [changedMessage]),
   summarise: (): Decide => summarise(summary, THRESHOLD),
@@ -216,6 +218,24 @@ const specs: Specs = {
     'has messages that are not loaded': removed({ messageCount: 1 }),
     'has other messages, and the message is known to be missing': removed({ messageCount: 1 }),
     'has a summary': removed({ messageCount: 1 }),
+  },
+  removeUnchanged: {
+    'never existed': emits(),
+    'was deleted': emits(),
+    'was deleted and created again': emits(
+      deleted({ createdAt: NOON + 2_000, earlier: [{ createdAt: NOON, deletedAt: NOON + 1_000 }] }),
+    ),
+    'is the writer’s': emits(deleted()),
+    'is another member’s': emits(deleted()),
+    'is another member’s, and the writer an admin': emits(deleted()),
+    'is of a writer who has left': emits(deleted()),
+    'was updated': emits(deleted()),
+    'has the message': emits(deleted({ messageCount: 1 })),
+    'has the changed message': emits(deleted({ messageCount: 1 })),
+    'has the message, whose document is not loaded': emits(deleted({ messageCount: 1 })),
+    'has messages that are not loaded': emits(deleted({ messageCount: 1 })),
+    'has other messages, and the message is known to be missing': emits(deleted({ messageCount: 1 })),
+    'has a summary': emits(deleted({ messageCount: 1 })),
   },
   'upsertMessages, one': {
     ...refused,
@@ -319,10 +339,23 @@ test('an update moves the time of the trace, a summary does not', () => {
   assert.equal(timesOf(unchanged, summarised), [0, 1_000])
 })
 
+test('a trace that has changed since stays, by whatever moved its time', () => {
+  const second = NOON + 1_000
+  for (const change of [unchanged, added(message)]) {
+    given(created, change).when(removeUnchanged(second)).emits()
+    given(created, change)
+      .when(removeUnchanged(second + 1))
+      .emits(deleted())
+  }
+  given(created, summarised)
+    .when(removeUnchanged(NOON + 1))
+    .emits(deleted())
+})
+
 test('who is no member is not told that there is a trace', () => {
   const { past, writer } = states['is of a writer who has left']
   for (const intent of keys(intents)) {
-    if (intent === 'summarise') continue
+    if (intent === 'summarise' || intent === 'removeUnchanged') continue // no client asks for these
     const decide = () => intents[intent](writer)(foldAll(traces, past), NOON, NOON)
     assert.throws(decide, (error: unknown) => error instanceof Rejected && error.hidesExistence)
   }

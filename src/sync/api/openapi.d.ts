@@ -259,7 +259,7 @@ export interface paths {
         head?: never;
         /**
          * Change a namespace, as an admin
-         * @description What is not given stays; the same again changes nothing. The slug cannot be changed. Errors: `forbidden` (403) for who is no admin; `not_found` (404).
+         * @description What is not given stays; the same again changes nothing. The slug cannot be changed. `retentionDays` takes effect within about a minute. Errors: `forbidden` (403) for who is no admin; `not_found` (404).
          */
         patch: operations["patchNamespace"];
         trace?: never;
@@ -1423,6 +1423,11 @@ export interface components {
             type: components["schemas"]["NamespaceType"];
             /** @description The role of the caller; absent for one who is no member */
             role?: components["schemas"]["Role"];
+            /**
+             * @description Traces that have not changed for so many days are deleted; absent: they are kept for ever. For members only
+             * @example 365
+             */
+            retentionDays?: number;
             /** @description The path of the picture on this service; absent without one */
             avatarUrl?: string;
         };
@@ -1473,6 +1478,11 @@ export interface components {
             description?: string;
             type: components["schemas"]["NamespaceType"];
             role: components["schemas"]["Role"];
+            /**
+             * @description Traces that have not changed for so many days are deleted; absent: they are kept for ever. For members only
+             * @example 365
+             */
+            retentionDays?: number;
             /** @description The path of the picture on this service; absent without one */
             avatarUrl?: string;
         };
@@ -1498,6 +1508,11 @@ export interface components {
              * @example All that we did together
              */
             description?: string;
+            /**
+             * @description Traces that have not changed for so many days are deleted, and erased, by the service; `null`: they are kept for ever, as without it
+             * @example 365
+             */
+            retentionDays?: number | null;
         };
         /** @description A session that was just made */
         NewSession: {

@@ -1,0 +1,10 @@
+import { Command } from 'commander'
+import { exitOnUsage } from '../cli/exit.ts'
+import { erasuresCommand } from './audit/erasures.ts'
+
+/** `tracebook audit`: what happened, who did it, and whether what was deleted is gone. */
+export const auditCommand = (): Command =>
+  new Command('audit')
+    .description('Look into what happened, and check it')
+    .exitOverride(exitOnUsage)
+    .addCommand(erasuresCommand())

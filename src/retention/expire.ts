@@ -1,0 +1,65 @@
+import { InQuarantine } from '../engine/rejected.ts'
+import type { Transactor } from '../engine/transact.ts'
+import type { Namespace } from '../namespace/decide.ts'
+import type { NamespaceEvent } from '../namespace/events.ts'
+import { type TraceNeed, type TraceState, removeUnchanged } from '../trace/decide.ts'
+import type { TraceEvent } from '../trace/events.ts'
+import { DAY_MS } from './expired-traces.ts'
+
+export type ExpireOptions = {
+  readonly namespaces: Pick<Transactor<Namespace, NamespaceEvent>, 'transact'>
+  readonly traces: Pick<Transactor<TraceState, TraceEvent, TraceNeed>, 'transact'>
+  /** @throws Unavailable while the service takes no writes */
+  readonly assertWritable: () => void
+  /** The clock, in milliseconds. */
+  readonly now: () => number
+}
+
+/** The trace is deleted, or stays: it has changed since, is gone, or cannot be read. `'off'`: the namespace keeps all. */
+export type Expired = { readonly deletedAt: bigint } | 'stays' | 'off'
+
+/**
+ * How old what is known of the namespace may be when a deletion is decided: a process that was frozen in between, or waits
+ * long for its turn, must not act on a retention that was switched off meanwhile.
+ */
+const VALID_MS = 1_000
+
+/** The retention as the log has it at this moment: read models may lag. */
+const retentionDays = async ({ namespaces }: ExpireOptions, id: string): Promise<number | undefined> => {
+  const answer = (state: Namespace) => (state.is === 'present' ? state.retentionDays : undefined)
+  return (await namespaces.transact(id, { decide: () => [], answer }, {})).answer
+}
+
+/**
+ * Deletes a trace if it has not changed for as long as its namespace keeps traces now. No actor is recorded: the service
+ * does it itself.
+ * @throws Unavailable
+ */
+export const expire = async (options: ExpireOptions, namespaceId: string, traceId: string): Promise<Expired> => {
+  const { traces, assertWritable, now } = options
+  assertWritable()
+  const askedAt = now()
+  const days = await retentionDays(options, namespaceId)
+  if (days === undefined) return 'off'
+  const remove = removeUnchanged(askedAt - days * DAY_MS)
+  const { answer, position } = await traces.transact(
+    traceId,
+    {
+      decide: (state, time, at) => (now() - askedAt > VALID_MS ? [] : remove(state, time, at)),
+      answer: (_, events) => events.length > 0,
+    },
+    {},
+  )
+  return answer ? { deletedAt: position } : 'stays'
+}
+
+/** The same; a stream in quarantine is left as it is. */
+export const expireUnlessQuarantined = (
+  options: ExpireOptions,
+  namespaceId: string,
+  traceId: string,
+): Promise<Expired> =>
+  expire(options, namespaceId, traceId).catch((error: unknown) => {
+    if (error instanceof InQuarantine) return 'stays'
+    throw error
+  })

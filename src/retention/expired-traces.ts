@@ -1,0 +1,49 @@
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+
+export const DAY_MS = 86_400_000
+
+/** The end of the page before; a trace's `updatedDay` counts days since 1970. */
+export type After = { readonly updatedDay: bigint; readonly id: string }
+
+export type ExpiredTrace = After
+
+export const START: After = { updatedDay: -1n, id: '00000000-0000-0000-0000-000000000000' }
+
+/** The index `namespaces_retention` holds these namespaces only: most keep their traces for ever. */
+export const keepingStatement = `
+  select id, retention_days from namespaces where retention_days is not null and id > $1 order by id limit $2`
+
+/** By the day of the last change, which is indexed; the exact time sorts out those of the last day. */
+export const expiredStatement = `
+  select updated_day as "updatedDay", id from traces
+  where namespace_id = $1 and updated_day <= $2 and updated_at < $3 and (updated_day, id) > ($4, $5)
+  order by updated_day, id limit $6`
+
+const NAMESPACES = 500
+
+type KeepingRow = { id: string; retention_days: number }
+
+/** The namespaces whose traces are not kept for ever, with the number of days. */
+export async function* namespacesWithRetention(reads: Reads<ReadTables>) {
+  let after = START.id
+  for (;;) {
+    const rows = await reads.rows<KeepingRow & Row>('retention-namespaces', keepingStatement, [after, NAMESPACES])
+    for (const { id, retention_days: days } of rows) yield { id, days }
+    if (rows.length < NAMESPACES) return
+    after = rows.at(-1)!.id
+  }
+}
+
+/** Traces of a namespace that last changed before `since` (milliseconds), the oldest day first. */
+export const expiredTraces = (
+  reads: Reads<ReadTables>,
+  namespaceId: string,
+  since: number,
+  after: After,
+  limit: number,
+): Promise<ExpiredTrace[]> => {
+  const lastDay = Math.floor(since / DAY_MS)
+  const values = [namespaceId, lastDay, since, after.updatedDay, after.id, limit]
+  return reads.rows<ExpiredTrace & Row>('retention-traces', expiredStatement, values)
+}

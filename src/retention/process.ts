@@ -1,0 +1,161 @@
+import type { ReadTables } from '../../projections/index.ts'
+import type { OutageLog } from '../engine/outage.ts'
+import type { Reads } from '../engine/reads.ts'
+import { Unavailable } from '../engine/rejected.ts'
+import { isOutage } from '../engine/retryable-errors.ts'
+import type { Wakeup } from '../erasure/wakeable-sleep.ts'
+import type { MinimalLogger } from '../logger.ts'
+import { pause } from '../pause.ts'
+import { destroyConnection, newClient } from '../postgres/connect.ts'
+import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
+import { type After, DAY_MS, START, expiredTraces, namespacesWithRetention } from './expired-traces.ts'
+import { type ExpireOptions, expireUnlessQuarantined } from './expire.ts'
+
+export type RetentionOptions = ExpireOptions & {
+  readonly url: string
+  readonly reads: Reads<ReadTables>
+  /** Resolves when the read models show a position, by default the last one that this node has seen. @throws Unavailable */
+  readonly caughtUp: (position?: bigint) => Promise<void>
+  /** How many deleted traces wait for their erasure. */
+  readonly pendingErasures: () => Promise<number>
+  /** Says that this node's clock is wrong; undefined when it is right. */
+  readonly clockProblem: () => Promise<string | undefined>
+  /** Woken when the retention of a namespace has changed. */
+  readonly wakeup: Wakeup
+  /** How long to sleep when nothing was to be deleted, in milliseconds. Default: a minute. */
+  readonly pollMs?: number
+  readonly outage: OutageLog
+  readonly logger: Pick<MinimalLogger, 'info' | 'warn'>
+}
+
+export type Retention = { close(): Promise<void> }
+
+const LOCK = 'tracebook retention'
+const PART_NAME = 'retention'
+const STATEMENT_MS = 30_000
+const POLL_MS = 60_000
+const RETRY_MS = 2_000
+const RECONNECT_MS = 500
+const CLOSE_TIMEOUT_MS = 2_000
+/** So many traces are deleted before others have their turn, among them the erasures that clients ask for. */
+const CHUNK = 20
+const ERASURE_WAIT_MS = 10_000
+const ERASURE_POLL_MS = 50
+
+/**
+ * Deletes traces that have not changed for as long as their namespace keeps them: by the same decision and the same event as
+ * a DELETE, which erasure then follows. One worker leads; it may be killed at any point, because what it left is found again.
+ * A former leader that goes on does no harm: a decision deletes only what is due at that moment.
+ */
+export const startRetention = (options: RetentionOptions): Retention => {
+  const { url, reads, caughtUp, pendingErasures, clockProblem, wakeup, now, outage, logger } = options
+  const { pollMs = POLL_MS } = options
+  const stop = new AbortController()
+  let current: LeaderSession | undefined
+  let lastClockProblem: string | undefined
+
+  /** Deletes what is due among one chunk; gives how many, and where the next chunk begins unless this was the last one. */
+  const expireChunk = async (namespace: { id: string; days: number }, after: After, signal: AbortSignal) => {
+    const since = now() - namespace.days * DAY_MS
+    const found = await expiredTraces(reads, namespace.id, since, after, CHUNK)
+    let deleted = 0
+    let reached = 0n
+    for (const { id } of found) {
+      signal.throwIfAborted()
+      const outcome = await expireUnlessQuarantined(options, namespace.id, id)
+      if (outcome === 'off') return { deleted, next: undefined }
+      if (outcome === 'stays') continue
+      deleted += 1
+      reached = outcome.deletedAt
+    }
+    await caughtUp(reached)
+    return { deleted, next: found.length < CHUNK ? undefined : found.at(-1) }
+  }
+
+  /** Waits until what was deleted is erased, so that an erasure that a client asks for never waits behind very many. */
+  const untilErased = async (signal: AbortSignal) => {
+    const deadline = performance.now() + ERASURE_WAIT_MS
+    while ((await pendingErasures()) > 0 && performance.now() < deadline && !signal.aborted)
+      await pause(ERASURE_POLL_MS, signal)
+  }
+
+  const expireNamespace = async (namespace: { id: string; days: number }, signal: AbortSignal) => {
+    let total = 0
+    let after: After | undefined = START
+    while (after && !signal.aborted && !(await isClockWrong())) {
+      const started = performance.now()
+      const { deleted, next }: Awaited<ReturnType<typeof expireChunk>> = await expireChunk(namespace, after, signal)
+      total += deleted
+      after = next
+      if (deleted === 0) continue
+      await untilErased(signal)
+      await pause(performance.now() - started, signal) // at most half of the time, so that others are not held up
+    }
+    if (total > 0) logger.info({ namespace: namespace.id, traces: total }, 'deleted what the namespace keeps no longer')
+  }
+
+  /** A clock that runs ahead would delete everything at once. */
+  const isClockWrong = async (): Promise<boolean> => {
+    const problem = await clockProblem()
+    if (problem && !lastClockProblem) logger.warn({ reason: problem }, 'retention waits until the clock is right')
+    lastClockProblem = problem
+    return problem !== undefined
+  }
+
+  const expireAll = async (signal: AbortSignal) => {
+    await caughtUp()
+    for await (const namespace of namespacesWithRetention(reads)) {
+      signal.throwIfAborted()
+      await expireNamespace(namespace, signal)
+    }
+  }
+
+  const expireUntilStopped = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      const isDone = await expireAll(signal).then(
+        () => true,
+        (error: unknown) => {
+          if (signal.aborted || error instanceof Unavailable) return false // whatever is away is logged by others
+          throw error
+        },
+      )
+      await wakeup.sleep(isDone ? pollMs : Math.min(RETRY_MS, pollMs), signal)
+    }
+  }
+
+  const runOnce = async () => {
+    const leader = await openLeaderSession(url, newClient(url, 'retention', STATEMENT_MS))
+    outage.recovered(PART_NAME)
+    current = leader
+    try {
+      const signal = AbortSignal.any([stop.signal, leader.lost])
+      if (await leader.acquire(LOCK, stop.signal)) await expireUntilStopped(signal)
+    } finally {
+      current = undefined
+      await leader.close()
+    }
+  }
+
+  const logFailure = (error: Error) => {
+    if (stop.signal.aborted) return
+    if (isOutage(error)) return outage.failed(PART_NAME, error)
+    logger.warn({ reason: error.message }, 'retention begins again')
+    return pause(RETRY_MS, stop.signal)
+  }
+
+  const runUntilStopped = async () => {
+    while (!stop.signal.aborted) {
+      await runOnce().catch(logFailure)
+      await pause(RECONNECT_MS, stop.signal)
+    }
+  }
+
+  const running = runUntilStopped()
+  const close = async () => {
+    stop.abort()
+    const timeout = setTimeout(() => current && destroyConnection(current.client), CLOSE_TIMEOUT_MS)
+    await running
+    clearTimeout(timeout)
+  }
+  return { close }
+}

@@ -1,5 +1,5 @@
 import type { Agent } from './agent.ts'
-import { claudeCode } from './claude-code.ts'
+import { claudeCode } from './claude-code/index.ts'
 
 /** The agents whose sessions are uploaded. */
 export const agents: readonly Agent[] = [claudeCode]

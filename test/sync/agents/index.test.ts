@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Agent } from '../../../src/sync/agents/agent.ts'
-import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
+import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { agentOf } from '../../../src/sync/agents/index.ts'
 
 const test = suite('sync/agents')

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
+import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'
 import { tempFolder } from '../support/temp.ts'
 

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
+import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'
 import { tempFolder } from '../support/temp.ts'
 

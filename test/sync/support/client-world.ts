@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
+import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { newApiClient } from '../../../src/sync/api/client.ts'
 import { connect } from '../../../src/sync/login/connect.ts'
 import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { SessionFile, SessionMessage } from '../../../src/sync/agents/agent.ts'
-import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
+import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 
 type Read = {
   readonly session: SessionFile

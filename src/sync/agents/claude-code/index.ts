@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import type { Agent, SessionFile } from './agent.ts'
-import { entries } from './claude-code/entries.ts'
-import { messagesOf } from './claude-code/messages.ts'
-import { externalIdOf, readOutline, traceFields } from './claude-code/outline.ts'
+import type { Agent, SessionFile } from '../agent.ts'
+import { entries } from './entries.ts'
+import { messagesOf } from './messages.ts'
+import { externalIdOf, readOutline, traceFields } from './outline.ts'
 
 const id = 'claude-code'
 
@@ -28,7 +28,7 @@ const readSession: Agent['readSession'] = async (path, { size, onMalformed }): P
 
 /**
  * Claude Code stores sessions as `<root>/<encoded cwd>/<session id>.jsonl`, and sub-agents as `agent-<id>.jsonl`;
- * `claude-code/README.md` describes how they are read. Raise `version` when the same file gives other messages than before.
+ * `README.md` describes how they are read. Raise `version` when the same file gives other messages than before.
  */
 export const claudeCode: Agent = {
   id,

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import { escapeControls } from '../cli/escape.ts'
 import { runCommand, exitOnUsage } from '../cli/exit.ts'
 import { agents } from '../sync/agents/index.ts'
-import { findSessionFiles } from '../sync/agents/session-files.ts'
+import { type SearchedHome, findSessionFiles } from '../sync/agents/session-files.ts'
 import { newApiClient } from '../sync/api/client.ts'
 import { withNotice, realTiming } from '../sync/api/retry.ts'
 import { configDir, serverAddress } from '../sync/config.ts'
@@ -62,6 +62,9 @@ const newReporter = ({ json }: Options): Reporter => {
   return process.stderr.isTTY ? barReporter(output) : lineReporter(output)
 }
 
+/** The folders in which the agents' sessions are looked for. */
+const foldersOf = ({ env, home }: SearchedHome) => agents.flatMap((agent) => agent.roots(env, home))
+
 const sync = async (paths: readonly string[], options: Options): Promise<number> => {
   const { visibility, dryRun = false, force = false, json = false } = options
   const [server, config, report] = [
@@ -69,19 +72,19 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
     configDir(process.env),
     newReporter(options),
   ]
-  const roots = agents.flatMap((agent) => agent.roots(process.env, homedir()))
   const unreadable: { readonly file: string; readonly message: string }[] = []
-  const files = await findSessionFiles(agents, paths, roots, (file, message) => unreadable.push({ file, message }))
+  const searched = { env: process.env, home: homedir() }
+  const files = await findSessionFiles(agents, paths, searched, (file, message) => unreadable.push({ file, message }))
   const timing = withNotice(realTiming, (text) => void process.stderr.write(text))
   const connection = await connect({ config, server, slug: options.namespace, readOnly: dryRun }, (url, token) =>
     newApiClient(url, token, timing),
   )
   if (files.length === 0 && !json)
-    console.error(escapeControls(`No session files in ${(paths.length > 0 ? paths : roots).join(', ')}.`))
+    console.error(escapeControls(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`))
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
   for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
   const states = openFileStates(config, server, connection.namespaceId)
-  const job = { connection, states, agents, visibility, dryRun, force, report }
+  const job = { connection, states, visibility, dryRun, force, report }
   return (await syncFiles(job, files, unreadable.length)).exitCode
 }
 

@@ -35,10 +35,10 @@ export const newWorld = async () => {
   const sync = async ({ slug, visibility, dryRun = false, force = false }: Options = {}): Promise<Run> => {
     const events: SyncEvent[] = []
     const report = (event: SyncEvent) => void events.push(event)
-    const files = await findSessionFiles([claudeCode], [sessions], [], () => {})
+    const files = await findSessionFiles([claudeCode], [sessions], { env: {}, home: path }, () => {})
     const connection = await connect({ config, server: server.url, slug, readOnly: dryRun }, api)
     const states = openFileStates(config, server.url, connection.namespaceId)
-    const job = { connection, states, agents: [claudeCode], visibility, dryRun, force, report }
+    const job = { connection, states, visibility, dryRun, force, report }
     return { summary: await syncFiles(job, files, 0), events }
   }
 

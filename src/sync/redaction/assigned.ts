@@ -5,7 +5,8 @@ import { isPlaceholder } from './placeholder.ts'
 const names =
   /secret|token|passw(?:or)?d|passphrase|(?:api|access|private|signing|encryption|auth)[-_]?key|credential|bearer/gi
 /** What stands between such a name and its value, in code, JSON, YAML, shell or a header. */
-const assignment = /(?:[-_][A-Za-z0-9]{1,20}){0,2}["'`\\]{0,4}\s{0,4}(?::=|=>|=|:|\s)\s{0,4}["'`\\]{0,4}/y
+const assignment =
+  /(?:[-_][A-Za-z0-9]{1,20}){0,2}["'`\\]{0,4}[ \t]{0,4}(?::=|=>|=|:|[ \t](?=["']))[ \t]{0,4}["'`\\]{0,4}/y
 const value = /[A-Za-z0-9+/_=.~!@#%^&*-]{16,256}(?![A-Za-z0-9+/_=~(])/y
 
 /** Bits for each character, of how often each occurs: about 4 for random base64 of 24 characters, below 3.3 for most words. */

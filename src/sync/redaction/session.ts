@@ -18,6 +18,8 @@ export type Redaction = {
 export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
 export type RedactionOptions = {
+  /** Differs when other secrets are found, or allowed, than before: then all sessions are read again. */
+  readonly version: string
   readonly find: FindSecrets
   /** Whether a value that looks like a secret is none, by its hash. */
   readonly isAllowed: (hash: string) => boolean
@@ -85,7 +87,7 @@ const mapFields = (fields: TraceFields, map: MapText): TraceFields =>
   mapTexts(fields, 'trace', (text, where) => map(text, where.slice('trace/'.length))) as TraceFields
 
 /** The secrets of one session: what was found, and what takes the place of each. */
-const newSecrets = ({ find, isAllowed }: RedactionOptions) => {
+const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>) => {
   const redactions: Redaction[] = []
   const replacements = new Map<string, string>()
   const distinct: string[] = []
@@ -138,7 +140,10 @@ export type Redacted = { readonly session: Session; readonly redactions: readonl
  * Takes the secrets out of a session: each is replaced by `[redacted:<rule>]`, and the same one by the same text wherever it
  * occurs. For that all messages are read once before the first of them is given. Throws what reading the session throws.
  */
-export const redactSession = async (session: Session, options: RedactionOptions): Promise<Redacted> => {
+export const redactSession = async (
+  session: Session,
+  options: Omit<RedactionOptions, 'version'>,
+): Promise<Redacted> => {
   const secrets = newSecrets(options)
   const affected = new Set<string>()
   const isEnvPart = newEnvCalls()

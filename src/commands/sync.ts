@@ -1,13 +1,15 @@
 import { homedir } from 'node:os'
 import { Command, Option } from 'commander'
+import { askToConfirm } from '../cli/ask.ts'
 import { escapeControls } from '../cli/escape.ts'
-import { runCommand, exitOnUsage } from '../cli/exit.ts'
+import { UsageError, runCommand, exitOnUsage } from '../cli/exit.ts'
 import { agents } from '../sync/agents/index.ts'
-import { findSessionFiles } from '../sync/agents/session-files.ts'
+import { type SearchedHome, findSessionFiles } from '../sync/agents/session-files.ts'
 import { newApiClient } from '../sync/api/client.ts'
 import { withNotice, realTiming } from '../sync/api/retry.ts'
 import { configDir, serverAddress } from '../sync/config.ts'
 import { connect } from '../sync/login/connect.ts'
+import { readRedactionOptions } from '../sync/redaction/options.ts'
 import type { Reporter } from '../sync/report/events.ts'
 import { barReporter, jsonReporter, lineReporter } from '../sync/report/reporters.ts'
 import { openFileStates } from '../sync/upload/file-states.ts'
@@ -20,6 +22,7 @@ type Options = {
   readonly visibility?: Visibility
   readonly dryRun?: boolean
   readonly force?: boolean
+  readonly redact: boolean
   readonly json?: boolean
 }
 
@@ -33,16 +36,24 @@ A new trace is private unless --visibility says otherwise. A trace that exists k
 its visibility; --visibility changes it, also when the session itself has not changed.
 A trace that was deleted on the server is not uploaded again without --force.
 
+Secrets (keys, tokens, passwords, the values of .env files) are taken out before anything is sent:
+[redacted:<rule>] takes their place. What was found is reported without its value, by rule and place,
+with a hash: one that is no secret is let through once its hash is a line of the file allowed-secrets
+in the configuration folder. --no-redact sends all as it is.
+
 With --json, stdout holds one JSON document a line:
   {"type":"start","server","namespace","files"}
   {"type":"problem","kind","file","line"?,"externalId"?,"message"}
       kind: line_skipped, message_left_out, session_failed, unreadable
   {"type":"notice","file","externalId","message"}
       for example: stored under another id, deleted on the server
+  {"type":"redaction","file","externalId"?,"where","rule","hash"}
+      a secret that was taken out of a message, or of the trace's fields
   {"type":"session","file","externalId"?,"status","messages","new","updated"}
       status: synced, unchanged, empty, deleted, failed
   {"type":"summary","dryRun","synced","unchanged","empty","deleted","failed","messages",
-   "new","updated","skippedLines","leftOutMessages","stopped"?,"exitCode"}   the last one
+   "new","updated","skippedLines","leftOutMessages","redacted","stopped"?,"exitCode"}
+      the last one
   {"type":"error","message","exitCode"}   instead, when the run could not begin
 
 Environment:
@@ -62,6 +73,16 @@ const newReporter = ({ json }: Options): Reporter => {
   return process.stderr.isTTY ? barReporter(output) : lineReporter(output)
 }
 
+/** The folders in which the agents' sessions are looked for. */
+const foldersOf = ({ env, home }: SearchedHome) => agents.flatMap((agent) => agent.roots(env, home))
+
+/** Uploads secrets only after somebody at a terminal has said so. */
+const confirmSecrets = async (): Promise<undefined> => {
+  if (!process.stdin.isTTY) throw new UsageError('--no-redact asks first, which needs a terminal')
+  const isAgreed = await askToConfirm('Passwords, keys and tokens in your sessions will be uploaded as they are.')
+  if (!isAgreed) throw new UsageError('not confirmed')
+}
+
 const sync = async (paths: readonly string[], options: Options): Promise<number> => {
   const { visibility, dryRun = false, force = false, json = false } = options
   const [server, config, report] = [
@@ -69,19 +90,20 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
     configDir(process.env),
     newReporter(options),
   ]
-  const roots = agents.flatMap((agent) => agent.roots(process.env, homedir()))
+  const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
   const unreadable: { readonly file: string; readonly message: string }[] = []
-  const files = await findSessionFiles(agents, paths, roots, (file, message) => unreadable.push({ file, message }))
+  const searched = { env: process.env, home: homedir() }
+  const files = await findSessionFiles(agents, paths, searched, (file, message) => unreadable.push({ file, message }))
   const timing = withNotice(realTiming, (text) => void process.stderr.write(text))
   const connection = await connect({ config, server, slug: options.namespace, readOnly: dryRun }, (url, token) =>
     newApiClient(url, token, timing),
   )
   if (files.length === 0 && !json)
-    console.error(escapeControls(`No session files in ${(paths.length > 0 ? paths : roots).join(', ')}.`))
+    console.error(escapeControls(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`))
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
   for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
   const states = openFileStates(config, server, connection.namespaceId)
-  const job = { connection, states, agents, visibility, dryRun, force, report }
+  const job = { connection, states, redaction, visibility, dryRun, force, report }
   return (await syncFiles(job, files, unreadable.length)).exitCode
 }
 
@@ -95,6 +117,7 @@ export const syncCommand = (): Command =>
     .addOption(new Option('--visibility <visibility>', 'who may read the traces').choices(visibilities))
     .option('--dry-run', 'say what would be uploaded, write nothing')
     .option('--force', 'upload again what was uploaded before')
+    .option('--no-redact', 'upload secrets too (asks first; only on a terminal)')
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)

@@ -1,6 +1,7 @@
-/** One part of a message, as the API takes it. `args` keeps the order of keys and exact numbers (`json.ts`). */
+/** One part of a message, as the API takes it. `args` keeps the order of keys and exact numbers (`support/json.ts`). */
 export type Part =
-  | { readonly type: 'text' | 'thinking'; readonly content: { readonly text: string } }
+  | { readonly type: 'text'; readonly content: { readonly text: string } }
+  | { readonly type: 'thinking'; readonly content: { readonly text: string; readonly durationMs?: number } }
   | {
       readonly type: 'tool_call'
       readonly content: {
@@ -21,8 +22,8 @@ export type Part =
   | { readonly type: 'error'; readonly content: { readonly message: string } }
 
 /**
- * One message of a session. `externalId` is the same each time the file is read. `order` is the number of the message's first
- * line, which stays the same when the file grows. `timestamp` is in milliseconds.
+ * One message of a session. `externalId` is the same each time the session is read. `order` gives its place among the
+ * session's messages: it stays the same when the session grows, and may have gaps. `timestamp` is in milliseconds.
  */
 export type SessionMessage = {
   readonly externalId: string
@@ -33,7 +34,7 @@ export type SessionMessage = {
   readonly parts: readonly Part[]
 }
 
-/** The fields of a session's trace, as far as the session file holds them. */
+/** The fields of a session's trace, as far as the agent stored them. */
 export type TraceFields = {
   readonly agentId: string
   readonly title?: string
@@ -46,30 +47,49 @@ export type TraceFields = {
 }
 
 /**
- * A session file after a first reading. `messages` reads it a second time and yields each message as soon as its last line
- * was read, so that they are never all in memory; they are not sorted by `order`.
+ * A session after a first reading. `messages` reads it a second time and yields each message as soon as it is complete, so
+ * that they are never all in memory; they are not sorted by `order`.
  */
-export type SessionFile = {
+export type Session = {
   readonly externalId: string
   readonly trace: TraceFields
   readonly skippedLines: number
   readonly messages: () => AsyncIterable<SessionMessage>
 }
 
-/** `size` is how many bytes of the file to read; `onMalformed` gets the number of each line that is no JSON object. */
-export type ReadOptions = { readonly size: number; readonly onMalformed: (line: number) => void }
+/** A session where its agent has stored it, before it is read. */
+export type StoredSession = {
+  /** Tells it from all others of this machine: the path of its file; in a database the path, `#` and the session's id. */
+  readonly source: string
+  /** Differs once the session may have changed. Found without reading the session. */
+  readonly stamp: string
+  /** Throws what reading the file throws, but never because of its content. */
+  readonly read: (options: ReadOptions) => Promise<Session>
+}
+
+/** `onMalformed` is told the number of each line that is no JSON object. */
+export type ReadOptions = { readonly onMalformed: (line: number) => void }
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** A coding agent: where it stores its session files, and how to read them. */
+/** A coding agent: where it stores its sessions, and how to read them. */
 export type Agent = {
+  /** The `agentId` of its traces. */
   readonly id: string
-  /** The version of the parser. A file is read again when it was last read with another version. */
+  /** Its name, as people know it. */
+  readonly name: string
+  /** The version of the parser. A session is read again when it was last read with another version. */
   readonly version: number
   /** The folders that are searched by default. `home` is the user's home folder. */
   readonly roots: (env: EnvironmentVariables, home: string) => readonly string[]
-  /** Whether a file in a searched folder is a session file of this agent, by its path. */
+  /** Whether a file below one of the agent's folders holds sessions, by its path. */
   readonly isSessionFile: (path: string) => boolean
-  /** Throws what reading the file throws, but never because of its content. */
-  readonly readSession: (path: string, options: ReadOptions) => Promise<SessionFile>
+  /** How the names of its session files end, such as `.jsonl`: no other file is looked into. */
+  readonly extensions: readonly string[]
+  /** Whether a file in another folder is one of this agent's, by its path and its first 64 KiB as text. */
+  readonly recognises: (path: string, beginning: string) => boolean
+  /** Whether another one of the files that were found holds the same session, and is to be read instead. */
+  readonly isSuperseded?: (path: string, files: ReadonlySet<string>) => boolean
+  /** The sessions of a file: one, or many of a database. Throws what `stat`, or opening the database, throws. */
+  readonly sessions: (path: string) => AsyncIterable<StoredSession>
 }

@@ -1,74 +1,119 @@
-import { readdir, realpath, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { open, readdir, realpath, stat } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import { errorMessage, UsageError } from '../../cli/exit.ts'
-import type { Agent } from './agent.ts'
+import type { Agent, EnvironmentVariables } from './agent.ts'
 
-/** Called for each folder that cannot be read, and for each file that was deleted during the search. */
+/** A file that holds sessions, by its real path, and the agent that has written it. */
+export type SessionFile = { readonly path: string; readonly agent: Agent }
+
+/** Where agents store their sessions on this machine. */
+export type SearchedHome = { readonly env: EnvironmentVariables; readonly home: string }
+
+/** Called for each folder or file that cannot be read, and for each file that was deleted during the search. */
 type ReportUnreadable = (path: string, message: string) => void
+
+/** A folder in which an agent stores its sessions, by its real path. */
+type Root = { readonly folder: string; readonly agent: Agent }
 
 const isMissing = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
 
+/** The folders of all agents that are there. One that is itself a symbolic link is followed. */
+const rootsOf = async (agents: readonly Agent[], { env, home }: SearchedHome): Promise<readonly Root[]> => {
+  const roots: Root[] = []
+  for (const agent of agents)
+    for (const root of agent.roots(env, home)) {
+      const folder = await realpath(root).catch(() => undefined)
+      if (folder !== undefined) roots.push({ folder, agent })
+    }
+  return roots
+}
+
 /**
- * Session files in a folder and all folders below. Symbolic links are not followed: they could lead to files outside that are
- * not meant for upload, or back to a folder above.
+ * The files in a folder and all folders below. Symbolic links are not followed: they could lead to files outside that are not
+ * meant for upload, or back to a folder above.
  */
-async function* filesBelow(
-  agents: readonly Agent[],
-  folder: string,
-  unreadable: ReportUnreadable,
-): AsyncGenerator<string> {
+async function* filesBelow(folder: string, unreadable: ReportUnreadable): AsyncGenerator<string> {
   try {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name)
-      if (entry.isDirectory()) yield* filesBelow(agents, path, unreadable)
-      else if (entry.isFile() && agents.some(({ isSessionFile }) => isSessionFile(path))) yield path
+      if (entry.isDirectory()) yield* filesBelow(path, unreadable)
+      else if (entry.isFile()) yield path
     }
   } catch (error) {
     unreadable(folder, errorMessage(error))
   }
 }
 
-async function* filesOfPath(
-  agents: readonly Agent[],
+const BEGINNING = 1 << 16
+
+const readBeginning = async (path: string): Promise<string> => {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(BEGINNING), position: 0 })
+    return buffer.toString('utf8', 0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * The agent that has written a file: the one in whose folder it lies, else the first one that recognises it; undefined when it
+ * holds no sessions.
+ */
+const agentOf = async (
   path: string,
-  unreadable: ReportUnreadable,
-): AsyncGenerator<string> {
+  { agents, roots }: { readonly agents: readonly Agent[]; readonly roots: readonly Root[] },
+): Promise<Agent | undefined> => {
+  const owners = roots.filter(({ folder }) => path.startsWith(folder + sep)).map(({ agent }) => agent)
+  if (owners.length > 0) return owners.find(({ isSessionFile }) => isSessionFile(path))
+  const candidates = agents.filter(({ extensions }) => extensions.some((extension) => path.endsWith(extension)))
+  if (candidates.length === 0) return undefined
+  const beginning = await readBeginning(path)
+  return candidates.find(({ recognises }) => recognises(path, beginning))
+}
+
+/** The files at a path that the user has named, a file or a folder. Throws UsageError for anything else. */
+async function* filesAt(path: string, unreadable: ReportUnreadable): AsyncGenerator<string> {
   const found = await stat(path).catch((error: unknown) => {
     throw new UsageError(isMissing(error) ? `${path}: no such file or folder` : `${path}: ${errorMessage(error)}`)
   })
-  if (found.isDirectory()) return yield* filesBelow(agents, path, unreadable)
+  if (found.isDirectory()) return yield* filesBelow(path, unreadable)
   if (!found.isFile()) throw new UsageError(`${path}: neither a file nor a folder`)
   yield path
 }
 
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    (error: unknown) => !isMissing(error),
-  )
+const withoutSuperseded = (files: readonly SessionFile[]): readonly SessionFile[] => {
+  const paths = new Set(files.map(({ path }) => path))
+  return files.filter(({ path, agent }) => !agent.isSuperseded?.(path, paths))
+}
 
 /**
- * The session files at `paths`, which are files or folders; without paths those in `roots`, which may be missing. Returns real
- * paths, sorted and without duplicates. A path or root that is itself a symbolic link is followed. Throws UsageError for a
- * path that does not exist or is neither a file nor a folder.
+ * The session files at `paths`, which are files or folders; without paths those in the agents' folders, which may be missing.
+ * Real paths, sorted and without duplicates. A path that is itself a symbolic link is followed. A file that the user has named
+ * is read by the last agent, which is the least strict one, when none recognises it. Throws UsageError for a path that does
+ * not exist or is neither a file nor a folder.
  */
 export const findSessionFiles = async (
   agents: readonly Agent[],
   paths: readonly string[],
-  roots: readonly string[],
+  searched: SearchedHome,
   unreadable: ReportUnreadable,
-): Promise<readonly string[]> => {
-  const files = new Set<string>()
-  const add = async (found: AsyncIterable<string>) => {
-    for await (const file of found)
-      await realpath(file).then(
-        (real) => files.add(real),
-        (error: unknown) => unreadable(file, errorMessage(error)),
-      )
+): Promise<readonly SessionFile[]> => {
+  const roots = await rootsOf(agents, searched)
+  const found = new Map<string, SessionFile>()
+  const add = async (file: string, fallback?: Agent) => {
+    try {
+      const path = await realpath(file)
+      const agent = (await agentOf(path, { agents, roots })) ?? fallback
+      if (agent) found.set(path, { path, agent })
+    } catch (error) {
+      unreadable(file, errorMessage(error))
+    }
   }
-  for (const path of paths) await add(filesOfPath(agents, path, unreadable))
+  for (const path of paths)
+    for await (const file of filesAt(path, unreadable)) await add(file, file === path ? agents.at(-1) : undefined)
   if (paths.length === 0)
-    for (const root of roots) if (await exists(root)) await add(filesBelow(agents, root, unreadable))
-  return [...files].sort()
+    for (const { folder } of roots) for await (const file of filesBelow(folder, unreadable)) await add(file)
+  return withoutSuperseded([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
 }

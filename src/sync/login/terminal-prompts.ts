@@ -1,29 +1,6 @@
-import { createInterface } from 'node:readline/promises'
 import open from 'open'
-import { escapeControlsInLines } from '../../cli/escape.ts'
-import { UsageError } from '../../cli/exit.ts'
+import { askLine, askToConfirm, print } from '../../cli/ask.ts'
 import type { Prompts } from './codehost-login.ts'
-
-const print = (text: string): void => void process.stderr.write(`${escapeControlsInLines(text)}\n`)
-
-/** Reads one line from the terminal. Throws UsageError with the message `missing` when the input ends first. */
-const askLine = async (question: string, missing: string, signal: AbortSignal): Promise<string> => {
-  const { promise: ended, reject } = Promise.withResolvers<never>()
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  lines.once('close', () => reject(new UsageError(missing)))
-  try {
-    return await Promise.race([lines.question(question, { signal }), ended])
-  } finally {
-    ended.catch(() => {})
-    lines.close()
-  }
-}
-
-const askToConfirm = async (description: string): Promise<boolean> => {
-  print(description)
-  const answer = await askLine('Go on? [y/N] ', 'not confirmed', new AbortController().signal)
-  return /^y(es)?$/i.test(answer.trim())
-}
 
 /** For a user who has confirmed in advance, with `--yes`. */
 const printAndConfirm = async (description: string): Promise<boolean> => {

@@ -15,6 +15,8 @@ export type Summary = Tally & {
   readonly failed: number
   readonly skippedLines: number
   readonly leftOutMessages: number
+  /** How many secrets were taken out of what was sent. */
+  readonly redacted: number
   /** Why the run ended early. */
   readonly stopped?: string
   readonly exitCode: number
@@ -31,6 +33,15 @@ export type SyncEvent =
       readonly line?: number
       readonly externalId?: string
       readonly message: string
+    }
+  | {
+      /** A secret that was taken out of a message, or without `externalId` of the trace's fields. */
+      readonly type: 'redaction'
+      readonly file: string
+      readonly externalId?: string
+      readonly where: string
+      readonly rule: string
+      readonly hash: string
     }
   | { readonly type: 'notice'; readonly file: string; readonly externalId: string; readonly message: string }
   | (Tally & {

@@ -21,6 +21,7 @@ const describeRest = (summary: Summary): string =>
     summary.deleted > 0 && `${countOf(summary.deleted, 'session')} deleted on the server`,
     summary.failed > 0 && `${countOf(summary.failed, 'session')} failed`,
     summary.leftOutMessages > 0 && `${countOf(summary.leftOutMessages, 'message')} left out`,
+    summary.redacted > 0 && `${countOf(summary.redacted, 'secret')} taken out`,
     summary.skippedLines > 0 && `${countOf(summary.skippedLines, 'line')} skipped`,
   ]
     .filter(Boolean)
@@ -42,6 +43,7 @@ export const eventText = (event: SyncEvent): string | undefined => {
   switch (event.type) {
     case 'start':
     case 'progress':
+    case 'redaction': // a notice sums them up
       return undefined
     case 'problem':
       return `${event.file}${event.line === undefined ? '' : `:${event.line}`}: ${event.message}`

@@ -1,13 +1,15 @@
 import { commandName } from '../../cli/command-name.ts'
 import { errorMessage, exitCodes } from '../../cli/exit.ts'
+import type { Agent, StoredSession } from '../agents/agent.ts'
+import type { SessionFile } from '../agents/session-files.ts'
 import { hasStatus, isTemporary } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'
-import type { FileStatus, Summary } from '../report/events.ts'
-import { type SyncJob, syncFile } from './sync-file.ts'
+import type { FileStatus, Summary, Tally } from '../report/events.ts'
+import { type SyncJob, syncSession } from './sync-session.ts'
 import { type FileCounts, newFileCounts } from './targets.ts'
 
-/** The result of one file. With `stopReason` the run ends here, with that exit code: all files after it would fail too. */
-type FileResult = {
+/** The result of one session. With `stopReason` the run ends here, with that exit code: all sessions after it would fail too. */
+type SessionResult = {
   readonly status: FileStatus
   readonly stopReason?: { readonly why: string; readonly exitCode: number }
 }
@@ -19,7 +21,7 @@ const describeFailure = (error: unknown, { namespaceSlug }: Connection): string 
   return errorMessage(error)
 }
 
-const stopReasonOf = (error: unknown): Pick<FileResult, 'stopReason'> => {
+const stopReasonOf = (error: unknown): Pick<SessionResult, 'stopReason'> => {
   if (hasStatus(error, 401))
     return {
       stopReason: { why: `your session has ended. Log in again: ${commandName} login`, exitCode: exitCodes.usage },
@@ -29,48 +31,75 @@ const stopReasonOf = (error: unknown): Pick<FileResult, 'stopReason'> => {
   return { stopReason: { why, exitCode: exitCodes.incomplete } }
 }
 
-const syncAndReport = async (job: SyncJob, file: string, counts: FileCounts): Promise<FileResult> => {
-  const tally = () => ({ messages: counts.messages, new: counts.new, updated: counts.updated })
+const tallyOf = ({ messages, new: created, updated }: FileCounts): Tally => ({ messages, new: created, updated })
+
+const failed = (job: SyncJob, file: string, error: unknown, counts = newFileCounts()): SessionResult => {
+  const message = describeFailure(error, job.connection)
+  job.report({ type: 'problem', kind: 'session_failed', file, message })
+  job.report({ type: 'session', file, status: 'failed', ...tallyOf(counts) })
+  return { status: 'failed', ...stopReasonOf(error) }
+}
+
+const syncAndReport = async (
+  job: SyncJob,
+  agent: Agent,
+  session: StoredSession,
+  counts: FileCounts,
+): Promise<SessionResult> => {
   try {
-    const { externalId, status } = await syncFile(job, file, counts)
-    job.report({ type: 'session', file, externalId, status, ...tally() })
+    const { externalId, status } = await syncSession(job, agent, session, counts)
+    job.report({ type: 'session', file: session.source, externalId, status, ...tallyOf(counts) })
     return { status }
   } catch (error) {
-    const message = describeFailure(error, job.connection)
-    job.report({ type: 'problem', kind: 'session_failed', file, message })
-    job.report({ type: 'session', file, status: 'failed', ...tally() })
-    return { status: 'failed', ...stopReasonOf(error) }
+    return failed(job, session.source, error, counts)
+  }
+}
+
+/** Uploads the sessions of all files, one after the other, until one has a reason to stop. */
+async function* results(
+  job: SyncJob,
+  files: readonly SessionFile[],
+): AsyncGenerator<SessionResult & { readonly counts: FileCounts }> {
+  for (const { path, agent } of files) {
+    try {
+      for await (const session of agent.sessions(path)) {
+        const counts = newFileCounts()
+        const result = await syncAndReport(job, agent, session, counts)
+        yield { ...result, counts }
+        if (result.stopReason) return
+      }
+    } catch (error) {
+      yield { ...failed(job, path, error), counts: newFileCounts() }
+    }
   }
 }
 
 /**
- * Uploads `files` one after the other and reports each. Goes on after a file that fails, unless the server cannot be reached
- * or the session has ended. `unreadable` is how many files and folders could not be searched; they count as failed. Returns
- * the summary that was reported last.
+ * Uploads the sessions of `files` one after the other and reports each. Goes on after one that fails, unless the server cannot
+ * be reached or the session of the login has ended. `unreadable` is how many files and folders could not be searched; they
+ * count as failed. Returns the summary that was reported last.
  */
-export const syncFiles = async (job: SyncJob, files: readonly string[], unreadable: number): Promise<Summary> => {
+export const syncFiles = async (job: SyncJob, files: readonly SessionFile[], unreadable: number): Promise<Summary> => {
   const totals = newFileCounts()
-  const filesByStatus: Record<FileStatus, number> = {
+  const byStatus: Record<FileStatus, number> = {
     synced: 0,
     unchanged: 0,
     empty: 0,
     deleted: 0,
     failed: unreadable,
   }
-  let last: FileResult | undefined
-  for (const file of files) {
-    const fileCounts = newFileCounts()
-    last = await syncAndReport(job, file, fileCounts)
-    filesByStatus[last.status]++
-    for (const key of Object.keys(fileCounts) as (keyof FileCounts)[]) totals[key] += fileCounts[key]
-    if (last.stopReason) break
+  let last: SessionResult | undefined
+  for await (const { counts, ...result } of results(job, files)) {
+    last = result
+    byStatus[result.status]++
+    for (const key of Object.keys(counts) as (keyof FileCounts)[]) totals[key] += counts[key]
   }
   const { leftOut: leftOutMessages, ...counts } = totals
-  const incomplete = filesByStatus.failed + counts.skippedLines + leftOutMessages > 0
+  const incomplete = byStatus.failed + counts.skippedLines + leftOutMessages > 0
   const summary: Summary = {
     type: 'summary',
     dryRun: job.dryRun,
-    ...filesByStatus,
+    ...byStatus,
     ...counts,
     leftOutMessages,
     ...(last?.stopReason ? { stopped: last.stopReason.why } : {}),

@@ -8,10 +8,24 @@ import type { FileState, FileStateStore } from './file-states.ts'
 import type { Target } from './upload-session.ts'
 import { fallbackId, upsertTrace, updateTrace, type Visibility } from './upsert-trace.ts'
 
-/** Running counts of one file's upload: messages, those of them that were new or updated, and what was left out. */
-export type FileCounts = { messages: number; new: number; updated: number; leftOut: number; skippedLines: number }
+/** Running counts of one file's upload: messages, those of them that were new or updated, and what was left or taken out. */
+export type FileCounts = {
+  messages: number
+  new: number
+  updated: number
+  leftOut: number
+  skippedLines: number
+  redacted: number
+}
 
-export const newFileCounts = (): FileCounts => ({ messages: 0, new: 0, updated: 0, leftOut: 0, skippedLines: 0 })
+export const newFileCounts = (): FileCounts => ({
+  messages: 0,
+  new: 0,
+  updated: 0,
+  leftOut: 0,
+  skippedLines: 0,
+  redacted: 0,
+})
 
 /** What all uploads of a run share. `visibility` only when the user asked for one. */
 export type UploadContext = {

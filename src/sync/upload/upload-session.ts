@@ -1,4 +1,4 @@
-import type { SessionFile, SessionMessage } from '../agents/agent.ts'
+import type { Session, SessionMessage } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
 import { toBatches, fitsInBatch } from './batches.ts'
 import { type EncodedMessage, encodeMessage, encodeFields } from './encode.ts'
@@ -58,7 +58,7 @@ async function* tap<T>(items: AsyncIterable<T>, onItem: () => void): AsyncGenera
  * Sends what has changed in a session since `state`: the trace first, then the messages in batches. A session without
  * messages creates no trace.
  */
-export const uploadSession = async (session: SessionFile, state: FileState, target: Target): Promise<UploadResult> => {
+export const uploadSession = async (session: Session, state: FileState, target: Target): Promise<UploadResult> => {
   const { fields, truncations } = encodeFields(session.trace)
   const changedFields = new Map([...fields].filter(([name, value]) => state.fields.get(name) !== digest(value)))
   if (changedFields.size > 0) truncations.forEach(target.reportTruncation)

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
+import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'
 import { tempFolder } from '../support/temp.ts'
 
@@ -10,7 +10,7 @@ test('a pipe among session files is neither waited for nor read', async () => {
   const { path, remove } = tempFolder()
   const pipe = join(path, 'pipe.jsonl')
   execFileSync('mkfifo', [pipe])
-  const find = (place: string) => findSessionFiles([claudeCode], [place], [], () => {})
+  const find = (place: string) => findSessionFiles([claudeCode], [place], { env: {}, home: path }, () => {})
   assert.equal(await find(path), [])
   const refusal = await find(pipe).catch((error: unknown) => error)
   assert.is((refusal as Error).name, 'UsageError')

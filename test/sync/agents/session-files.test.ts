@@ -2,7 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
+import type { Agent } from '../../../src/sync/agents/agent.ts'
+import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'
 import { tempFolder } from '../support/temp.ts'
 
@@ -20,8 +21,12 @@ for (const file of [join(root, '-w', 's.jsonl'), join(below, 'agent-1.jsonl'), j
   writeFileSync(file, '')
 writeFileSync(join(beside, 'notes.txt'), '')
 
+/** An agent with folders of its own. */
+const agentIn = (...folders: readonly string[]): Agent => ({ ...claudeCode, roots: () => folders })
+const home = { env: {}, home: path }
+
 const find = async (paths: readonly string[], roots: readonly string[] = []) =>
-  (await findSessionFiles([claudeCode], paths, roots, () => {})).map((file) => file.slice(path.length + 1))
+  (await findSessionFiles([agentIn(...roots)], paths, home, () => {})).map((file) => file.path.slice(path.length + 1))
 
 test('a folder is searched with all folders below, for session files only', async () => {
   assert.equal(await find([root]), ['projects/-w/s.jsonl', 'projects/-w/s/subagents/agent-1.jsonl'])
@@ -75,8 +80,46 @@ const refusal = async (path: string): Promise<string> => {
 
 test('a root that is missing holds no sessions, a path that is missing is wrong usage', async () => {
   const none = join(path, 'none')
-  assert.equal(await findSessionFiles([claudeCode], [], [none], assert.unreachable), [])
+  assert.equal(await findSessionFiles([agentIn(none)], [], home, assert.unreachable), [])
   assert.match(await refusal(none), /none: no such file or folder/)
+})
+
+/** Files of two agents that end alike, one of them to be told by how it begins. */
+const rollout: Agent = {
+  ...claudeCode,
+  id: 'rollout',
+  roots: () => [join(path, 'rollouts')],
+  isSessionFile: (file) => file.includes('rollout-'),
+  recognises: (_file, beginning) => beginning.startsWith('{"rollout"'),
+  isSuperseded: (file, files) => files.has(`${file}.newer.jsonl`),
+}
+const agentsOf = async (...paths: readonly string[]) =>
+  (await findSessionFiles([rollout, agentIn(root)], paths, home, assert.unreachable)).map(
+    (file) => `${file.agent.id} ${file.path.slice(path.length + 1)}`,
+  )
+
+test('a file is that of the agent in whose folder it lies, else of the first one that recognises it', async () => {
+  const [rollouts, elsewhere] = [join(path, 'rollouts'), join(path, 'elsewhere')]
+  for (const folder of [rollouts, elsewhere]) mkdirSync(folder)
+  writeFileSync(join(rollouts, 'rollout-1.jsonl'), 'anything')
+  writeFileSync(join(rollouts, 'index.jsonl'), '{"rollout"')
+  writeFileSync(join(elsewhere, 'a.jsonl'), '{"rollout":1}')
+  writeFileSync(join(elsewhere, 'b.jsonl'), '{}')
+  writeFileSync(join(elsewhere, 'c.json'), '{"rollout":1}')
+  const mine = ['rollout rollouts/rollout-1.jsonl']
+  assert.equal(await agentsOf(rollouts), mine)
+  assert.equal(await agentsOf(elsewhere), ['rollout elsewhere/a.jsonl', 'claude-code elsewhere/b.jsonl'])
+  assert.equal(
+    (await agentsOf()).filter((found) => found.startsWith('rollout ')),
+    mine,
+  )
+})
+
+test('a file whose session another one holds as well is left out', async () => {
+  const folder = join(path, 'rollouts', 'twice')
+  mkdirSync(folder)
+  for (const name of ['rollout-2', 'rollout-2.newer.jsonl']) writeFileSync(join(folder, name), '')
+  assert.equal(await agentsOf(folder), ['rollout rollouts/twice/rollout-2.newer.jsonl'])
 })
 
 test.run()

@@ -1,11 +1,12 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
+import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { newApiClient } from '../../../src/sync/api/client.ts'
 import { connect } from '../../../src/sync/login/connect.ts'
 import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'
 import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
 import type { Visibility } from '../../../src/sync/upload/upsert-trace.ts'
+import { readRedactionOptions } from '../../../src/sync/redaction/options.ts'
 import type { Summary, SyncEvent } from '../../../src/sync/report/events.ts'
 import { syncFiles } from '../../../src/sync/upload/sync-files.ts'
 import { openFileStates } from '../../../src/sync/upload/file-states.ts'
@@ -35,10 +36,11 @@ export const newWorld = async () => {
   const sync = async ({ slug, visibility, dryRun = false, force = false }: Options = {}): Promise<Run> => {
     const events: SyncEvent[] = []
     const report = (event: SyncEvent) => void events.push(event)
-    const files = await findSessionFiles([claudeCode], [sessions], [], () => {})
+    const files = await findSessionFiles([claudeCode], [sessions], { env: {}, home: path }, () => {})
     const connection = await connect({ config, server: server.url, slug, readOnly: dryRun }, api)
+    const redaction = await readRedactionOptions(config)
     const states = openFileStates(config, server.url, connection.namespaceId)
-    const job = { connection, states, agents: [claudeCode], visibility, dryRun, force, report }
+    const job = { connection, states, redaction, visibility, dryRun, force, report }
     return { summary: await syncFiles(job, files, 0), events }
   }
 

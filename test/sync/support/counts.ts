@@ -1,4 +1,4 @@
-import type { SessionFile, SessionMessage } from '../../../src/sync/agents/agent.ts'
+import type { Session, SessionMessage } from '../../../src/sync/agents/agent.ts'
 import type { Expected } from './shared-data.ts'
 
 const count = (values: readonly string[], start: Record<string, number> = {}): Record<string, number> => {
@@ -20,7 +20,7 @@ const isoOf = (time: number | undefined): string => new Date(time ?? NaN).toISOS
 type Counted = Omit<Expected, 'cwdsInOrder' | 'gitBranchesInOrder'>
 
 /** What `expected.json` counts, counted on what the parser gives. */
-export const countsOf = (session: SessionFile, messages: readonly SessionMessage[]): Counted => {
+export const countsOf = (session: Session, messages: readonly SessionMessage[]): Counted => {
   const parts = messages.flatMap((message) => message.parts)
   const tools = Object.entries(count(parts.flatMap((p) => (p.type === 'tool_call' ? p.content.toolName : []))))
   const ids = messages.map(({ externalId }) => externalId)

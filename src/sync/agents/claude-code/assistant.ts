@@ -1,7 +1,7 @@
 import type { Part } from '../agent.ts'
-import { isObject, type Json, textOf } from '../json.ts'
+import { isObject, type Json, textOf } from '../support/json.ts'
 import { blocksOf, messageOf, textOfBlocks } from './blocks.ts'
-import type { ToolCalls } from './tool-calls.ts'
+import type { ToolCalls } from '../support/tool-calls.ts'
 
 const synthetic = '<synthetic>'
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, objectOf, textOf } from '../json.ts'
+import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
 
 /** The content blocks of a message. A string is one text block; anything else that is not a block is left out. */
 export const blocksOf = (content: unknown): readonly Json[] => {

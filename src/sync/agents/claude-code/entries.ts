@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { type ObjectLine, objectLines } from '../lines.ts'
+import { type ObjectLine, objectLines } from '../support/lines.ts'
 
 /** Whether the file holds a sub-agent's own session: `agent-<id>.jsonl`. */
 export const isSubAgent = (path: string): boolean => basename(path).startsWith('agent-')

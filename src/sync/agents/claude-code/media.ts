@@ -1,4 +1,4 @@
-import { type Json, objectOf, textOf } from '../json.ts'
+import { type Json, objectOf, textOf } from '../support/json.ts'
 
 /**
  * The text that replaces an image or a document: `[image image/png 415 kB]` (README, rule 5). The size is that of the base64

@@ -1,11 +1,11 @@
 import type { Part, SessionMessage } from '../agent.ts'
-import { isExternalId, newLineIds } from '../external-ids.ts'
-import { type Json, millisecondsOf, objectOf } from '../json.ts'
-import type { ObjectLine } from '../lines.ts'
+import { isExternalId, newLineIds } from '../support/external-ids.ts'
+import { type Json, millisecondsOf, objectOf } from '../support/json.ts'
+import type { ObjectLine } from '../support/lines.ts'
 import { assistantParts, isFiller, modelOf } from './assistant.ts'
 import { messageOf } from './blocks.ts'
 import { systemParts } from './system.ts'
-import { type ToolCalls, newToolCalls } from './tool-calls.ts'
+import { type ToolCalls, newToolCalls } from '../support/tool-calls.ts'
 import { summaryParts, userParts } from './user.ts'
 
 type Draft = Omit<SessionMessage, 'parts'> & { parts: Part[] }

@@ -1,14 +1,14 @@
 import { basename } from 'node:path'
 import { digest } from '../../digest.ts'
 import type { TraceFields } from '../agent.ts'
-import { isExternalId } from '../external-ids.ts'
-import { type Json, textOf } from '../json.ts'
-import type { ObjectLine } from '../lines.ts'
-import { titleOf } from '../title.ts'
+import { isExternalId } from '../support/external-ids.ts'
+import { type Json, textOf } from '../support/json.ts'
+import type { ObjectLine } from '../support/lines.ts'
+import { titleOf } from '../support/title.ts'
 import { modelOf } from './assistant.ts'
 import { isSubAgent } from './entries.ts'
 import { answerId, ownMessage } from './messages.ts'
-import { newToolCalls } from './tool-calls.ts'
+import { newToolCalls } from '../support/tool-calls.ts'
 
 /** The result of the first reading: what the trace's id and fields are made of, and the last line of each answer. */
 type Outline = {

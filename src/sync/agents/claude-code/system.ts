@@ -1,5 +1,5 @@
 import type { Part } from '../agent.ts'
-import { type Json, objectOf, textOf } from '../json.ts'
+import { type Json, objectOf, textOf } from '../support/json.ts'
 
 const errorText = (json: Json): string => {
   const error = objectOf(json['error'])

@@ -1,8 +1,8 @@
 import type { Part } from '../agent.ts'
-import { type Json, textOf } from '../json.ts'
+import { type Json, textOf } from '../support/json.ts'
 import { blocksOf, textOfBlocks } from './blocks.ts'
 import { isMedia, placeholder } from './media.ts'
-import type { ToolCalls } from './tool-calls.ts'
+import type { ToolCalls } from '../support/tool-calls.ts'
 import { typedText } from './user-text.ts'
 
 const text = (value: string | undefined): Part[] =>

@@ -1,8 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readSession } from '../support/read-session.ts'
-import { answerLine, call, line, text, userLine, writeSession } from '../support/session-file.ts'
-import { tempFolder } from '../support/temp.ts'
+import { readSession } from '../../support/read-session.ts'
+import { answerLine, call, line, text, userLine, writeSession } from '../../support/session-file.ts'
+import { tempFolder } from '../../support/temp.ts'
 
 const test = suite('lines and ids of a Claude Code session')
 const { path, remove } = tempFolder()

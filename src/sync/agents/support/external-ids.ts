@@ -1,4 +1,4 @@
-import { digest } from '../digest.ts'
+import { digest } from '../../digest.ts'
 
 const MAX_LENGTH = 1_024
 

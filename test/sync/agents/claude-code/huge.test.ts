@@ -1,9 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newWorld } from '../support/client-world.ts'
-import { readSession } from '../support/read-session.ts'
-import { answerLine, line, text, userLine, writeSession } from '../support/session-file.ts'
-import { tempFolder } from '../support/temp.ts'
+import { newWorld } from '../../support/client-world.ts'
+import { readSession } from '../../support/read-session.ts'
+import { answerLine, line, text, userLine, writeSession } from '../../support/session-file.ts'
+import { tempFolder } from '../../support/temp.ts'
 
 const test = suite('a Claude Code session with a great many of something')
 const { path, remove } = tempFolder()

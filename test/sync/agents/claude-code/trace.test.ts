@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claudeCode } from '../../../src/sync/agents/claude-code.ts'
-import { typedText } from '../../../src/sync/agents/claude-code/user-text.ts'
-import { titleOf } from '../../../src/sync/agents/title.ts'
-import { readSession } from '../support/read-session.ts'
-import { answerLine, line, text, userLine, writeSession } from '../support/session-file.ts'
-import { tempFolder } from '../support/temp.ts'
+import { claudeCode } from '../../../../src/sync/agents/claude-code/index.ts'
+import { typedText } from '../../../../src/sync/agents/claude-code/user-text.ts'
+import { titleOf } from '../../../../src/sync/agents/support/title.ts'
+import { readSession } from '../../support/read-session.ts'
+import { answerLine, line, text, userLine, writeSession } from '../../support/session-file.ts'
+import { tempFolder } from '../../support/temp.ts'
 
 const test = suite('the trace of a Claude Code session')
 const { path, remove } = tempFolder()

@@ -38,8 +38,7 @@ const decode = (bytes: Buffer): string | undefined => {
 
 /**
  * The JSON objects in the first `size` bytes of a JSON Lines file. Blank lines are skipped. `onMalformed` is called for a line
- * that is not one object, except for a last line without a newline, which is still being written
- * (`claude-code/README.md`, rule 1).
+ * that is not one object, except for a last line without a newline, which is still being written.
  */
 export async function* objectLines(
   path: string,

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { objectLines } from '../../../src/sync/agents/lines.ts'
-import { tempFolder } from '../support/temp.ts'
+import { objectLines } from '../../../../src/sync/agents/support/lines.ts'
+import { tempFolder } from '../../support/temp.ts'
 
 const test = suite('lines of a session file')
 const { path, remove } = tempFolder()

@@ -2,10 +2,10 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Expected } from '../support/shared-data.ts'
-import { countsOf } from '../support/counts.ts'
-import { readSession } from '../support/read-session.ts'
-import { expectedCounts, sharedData } from '../support/shared-data.ts'
+import type { Expected } from '../../support/shared-data.ts'
+import { countsOf } from '../../support/counts.ts'
+import { readSession } from '../../support/read-session.ts'
+import { expectedCounts, sharedData } from '../../support/shared-data.ts'
 
 const test = suite('recorded Claude Code sessions')
 const data = sharedData()

@@ -1,4 +1,4 @@
-import { isExternalId } from '../external-ids.ts'
+import { isExternalId } from './external-ids.ts'
 
 type Call = { readonly callId: string; readonly toolName: string }
 
@@ -10,7 +10,7 @@ export type ToolCalls = {
   readonly findForResult: (id: unknown) => Call
 }
 
-/** The calls of one session file, in the order of its lines (README, rule 5). */
+/** The calls of one session file, in the order of its lines */
 export const newToolCalls = (): ToolCalls => {
   const toolNames = new Map<string, string>()
   const withoutId: Call[] = []

@@ -1,0 +1,19 @@
+import { stat } from 'node:fs/promises'
+import type { Agent, ReadOptions, Session } from '../agent.ts'
+
+/** Reads the first `size` bytes of a session file: more may be written meanwhile. */
+export type ReadSessionFile = (path: string, options: ReadOptions & { readonly size: number }) => Promise<Session>
+
+/**
+ * The `sessions` of an agent that stores each session in a file of its own. The stamp is the file's inode, size and time of
+ * change; that is in nanoseconds, so that two writes within one millisecond differ.
+ */
+export const sessionPerFile = (read: ReadSessionFile): Agent['sessions'] =>
+  async function* (path) {
+    const { ino, size, mtimeNs } = await stat(path, { bigint: true })
+    yield {
+      source: path,
+      stamp: `${ino} ${size} ${mtimeNs}`,
+      read: (options) => read(path, { ...options, size: Number(size) }),
+    }
+  }

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto'
+import type { Part, Session, SessionMessage, TraceFields } from '../agents/agent.ts'
+import { isEnvFile } from './env-file.ts'
+import type { FindSecrets } from './find.ts'
+import type { Finding } from './finding.ts'
+
+/** A secret that was found, without its value. `hash` is what an allow-list names it by. */
+export type Redaction = {
+  readonly rule: string
+  readonly hash: string
+  /** The message it was found in; undefined for a field of the trace. */
+  readonly externalId?: string
+  /** The field, such as `parts/2/args/env/TOKEN` or `title`. */
+  readonly where: string
+}
+
+/** The SHA-256 of a secret, in hex. */
+export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+
+export type RedactionOptions = {
+  /** Differs when other secrets are found, or allowed, than before: then all sessions are read again. */
+  readonly version: string
+  readonly find: FindSecrets
+  /** Whether a value that looks like a secret is none, by its hash. */
+  readonly isAllowed: (hash: string) => boolean
+}
+
+/** The text of a secret in every message that goes out. */
+const replacementOf = (rule: string) => `[redacted:${rule}]`
+
+/** Secrets that are shorter could be words: they are replaced where they were found, and nowhere else. */
+const DISTINCT_LENGTH = 12
+
+const isRaw = (value: unknown): boolean => (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON(value)
+
+type MapText = (text: string, where: string) => string
+
+/** A value with its texts and keys mapped; the value itself where none of them changes. */
+const mapTexts = (value: unknown, where: string, map: MapText): unknown => {
+  if (typeof value === 'string') return map(value, where)
+  if (typeof value !== 'object' || value === null || isRaw(value)) return value
+  let isChanged = false
+  const mapped = (item: unknown, key: string | number) => {
+    const result = mapTexts(item, `${where}/${key}`, map)
+    isChanged ||= result !== item
+    return result
+  }
+  if (Array.isArray(value)) {
+    const items = value.map(mapped)
+    return isChanged ? items : value
+  }
+  const entries = Object.entries(value).map(([key, item]) => {
+    const newKey = map(key, `${where}/key`)
+    isChanged ||= newKey !== key
+    return [newKey, mapped(item, newKey)] as const
+  })
+  return isChanged ? Object.fromEntries(entries) : value
+}
+
+/** Paths of files that a call names: what it reads or writes may be an environment file. */
+const namesEnvFile = (args: Readonly<Record<string, unknown>>): boolean =>
+  Object.values(args).some(
+    (value) => typeof value === 'string' && value.length < 2_000 && value.split(/[\s"'=;|&]+/).some(isEnvFile),
+  )
+
+/** Which calls of a session read or write an environment file. */
+const newEnvCalls = () => {
+  const calls = new Set<string>()
+  return (part: Part): boolean => {
+    if (part.type === 'tool_call' && namesEnvFile(part.content.args)) calls.add(part.content.callId)
+    return (part.type === 'tool_call' || part.type === 'tool_result') && calls.has(part.content.callId)
+  }
+}
+
+type MapPart = (text: string, where: string, isEnv: boolean) => string
+
+const mapMessage = (message: SessionMessage, isEnvPart: (part: Part) => boolean, map: MapPart): SessionMessage => {
+  const parts = message.parts.map((part, i) => {
+    const isEnv = isEnvPart(part)
+    const content = mapTexts(part.content, `parts/${i}`, (text, where) => map(text, where, isEnv))
+    return content === part.content ? part : ({ ...part, content } as Part)
+  })
+  return parts.every((part, i) => part === message.parts[i]) ? message : { ...message, parts }
+}
+
+const mapFields = (fields: TraceFields, map: MapText): TraceFields =>
+  mapTexts(fields, 'trace', (text, where) => map(text, where.slice('trace/'.length))) as TraceFields
+
+/** The secrets of one session: what was found, and what takes the place of each. */
+const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>) => {
+  const redactions: Redaction[] = []
+  const replacements = new Map<string, string>()
+  const distinct: string[] = []
+
+  const secretsIn = (text: string, isEnv: boolean) =>
+    find(text, isEnv).filter(({ start, end }) => !isAllowed(hashOf(text.slice(start, end))))
+
+  const replace = (text: string, found: readonly Finding[]): string => {
+    let result = ''
+    let from = 0
+    for (const { rule, start, end } of found) {
+      result += text.slice(from, start) + (replacements.get(text.slice(start, end)) ?? replacementOf(rule))
+      from = end
+    }
+    return result + text.slice(from)
+  }
+
+  /** Notes what a text holds, and replaces it. */
+  const note = (text: string, where: string, isEnv: boolean, externalId?: string): string => {
+    const found = secretsIn(text, isEnv)
+    for (const { rule, start, end } of found) {
+      const secret = text.slice(start, end)
+      redactions.push({ rule, hash: hashOf(secret), ...(externalId === undefined ? {} : { externalId }), where })
+      if (replacements.has(secret)) continue
+      replacements.set(secret, replacementOf(rule))
+      if (secret.length >= DISTINCT_LENGTH) distinct.push(secret)
+    }
+    return found.length > 0 ? replace(text, found) : text
+  }
+
+  /** Replaces what the rules find in a text. */
+  const replaceFound = (text: string, isEnv: boolean): string => replace(text, secretsIn(text, isEnv))
+
+  /** Replaces secrets that were found anywhere in the session. The longest first: one may be a part of another. */
+  const replaceKnown = (text: string): string => {
+    let result = text
+    for (const secret of distinct)
+      if (result.includes(secret)) result = result.replaceAll(secret, replacements.get(secret)!)
+    return result
+  }
+  const learned = () => void distinct.sort((a, b) => b.length - a.length)
+
+  return { redactions, note, learned, replaceFound, replaceKnown }
+}
+
+/** A session without its secrets, and what was taken out of it. */
+export type Redacted = { readonly session: Session; readonly redactions: readonly Redaction[] }
+
+/**
+ * Takes the secrets out of a session: each is replaced by `[redacted:<rule>]`, and the same one by the same text wherever it
+ * occurs. For that all messages are read once before the first of them is given. Throws what reading the session throws.
+ */
+export const redactSession = async (
+  session: Session,
+  options: Omit<RedactionOptions, 'version'>,
+): Promise<Redacted> => {
+  const secrets = newSecrets(options)
+  const affected = new Set<string>()
+  const isEnvPart = newEnvCalls()
+  mapFields(session.trace, (text, where) => secrets.note(text, where, false))
+  for await (const message of session.messages()) {
+    const { externalId } = message
+    const redacted = mapMessage(message, isEnvPart, (text, where, isEnv) =>
+      secrets.note(text, where, isEnv, externalId),
+    )
+    if (redacted !== message) affected.add(externalId)
+  }
+  if (secrets.redactions.length === 0) return { session, redactions: [] }
+  secrets.learned()
+
+  async function* messages() {
+    for await (const message of session.messages()) {
+      const isAffected = affected.has(message.externalId)
+      yield mapMessage(message, isEnvPart, (text, _where, isEnv) =>
+        secrets.replaceKnown(isAffected ? secrets.replaceFound(text, isEnv) : text),
+      )
+    }
+  }
+  const trace = mapFields(session.trace, (text) => secrets.replaceKnown(secrets.replaceFound(text, false)))
+  return { session: { ...session, trace, messages }, redactions: secrets.redactions }
+}

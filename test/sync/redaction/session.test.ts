@@ -1,0 +1,142 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Part, Session, SessionMessage, TraceFields } from '../../../src/sync/agents/agent.ts'
+import { newFindSecrets } from '../../../src/sync/redaction/find.ts'
+import { hashOf, redactSession } from '../../../src/sync/redaction/session.ts'
+import { kinds, newRandom } from './corpus.ts'
+
+const test = suite('sync/redaction/session')
+const find = newFindSecrets()
+const [github, other] = [kinds['github token']!(newRandom(7)), kinds['github token']!(newRandom(8))]
+
+const text = (value: string): Part => ({ type: 'text', content: { text: value } })
+const call = (callId: string, args: Record<string, unknown>): Part => ({
+  type: 'tool_call',
+  content: { callId, toolName: 'Bash', args },
+})
+const result = (callId: string, output: string): Part => ({
+  type: 'tool_result',
+  content: { callId, toolName: 'Bash', output, status: 'success' },
+})
+
+const sessionOf = (parts: readonly Part[], trace: Partial<TraceFields> = {}): Session => ({
+  externalId: 's-1',
+  trace: { agentId: 'claude-code', ...trace },
+  skippedLines: 0,
+  messages: async function* () {
+    for (const [order, part] of parts.entries())
+      yield { externalId: `m-${order}`, role: 'user', order, parts: [part] } satisfies SessionMessage
+  },
+})
+
+const redact = async (parts: readonly Part[], trace: Partial<TraceFields> = {}, allowed: readonly string[] = []) => {
+  const given = sessionOf(parts, trace)
+  const { session, redactions } = await redactSession(given, { find, isAllowed: (hash) => allowed.includes(hash) })
+  const messages = await Array.fromAsync(session.messages())
+  return { given, session, redactions, parts: messages.map(({ parts: [part] }) => part!) }
+}
+
+test('a secret is taken out of every place that a message has', async () => {
+  const { parts, session, redactions } = await redact(
+    [
+      text(`use ${github}`),
+      { type: 'thinking', content: { text: `so ${github}`, durationMs: 5 } },
+      call('c1', { command: `curl -H ${github}`, list: [1, { [github]: github }], n: 1.5, no: null }),
+      result('c1', `${github}\n`),
+      { type: 'error', content: { message: `denied: ${github}` } },
+    ],
+    { title: `Fix ${github}`, projectPath: `/w/${github}/app` },
+  )
+  assert.not.match(JSON.stringify([parts, session.trace]), new RegExp(github))
+  assert.equal(
+    parts[2],
+    call('c1', {
+      command: 'curl -H [redacted:github]',
+      list: [1, { '[redacted:github]': '[redacted:github]' }],
+      n: 1.5,
+      no: null,
+    }),
+  )
+  assert.equal(parts[1], { type: 'thinking', content: { text: 'so [redacted:github]', durationMs: 5 } })
+  assert.equal(session.trace, {
+    agentId: 'claude-code',
+    title: 'Fix [redacted:github]',
+    projectPath: '/w/[redacted:github]/app',
+  })
+  assert.equal(
+    redactions.map(({ externalId, where }) => `${externalId ?? 'trace'} ${where}`),
+    [
+      'trace title',
+      'trace projectPath',
+      'm-0 parts/0/text',
+      'm-1 parts/0/text',
+      'm-2 parts/0/args/command',
+      'm-2 parts/0/args/list/1/key',
+      'm-2 parts/0/args/list/1/[redacted:github]',
+      'm-3 parts/0/output',
+      'm-4 parts/0/message',
+    ],
+  )
+})
+
+test('what is reported holds no secret, but the hash by which it can be allowed', async () => {
+  const parts = [text(`use ${github} or ${other}`)]
+  const { redactions } = await redact(parts)
+  assert.not.match(JSON.stringify(redactions), /ghp_/)
+  assert.equal(
+    redactions.map(({ hash }) => hash),
+    [hashOf(github), hashOf(other)],
+  )
+  const { parts: left } = await redact(parts, {}, [hashOf(github)])
+  assert.equal(left, [text(`use ${github} or [redacted:github]`)])
+})
+
+test('a value that is known for a secret is taken out where nothing else tells it, before and after', async () => {
+  const value = 'Zx81kQ0pLm7Rt5Vw'
+  const { parts } = await redact([text(`try ${value}`), text(`DB_PASSWORD=${value}`), text(`it was ${value}!`)])
+  assert.equal(parts, [
+    text('try [redacted:secret-value]'),
+    text('DB_PASSWORD=[redacted:secret-value]'),
+    text('it was [redacted:secret-value]!'),
+  ])
+})
+
+test('a short one is taken out where it was found only: it could be a word', async () => {
+  const { parts } = await redact([text('postgres://app:sesame9@db.internal/app'), text('open sesame9 now')])
+  assert.equal(parts, [text('postgres://app:[redacted:url-password]@db.internal/app'), text('open sesame9 now')])
+})
+
+test('what is shown or written of an environment file loses its values', async () => {
+  const { parts } = await redact([
+    call('c1', { command: 'cat ./app/.env.local | head' }),
+    result('c1', 'LOGIN_NAME=ada-lovelace\nPORT=3000'),
+    call('c2', { file_path: '/w/.env', content: 'LOGIN_NAME=grace-hopper' }),
+    call('c3', { command: 'cat .env.example' }),
+    result('c3', 'LOGIN_NAME=somebody-else'),
+  ])
+  assert.equal(parts[1], result('c1', 'LOGIN_NAME=[redacted:env-value]\nPORT=3000'))
+  assert.equal(parts[2], call('c2', { file_path: '/w/.env', content: 'LOGIN_NAME=[redacted:env-value]' }))
+  assert.equal(parts[4], result('c3', 'LOGIN_NAME=somebody-else'))
+})
+
+test('a session without secrets is given back as it is, exact numbers and odd keys included', async () => {
+  const args = JSON.parse('{"__proto__":{"a":1},"b":"x"}') as Record<string, unknown>
+  const exact = (JSON as unknown as { rawJSON(text: string): object }).rawJSON('12345678901234567890')
+  const parts = [call('c1', { ...args, exact })]
+  const clean = await redact(parts)
+  assert.is(clean.session, clean.given)
+  const { parts: redacted } = await redact([
+    call('c1', Object.defineProperty({ exact, key: github }, '__proto__', { value: { a: github }, enumerable: true })),
+  ])
+  assert.is(
+    JSON.stringify(redacted[0]!.content),
+    '{"callId":"c1","toolName":"Bash","args":{"exact":12345678901234567890,"key":"[redacted:github]","__proto__":{"a":"[redacted:github]"}}}',
+  )
+})
+
+test('the same session is redacted in the same way each time it is read', async () => {
+  const { session } = await redact([text(`a ${github}`), text(`b ${other}`)])
+  assert.equal(await Array.fromAsync(session.messages()), await Array.fromAsync(session.messages()))
+})
+
+test.run()

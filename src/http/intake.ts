@@ -6,7 +6,7 @@ import { type Permit, newSemaphore } from './semaphore.ts'
 
 const MiB = 1024 * 1024
 
-/** The memory of all bodies that are arriving. */
+/** The memory of all bodies that are arriving, or have arrived and wait for their turn. */
 const ARRIVING_BYTES = 32 * MiB
 /** The bytes of all bodies that are being processed: parsed, validated and serialized they take several times as much. */
 const PROCESSING_BYTES = 16 * MiB
@@ -31,6 +31,7 @@ export type Intake = {
   read(payload: IncomingMessage, options: IntakeOptions): Promise<Arrived>
 }
 
+/** A body until it is worked on. */
 type Arrival = { readonly holder: string; bytes: number; refuse(error: Error): void }
 
 /** The holder of all bodies that come without a session. */
@@ -38,6 +39,7 @@ const ANONYMOUS = ''
 
 const tooLarge = () => new HttpError('payload_too_large', 'The request body is too large')
 const brokenOff = () => invalid(undefined, 'The body broke off')
+const tooManyArriving = () => new Unavailable('too many bodies are arriving', false)
 const tooMany = () => new HttpError('rate_limited', 'Too much of this session is under way; try again in 1 s')
 
 export const newIntake = ({
@@ -60,38 +62,39 @@ export const newIntake = ({
     else held.delete(holder)
   }
 
+  const giveUp = (arrival: Arrival) => {
+    if (!arrivals.delete(arrival)) return
+    total -= arrival.bytes
+    count(arrival.holder, -arrival.bytes)
+  }
+
   /**
-   * Refuses the body that has been arriving for longest, of the holder with the most bytes, so that no holder can displace all
-   * others.
+   * Refuses the body that has been arriving or waiting for longest, of the holder with the most bytes, so that no holder can
+   * displace all others.
    */
   const refuseLargest = () => {
     while (total > arriving) {
       let most: Arrival | undefined
       for (const one of arrivals) if (!most || (held.get(one.holder) ?? 0) > (held.get(most.holder) ?? 0)) most = one
       if (!most) return
-      most.refuse(new Unavailable('too many bodies are arriving', false))
+      giveUp(most)
+      most.refuse(tooManyArriving())
     }
   }
 
-  /** Reads a whole body. Its bytes stay counted for the holder. */
-  const receive = (payload: IncomingMessage, expected: number, limit: number, holder: string): Promise<BodyBytes> => {
+  /** Reads a whole body. */
+  const receive = (payload: IncomingMessage, expected: number, limit: number, arrival: Arrival): Promise<BodyBytes> => {
     // The client may have gone during authentication; then no event of the stream will come, not even its end.
     if (payload.destroyed) return Promise.reject(brokenOff())
     const { promise, resolve, reject } = Promise.withResolvers<BodyBytes>()
     const received = newBodyBytes(expected)
-    const arrival: Arrival = { holder, bytes: 0, refuse: (error) => fail(error) }
-    const leave = (then: () => void) => {
-      if (!arrivals.delete(arrival)) return
-      total -= arrival.bytes
-      payload.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onError)
-      then()
+    const leave = () => payload.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onError)
+    const fail = (error: Error) => {
+      leave()
+      reject(error)
     }
-    const fail = (error: Error) =>
-      leave(() => {
-        count(holder, -arrival.bytes)
-        reject(error)
-      })
     const onData = (chunk: Buffer) => {
+      const { holder } = arrival
       arrival.bytes += chunk.length
       total += chunk.length
       count(holder, chunk.length)
@@ -100,12 +103,38 @@ export const newIntake = ({
       received.add(chunk)
       refuseLargest()
     }
-    const onEnd = () => leave(() => resolve(received.end()))
+    const onEnd = () => {
+      leave()
+      resolve(received.end())
+    }
     const onClose = () => fail(brokenOff())
     const onError = onClose
-    arrivals.add(arrival)
+    arrival.refuse = fail
     payload.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onError)
     return promise
+  }
+
+  /** Waits until a body may be worked on. */
+  const waitForTurn = (arrival: Arrival): Promise<Permit> => {
+    const refused = new AbortController()
+    arrival.refuse = (error) => refused.abort(error)
+    return working.acquire(arrival.bytes, refused.signal)
+  }
+
+  /** From now on a body counts as being worked on. Gives what ends that. @throws Unavailable if it was refused just before */
+  const begin = (arrival: Arrival, permit: Permit) => {
+    if (!arrivals.delete(arrival)) {
+      permit.release()
+      throw tooManyArriving()
+    }
+    total -= arrival.bytes
+    let isDone = false
+    return () => {
+      if (isDone) return
+      isDone = true
+      permit.release()
+      count(arrival.holder, -arrival.bytes)
+    }
   }
 
   const read = async (
@@ -114,22 +143,17 @@ export const newIntake = ({
   ): Promise<Arrived> => {
     const expected = Number(payload.headers['content-length'] ?? 0)
     if (expected > limit) throw tooLarge()
-    const bytes = await receive(payload, expected, limit, holder)
-    const { length } = bytes
-    let permit: Permit | undefined
-    let isDone = false
-    const done = () => {
-      if (isDone) return
-      isDone = true
-      permit?.release()
-      count(holder, -length)
-    }
+    const arrival: Arrival = { holder, bytes: 0, refuse: () => {} }
+    arrivals.add(arrival)
     try {
-      if (length >= SMALL_BYTES) permit = await working.acquire(length)
-      else done()
-      return { bytes, done }
+      const bytes = await receive(payload, expected, limit, arrival)
+      if (bytes.length < SMALL_BYTES) {
+        giveUp(arrival)
+        return { bytes, done: () => {} }
+      }
+      return { bytes, done: begin(arrival, await waitForTurn(arrival)) }
     } catch (error) {
-      done()
+      giveUp(arrival)
       throw error
     }
   }

@@ -5,8 +5,11 @@ export type Permit = { readonly size: () => number; resize(size: number): void; 
 
 /** Bounds what all requests use together, such as bytes of memory. Waiting calls are served in order. */
 export type Semaphore = {
-  /** Waits until so much is free; more than the capacity counts as all of it. @throws Unavailable after 5 s */
-  acquire(size: number): Promise<Permit>
+  /**
+   * Waits until so much is free; more than the capacity counts as all of it.
+   * @throws Unavailable after 5 s; what `signal` is aborted with
+   */
+  acquire(size: number, signal?: AbortSignal): Promise<Permit>
 }
 
 export type SemaphoreOptions = {
@@ -58,24 +61,28 @@ export const newSemaphore = (options: SemaphoreOptions): Semaphore => {
     if (next) onShortage(used + next.size - capacity)
   }
 
-  const acquire = async (wanted: number) => {
+  const acquire = async (wanted: number, signal?: AbortSignal) => {
     const size = Math.min(wanted, capacity)
     if (waiters.size === 0 && used + size <= capacity) return newPermit(size)
     const { promise, resolve: admit, reject } = Promise.withResolvers<Permit>()
     const waiter = { size, admit }
     waiters.add(waiter)
-    const reporting = setInterval(reportShortage, SHORTAGE_INTERVAL_MS)
-    const timeout = setTimeout(() => {
+    const giveUp = (error: unknown) => {
       waiters.delete(waiter)
-      reject(new Unavailable(message))
+      reject(error)
       admitWaiters()
-    }, timeoutMs)
+    }
+    const onAbort = () => giveUp(signal!.reason)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const reporting = setInterval(reportShortage, SHORTAGE_INTERVAL_MS)
+    const timeout = setTimeout(() => giveUp(new Unavailable(message)), timeoutMs)
     reportShortage()
     try {
       return await promise
     } finally {
       clearInterval(reporting)
       clearTimeout(timeout)
+      signal?.removeEventListener('abort', onAbort)
     }
   }
 

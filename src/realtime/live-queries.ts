@@ -1,6 +1,6 @@
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { isId } from '../ids.ts'
-import { newFairGate } from './fair-gate.ts'
+import { newGate } from '../gate.ts'
 import { type LiveQuery, newLiveQuery } from './live-query.ts'
 
 /** What a query gives: its value as JSON text, and what it was made of. */
@@ -114,7 +114,7 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
   const byTopic = new Map<string, Set<LiveQuery>>()
   const losses = newRecentChanges<readonly string[]>(REMEMBERED_LOSSES)
   const changes = newRecentChanges<readonly string[]>(REMEMBERED_CHANGES)
-  const gate = newFairGate(AT_ONCE)
+  const gate = newGate(AT_ONCE)
   /** The characters of the answers that are kept; the oldest first. */
   const kept = new Map<LiveQuery, number>()
   let keptInAll = 0

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { Rejected } from '../engine/rejected.ts'
 import { HttpError } from '../http/http-error.ts'
 import { resultFrame } from './protocol.ts'
-import type { FairGate } from './fair-gate.ts'
+import type { Gate } from '../gate.ts'
 import type { Answer, Current, LiveQueriesOptions, Query, Seen, Subscriber, Subscription } from './live-queries.ts'
 
 /** One query with all who want its answer. */
@@ -20,7 +20,7 @@ export type LiveQuery = {
 }
 
 export type LiveQueryOptions = LiveQueriesOptions & {
-  readonly gate: FairGate
+  readonly gate: Gate
   /** Counts the epochs of the log that this node has met. */
   readonly epoch: () => number
   /** Has the query touched by the topics of its newest answer, and no longer by others. */

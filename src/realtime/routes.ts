@@ -10,7 +10,7 @@ import { tooManyRequests } from '../http/limits.ts'
 import { newCookieOriginCheck } from '../http/origin.ts'
 import { answers, okText } from '../http/reply.ts'
 import type { Caller } from '../http/caller.ts'
-import { newFairGate } from './fair-gate.ts'
+import { newGate } from '../gate.ts'
 import { type Connection, newConnection } from './connection.ts'
 import type { Owner } from './connections.ts'
 import { closeCodes } from './close-codes.ts'
@@ -49,7 +49,7 @@ const admit = async (services: RealtimeServices, ip: string, token: string): Pro
 }
 
 const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
-  const gate = newFairGate(AT_ONCE)
+  const gate = newGate(AT_ONCE)
   const cookieName = cookieNameOf(services.config)
   app.post<{ Body: z.infer<typeof QueryBody> }>(
     '/v1/query',

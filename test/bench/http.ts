@@ -16,6 +16,20 @@ export const requestBytes = (method: string, path: string, headers: Record<strin
 export type Connection = { send(request: Buffer): Promise<{ status: number; body: Buffer }>; close(): void }
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
+const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n')
+
+/**
+ * How long an answer is whose head ends at `end`: undefined while that is not known, NaN where nothing says it. A chunked body is
+ * taken as it is sent.
+ */
+const lengthOf = (buffer: Buffer, end: number): number | undefined => {
+  const head = buffer.toString('latin1', 0, end)
+  const length = /content-length: (\d+)/i.exec(head)
+  if (length) return end + 4 + Number(length[1])
+  if (!/transfer-encoding: chunked/i.test(head)) return Number.NaN
+  const last = buffer.indexOf(LAST_CHUNK, end + 2)
+  return last < 0 ? undefined : last + LAST_CHUNK.length
+}
 
 /** A kept-alive connection that costs next to nothing, so that the server is measured and not the client. */
 export const openConnection = async (url: string): Promise<Connection> => {
@@ -30,18 +44,17 @@ export const openConnection = async (url: string): Promise<Connection> => {
     if (!settle || buffer.length < need) return
     const end = buffer.indexOf(END_OF_HEAD)
     if (end < 0) return
-    const head = buffer.toString('latin1', 0, end)
-    const length = /content-length: (\d+)/i.exec(head)
-    if (!length) return settle.reject(new Error(`no content-length: ${head}`))
-    const total = end + 4 + Number(length[1])
+    const total = lengthOf(buffer, end)
+    if (total === undefined) return
+    if (Number.isNaN(total)) return settle.reject(new Error(`no length: ${buffer.toString('latin1', 0, end)}`))
     need = total
     if (buffer.length < total) return
-    const body = buffer.subarray(end + 4, total)
+    const [status, body] = [Number(buffer.toString('latin1', 9, 12)), buffer.subarray(end + 4, total)]
     buffer = buffer.subarray(total)
     need = 0
     const { resolve } = settle
     settle = undefined
-    resolve({ status: Number(head.slice(9, 12)), body })
+    resolve({ status, body })
   }
 
   const chunks: Buffer[] = []

@@ -93,6 +93,26 @@ test('what is worked on waits for its turn, and small bodies do not', async () =
   assert.equal(order, ['small', 'large'])
 })
 
+test('what waits for its turn counts as arriving, so that what waits is bounded, too', async () => {
+  const intake = newIntake({ processing: 200 * KiB, arriving: 500 * KiB })
+  /** A body that has arrived as a whole. */
+  const send = async (sessionId: string) => {
+    const { stream, payload } = arriving()
+    const read = intake.read(payload, asked(sessionId))
+    stream.end(Buffer.alloc(200 * KiB))
+    await once(stream, 'end')
+    return { read, outcome: failure(read) }
+  }
+  const first = await send('a')
+  const waiting = [await send('b'), await send('c'), await send('d')]
+  const refused = await waiting[0]!.outcome
+  assert.instance(refused, Unavailable)
+  assert.match((refused as Unavailable).message, 'arriving')
+  assert.is((refused as Unavailable).stored, false)
+  for (const { read } of [first, ...waiting.slice(1)]) (await read).done()
+  for (const sessionId of ['e', 'f']) (await (await send(sessionId)).read).done()
+})
+
 test('a body over its limit is refused, announced or not', async () => {
   const intake = newIntake()
   for (const headers of [{ 'content-length': '2000000' }, {}] as Record<string, string>[]) {

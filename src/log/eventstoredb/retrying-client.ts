@@ -23,7 +23,7 @@ export const newRetryingRead = (connection: Connection, deadlineMs: number): Ret
     for (;;) {
       const client = connection.client()
       try {
-        return await limited(() => work(client))
+        return await limited('the log', () => work(client))
       } catch (error) {
         const final = permanentError(error)
         if (final) throw final

@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newFairGate } from '../../src/realtime/fair-gate.ts'
+import { newGate } from '../src/gate.ts'
 
-const test = suite('realtime: a fair gate')
+const test = suite('a gate')
 
 test('askers take turns, however much one of them asks for', async () => {
-  const gate = newFairGate(1)
+  const gate = newGate(1)
   const begun: string[] = []
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   const ask = (asker: string, name: string) => gate(asker, async () => void begun.push(name))
@@ -17,7 +17,7 @@ test('askers take turns, however much one of them asks for', async () => {
 })
 
 test('so many are in at once, also after failures', async () => {
-  const gate = newFairGate(2)
+  const gate = newGate(2)
   let [inside, most] = [0, 0]
   const work = async () => {
     most = Math.max(most, ++inside)

@@ -71,7 +71,7 @@ export type LiveQueries = {
   counts(): LiveCounts
 }
 
-/** `ends` is stated when an event takes somebody's right to read. */
+/** `ends` is stated when an event takes a right to read. */
 export type Change = { readonly position: bigint; readonly topics: readonly string[]; readonly ends: unknown }
 
 export type LiveCounts = {
@@ -82,15 +82,15 @@ export type LiveCounts = {
 }
 
 export type LiveQueriesOptions = {
-  /** How far the read models have come. */
-  readonly shown: () => bigint
+  /** The checkpoint of the read models. */
+  readonly readModelsAt: () => bigint
   /** Resolves when they have come to a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>
-  /** The last position that this node has heard of. */
-  readonly heard: () => bigint
-  /** False while this node hears nothing of the log: then nobody knows who may still read what, and nothing is sent. */
-  readonly isAlive: () => boolean
-  /** Told of each answer: milliseconds since the change that it shows was heard of, and how many more it shows. */
+  /** The last position that the caches of this node have observed. */
+  readonly lastSeen: () => bigint
+  /** False while this node does not follow the log: then it is not known who may still read what, and nothing is sent. */
+  readonly isCurrent: () => boolean
+  /** Told of each answer: milliseconds since the change that it shows was observed, and how many more it shows. */
   readonly observe?: (ms: number, coalesced: number) => void
   /** How many characters of answers are kept in all: those that are left out are asked for again. */
   readonly keep?: number

@@ -70,8 +70,21 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 const isExpired = ({ expiresAt }: Pick<Seen, 'expiresAt'>) => expiresAt !== undefined && expiresAt <= Date.now()
 
 export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery => {
-  const { caughtUp, shown, heard, isAlive, observe, gate, epoch, index, isLost, hasChanged, kept, dropped, idle } =
-    options
+  const {
+    caughtUp,
+    readModelsAt,
+    lastSeen,
+    isCurrent,
+    observe,
+    gate,
+    epoch,
+    index,
+    isLost,
+    hasChanged,
+    kept,
+    dropped,
+    idle,
+  } = options
   const joined = new Set<Joined>()
   let topics: ReadonlySet<string> = new Set()
   let last: Last | undefined
@@ -124,7 +137,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     clearTimeout(expiry)
     if (expiresAt === undefined) return
     const left = Math.max(0, expiresAt - Date.now()) + 1
-    expiry = setTimeout(() => touch(heard()), Math.min(left, MAX_TIMER_MS)).unref()
+    expiry = setTimeout(() => touch(lastSeen()), Math.min(left, MAX_TIMER_MS)).unref()
   }
 
   const keep = (answer: Answer, position: bigint, run: number) => {
@@ -141,14 +154,14 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
       if (one.since >= run) awaited = true
       else one.subscriber.changed()
     }
-    if (awaited) touch(heard())
+    if (awaited) touch(lastSeen())
   }
 
   /** Asks again a little later: there is nothing that may be sent now. */
   const rest = () => {
     restDelay = Math.min(2 * restDelay, MAX_RETRY_MS)
     restUntil = performance.now() + restDelay
-    touch(heard())
+    touch(lastSeen())
   }
 
   const fail = (error: unknown) => {
@@ -160,16 +173,16 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   /** Asks the query, and gives the position of a snapshot that the answer is not older than. */
   const ask = () => {
     // Read models and caches are fed by two followers: of what only one of them has seen, nothing is taken for granted.
-    const wasAlive = isAlive()
+    const wasAlive = isCurrent()
     return gate(query.asker, async () => {
       if (isOver() || !wasAlive) return undefined
-      const position = shown() < heard() ? shown() : heard()
+      const position = readModelsAt() < lastSeen() ? readModelsAt() : lastSeen()
       return { answer: await query.ask(), position }
     })
   }
 
   const attempt = async () => {
-    const [target, run, began, more, heardAt] = [wanted!, ++runs, epoch(), touches, touchedAt]
+    const [target, run, began, more, firstTouchedAt] = [wanted!, ++runs, epoch(), touches, touchedAt]
     wanted = undefined
     touches = 0
     await caughtUp(target)
@@ -179,7 +192,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     if (!asked) return rest()
     const { answer, position } = asked
     const after = new Set(answer.topics)
-    const mayBeSent = isAlive() && !isLost(position, after) && !isLost(position, topics)
+    const mayBeSent = isCurrent() && !isLost(position, after) && !isLost(position, topics)
     // What happened meanwhile to topics that it had before has touched it.
     const added = [...after].filter((topic) => !topics.has(topic))
     const changed = added.length > 0 && hasChanged(position, new Set(added))
@@ -188,14 +201,14 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
       withdraw() // it is no longer found by what it shows
       return rest()
     }
-    if (changed) touch(heard())
+    if (changed) touch(lastSeen())
     failing = undefined
     restDelay = MIN_REST_MS
     watchExpiry(answer)
     const started = performance.now()
     keep(answer, position, run)
     tell(run)
-    observe?.(performance.now() - heardAt, Math.max(0, more - 1))
+    observe?.(performance.now() - firstTouchedAt, Math.max(0, more - 1))
     const cost = performance.now() - started
     restUntil = performance.now() + Math.min(MAX_REST_MS, Math.max(REST_MS, REST_FACTOR * cost))
   }
@@ -212,18 +225,18 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
       if (performance.now() - failing.since > PATIENCE_MS) return fail(error)
       restUntil = performance.now() + failing.delay
       failing.delay = Math.min(2 * failing.delay, MAX_RETRY_MS)
-      touch(heard())
+      touch(lastSeen())
     } finally {
       running = false
       schedule()
     }
   }
 
-  const mayBeSent = ({ seen }: Last) => isAlive() && !isExpired(seen)
+  const mayBeSent = ({ seen }: Last) => isCurrent() && !isExpired(seen)
 
   const current = (one: Joined): Current | undefined => {
     if (last && last.run > one.since && mayBeSent(last)) return last
-    if (wanted === undefined && !running) touch(heard())
+    if (wanted === undefined && !running) touch(lastSeen())
     return undefined
   }
 
@@ -234,7 +247,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
       follow(new Set([...topics, ...seen.topics]))
       watchExpiry(seen)
     }
-    if (seen.epoch !== epoch() || hasChanged(seen.position, new Set(seen.topics))) touch(heard())
+    if (seen.epoch !== epoch() || hasChanged(seen.position, new Set(seen.topics))) touch(lastSeen())
   }
 
   const join: LiveQuery['join'] = (subscriber, seen) => {
@@ -243,7 +256,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     joined.add(one)
     if (seen) goOn(seen)
     else if (isFresh) queueMicrotask(() => joined.has(one) && subscriber.changed())
-    else touch(heard())
+    else touch(lastSeen())
     const stop = () => {
       if (joined.delete(one) && isOver()) end()
     }
@@ -262,7 +275,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     withdraw()
     wanted = undefined
     hurry()
-    touch(0n) // where the log begins anew, nobody has heard of a position yet
+    touch(0n) // where the log begins anew, no position has been seen yet
   }
 
   return { join, touch, withdraw, hurry, restart, size: () => joined.size }

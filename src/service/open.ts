@@ -100,11 +100,11 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
 
-  const isAlive = () => subscription.isCurrent()
+  const isCurrent = () => subscription.isCurrent()
   const caches = newCaches({
     reads,
     now,
-    isAlive,
+    isCurrent,
     lastSeen: lastSeen.position,
     readModelsAt: readModels.position,
     caughtUp: (position) => readModels.waitFor(position, VISIBLE_MS),
@@ -116,15 +116,15 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     log,
     codec,
     now,
-    isCurrent: isAlive,
+    isCurrent,
     readModels,
     assertNotQuarantined: quarantine.assertNotQuarantined,
   })
-  const forget = (position: bigint) => {
-    transactors.forget()
-    caches.forget(position)
+  const clear = (position: bigint) => {
+    transactors.clear()
+    caches.clear(position)
   }
-  quarantine.onChange(() => forget(lastSeen.position()))
+  quarantine.onChange(() => clear(lastSeen.position()))
   log.onChange(caches.restart)
   const subscription = subscribeCaches({
     log,
@@ -137,7 +137,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       transactors.observe(event)
       caches.observe(event)
     },
-    forget,
+    clear,
   })
   if (!log.problem()) await waitDuringStart(subscription.started)
 

@@ -22,14 +22,14 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
   const waiting: (() => void)[] = []
   let behind: { readonly position: number; readonly caughtUp: () => void }[] = []
   const live = newLiveQueries({
-    shown: () => BigInt(shown),
-    heard: () => BigInt(history.length - 1),
+    readModelsAt: () => BigInt(shown),
+    lastSeen: () => BigInt(history.length - 1),
     caughtUp: (position) =>
       new Promise<void>((caughtUp) => {
         if (shown >= Number(position)) caughtUp()
         else behind.push({ position: Number(position), caughtUp })
       }),
-    isAlive: () => true,
+    isCurrent: () => true,
     ...options,
   })
 
@@ -213,15 +213,15 @@ test('an answer that is not found any more by what it shows cannot be taken eith
 })
 
 test('nothing can be taken while this node hears nothing of the log', async () => {
-  let isAlive = true
-  const { write, watch, show } = newWorld({ isAlive: () => isAlive })
+  let isCurrent = true
+  const { write, watch, show } = newWorld({ isCurrent: () => isCurrent })
   write('a', { value: 1 })
   show()
   const { values, current } = watch('a')
   await until(() => values.length === 1)
-  isAlive = false
+  isCurrent = false
   assert.is(current(), undefined)
-  isAlive = true
+  isCurrent = true
   await until(() => current() === '1')
 })
 
@@ -291,13 +291,13 @@ test('who subscribes while a query is being asked gets an answer that is not old
 })
 
 test('nothing is asked or sent while this node hears nothing of the log', async () => {
-  let isAlive = false
+  let isCurrent = false
   let looks = 0
-  const { watch, asked } = newWorld({ isAlive: () => (looks++, isAlive) })
+  const { watch, asked } = newWorld({ isCurrent: () => (looks++, isCurrent) })
   const { values } = watch('a')
   await until(() => looks > 3)
   assert.equal([values.length, asked()], [0, 0])
-  isAlive = true
+  isCurrent = true
   await until(() => values.length === 1)
 })
 

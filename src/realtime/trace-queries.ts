@@ -3,14 +3,14 @@ import { PUBLIC_TRACES, tracesNamed } from '../effects.ts'
 import { Rejected, Unavailable } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { HttpError } from '../http/http-error.ts'
-import { Key } from '../http/keys.ts'
+import { Key } from '../http/parameters.ts'
 import { BrokenOff } from '../http/long-list.ts'
 import { PAGE_BYTES } from '../http/page-bytes.ts'
 import { areAll, candidateIds } from '../trace/candidates.ts'
 import { changedMessages } from '../trace/changed-messages.ts'
 import { ALL_MESSAGES, messageValues } from '../trace/message-queries.ts'
 import { messagePages } from '../trace/message-pages.ts'
-import { namedRow } from '../trace/named.ts'
+import { rowWithModelName } from '../trace/model-names.ts'
 import { assertMayRead } from '../trace/policy.ts'
 import { type StoredDetail, memberOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { detailText, messageText } from '../trace/views.ts'
@@ -63,7 +63,7 @@ export const trace = queryKind(TraceArgs, (services, { externalId }, token) => (
   ask: async () => {
     const { trace, ...rest } = await found(services, externalId, token)
     if (!trace) return { value: 'null', ...rest }
-    const detail = detailText(namedRow(services.models, trace))
+    const detail = detailText(rowWithModelName(services.models, trace))
     return { value: `${detail.slice(0, -1)},"revision":${trace.revision}}`, ...rest }
   },
 }))

@@ -83,7 +83,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   let leaving: NodeJS.Timeout | undefined
 
   const hasNews = ({ sent, isFirst }: Followed, { answer, digest }: Current) =>
-    digest !== sent && (isFirst || !answer.isNothing)
+    digest !== sent && (isFirst || !answer.hasNoNews)
 
   /** Sends the newest value of a subscription, if there is one that the client does not have. False where that has to wait. */
   const push = (one: Followed): boolean => {
@@ -91,7 +91,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     if (!current || !hasNews(one, current)) return true
     const { answer, digest, frame, seen } = current
     const sent = () => {
-      if (answer.next && followed.get(one.id) === one) follow(one, answer.next, answer.isPart ? undefined : seen)
+      if (answer.next && followed.get(one.id) === one) follow(one, answer.next, answer.hasMore ? undefined : seen)
     }
     if (!sender.send(frame(one.id), sent)) return false
     one.isFirst = false

@@ -1,38 +1,38 @@
-/** Runs work for several askers, at most so much of it at once. */
-export type FairGate = <T>(asker: string, work: () => Promise<T>) => Promise<T>
+/** Runs work of several callers, at most so much of it at once. */
+export type FairGate = <T>(callerKey: string, work: () => Promise<T>) => Promise<T>
 
-/** Lets `width` in at once. Those who wait are let in by turns, one asker after the other, whoever asks for the most. */
+/** Lets `width` in at once. Callers whose work waits take turns, however much one of them asks for. */
 export const newFairGate = (width: number): FairGate => {
-  let inside = 0
-  const lanes = new Map<string, (() => void)[]>()
+  let running = 0
+  const queues = new Map<string, (() => void)[]>()
 
-  const wait = (asker: string) =>
+  const wait = (callerKey: string) =>
     new Promise<void>((resolve) => {
-      const lane = lanes.get(asker)
-      if (lane) lane.push(resolve)
-      else lanes.set(asker, [resolve])
+      const queue = queues.get(callerKey)
+      if (queue) queue.push(resolve)
+      else queues.set(callerKey, [resolve])
     })
 
-  /** The first of the lane whose turn it is, which then waits behind all others. */
+  /** The first of the queue whose turn it is, which then waits behind all others. */
   const next = () => {
-    const [first] = lanes
+    const [first] = queues
     if (!first) return undefined
-    const [asker, lane] = first
-    const enter = lane.shift()
-    lanes.delete(asker)
-    if (lane.length > 0) lanes.set(asker, lane)
+    const [callerKey, queue] = first
+    const enter = queue.shift()
+    queues.delete(callerKey)
+    if (queue.length > 0) queues.set(callerKey, queue)
     return enter
   }
 
-  return async (asker, work) => {
-    if (inside >= width) await wait(asker)
-    else inside += 1
+  return async (callerKey, work) => {
+    if (running >= width) await wait(callerKey)
+    else running += 1
     try {
       return await work()
     } finally {
       const enter = next()
       if (enter) enter()
-      else inside -= 1
+      else running -= 1
     }
   }
 }

@@ -24,7 +24,7 @@ export const publicTraces = queryKind(Args, (services, args) => {
   return {
     key: keyOf('feed:getPublicTraces', limit),
     maxBytes: maxBytesOf(limit),
-    asker: 'everybody',
+    callerKey: 'everybody',
     ask: async () => {
       const page = await firstPages(services).publicPage(Math.max(1, limit))
       return { value: listOf(page, limit), topics: [...page.topics] }
@@ -38,7 +38,7 @@ export const namespaceTraces = queryKind(Args, (services, args, token) => {
   return {
     key: keyOf('feed:getNamespaceTraces', limit, keyOfToken(token)),
     maxBytes: maxBytesOf(limit),
-    asker: keyOfToken(token),
+    callerKey: keyOfToken(token),
     ask: async () => {
       const caller = await findCaller(services, token)
       if (!caller) return { value: 'null', topics: [] }

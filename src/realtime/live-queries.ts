@@ -10,19 +10,19 @@ export type Answer = {
   readonly topics: readonly string[]
   /** When the right to see it ends without an event, in milliseconds since the epoch. */
   readonly expiresAt?: number | undefined
-  /** Tells nothing to who has had an answer before. */
-  readonly isNothing?: boolean | undefined
+  /** Holds nothing that a client with an answer from before does not have. */
+  readonly hasNoNews?: boolean | undefined
   /** What is asked once the client has this answer, for a query that only tells what is new. */
   readonly next?: Query | undefined
   /** There is more already: `next` is to be asked at once. */
-  readonly isPart?: boolean | undefined
+  readonly hasMore?: boolean | undefined
 }
 
 /** Something that can be asked again and again; those with the same key are one. */
 export type Query = {
   readonly key: string
-  /** For whom it is asked: different askers take turns. */
-  readonly asker: string
+  /** For whom it is asked: different callers take turns. */
+  readonly callerKey: string
   readonly ask: () => Promise<Answer>
 }
 
@@ -90,7 +90,7 @@ export type LiveQueriesOptions = {
   readonly lastSeen: () => bigint
   /** False while this node does not follow the log: then it is not known who may still read what, and nothing is sent. */
   readonly isCurrent: () => boolean
-  /** Told of each answer: milliseconds since the change that it shows was observed, and how many more it shows. */
+  /** Called with each answer: milliseconds since the change that it shows was observed, and how many more it shows. */
   readonly observe?: (ms: number, coalesced: number) => void
   /** How many characters of answers are kept in all: those that are left out are asked for again. */
   readonly keep?: number

@@ -174,7 +174,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   const ask = () => {
     // Read models and caches are fed by two followers: of what only one of them has seen, nothing is taken for granted.
     const wasAlive = isCurrent()
-    return gate(query.asker, async () => {
+    return gate(query.callerKey, async () => {
       if (isOver() || !wasAlive) return undefined
       const position = readModelsAt() < lastSeen() ? readModelsAt() : lastSeen()
       return { answer: await query.ask(), position }

@@ -74,7 +74,7 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
       const question = questionOf(services, query, args, token)
       if (question.token !== undefined) await admit(services, request.ip, question.token)
       await reply.reserveMemory(question.maxBytes)
-      const { value } = await gate(question.asker, () => question.ask())
+      const { value } = await gate(question.callerKey, () => question.ask())
       return okText(reply, `{"value":${value}}`)
     },
   )

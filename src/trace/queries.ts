@@ -77,7 +77,7 @@ export const resolveTrace = async (
 export const memberOf = (caller: Caller | undefined, resolved: { role: Role | undefined }): Member | undefined =>
   caller && { userId: caller.userId, role: resolved.role }
 
-/** A detail with what a list of messages needs: how much to expect, and which life of the trace this is. */
+/** A detail with what a list of messages needs: how much to expect, and which incarnation of the trace this is. */
 export type StoredDetail = DetailRow & { bytes: bigint; incarnation: bigint; revision: bigint }
 
 const detailStatement = `

@@ -46,7 +46,7 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
 
   const queryOf = (name: string) => ({
     key: name,
-    asker: 'anybody',
+    callerKey: 'anybody',
     ask: async (): Promise<Answer> => {
       asked += 1
       const thing = history[shown]!.get(name)
@@ -193,7 +193,7 @@ test('an answer that is not found any more by what it shows cannot be taken eith
   show()
   let values = 0
   const subscription = live.watch(
-    { key: 'list', asker: 'anybody', ask },
+    { key: 'list', callerKey: 'anybody', ask },
     { changed: () => (values += 1), failed: () => {} },
   )
   await until(() => values === 1)
@@ -324,7 +324,7 @@ test('a right that ends by the clock ends without an event', async () => {
     const current = subscription.current()
     if (current) values.push(current.answer.value)
   }
-  const subscription = live.watch({ key: 'x', asker: 'anybody', ask }, { changed: take, failed: () => {} })
+  const subscription = live.watch({ key: 'x', callerKey: 'anybody', ask }, { changed: take, failed: () => {} })
   await until(() => values.at(-1) === 'null')
   assert.is(values[0], '"mine"')
   subscription.stop()

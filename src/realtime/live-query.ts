@@ -3,6 +3,7 @@ import { Rejected } from '../engine/rejected.ts'
 import { HttpError } from '../http/http-error.ts'
 import { resultFrame } from './protocol.ts'
 import type { FairGate } from './fair-gate.ts'
+import { REST_MS, newPace } from './pace.ts'
 import type { Answer, Current, LiveQueriesOptions, Query, Seen, Subscriber, Subscription } from './live-queries.ts'
 
 /** One query with all who want its answer. */
@@ -36,19 +37,8 @@ export type LiveQueryOptions = LiveQueriesOptions & {
   readonly idle: () => void
 }
 
-/** At least so long between two answers: a burst of changes gives one. */
-const REST_MS = 60
-/** The rest grows with what an answer costs: pushing takes a quarter of the time at most. */
-const REST_FACTOR = 3
-const MAX_REST_MS = 160
-const MIN_REST_MS = 10
-const RETRY_MS = 100
-const MAX_RETRY_MS = 2_000
-/** A query that cannot be asked for this long fails: its subscribers come again. */
-const PATIENCE_MS = 10_000
-
 /** Whether asking again may help. */
-const mayPass = (error: unknown) => !(error instanceof HttpError || error instanceof Rejected)
+const isTemporary = (error: unknown) => !(error instanceof HttpError || error instanceof Rejected)
 
 /** An answer counts for who joined before it was asked for: `since` is the number of the last question until then. */
 type Joined = { readonly subscriber: Subscriber; readonly since: number }
@@ -66,6 +56,8 @@ const newFrames = (value: string): Current['frame'] => {
 
 /** The longest that a timer can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1
+
+const cpuMs = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000
 
 const isExpired = ({ expiresAt }: Pick<Seen, 'expiresAt'>) => expiresAt !== undefined && expiresAt <= Date.now()
 
@@ -95,10 +87,8 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   let runs = 0
   let running = false
   let timer: NodeJS.Timeout | undefined
-  let restUntil = 0
-  let failing: { readonly since: number; delay: number } | undefined
   let expiry: NodeJS.Timeout | undefined
-  let restDelay = MIN_REST_MS
+  const pace = newPace()
 
   const isOver = () => joined.size === 0
 
@@ -122,8 +112,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
 
   const schedule = () => {
     if (running || timer || isOver() || wanted === undefined) return
-    const wait = Math.max(0, restUntil - performance.now())
-    timer = setTimeout(() => void run(), wait).unref()
+    timer = setTimeout(() => void run(), pace.wait()).unref()
   }
 
   const touch = (position: bigint) => {
@@ -157,10 +146,9 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     if (awaited) touch(lastSeen())
   }
 
-  /** Asks again a little later: there is nothing that may be sent now. */
-  const rest = () => {
-    restDelay = Math.min(2 * restDelay, MAX_RETRY_MS)
-    restUntil = performance.now() + restDelay
+  /** There is nothing that may be sent now. */
+  const askLater = () => {
+    pace.refused()
     touch(lastSeen())
   }
 
@@ -189,7 +177,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     const asked = await ask()
     if (isOver()) return
     if (began !== epoch()) return touch(0n)
-    if (!asked) return rest()
+    if (!asked) return askLater()
     const { answer, position } = asked
     const after = new Set(answer.topics)
     const mayBeSent = isCurrent() && !isLost(position, after) && !isLost(position, topics)
@@ -199,18 +187,15 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     follow(after)
     if (!mayBeSent) {
       withdraw() // it is no longer found by what it shows
-      return rest()
+      return askLater()
     }
     if (changed) touch(lastSeen())
-    failing = undefined
-    restDelay = MIN_REST_MS
     watchExpiry(answer)
-    const started = performance.now()
+    const before = process.threadCpuUsage()
     keep(answer, position, run)
     tell(run)
+    pace.answered(cpuMs(process.threadCpuUsage(before)))
     observe?.(performance.now() - firstTouchedAt, Math.max(0, more - 1))
-    const cost = performance.now() - started
-    restUntil = performance.now() + Math.min(MAX_REST_MS, Math.max(REST_MS, REST_FACTOR * cost))
   }
 
   const run = async () => {
@@ -220,11 +205,8 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     try {
       await attempt()
     } catch (error) {
-      if (!mayPass(error)) return fail(error)
-      failing ??= { since: performance.now(), delay: RETRY_MS }
-      if (performance.now() - failing.since > PATIENCE_MS) return fail(error)
-      restUntil = performance.now() + failing.delay
-      failing.delay = Math.min(2 * failing.delay, MAX_RETRY_MS)
+      if (!isTemporary(error)) return fail(error)
+      if (!pace.failed()) return fail(error)
       touch(lastSeen())
     } finally {
       running = false
@@ -242,7 +224,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
 
   /** Nothing is told of what the subscriber knows already. */
   const goOn = (seen: Seen) => {
-    restUntil = Math.max(restUntil, seen.notBefore)
+    pace.delayUntil(seen.notBefore)
     if (!last) {
       follow(new Set([...topics, ...seen.topics]))
       watchExpiry(seen)
@@ -264,8 +246,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   }
 
   const hurry = () => {
-    restDelay = MIN_REST_MS
-    restUntil = 0
+    pace.hurry()
     clearTimeout(timer)
     timer = undefined
     schedule()

@@ -123,11 +123,11 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
       maxSubscriptions: config.REALTIME_SUBSCRIPTIONS,
       questionOf: (query, args) => questionOf(services, query, args, token),
       admit: admitted,
-      takeTurn: () => (owner.is === 'session' ? limits?.reads : limits?.anonymousReads)?.take(owner.id),
+      rateLimitWait: () => (owner.is === 'session' ? limits?.reads : limits?.anonymousReads)?.take(owner.id),
       flow,
-      broke: (error) => request.log.error(error),
-      pushed: (frames) => metrics.realtimePushes.inc(frames),
-      closed: () => connections.remove(connection),
+      onError: (error) => request.log.error(error),
+      onPush: () => metrics.realtimePushes.inc(),
+      onClose: () => connections.remove(connection),
     })
     connections.add(connection, owner)
   }

@@ -4,11 +4,11 @@ import { newGate } from '../src/gate.ts'
 
 const test = suite('a gate')
 
-test('askers take turns, however much one of them asks for', async () => {
+test('callers take turns, however much one of them asks for', async () => {
   const gate = newGate(1)
   const begun: string[] = []
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
-  const ask = (asker: string, name: string) => gate(asker, async () => void begun.push(name))
+  const ask = (callerKey: string, name: string) => gate(callerKey, async () => void begun.push(name))
   const all = [gate('a', () => held), ...['a1', 'a2', 'a3'].map((name) => ask('a', name))]
   all.push(ask('b', 'b1'), ask('c', 'c1'), ask('b', 'b2'))
   release()

@@ -32,7 +32,7 @@ export type CacheSubscriptionOptions = {
    * Empties the caches: called with the log's head at every start, and with the position of an event that cannot be read,
    * which a newer version may have written.
    */
-  readonly forget: (position: bigint) => void
+  readonly clear: (position: bigint) => void
 }
 
 const PART = 'caches'
@@ -42,7 +42,7 @@ const RETRY_MS = 200
 
 /** Subscribes from the log's head on, as soon as the log can be reached: a service starts without its log, too. */
 export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscription => {
-  const { log, codec, watermark, readModels, lags, outage, observe, forget } = options
+  const { log, codec, watermark, readModels, lags, outage, observe, clear } = options
   const stop = new AbortController()
   let start: bigint | undefined // the head at the start in the present epoch of the log
   let confirmed = Number.NEGATIVE_INFINITY // the last time at which the caches were known to be at the head
@@ -52,7 +52,7 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
     try {
       observe(decodeLazily(codec, event))
     } catch {
-      forget(event.position)
+      clear(event.position)
     }
   }
 
@@ -61,7 +61,7 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
     const before = changes
     const head = await log.head()
     if (before !== changes) throw new LogChanged()
-    forget(head) // what was cached meanwhile may have missed events
+    clear(head) // what was cached meanwhile may have missed events
     confirmed = performance.now()
     watermark.advance(head)
     for (const lag of lags) lag.reset()
@@ -106,7 +106,7 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
     start = undefined
     confirmed = Number.NEGATIVE_INFINITY
     watermark.restart()
-    forget(0n)
+    clear(0n)
   })
 
   const running = Promise.all([run(), checkHead()])

@@ -59,7 +59,7 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
   /** Takes note of an appended event, from whichever process, so that no decision uses an older state. */
   observe(stream: string, revision: bigint): void
   /** Drops all states in memory. */
-  forget(): void
+  clear(): void
 }
 
 type QueuedCommand<State, Event, Need> = PendingCommand<State, Event, Need> & {
@@ -248,5 +248,5 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   const peek = (id: string) => appending.get(id) ?? cache.get(id)?.state
 
-  return { transact, peek, observe, forget: cache.clear }
+  return { transact, peek, observe, clear: cache.clear }
 }

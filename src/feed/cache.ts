@@ -41,10 +41,10 @@ const toSnapshot = (key: PageKey, { rows, ...page }: ReadPage): PageSnapshot => 
 
 /**
  * Events make cached pages stale. A page is stored with the checkpoint of the snapshot that it was read from, and only if no
- * later event has changed one of its topics. `isAlive` is false while this node does not follow the log: then the cache is
+ * later event has changed one of its topics. `isCurrent` is false while this node does not follow the log: then the cache is
  * neither read nor written.
  */
-export const newFeedCache = (isAlive: () => boolean): FeedCache => {
+export const newFeedCache = (isCurrent: () => boolean): FeedCache => {
   const pages = newPageStore()
   const filling = new Map<string, Promise<PageSnapshot>>()
   const changes = newRecentChanges<readonly string[]>(REMEMBERED_CHANGES)
@@ -54,7 +54,7 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
     changes.since(position, (changed) => changed.some((topic) => topics.has(topic))) !== 'unchanged'
 
   const startFill = (name: string, key: PageKey, fill: () => Promise<ReadPage>): Promise<PageSnapshot> => {
-    const [before, mayStore] = [clearCount, isAlive()]
+    const [before, mayStore] = [clearCount, isCurrent()]
     const work = async () => {
       const snapshot = toSnapshot(key, await fill())
       if (mayStore && clearCount === before && !isStale(snapshot)) pages.set(name, snapshot)
@@ -80,7 +80,7 @@ export const newFeedCache = (isAlive: () => boolean): FeedCache => {
 
   const get: FeedCache['get'] = (key, fill) => {
     const name = `${key.limit} ${key.namespaceId ?? PUBLIC}`
-    const snapshot = isAlive() ? pages.get(name) : undefined
+    const snapshot = isCurrent() ? pages.get(name) : undefined
     return snapshot ? snapshot.page : fillOnce(name, key, fill)
   }
 

@@ -3,7 +3,7 @@ import type { Reads, Row } from '../engine/reads.ts'
 import { fitting, weighedRows } from '../http/page-bytes.ts'
 import { jsonArray, jsonObject } from '../http/reply.ts'
 import type { FeedServices } from './services.ts'
-import { namedRow } from '../trace/named.ts'
+import { rowWithModelName } from '../trace/model-names.ts'
 import type { After } from '../trace/queries.ts'
 import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryTables, summaryWeight } from '../trace/queries.ts'
 import type { ListedRow } from '../trace/rows.ts'
@@ -87,7 +87,7 @@ const entryText = (row: FeedRow): string =>
 export const toEntry = (row: FeedRow, { reads, models }: Pick<FeedServices, 'reads' | 'models'>): FeedEntry => {
   const { created_at, id, weight } = row
   const isShown = reads.isNotQuarantined(`trace-${id}`, `namespace-${row.namespace_id}`)
-  const text = isShown ? entryText(namedRow(models, row)) : ''
+  const text = isShown ? entryText(rowWithModelName(models, row)) : ''
   return { created_at, id, text, bytes: Math.max(weight, Buffer.byteLength(text)) }
 }
 

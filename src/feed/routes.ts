@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { flag, nextCursor } from '../http/fields.ts'
-import { DEFAULT_LIMIT, Limit, limitOf } from '../http/keys.ts'
+import { DEFAULT_LIMIT, Limit, limitOf } from '../http/parameters.ts'
 import { JSON_TYPE, answers, okText } from '../http/reply.ts'
 import { firstPages } from './first-pages.ts'
 import type { FeedServices } from './services.ts'

@@ -18,9 +18,9 @@ export type ReadingRights = {
   ensure(reading: Reading): Promise<void>
 }
 
-export const newReadingRights = (isAlive: () => boolean, losses: RecentChanges<EndsReading>): ReadingRights => {
+export const newReadingRights = (isCurrent: () => boolean, losses: RecentChanges<EndsReading>): ReadingRights => {
   const confirm = async (reading: Reading) => {
-    const checked = { at: performance.now(), isWatched: isAlive() }
+    const checked = { at: performance.now(), isWatched: isCurrent() }
     // The snapshot may be older than events that this node has seen.
     const outcome = losses.since(await reading.check(), (ends) => ends(reading))
     if (outcome === 'changed') throw new Unavailable('the right to read has been taken away')
@@ -29,7 +29,7 @@ export const newReadingRights = (isAlive: () => boolean, losses: RecentChanges<E
   }
 
   const isRecent = ({ checked }: Reading) =>
-    (isAlive() && checked.isWatched) || performance.now() - checked.at < RECENT_MS
+    (isCurrent() && checked.isWatched) || performance.now() - checked.at < RECENT_MS
 
   const ensure = async (reading: Reading) => {
     if (isRecent(reading)) return

@@ -40,7 +40,7 @@ export type StreamsOptions = {
   /** The clock, in milliseconds. */
   readonly now: () => number
   /** False while this node does not follow the log: then the rights of readers are queried again and again. */
-  readonly isAlive: () => boolean
+  readonly isCurrent: () => boolean
   /** How many characters all lists together may hold in memory. */
   readonly capacity?: number
 }
@@ -71,10 +71,10 @@ const reasonOf = (error: unknown): string | undefined => {
 
 const FULL = 'too many long lists are being read'
 
-export const newStreams = ({ now, isAlive, capacity = CAPACITY }: StreamsOptions): Streams => {
+export const newStreams = ({ now, isCurrent, capacity = CAPACITY }: StreamsOptions): Streams => {
   const readings = new Set<Reading>()
   const losses = newRecentChanges<EndsReading>(REMEMBERED_LOSSES)
-  const rights = newReadingRights(isAlive, losses)
+  const rights = newReadingRights(isCurrent, losses)
   const turns = newSemaphore({ capacity: PAGES_AT_ONCE, onShortage: () => {}, message: FULL })
   const memory = newSemaphore({ capacity, onShortage: (missing) => cutStalled(readings, missing), message: FULL })
   let checking: NodeJS.Timeout | undefined

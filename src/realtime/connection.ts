@@ -1,10 +1,10 @@
 import type { WebSocket } from 'ws'
-import { HttpError } from '../http/http-error.ts'
 import { describe } from '../http/errors.ts'
 import { tooManyRequests } from '../http/limits.ts'
 import type { Progress } from '../http/reading-pace.ts'
 import type { Flow } from './flow.ts'
-import type { Current, LiveQueries, Query, Seen, Subscription } from './live-queries.ts'
+import { newClientSubscriptions } from './client-subscriptions.ts'
+import type { LiveQueries } from './live-queries.ts'
 import { closeCodes } from './close-codes.ts'
 import { newFrameSender } from './frame-sender.ts'
 import { ClientFrame, errorFrame } from './protocol.ts'
@@ -33,23 +33,13 @@ export type ConnectionOptions = {
   /** Looks at the token that a subscription brings along. @throws HttpError rate_limited for too many that are not valid */
   readonly admit: (token: string) => Promise<void>
   /** The milliseconds that the client must wait before it may subscribe again; undefined for none. */
-  readonly takeTurn: () => number | undefined
+  readonly rateLimitWait: () => number | undefined
   readonly flow: Flow
-  /** Told of each failure that is not the client's. */
-  readonly broke: (error: unknown) => void
-  readonly pushed: (frames: number) => void
-  readonly closed: () => void
-}
-
-type Followed = {
-  readonly id: string
-  subscription: Subscription | undefined
-  /** The digest of the value that the client was sent last. */
-  sent: string | undefined
-  /** Nothing was told to it yet. */
-  isFirst: boolean
-  /** A value is on its way after which the question is another one. */
-  goesOn: boolean
+  /** Called with each failure that is not the client's. */
+  readonly onError: (error: unknown) => void
+  /** Called for each value that is sent. */
+  readonly onPush: () => void
+  readonly onClose: () => void
 }
 
 const parse = (data: Buffer, isBinary: boolean): ClientFrame | undefined => {
@@ -73,45 +63,23 @@ const MAX_CONTROL = 1_000
  * slowly costs no memory, and gets what is newest, and may still be read, when it comes to it.
  */
 export const newConnection = (options: ConnectionOptions): Connection => {
-  const { socket, live, maxSubscriptions, questionOf, admit, takeTurn, flow, broke, pushed, closed } = options
-  const followed = new Map<string, Followed>()
-  /** Subscriptions with a value that the client does not have, in the order in which they are due. */
-  const due = new Set<string>()
+  const { socket, live, maxSubscriptions, questionOf, admit, rateLimitWait, flow, onError, onPush, onClose } = options
   const control: string[] = []
   let heardAt = performance.now()
   let isClosing = false
   let leaving: NodeJS.Timeout | undefined
 
-  const hasNews = ({ sent, isFirst }: Followed, { answer, digest }: Current) =>
-    digest !== sent && (isFirst || !answer.isNothing)
-
-  /** Sends the newest value of a subscription, if there is one that the client does not have. False where that has to wait. */
-  const push = (one: Followed): boolean => {
-    const current = one.subscription?.current()
-    if (!current || !hasNews(one, current)) return true
-    const { answer, digest, frame, seen } = current
-    const sent = () => {
-      if (answer.next && followed.get(one.id) === one) follow(one, answer.next, answer.isPart ? undefined : seen)
-    }
-    if (!sender.send(frame(one.id), sent)) return false
-    one.isFirst = false
-    one.sent = digest
-    one.goesOn = answer.next !== undefined
-    pushed(1)
-    return true
-  }
-
   /** Sends what is due, one frame at a time: errors and pongs first, then values. */
   const pump = () => {
     while (!sender.isSending() && socket.readyState === socket.OPEN) {
-      const said = control.shift()
-      if (said !== undefined) return void sender.send(Buffer.from(said))
-      const [id] = due
-      if (id === undefined || !push(followed.get(id)!)) return
-      due.delete(id)
+      const text = control.shift()
+      if (text !== undefined) return void sender.send(Buffer.from(text))
+      const next = subscriptions.next()
+      if (!next || !sender.send(next.frame, next.onSent)) return
+      next.onSending()
+      onPush()
     }
   }
-
   const sender = newFrameSender(socket, flow, pump)
 
   const say = (frame: string) => {
@@ -119,56 +87,28 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     pump()
   }
 
-  const drop = (id: string) => {
-    followed.get(id)?.subscription?.stop()
-    followed.delete(id)
-    due.delete(id)
-  }
-
   const complain = (error: unknown, id?: string) => {
     const { code, message, details } = describe(error)
-    if (code === 'internal') broke(error)
+    if (code === 'internal') onError(error)
     say(errorFrame({ code, message, ...(details === undefined ? {} : { details }) }, id))
   }
 
-  /** Follows a query from here on, with `seen` from behind that. */
-  const follow = (one: Followed, query: Query, seen?: Seen) => {
-    const { id } = one
-    one.subscription?.stop()
-    one.sent = undefined
-    one.goesOn = false
-    const changed = () => {
-      // Until the client has what is on its way, nothing else is told: what happens meanwhile comes with the next value.
-      if (one.goesOn) return
-      due.add(id)
-      pump()
-    }
-    const failed = (error: unknown) => {
-      drop(id)
-      complain(error, id)
-    }
-    one.subscription = live.watch(query, { changed, failed }, seen)
-  }
+  const subscriptions = newClientSubscriptions({ live, max: maxSubscriptions, onDue: pump, onFailure: complain })
 
-  const refuse = (error: unknown, one: Followed) => {
-    if (followed.get(one.id) !== one) return
-    drop(one.id)
-    complain(error, one.id)
+  const refuse = (error: unknown, id: string) => {
+    subscriptions.remove(id)
+    complain(error, id)
   }
 
   const subscribe = ({ id, query, args }: Extract<ClientFrame, { type: 'subscribe' }>) => {
-    drop(id)
-    if (followed.size >= maxSubscriptions)
-      throw new HttpError('rate_limited', `A connection may hold ${maxSubscriptions} subscriptions`)
-    const wait = takeTurn()
+    const subscription = subscriptions.add(id)
+    const wait = rateLimitWait()
     if (wait !== undefined) throw tooManyRequests(wait)
     const question = questionOf(query, args)
-    const one: Followed = { id, subscription: undefined, sent: undefined, isFirst: true, goesOn: false }
-    followed.set(id, one)
-    if (question.token === undefined) return follow(one, question)
+    if (question.token === undefined) return subscription.follow(question)
     admit(question.token).then(
-      () => followed.get(id) === one && follow(one, question),
-      (error: unknown) => refuse(error, one),
+      () => subscription.isPresent() && subscription.follow(question),
+      (error: unknown) => subscription.isPresent() && refuse(error, id),
     )
   }
 
@@ -177,7 +117,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
       case 'subscribe':
         return subscribe(frame)
       case 'unsubscribe':
-        return drop(frame.id)
+        return subscriptions.remove(frame.id)
       case 'ping':
         return say(PONG)
       case 'pong':
@@ -188,7 +128,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   const close = (code: number, reason: string) => {
     if (isClosing) return
     isClosing = true
-    for (const id of [...followed.keys()]) drop(id)
+    subscriptions.removeAll()
     control.length = 0
     socket.close(code, reason)
     leaving = setTimeout(() => socket.terminate(), LEAVE_MS).unref()
@@ -202,9 +142,10 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     try {
       take(frame)
     } catch (error) {
-      complain(error, frame.type === 'subscribe' ? frame.id : undefined)
+      if (frame.type === 'subscribe') refuse(error, frame.id)
+      else complain(error)
     }
-    // Who talks without listening would have its answers pile up here.
+    // Answers to a client that sends without reading would pile up here.
     if (control.length > MAX_CONTROL) close(closeCodes.slow, 'reads too slowly')
   })
   for (const sign of ['ping', 'pong'] as const) socket.on(sign, () => (heardAt = performance.now()))
@@ -212,14 +153,14 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     isClosing = true
     sender.end()
     clearTimeout(leaving)
-    for (const id of [...followed.keys()]) drop(id)
-    closed()
+    subscriptions.removeAll()
+    onClose()
   })
 
   return {
     heardAt: () => heardAt,
     progress: sender.progress,
-    subscriptions: () => followed.size,
+    subscriptions: subscriptions.size,
     ping: () => socket.ping(),
     close,
     terminate: () => socket.terminate(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { firstPages } from '../feed/first-pages.ts'
 import type { FeedPage } from '../feed/pages.ts'
 import { feedList } from '../feed/queries.ts'
-import { DEFAULT_LIMIT, MAX_LIMIT } from '../http/keys.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../http/parameters.ts'
 import { PAGE_BYTES } from '../http/page-bytes.ts'
 import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
 import { keyOf, queryKind } from './question.ts'
@@ -24,7 +24,7 @@ export const publicTraces = queryKind(Args, (services, args) => {
   return {
     key: keyOf('feed:getPublicTraces', limit),
     maxBytes: maxBytesOf(limit),
-    asker: 'everybody',
+    callerKey: 'everybody',
     ask: async () => {
       const page = await firstPages(services).publicPage(Math.max(1, limit))
       return { value: listOf(page, limit), topics: [...page.topics] }
@@ -38,7 +38,7 @@ export const namespaceTraces = queryKind(Args, (services, args, token) => {
   return {
     key: keyOf('feed:getNamespaceTraces', limit, keyOfToken(token)),
     maxBytes: maxBytesOf(limit),
-    asker: keyOfToken(token),
+    callerKey: keyOfToken(token),
     ask: async () => {
       const caller = await findCaller(services, token)
       if (!caller) return { value: 'null', topics: [] }

@@ -10,19 +10,19 @@ export type Answer = {
   readonly topics: readonly string[]
   /** When the right to see it ends without an event, in milliseconds since the epoch. */
   readonly expiresAt?: number | undefined
-  /** Tells nothing to who has had an answer before. */
-  readonly isNothing?: boolean | undefined
+  /** Holds nothing that a client with an answer from before does not have. */
+  readonly hasNoNews?: boolean | undefined
   /** What is asked once the client has this answer, for a query that only tells what is new. */
   readonly next?: Query | undefined
   /** There is more already: `next` is to be asked at once. */
-  readonly isPart?: boolean | undefined
+  readonly hasMore?: boolean | undefined
 }
 
 /** Something that can be asked again and again; those with the same key are one. */
 export type Query = {
   readonly key: string
-  /** For whom it is asked: different askers take turns. */
-  readonly asker: string
+  /** For whom it is asked: different callers take turns. */
+  readonly callerKey: string
   readonly ask: () => Promise<Answer>
 }
 
@@ -71,7 +71,7 @@ export type LiveQueries = {
   counts(): LiveCounts
 }
 
-/** `ends` is stated when an event takes somebody's right to read. */
+/** `ends` is stated when an event takes a right to read. */
 export type Change = { readonly position: bigint; readonly topics: readonly string[]; readonly ends: unknown }
 
 export type LiveCounts = {
@@ -82,15 +82,15 @@ export type LiveCounts = {
 }
 
 export type LiveQueriesOptions = {
-  /** How far the read models have come. */
-  readonly shown: () => bigint
+  /** The checkpoint of the read models. */
+  readonly readModelsAt: () => bigint
   /** Resolves when they have come to a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>
-  /** The last position that this node has heard of. */
-  readonly heard: () => bigint
-  /** False while this node hears nothing of the log: then nobody knows who may still read what, and nothing is sent. */
-  readonly isAlive: () => boolean
-  /** Told of each answer: milliseconds since the change that it shows was heard of, and how many more it shows. */
+  /** The last position that the caches of this node have observed. */
+  readonly lastSeen: () => bigint
+  /** False while this node does not follow the log: then it is not known who may still read what, and nothing is sent. */
+  readonly isCurrent: () => boolean
+  /** Called with each answer: milliseconds since the change that it shows was observed, and how many more it shows. */
   readonly observe?: (ms: number, coalesced: number) => void
   /** How many characters of answers are kept in all: those that are left out are asked for again. */
   readonly keep?: number

@@ -3,6 +3,7 @@ import { Rejected } from '../engine/rejected.ts'
 import { HttpError } from '../http/http-error.ts'
 import { resultFrame } from './protocol.ts'
 import type { Gate } from '../gate.ts'
+import { REST_MS, newPace } from './pace.ts'
 import type { Answer, Current, LiveQueriesOptions, Query, Seen, Subscriber, Subscription } from './live-queries.ts'
 
 /** One query with all who want its answer. */
@@ -36,19 +37,8 @@ export type LiveQueryOptions = LiveQueriesOptions & {
   readonly idle: () => void
 }
 
-/** At least so long between two answers: a burst of changes gives one. */
-const REST_MS = 60
-/** The rest grows with what an answer costs: pushing takes a quarter of the time at most. */
-const REST_FACTOR = 3
-const MAX_REST_MS = 160
-const MIN_REST_MS = 10
-const RETRY_MS = 100
-const MAX_RETRY_MS = 2_000
-/** A query that cannot be asked for this long fails: its subscribers come again. */
-const PATIENCE_MS = 10_000
-
 /** Whether asking again may help. */
-const mayPass = (error: unknown) => !(error instanceof HttpError || error instanceof Rejected)
+const isTemporary = (error: unknown) => !(error instanceof HttpError || error instanceof Rejected)
 
 /** An answer counts for who joined before it was asked for: `since` is the number of the last question until then. */
 type Joined = { readonly subscriber: Subscriber; readonly since: number }
@@ -67,11 +57,26 @@ const newFrames = (value: string): Current['frame'] => {
 /** The longest that a timer can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
+const cpuMs = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000
+
 const isExpired = ({ expiresAt }: Pick<Seen, 'expiresAt'>) => expiresAt !== undefined && expiresAt <= Date.now()
 
 export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery => {
-  const { caughtUp, shown, heard, isAlive, observe, gate, epoch, index, isLost, hasChanged, kept, dropped, idle } =
-    options
+  const {
+    caughtUp,
+    readModelsAt,
+    lastSeen,
+    isCurrent,
+    observe,
+    gate,
+    epoch,
+    index,
+    isLost,
+    hasChanged,
+    kept,
+    dropped,
+    idle,
+  } = options
   const joined = new Set<Joined>()
   let topics: ReadonlySet<string> = new Set()
   let last: Last | undefined
@@ -82,10 +87,8 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   let runs = 0
   let running = false
   let timer: NodeJS.Timeout | undefined
-  let restUntil = 0
-  let failing: { readonly since: number; delay: number } | undefined
   let expiry: NodeJS.Timeout | undefined
-  let restDelay = MIN_REST_MS
+  const pace = newPace()
 
   const isOver = () => joined.size === 0
 
@@ -109,8 +112,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
 
   const schedule = () => {
     if (running || timer || isOver() || wanted === undefined) return
-    const wait = Math.max(0, restUntil - performance.now())
-    timer = setTimeout(() => void run(), wait).unref()
+    timer = setTimeout(() => void run(), pace.wait()).unref()
   }
 
   const touch = (position: bigint) => {
@@ -124,7 +126,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     clearTimeout(expiry)
     if (expiresAt === undefined) return
     const left = Math.max(0, expiresAt - Date.now()) + 1
-    expiry = setTimeout(() => touch(heard()), Math.min(left, MAX_TIMER_MS)).unref()
+    expiry = setTimeout(() => touch(lastSeen()), Math.min(left, MAX_TIMER_MS)).unref()
   }
 
   const keep = (answer: Answer, position: bigint, run: number) => {
@@ -141,14 +143,13 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
       if (one.since >= run) awaited = true
       else one.subscriber.changed()
     }
-    if (awaited) touch(heard())
+    if (awaited) touch(lastSeen())
   }
 
-  /** Asks again a little later: there is nothing that may be sent now. */
-  const rest = () => {
-    restDelay = Math.min(2 * restDelay, MAX_RETRY_MS)
-    restUntil = performance.now() + restDelay
-    touch(heard())
+  /** There is nothing that may be sent now. */
+  const askLater = () => {
+    pace.refused()
+    touch(lastSeen())
   }
 
   const fail = (error: unknown) => {
@@ -160,44 +161,41 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   /** Asks the query, and gives the position of a snapshot that the answer is not older than. */
   const ask = () => {
     // Read models and caches are fed by two followers: of what only one of them has seen, nothing is taken for granted.
-    const wasAlive = isAlive()
-    return gate(query.asker, async () => {
+    const wasAlive = isCurrent()
+    return gate(query.callerKey, async () => {
       if (isOver() || !wasAlive) return undefined
-      const position = shown() < heard() ? shown() : heard()
+      const position = readModelsAt() < lastSeen() ? readModelsAt() : lastSeen()
       return { answer: await query.ask(), position }
     })
   }
 
   const attempt = async () => {
-    const [target, run, began, more, heardAt] = [wanted!, ++runs, epoch(), touches, touchedAt]
+    const [target, run, began, more, firstTouchedAt] = [wanted!, ++runs, epoch(), touches, touchedAt]
     wanted = undefined
     touches = 0
     await caughtUp(target)
     const asked = await ask()
     if (isOver()) return
     if (began !== epoch()) return touch(0n)
-    if (!asked) return rest()
+    if (!asked) return askLater()
     const { answer, position } = asked
     const after = new Set(answer.topics)
-    const mayBeSent = isAlive() && !isLost(position, after) && !isLost(position, topics)
+    const mayBeSent = isCurrent() && !isLost(position, after) && !isLost(position, topics)
     // What happened meanwhile to topics that it had before has touched it.
     const added = [...after].filter((topic) => !topics.has(topic))
     const changed = added.length > 0 && hasChanged(position, new Set(added))
     follow(after)
     if (!mayBeSent) {
       withdraw() // it is no longer found by what it shows
-      return rest()
+      return askLater()
     }
-    if (changed) touch(heard())
-    failing = undefined
-    restDelay = MIN_REST_MS
+    if (changed) touch(lastSeen())
     watchExpiry(answer)
-    const started = performance.now()
+    const before = process.threadCpuUsage()
     keep(answer, position, run)
     tell(run)
-    observe?.(performance.now() - heardAt, Math.max(0, more - 1))
-    const cost = performance.now() - started
-    restUntil = performance.now() + Math.min(MAX_REST_MS, Math.max(REST_MS, REST_FACTOR * cost))
+    pace.answered(cpuMs(process.threadCpuUsage(before)))
+    observe?.(performance.now() - firstTouchedAt, Math.max(0, more - 1))
   }
 
   const run = async () => {
@@ -207,34 +205,31 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     try {
       await attempt()
     } catch (error) {
-      if (!mayPass(error)) return fail(error)
-      failing ??= { since: performance.now(), delay: RETRY_MS }
-      if (performance.now() - failing.since > PATIENCE_MS) return fail(error)
-      restUntil = performance.now() + failing.delay
-      failing.delay = Math.min(2 * failing.delay, MAX_RETRY_MS)
-      touch(heard())
+      if (!isTemporary(error)) return fail(error)
+      if (!pace.failed()) return fail(error)
+      touch(lastSeen())
     } finally {
       running = false
       schedule()
     }
   }
 
-  const mayBeSent = ({ seen }: Last) => isAlive() && !isExpired(seen)
+  const mayBeSent = ({ seen }: Last) => isCurrent() && !isExpired(seen)
 
   const current = (one: Joined): Current | undefined => {
     if (last && last.run > one.since && mayBeSent(last)) return last
-    if (wanted === undefined && !running) touch(heard())
+    if (wanted === undefined && !running) touch(lastSeen())
     return undefined
   }
 
   /** Nothing is told of what the subscriber knows already. */
   const goOn = (seen: Seen) => {
-    restUntil = Math.max(restUntil, seen.notBefore)
+    pace.delayUntil(seen.notBefore)
     if (!last) {
       follow(new Set([...topics, ...seen.topics]))
       watchExpiry(seen)
     }
-    if (seen.epoch !== epoch() || hasChanged(seen.position, new Set(seen.topics))) touch(heard())
+    if (seen.epoch !== epoch() || hasChanged(seen.position, new Set(seen.topics))) touch(lastSeen())
   }
 
   const join: LiveQuery['join'] = (subscriber, seen) => {
@@ -243,7 +238,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     joined.add(one)
     if (seen) goOn(seen)
     else if (isFresh) queueMicrotask(() => joined.has(one) && subscriber.changed())
-    else touch(heard())
+    else touch(lastSeen())
     const stop = () => {
       if (joined.delete(one) && isOver()) end()
     }
@@ -251,8 +246,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   }
 
   const hurry = () => {
-    restDelay = MIN_REST_MS
-    restUntil = 0
+    pace.hurry()
     clearTimeout(timer)
     timer = undefined
     schedule()
@@ -262,7 +256,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     withdraw()
     wanted = undefined
     hurry()
-    touch(0n) // where the log begins anew, nobody has heard of a position yet
+    touch(0n) // where the log begins anew, no position has been seen yet
   }
 
   return { join, touch, withdraw, hurry, restart, size: () => joined.size }

@@ -74,7 +74,7 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
       const question = questionOf(services, query, args, token)
       if (question.token !== undefined) await admit(services, request.ip, question.token)
       await reply.reserveMemory(question.maxBytes)
-      const { value } = await gate(question.asker, () => question.ask())
+      const { value } = await gate(question.callerKey, () => question.ask())
       return okText(reply, `{"value":${value}}`)
     },
   )
@@ -123,11 +123,11 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
       maxSubscriptions: config.REALTIME_SUBSCRIPTIONS,
       questionOf: (query, args) => questionOf(services, query, args, token),
       admit: admitted,
-      takeTurn: () => (owner.is === 'session' ? limits?.reads : limits?.anonymousReads)?.take(owner.id),
+      rateLimitWait: () => (owner.is === 'session' ? limits?.reads : limits?.anonymousReads)?.take(owner.id),
       flow,
-      broke: (error) => request.log.error(error),
-      pushed: (frames) => metrics.realtimePushes.inc(frames),
-      closed: () => connections.remove(connection),
+      onError: (error) => request.log.error(error),
+      onPush: () => metrics.realtimePushes.inc(),
+      onClose: () => connections.remove(connection),
     })
     connections.add(connection, owner)
   }

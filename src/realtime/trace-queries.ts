@@ -3,14 +3,14 @@ import { PUBLIC_TRACES, tracesNamed } from '../effects.ts'
 import { Rejected, Unavailable } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { HttpError } from '../http/http-error.ts'
-import { Key } from '../http/keys.ts'
+import { Key } from '../http/parameters.ts'
 import { BrokenOff } from '../http/long-list.ts'
 import { PAGE_BYTES } from '../http/page-bytes.ts'
 import { areAll, candidateIds } from '../trace/candidates.ts'
 import { changedMessages } from '../trace/changed-messages.ts'
 import { ALL_MESSAGES, messageValues } from '../trace/message-queries.ts'
 import { messagePages } from '../trace/message-pages.ts'
-import { namedRow } from '../trace/named.ts'
+import { rowWithModelName } from '../trace/model-names.ts'
 import { assertMayRead } from '../trace/policy.ts'
 import { type StoredDetail, memberOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { detailText, messageText } from '../trace/views.ts'
@@ -59,11 +59,11 @@ const TRACE_BYTES = 64 * 1024
 export const trace = queryKind(TraceArgs, (services, { externalId }, token) => ({
   key: keyOf('traces:get', keyOfToken(token), externalId),
   maxBytes: TRACE_BYTES,
-  asker: keyOfToken(token),
+  callerKey: keyOfToken(token),
   ask: async () => {
     const { trace, ...rest } = await found(services, externalId, token)
     if (!trace) return { value: 'null', ...rest }
-    const detail = detailText(namedRow(services.models, trace))
+    const detail = detailText(rowWithModelName(services.models, trace))
     return { value: `${detail.slice(0, -1)},"revision":${trace.revision}}`, ...rest }
   },
 }))
@@ -124,57 +124,57 @@ const PIECE = 2 * 1024 * 1024
 
 type Asked = { readonly externalId: string; readonly token: string | undefined; readonly includeParts: boolean }
 
-/** What a client knows: the messages up to a revision of a trace, in a life of it where that was told over this connection. */
+/** What a client knows: the messages up to a revision of a trace, in an incarnation of it where that was told over this connection. */
 type Known = {
   readonly since: bigint
-  readonly life?: string | undefined
+  readonly incarnation?: string | undefined
   /** The id of the trace, where the client has said it. */
   readonly traceId?: string | undefined
 }
 
-const NOTHING: Known = { since: -1n, life: 'none' }
+const NOTHING: Known = { since: -1n, incarnation: 'none' }
 
-const lifeOf = ({ id, incarnation }: StoredDetail) => `${id}/${incarnation}`
+const incarnationOf = ({ id, incarnation }: StoredDetail) => `${id}/${incarnation}`
 
 /**
- * Whether a client knows another trace, or an earlier life of this one: revisions go on from one life to the next. One that
+ * Whether a client knows another trace, or an earlier incarnation of this one: revisions go on from one to the next. One that
  * knows a revision that there is not knows another log: one that has lost its end since, or that this one was copied from.
  */
 const knowsAnother = (known: Known, trace: StoredDetail) => {
   if (known === NOTHING) return false
   if (known.since > trace.revision) return true
   if (known.traceId !== undefined && known.traceId !== trace.id) return true
-  if (known.life !== undefined) return known.life !== lifeOf(trace)
+  if (known.incarnation !== undefined) return known.incarnation !== incarnationOf(trace)
   return known.since > 0n && known.since < trace.incarnation
 }
 
 /**
- * The messages that have changed since a client knew them. One that has known another trace, or an earlier life of it, is
- * told null first: all that it has is gone.
+ * The messages that have changed since a client knew them. One that has known another trace, or an earlier incarnation of
+ * it, is told null first: all that it has is gone.
  */
 const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Query => {
   const { externalId, token, includeParts } = asked
-  const { since, life, traceId } = known
+  const { since, incarnation, traceId } = known
   const goOn = (known: Known) => changesSince(services, asked, known)
   const ask = async (): Promise<Answer> => {
     const { trace, ...rest } = await found(services, externalId, token)
-    if (!trace && known === NOTHING) return { value: 'null', isNothing: true, ...rest }
+    if (!trace && known === NOTHING) return { value: 'null', hasNoNews: true, ...rest }
     if (!trace) return { value: 'null', next: goOn(NOTHING), ...rest }
-    if (knowsAnother(known, trace)) return { value: 'null', next: goOn(NOTHING), isPart: true, ...rest }
-    const { rows, revision, isPart } = await whileUnchanged(() =>
+    if (knowsAnother(known, trace)) return { value: 'null', next: goOn(NOTHING), hasMore: true, ...rest }
+    const { rows, revision, hasMore } = await whileUnchanged(() =>
       changedMessages(services.reads, trace, { since, includeParts, weight: PIECE }),
     )
     return {
       value: messagesValue(trace, rows.map(messageText), revision),
-      isNothing: rows.length === 0 && known !== NOTHING,
-      isPart,
-      next: goOn({ since: revision, life: lifeOf(trace) }),
+      hasNoNews: rows.length === 0 && known !== NOTHING,
+      hasMore,
+      next: goOn({ since: revision, incarnation: incarnationOf(trace) }),
       ...rest,
     }
   }
   return {
-    key: keyOf('traces:getMessages since', includeParts, keyOfToken(token), since, life, traceId, externalId),
-    asker: keyOfToken(token),
+    key: keyOf('traces:getMessages since', includeParts, keyOfToken(token), since, incarnation, traceId, externalId),
+    callerKey: keyOfToken(token),
     ask,
   }
 }
@@ -193,7 +193,7 @@ export const traceMessages = queryKind(MessagesArgs, (services, args, token) => 
   return {
     maxBytes,
     key: keyOf('traces:getMessages', includeParts, keyOfToken(token), externalId),
-    asker: keyOfToken(token),
+    callerKey: keyOfToken(token),
     ask: async () => {
       const { trace, ...rest } = await found(services, externalId, token)
       if (!trace) return { value: 'null', ...rest }

@@ -14,7 +14,7 @@ export type CachesOptions = {
   /** The clock, in milliseconds. */
   readonly now: () => number
   /** False while the caches may have missed events: then nothing is answered from memory. */
-  readonly isAlive: () => boolean
+  readonly isCurrent: () => boolean
   /** The last position that this node's caches have observed. */
   readonly lastSeen: () => bigint
   /** The checkpoint of the read models. */
@@ -25,15 +25,15 @@ export type CachesOptions = {
 }
 
 /** Everything of this node that events can make stale: what is cached from the read models, and answers that are being sent. */
-export const newCaches = ({ reads, now, isAlive, lastSeen, readModelsAt, caughtUp, metrics }: CachesOptions) => {
-  const tokens = newTokens({ reads, now, isAlive })
-  const feedCache = newFeedCache(isAlive)
-  const streams = newStreams({ now, isAlive })
+export const newCaches = ({ reads, now, isCurrent, lastSeen, readModelsAt, caughtUp, metrics }: CachesOptions) => {
+  const tokens = newTokens({ reads, now, isCurrent })
+  const feedCache = newFeedCache(isCurrent)
+  const streams = newStreams({ now, isCurrent })
   const live = newLiveQueries({
-    shown: readModelsAt,
-    heard: lastSeen,
+    readModelsAt,
+    lastSeen,
     caughtUp,
-    isAlive,
+    isCurrent,
     observe: (ms, coalesced) => {
       metrics.realtimeLag.observe(ms / 1_000)
       metrics.realtimeCoalesced.inc(coalesced)
@@ -58,12 +58,12 @@ export const newCaches = ({ reads, now, isAlive, lastSeen, readModelsAt, caughtU
       models.observe(event)
     },
     /** Drops everything. Called when it is not known what has changed up to `position`. */
-    forget: (position: bigint) => {
+    clear: (position: bigint) => {
       for (const cache of [...all, models]) cache.clear(position)
     },
     /**
      * Drops everything, with the positions of past changes. Called when the log is in another epoch. The models keep no
-     * positions: `forget`, which is called as well, is enough for them.
+     * positions: `clear`, which is called as well, is enough for them.
      */
     restart: () => {
       for (const cache of all) cache.restart()

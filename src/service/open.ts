@@ -101,11 +101,11 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
 
-  const isAlive = () => subscription.isCurrent()
+  const isCurrent = () => subscription.isCurrent()
   const caches = newCaches({
     reads,
     now,
-    isAlive,
+    isCurrent,
     lastSeen: lastSeen.position,
     readModelsAt: readModels.position,
     caughtUp: (position) => readModels.waitFor(position, VISIBLE_MS),
@@ -117,15 +117,15 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     log,
     codec,
     now,
-    isCurrent: isAlive,
+    isCurrent,
     readModels,
     assertNotQuarantined: quarantine.assertNotQuarantined,
   })
-  const forget = (position: bigint) => {
-    transactors.forget()
-    caches.forget(position)
+  const clear = (position: bigint) => {
+    transactors.clear()
+    caches.clear(position)
   }
-  quarantine.onChange(() => forget(lastSeen.position()))
+  quarantine.onChange(() => clear(lastSeen.position()))
   log.onChange(caches.restart)
   const retentionWakeup = newWakeup()
   const subscription = subscribeCaches({
@@ -140,7 +140,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       caches.observe(event)
       if (event.type === 'RetentionChanged') retentionWakeup.wake()
     },
-    forget,
+    clear,
   })
   if (!log.problem()) await waitDuringStart(subscription.started)
 

@@ -42,7 +42,7 @@ export const newTransactors = ({ reads, caughtUp, ...common }: TransactorsOption
     }),
   }
   const providers = folded(modelProviders, { budget: 0 }) // a refresh needs each state once
-  const byCategory: Record<string, Pick<Transactor<unknown, DomainEvent>, 'observe' | 'forget'>> = {
+  const byCategory: Record<string, Pick<Transactor<unknown, DomainEvent>, 'observe' | 'clear'>> = {
     [users.category]: written.users,
     [identities.category]: written.identities,
     [sessions.category]: written.sessions,
@@ -57,8 +57,8 @@ export const newTransactors = ({ reads, caughtUp, ...common }: TransactorsOption
     providers,
     observe: ({ stream, revision }: { readonly stream: string; readonly revision: bigint }) =>
       byCategory[stream.slice(0, stream.indexOf('-'))]?.observe(stream, revision),
-    forget: () => {
-      for (const transactor of Object.values(byCategory)) transactor.forget()
+    clear: () => {
+      for (const transactor of Object.values(byCategory)) transactor.clear()
     },
   }
 }

@@ -30,7 +30,7 @@ export type TokensOptions = {
   /** The time, in milliseconds since 1970. */
   readonly now: () => number
   /** Whether this node follows the log. While it does not, the cache is not used, because it would miss changes. */
-  readonly isAlive: () => boolean
+  readonly isCurrent: () => boolean
   /** A monotonic clock, in milliseconds. */
   readonly elapsed?: () => number
   readonly maxCached?: number
@@ -42,7 +42,7 @@ const REMEMBERED_CHANGES = 2_000
 const isValid = ({ expiresAt }: Caller, now: number) => expiresAt === undefined || expiresAt > now
 
 export const newTokens = (options: TokensOptions): Tokens => {
-  const { reads, now, isAlive, elapsed = () => performance.now(), maxCached = 10_000 } = options
+  const { reads, now, isCurrent, elapsed = () => performance.now(), maxCached = 10_000 } = options
   const cache = newCallerCache(maxCached)
   const asked = new Map<string, Promise<CallerSnapshot>>()
   /** Hashes of tokens that were valid when they were last looked up; the oldest is dropped first. */
@@ -86,7 +86,7 @@ export const newTokens = (options: TokensOptions): Tokens => {
   const find = async (token: string, beforeLookUp = () => {}) => {
     if (!isToken(token)) return undefined
     const hash = tokenHash(token)
-    const cached = isAlive() ? cache.get(hash, elapsed()) : undefined
+    const cached = isCurrent() ? cache.get(hash, elapsed()) : undefined
     if (!cached && !proven.has(hash)) beforeLookUp()
     const caller = cached ?? (await askOnce(hash)).caller
     return caller && isValid(caller, now()) ? caller : undefined

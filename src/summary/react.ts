@@ -9,7 +9,7 @@ export type SummaryRule = {
 
 /** The state of a trace in the process manager. Times are milliseconds. */
 export type Tracked = {
-  /** The revision of the trace's first event: tells one life of an externalId from the next. */
+  /** The revision of the trace's first event: tells one incarnation of the trace from the next. */
   readonly incarnation: bigint
   readonly messageCount: number
   /** How many messages the trace had at its last summary; undefined without one. */

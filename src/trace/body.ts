@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { check, checkEach, nameOf } from '../http/check.ts'
 import { invalid } from '../http/http-error.ts'
 import { parseBody } from '../http/json-body.ts'
-import { Key, ShortText } from '../http/keys.ts'
+import { Key, ShortText } from '../http/parameters.ts'
 import { pickDefined } from '../http/pick-defined.ts'
 import type { GivenFields } from './decide.ts'
 import { Visibility } from './events.ts'
@@ -114,7 +114,7 @@ const assertFewParts = (messages: readonly unknown[]) => {
 
 /**
  * The message of a request to write one; its externalId is in the path. Parts are counted before anything is looked at:
- * what is wrong with a million of them nobody wants to know.
+ * each problem of a million of them would be listed otherwise.
  * @throws HttpError invalid_request
  */
 export const readMessage = (bytes: Uint8Array): Omit<MessageUpsert, 'externalId'> => {
@@ -137,5 +137,5 @@ export const readBatch = (bytes: Uint8Array): MessageUpsert[] => {
 
 const names = Object.keys(written) as (keyof typeof written)[]
 
-/** The known members that a body has of its own; anything else in it is nobody's business. */
+/** The known members that a body has of its own; others are left out. */
 export const givenFields = (body: TraceUpsert): GivenFields => pickDefined(body, names)

@@ -9,14 +9,14 @@ export type ChangedMessages = {
   /** All that has changed up to this revision of the trace is among them. */
   readonly revision: bigint
   /** More has changed since. */
-  readonly isPart: boolean
+  readonly hasMore: boolean
 }
 
 const MOST = 1_000
 
 type ChangedRow = RevisedRow & { readonly revision: bigint; readonly found: number }
 
-// Of the messages of trace $1 in its life $2 that have changed since its revision $3: as many as weigh less than $4 in the
+// Of the messages of trace $1 in its incarnation $2 that have changed since its revision $3: as many as weigh less than $4 in the
 // order in which they changed, at least one. Sizes are those of the rows, without reading what is stored beside them.
 export const changedStatement = (includeParts: boolean): string => `
   select t.revision as trace_revision, m.* from traces t left join lateral (
@@ -41,7 +41,7 @@ const newest = (rows: readonly ChangedRow[]) =>
 
 /**
  * The messages that have changed since a revision of their trace, at most `weight` characters of them, if not one alone
- * is more. @throws BrokenOff when the trace is gone, or not in this life any more
+ * is more. @throws BrokenOff when the trace is gone, or of another incarnation
  */
 export const changedMessages = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,
@@ -54,6 +54,6 @@ export const changedMessages = async (
   if (given.length === 0) throw new BrokenOff('its trace is gone')
   const { rows, revision } = revised(given)
   const { found } = given[0]!
-  const isPart = rows.length > 0 && (rows.length < found || found === MOST)
-  return { rows, revision: isPart ? newest(given) : revision, isPart }
+  const hasMore = rows.length > 0 && (rows.length < found || found === MOST)
+  return { rows, revision: hasMore ? newest(given) : revision, hasMore }
 }

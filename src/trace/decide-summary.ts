@@ -14,11 +14,11 @@ export type SummaryGiven = {
   readonly summary: string
   /** How many messages the trace had when they were read. */
   readonly messageCount: number
-  /** How often the trace had been deleted then: tells one life of an externalId from the next. */
+  /** How often the trace had been deleted then: tells one incarnation of the trace from the next. */
   readonly deletions: number
 }
 
-/** Takes over a summary, unless it is no longer due or was made of an earlier life of the trace. */
+/** Takes over a summary, unless it is no longer due or was made of an earlier incarnation of the trace. */
 export const summarise =
   ({ title, summary, messageCount, deletions }: SummaryGiven, threshold: number): Decision<TraceState, TraceEvent> =>
   ({ trace }) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LongText, ShortText } from '../http/keys.ts'
+import { LongText, ShortText } from '../http/parameters.ts'
 
 type Definition = {
   /** How long it may be in a request; absent for what clients do not give. */

@@ -28,13 +28,13 @@ const resolved = async ({ reads }: TraceServices, caller: Caller, externalId: st
 }
 
 /**
- * For a write whose body is still to come: who may not write makes nobody read 16 MiB.
+ * For a write whose body is still to come: no 16 MiB are read for a caller who may not write.
  * @throws as the write itself would: 404, 403
  */
 export const assertMayWriteTo = async (service: TraceServices, caller: Caller, externalId: string): Promise<void> => {
   const known = remembered(service, caller, externalId)
   const trace = known && service.traces.peek(known.id)?.trace
-  // What is remembered may be of an earlier life of the trace: it refuses nothing.
+  // What is remembered may be of an earlier incarnation of the trace, so it cannot refuse.
   if (trace?.is !== 'present' || !mayWrite(trace, known!.writer)) await resolved(service, caller, externalId)
 }
 

@@ -3,7 +3,7 @@ import { listOrder } from '../../projections/messages.ts'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { invalid, notFound } from '../http/http-error.ts'
-import { decodeCursor, encodeCursor } from '../http/keys.ts'
+import { decodeCursor, encodeCursor } from '../http/parameters.ts'
 import type { MessageRow } from './views.ts'
 
 /** The sort keys of a message: order and timestamp, absent ones last, then arrival. */
@@ -58,13 +58,13 @@ const sources: { readonly [Choice in Chosen]: string } = {
 }
 
 /**
- * What is listed of the messages of `t`, a trace in its life $6: from behind the keys $3 to $5 on, at most $2. Conditions and
+ * What is listed of the messages of `t`, a trace in its incarnation $6: from behind the keys $3 to $5 on, at most $2. Conditions and
  * order are those of the index, so it reads as many rows as it gives. A join puts the trace outside: nothing is sorted.
  */
 export const listed = (shown: string, chosen: Chosen = 'all'): string =>
   `select ${shown} from ${sources[chosen]} order by ${listOrdered} limit $2`
 
-/** The trace of a list, as long as this life of it lasts. */
+/** The trace of a list, as long as this incarnation of it lasts. */
 export const listedTrace = 't.id = $1 and t.incarnation = $6'
 
 /** The statement of a message list; its parameters are those of `listed`. */

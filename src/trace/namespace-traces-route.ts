@@ -2,11 +2,11 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { notFound } from '../http/http-error.ts'
 import { nextCursor } from '../http/fields.ts'
-import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
+import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/parameters.ts'
 import { answers, ok, okText } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
 import type { Reader } from '../http/long-list.ts'
-import { namedRow } from './named.ts'
+import { rowWithModelName } from './model-names.ts'
 import { PAGE_WEIGHT, namespacePage, namespacePages } from './namespace-pages.ts'
 import { afterOf, listTraces } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
@@ -71,7 +71,8 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
       pageWeight: PAGE_WEIGHT,
       pages: () => namespacePages(reads, namespaceId),
       before: '{"ok":true,"data":{"traces":[',
-      toText: (row) => (reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(namedRow(models, row)) : undefined),
+      toText: (row) =>
+        reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(rowWithModelName(models, row)) : undefined,
       traceIdOf: ({ id }) => id,
       after: () => ']}}',
     })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ShortText } from '../http/keys.ts'
+import { ShortText } from '../http/parameters.ts'
 import { isDeeperThan, isNegativeZero, isRawNumber } from '../json/exact.ts'
 import { toolName as normalised } from './tool-names.ts'
 

@@ -2,7 +2,7 @@ import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
 import type { Role } from '../namespace/events.ts'
 import type { Visibility } from './events.ts'
 
-/** Somebody with the role, or none, that they have in a trace's namespace. */
+/** A user, with the role in the namespace of a trace, or without one. */
 export type Member = { readonly userId: string; readonly role: Role | undefined }
 
 /** The write policy: its creator while a member, and admins. */
@@ -10,7 +10,7 @@ export const mayWrite = (trace: { readonly createdBy: string }, { userId, role }
   role === 'admin' || (role !== undefined && trace.createdBy === userId)
 
 /**
- * @throws Rejected not_found for somebody without membership, forbidden for another member
+ * @throws Rejected not_found for a user who is no member, forbidden for another member
  */
 export const assertMayWrite = (trace: { readonly createdBy: string }, member: Member): void => {
   if (mayWrite(trace, member)) return

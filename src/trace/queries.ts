@@ -3,7 +3,7 @@ import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { invalid } from '../http/http-error.ts'
-import { decodeCursor, encodeCursor } from '../http/keys.ts'
+import { decodeCursor, encodeCursor } from '../http/parameters.ts'
 import { weighedRows } from '../http/page-bytes.ts'
 import { keyHash, traceId } from '../ids.ts'
 import type { Role } from '../namespace/events.ts'
@@ -77,7 +77,7 @@ export const resolveTrace = async (
 export const memberOf = (caller: Caller | undefined, resolved: { role: Role | undefined }): Member | undefined =>
   caller && { userId: caller.userId, role: resolved.role }
 
-/** A detail with what a list of messages needs: how much to expect, and which life of the trace this is. */
+/** A detail with what a list of messages needs: how much to expect, and which incarnation of the trace this is. */
 export type StoredDetail = DetailRow & { bytes: bigint; incarnation: bigint; revision: bigint }
 
 const detailStatement = `

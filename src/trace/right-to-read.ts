@@ -15,7 +15,7 @@ const statement = `
   left join traces t on t.id = $4 and t.incarnation = $5`
 
 /**
- * Asks whether a reader may still read what it reads; `incarnation` tells one life of the trace from the next.
+ * Asks whether a reader may still read what it reads, in this incarnation of the trace.
  * Gives the checkpoint of the snapshot that says so. @throws 401, 404 when not, Unavailable when it cannot be told
  */
 export const checkRight = async (

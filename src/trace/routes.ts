@@ -5,7 +5,7 @@ import type { Decision } from '../engine/stream.ts'
 import { type Caller, contextOf, requireCaller, requireNamespace } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
 import { done, nextCursor } from '../http/fields.ts'
-import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/keys.ts'
+import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/parameters.ts'
 import { fitting } from '../http/page-bytes.ts'
 import { answers, jsonArray, ok, okText } from '../http/reply.ts'
 import { traceId } from '../ids.ts'
@@ -16,7 +16,7 @@ import type { TraceEvent } from './events.ts'
 import { type Member, assertMayRead, assertMayWrite } from './policy.ts'
 import { afterOf, cursorAfter, listTraces, memberOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
 import { remembered, unlessGone, writeLocated } from './locate.ts'
-import { named, namedRow, namedTrace } from './named.ts'
+import { rowWithModelName, traceWithModelName, withModelName } from './model-names.ts'
 import type { ListedRow } from './rows.ts'
 import { TraceDetail, TraceSummary, detailText, stateText, summaryText } from './views.ts'
 import type { TraceServices } from './services.ts'
@@ -38,7 +38,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
 
   const answerDetail = async (caller: Caller, id: string, trace: Trace) => {
     if (trace.is === 'absent') throw notFound() // deleted by a later command of the same moment
-    return `{"trace":${stateText(id, await afterStored(slugFor(caller, trace.namespaceId)), namedTrace(models, trace))}}`
+    return `{"trace":${stateText(id, await afterStored(slugFor(caller, trace.namespaceId)), traceWithModelName(models, trace))}}`
   }
 
   /** POST and PUT: updates the hit in the session's namespace, or inserts there. */
@@ -46,7 +46,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     const caller = requireCaller(request)
     const namespace = requireNamespace(caller)
     const id = traceId(namespace.id, externalId)
-    const fields = await named(models, given)
+    const fields = await withModelName(models, given)
     const updateRemembered = async () => {
       const known = remembered(service, caller, externalId)
       return known && unlessGone(write(request, id, replace(known.writer, fields)))
@@ -118,7 +118,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     },
     async (request, reply) => {
       const caller = requireCaller(request)
-      const fields = await named(models, givenFields(request.body))
+      const fields = await withModelName(models, givenFields(request.body))
       const { id, trace } = await writeLocated(service, caller, request.params.externalId, async ({ id, writer }) => ({
         id,
         trace: await write(request, id, patch(writer, fields)),
@@ -172,7 +172,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
       const row = await traceDetail(reads, hit.id)
       if (!row) throw notFound()
       assertMayRead(row, memberOf(request.caller, hit))
-      return okText(reply, `{"trace":${detailText(namedRow(models, row))}}`)
+      return okText(reply, `{"trace":${detailText(rowWithModelName(models, row))}}`)
     },
   )
 
@@ -219,7 +219,9 @@ export const pageText = (
   rows: readonly ListedRow[],
   limit: number,
 ): string => {
-  const texts = rows.map((row) => (reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(namedRow(models, row)) : ''))
+  const texts = rows.map((row) =>
+    reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(rowWithModelName(models, row)) : '',
+  )
   const sizes = rows.map(({ weight }, i) => Math.max(weight, Buffer.byteLength(texts[i]!)))
   const count = fitting(sizes, limit)
   const next = rows.length > count ? `,"nextCursor":"${cursorAfter(rows[count - 1]!)}"` : ''

@@ -50,7 +50,7 @@ const listOf = (given: Partial<List>): List => ({
 
 /** A server that answers every request with a list. */
 const serve = async (list: List | (() => List), options: Partial<StreamsOptions> = {}) => {
-  const streams = newStreams({ now: Date.now, isAlive: () => true, ...options })
+  const streams = newStreams({ now: Date.now, isCurrent: () => true, ...options })
   const app = Fastify()
   installErrors(app)
   let response: ServerResponse | undefined
@@ -172,7 +172,7 @@ test('are looked after while nothing is heard of the log: they go on as long as 
     if (!mayRead) throw notFound()
     return 0n
   }
-  const served = await serve(listOf({ check }), { isAlive: () => false })
+  const served = await serve(listOf({ check }), { isCurrent: () => false })
   const [one, other] = [await served.open(), await served.open()]
   await until('another look', () => looks > 6)
   assert.ok((await one.rest()).isWhole)
@@ -183,12 +183,12 @@ test('are looked after while nothing is heard of the log: they go on as long as 
 })
 
 test('end when nothing is heard of the log, and rights cannot be looked up', async () => {
-  let isAlive = true
+  let isCurrent = true
   let check = async () => 0n
-  const served = await serve(listOf({ check: () => check() }), { isAlive: () => isAlive })
+  const served = await serve(listOf({ check: () => check() }), { isCurrent: () => isCurrent })
   const reader = await served.open()
   check = () => new Promise(() => {})
-  isAlive = false
+  isCurrent = false
   await until('the end of the connection', async () => (await connectionsOf(served)) === 0)
   assert.not((await reader.rest()).isWhole)
   await served.close()

@@ -22,14 +22,14 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
   const waiting: (() => void)[] = []
   let behind: { readonly position: number; readonly caughtUp: () => void }[] = []
   const live = newLiveQueries({
-    shown: () => BigInt(shown),
-    heard: () => BigInt(history.length - 1),
+    readModelsAt: () => BigInt(shown),
+    lastSeen: () => BigInt(history.length - 1),
     caughtUp: (position) =>
       new Promise<void>((caughtUp) => {
         if (shown >= Number(position)) caughtUp()
         else behind.push({ position: Number(position), caughtUp })
       }),
-    isAlive: () => true,
+    isCurrent: () => true,
     ...options,
   })
 
@@ -46,7 +46,7 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
 
   const queryOf = (name: string) => ({
     key: name,
-    asker: 'anybody',
+    callerKey: 'anybody',
     ask: async (): Promise<Answer> => {
       asked += 1
       const thing = history[shown]!.get(name)
@@ -193,7 +193,7 @@ test('an answer that is not found any more by what it shows cannot be taken eith
   show()
   let values = 0
   const subscription = live.watch(
-    { key: 'list', asker: 'anybody', ask },
+    { key: 'list', callerKey: 'anybody', ask },
     { changed: () => (values += 1), failed: () => {} },
   )
   await until(() => values === 1)
@@ -213,15 +213,15 @@ test('an answer that is not found any more by what it shows cannot be taken eith
 })
 
 test('nothing can be taken while this node hears nothing of the log', async () => {
-  let isAlive = true
-  const { write, watch, show } = newWorld({ isAlive: () => isAlive })
+  let isCurrent = true
+  const { write, watch, show } = newWorld({ isCurrent: () => isCurrent })
   write('a', { value: 1 })
   show()
   const { values, current } = watch('a')
   await until(() => values.length === 1)
-  isAlive = false
+  isCurrent = false
   assert.is(current(), undefined)
-  isAlive = true
+  isCurrent = true
   await until(() => current() === '1')
 })
 
@@ -291,13 +291,13 @@ test('who subscribes while a query is being asked gets an answer that is not old
 })
 
 test('nothing is asked or sent while this node hears nothing of the log', async () => {
-  let isAlive = false
+  let isCurrent = false
   let looks = 0
-  const { watch, asked } = newWorld({ isAlive: () => (looks++, isAlive) })
+  const { watch, asked } = newWorld({ isCurrent: () => (looks++, isCurrent) })
   const { values } = watch('a')
   await until(() => looks > 3)
   assert.equal([values.length, asked()], [0, 0])
-  isAlive = true
+  isCurrent = true
   await until(() => values.length === 1)
 })
 
@@ -324,7 +324,7 @@ test('a right that ends by the clock ends without an event', async () => {
     const current = subscription.current()
     if (current) values.push(current.answer.value)
   }
-  const subscription = live.watch({ key: 'x', asker: 'anybody', ask }, { changed: take, failed: () => {} })
+  const subscription = live.watch({ key: 'x', callerKey: 'anybody', ask }, { changed: take, failed: () => {} })
   await until(() => values.at(-1) === 'null')
   assert.is(values[0], '"mine"')
   subscription.stop()

@@ -12,7 +12,7 @@ const test = suite('tokens')
 /** A read model that answers when it is told to. */
 const newWorld = () => {
   const asked: { answer: (position: bigint, role?: string) => void }[] = []
-  const clock = { now: 1_000, elapsed: 0, isAlive: true }
+  const clock = { now: 1_000, elapsed: 0, isCurrent: true }
   const rows = () => {
     const { promise, resolve } = Promise.withResolvers<never[]>()
     const answer = (position: bigint, role = 'admin') => {
@@ -26,7 +26,7 @@ const newWorld = () => {
     reads: { rows },
     now: () => clock.now,
     elapsed: () => clock.elapsed,
-    isAlive: () => clock.isAlive,
+    isCurrent: () => clock.isCurrent,
   })
   return { tokens, asked, clock }
 }
@@ -73,7 +73,7 @@ test('an entry is as old as its question', async () => {
 test('nothing is served from memory while the log is silent', async () => {
   const world = newWorld()
   await fill(world, 1n)
-  world.clock.isAlive = false
+  world.clock.isCurrent = false
   await fill(world, 1n)
   assert.is(world.asked.length, 2)
 })
@@ -167,7 +167,7 @@ test('a token that was never valid is looked up only when it may be', async () =
     asked += 1
     return [{ position: 1n, id: null }] as never[]
   }
-  const tokens = newTokens({ reads: { rows }, now: Date.now, isAlive: () => true })
+  const tokens = newTokens({ reads: { rows }, now: Date.now, isCurrent: () => true })
   for (const expected of [1, 2]) {
     assert.is(await tokens.find(token, beforeLookUp), undefined)
     assert.is(gate.passed, expected)
@@ -204,7 +204,7 @@ test('a token that has become invalid is looked up once more, and then only when
     namespace_id: null,
   }
   const rows = async () => [{ ...row, id }] as never[]
-  const tokens = newTokens({ reads: { rows }, now: Date.now, isAlive: () => false })
+  const tokens = newTokens({ reads: { rows }, now: Date.now, isCurrent: () => false })
   await tokens.find(token, beforeLookUp)
   id = null
   await tokens.find(token, beforeLookUp)
@@ -216,7 +216,7 @@ test('a token that has become invalid is looked up once more, and then only when
 test('a failed question is asked again', async () => {
   let calls = 0
   const rows = () => Promise.reject(new Error(`away ${++calls}`))
-  const tokens = newTokens({ reads: { rows }, now: Date.now, isAlive: () => true })
+  const tokens = newTokens({ reads: { rows }, now: Date.now, isCurrent: () => true })
   for (const message of ['away 1', 'away 2']) {
     const error = await tokens.find(token).catch((reason: Error) => reason)
     assert.is((error as Error).message, message)

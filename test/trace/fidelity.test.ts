@@ -77,7 +77,7 @@ test('keys in another order are a change, the same again is none', async () => {
   }
   assert.is(await send(ARGS[0]!), 'created')
   assert.is(await send(ARGS[1]!), 'updated')
-  node.service.traces.forget()
+  node.service.traces.clear()
   assert.is(await send(ARGS[1]!), 'unchanged', 'also when the message is loaded anew')
 })
 

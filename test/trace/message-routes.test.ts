@@ -30,11 +30,11 @@ test('a message may stand twice in a batch, also when it ends as it is stored', 
     return (data as { messages?: { result: string }[] }).messages?.map(({ result }) => result)
   }
   assert.equal(await send('a'), ['created'])
-  node.service.traces.forget() // so that the message is known by its digest alone
+  node.service.traces.clear() // so that the message is known by its digest alone
   assert.equal(await send('b', 'a'), ['updated', 'updated'])
-  node.service.traces.forget()
+  node.service.traces.clear()
   assert.equal(await send('a', 'a'), ['unchanged', 'unchanged'])
-  node.service.traces.forget()
+  node.service.traces.clear()
   assert.equal(await send('a', 'b', 'b', 'a', 'a'), ['unchanged', 'updated', 'unchanged', 'updated', 'unchanged'])
 })
 

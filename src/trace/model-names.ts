@@ -3,11 +3,11 @@ import type { GivenFields, PresentTrace } from './decide.ts'
 import type { TraceRow } from './rows.ts'
 
 /** What is given of a trace, its model under the name that the registry has for it. */
-export const named = async (registry: ModelRegistry, given: GivenFields): Promise<GivenFields> =>
+export const withModelName = async (registry: ModelRegistry, given: GivenFields): Promise<GivenFields> =>
   given.model === undefined ? given : { ...given, ...(await registry.resolve(given.model)) }
 
 /** A row whose model was written before the registry knew it, under the name that the registry has for it now. */
-export const namedRow = <Row extends Pick<TraceRow, 'model' | 'model_name'>>(
+export const rowWithModelName = <Row extends Pick<TraceRow, 'model' | 'model_name'>>(
   registry: ModelRegistry,
   row: Row,
 ): Row => {
@@ -17,7 +17,7 @@ export const namedRow = <Row extends Pick<TraceRow, 'model' | 'model_name'>>(
 }
 
 /** The same for a trace as decisions know it. */
-export const namedTrace = (registry: ModelRegistry, trace: PresentTrace): PresentTrace => {
+export const traceWithModelName = (registry: ModelRegistry, trace: PresentTrace): PresentTrace => {
   const { model, modelName } = trace.fields
   const known = model !== undefined && modelName === undefined ? registry.peek(model) : undefined
   return known ? { ...trace, fields: { ...trace.fields, ...known } } : trace

@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import { exitOnUsage } from '../cli/exit.ts'
 import { erasuresCommand } from './audit/erasures.ts'
+import { exportCommand } from './audit/export.ts'
+import { importCommand } from './audit/import.ts'
 import { replayCommand } from './audit/replay.ts'
 
 /** `tracebook audit`: what happened, who did it, and whether what was deleted is gone. */
@@ -10,3 +12,5 @@ export const auditCommand = (): Command =>
     .exitOverride(exitOnUsage)
     .addCommand(erasuresCommand())
     .addCommand(replayCommand())
+    .addCommand(exportCommand())
+    .addCommand(importCommand())

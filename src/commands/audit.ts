@@ -1,6 +1,9 @@
 import { Command } from 'commander'
 import { exitOnUsage } from '../cli/exit.ts'
 import { erasuresCommand } from './audit/erasures.ts'
+import { exportCommand } from './audit/export.ts'
+import { importCommand } from './audit/import.ts'
+import { replayCommand } from './audit/replay.ts'
 
 /** `tracebook audit`: what happened, who did it, and whether what was deleted is gone. */
 export const auditCommand = (): Command =>
@@ -8,3 +11,6 @@ export const auditCommand = (): Command =>
     .description('Look into what happened, and check it')
     .exitOverride(exitOnUsage)
     .addCommand(erasuresCommand())
+    .addCommand(replayCommand())
+    .addCommand(exportCommand())
+    .addCommand(importCommand())

@@ -16,7 +16,7 @@ const PROGRESS_INTERVAL_MS = 1_000
 const namesOf = (groups: readonly Group[]): string => groups.map(({ name }) => name).join(', ')
 
 /** The group with this name, or all without a name. @throws UsageError for an unknown name */
-const selectGroups = (groups: readonly Group[], name: string | undefined): readonly Group[] => {
+export const selectGroups = (groups: readonly Group[], name: string | undefined): readonly Group[] => {
   if (name === undefined) return groups
   const group = groups.find((candidate) => candidate.name === name)
   if (group) return [group]

@@ -24,8 +24,8 @@ export type RebuildOptions = {
   readonly group: Group
   readonly log: EventLog
   readonly codec: Codec
-  /** Called after each batch with the new schema's position, and the position it has to reach. */
-  readonly progress?: (position: bigint, goal: bigint) => void
+  /** Called after each batch with the new schema's position, the position it has to reach, and how many events it had. */
+  readonly progress?: (position: bigint, goal: bigint, events: number) => void
   /** What the new read models have to reach: the checkpoint of those that serve (default), or the log's head. */
   readonly upTo?: 'served' | 'head'
   readonly signal?: AbortSignal
@@ -61,8 +61,8 @@ const catchUp = async (build: Build): Promise<void> => {
     if (through <= position) return
     await applier.apply(batch, position, through)
     position = through
+    progress?.(position, goal, batch.length)
     batch = []
-    progress?.(position, goal)
   }
   for await (const event of log.readAll({ after: position })) {
     if (event.position > goal) break
@@ -115,21 +115,56 @@ const sweep = async ({ client, group, nextSchema, signal }: Build): Promise<void
   while (await group.sweep?.(client, nextSchema)) signal?.throwIfAborted()
 }
 
+/** Runs `work` while the runner of the read models that serve applies nothing. */
+const whileRunnerWaits = async <T>({ client, group }: Build, work: () => Promise<T>): Promise<T> => {
+  const lock = locks.swap(schemaOf(group))
+  await client.query('select pg_advisory_lock(hashtext($1))', [lock])
+  try {
+    return await work()
+  } finally {
+    await client.query('select pg_advisory_unlock(hashtext($1))', [lock]).catch(() => {})
+  }
+}
+
 /** Stops the runner for the last events and the renaming only; tries again when a reader holds a lock on the schema. */
 const swap = async (build: Build): Promise<void> => {
-  const { client, group } = build
-  const lock = locks.swap(schemaOf(group))
   for (;;) {
-    await client.query('select pg_advisory_lock(hashtext($1))', [lock])
     try {
-      await catchUp(build)
-      return await renameSchemas(build)
+      return await whileRunnerWaits(build, async () => {
+        await catchUp(build)
+        await renameSchemas(build)
+      })
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error
-    } finally {
-      await client.query('select pg_advisory_unlock(hashtext($1))', [lock]).catch(() => {})
     }
     await sleep(RETRY_MS)
+  }
+}
+
+/** So many chunks are swept while the runner waits, before it has its turn again. */
+const SWEEPS_WHILE_WAITING = 10
+
+/** Sweeps both schemas, at most so many chunks; gives whether nothing is left. */
+const sweepBoth = async ({ client, group, nextSchema, signal }: Build, chunks = Infinity): Promise<boolean> => {
+  for (const schema of [schemaOf(group), nextSchema])
+    while (await group.sweep?.(client, schema)) {
+      signal?.throwIfAborted()
+      chunks -= 1
+      if (chunks <= 0) return false
+    }
+  return true
+}
+
+/** Runs `work` when both schemas have applied the same events, and deletions have left no rows behind in either. */
+const atSamePosition = async <T>(build: Build, work: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    await catchUp(build)
+    await sweepBoth(build)
+    const found = await whileRunnerWaits(build, async () => {
+      await catchUp(build)
+      return (await sweepBoth(build, SWEEPS_WHILE_WAITING)) ? { result: await work() } : undefined
+    })
+    if (found) return found.result
   }
 }
 
@@ -145,12 +180,36 @@ const dropLeftOvers = async ({ client }: LeaderSession, group: Group) => {
   }
 }
 
+/** Read models that were built from the log beside those that serve, to a position that these had reached. */
+export type Replica = {
+  readonly schema: string
+  /**
+   * Runs `work`, which has to be short, when both have applied the same events and hold no rows of deleted traces; the read
+   * models that serve stand still meanwhile.
+   */
+  atSamePosition<T>(work: () => Promise<T>): Promise<T>
+  /** Puts the replica in the place of those that serve. */
+  swap(): Promise<void>
+}
+
+const replicaOf = (build: Build): Replica => ({
+  schema: build.nextSchema,
+  atSamePosition: (work) => atSamePosition(build, work),
+  swap: async () => {
+    await finishSchema(build.client, build.group, build.nextSchema)
+    await catchUp(build)
+    await sweep(build)
+    await assertEpoch(build.log, build.epoch)
+    await swap(build)
+  },
+})
+
 /**
- * Builds read models of the same version beside those that serve, and puts them in their place by renaming schemas: open
- * queries finish on the old schema, prepared statements are planned again. Only the last batch holds up the runner.
+ * Builds read models of the same version beside those that serve, and gives them to `work`. Unless it swaps them they are
+ * dropped afterwards.
  * @throws RebuildBlocked when another rebuild is running, or a query still reads a schema that an earlier one has left
  */
-export const rebuild = async (options: RebuildOptions): Promise<void> => {
+export const withReplica = async <T>(options: RebuildOptions, work: (replica: Replica) => Promise<T>): Promise<T> => {
   const { url, group, log, codec, signal = new AbortController().signal } = options
   const schema = schemaOf(group)
   const nextSchema = nextSchemaOf(group)
@@ -174,13 +233,17 @@ export const rebuild = async (options: RebuildOptions): Promise<void> => {
     const build: Build = { ...options, client, nextSchema, applier, epoch }
     await catchUp(build)
     await sweep(build)
-    await finishSchema(client, group, nextSchema)
-    await catchUp(build)
-    await sweep(build)
-    await assertEpoch(log, epoch)
-    await swap(build)
+    const result = await work(replicaOf(build))
     await dropLeftOvers(leader, group)
+    return result
   } finally {
     await leader.close()
   }
 }
+
+/**
+ * Builds read models of the same version beside those that serve, and puts them in their place by renaming schemas: open
+ * queries finish on the old schema, prepared statements are planned again. Only the last batch holds up the runner.
+ * @throws RebuildBlocked when another rebuild is running, or a query still reads a schema that an earlier one has left
+ */
+export const rebuild = (options: RebuildOptions): Promise<void> => withReplica(options, ({ swap }) => swap())

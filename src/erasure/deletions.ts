@@ -44,6 +44,20 @@ export const readErasureState = async (client: Client): Promise<ErasureState> =>
   return { position, pending: new Map(pending) }
 }
 
+/**
+ * What must not be read from the log any more although it is not erased yet: by stream the revision of a deletion, before which
+ * everything is to be left out.
+ */
+export const deletedBefore = async (
+  log: Pick<EventLog, 'readAll'>,
+  { position, pending }: ErasureState,
+): Promise<ReadonlyMap<string, bigint>> => {
+  const found = new Map([...pending].map(([stream, { before }]) => [stream, before]))
+  for await (const { type, stream, revision } of log.readAll({ after: position }))
+    if (type === 'TraceDeleted') found.set(stream, revision)
+  return found
+}
+
 type Deleted = Extract<TraceEvent, { type: 'TraceDeleted' }>['data']
 
 const pendingState = ({ position, pending }: ErasureState, event: RecordedEvent): PendingState | undefined => {

@@ -1,6 +1,9 @@
 import { erasedSince } from './erased.ts'
 import type { EventLog, RecordedEvent } from '../log.ts'
 
+/** What is copied: a log, or a file that was exported from one. Gives events of whole appends. */
+export type CopySource = Pick<EventLog, 'head' | 'readAll' | 'read'>
+
 /** The target cannot be continued. Nothing is overwritten; the message says what was found. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused'
@@ -14,7 +17,7 @@ export const comparableText = ({ id, stream, type, metadata, data }: RecordedEve
  * Compares what the target already holds with the source, event by event. Events that the source has erased since are left
  * out, and their streams are noted. `found` is called with each event of the target.
  */
-export const newComparison = (from: EventLog, to: EventLog, found: (event: RecordedEvent) => void) => {
+export const newComparison = (from: CopySource, to: EventLog, found: (event: RecordedEvent) => void) => {
   const existing = to.readAll({ after: 0n })[Symbol.asyncIterator]()
   const erased = erasedSince(from, to)
   let isOver = false

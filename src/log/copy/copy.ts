@@ -1,15 +1,23 @@
 import { createHash } from 'node:crypto'
-import { CopyRefused, comparableText, newComparison } from './comparison.ts'
+import { CopyRefused, type CopySource, comparableText, newComparison } from './comparison.ts'
+import { newRevisionKeeper } from './revisions.ts'
 import { type EventLog, type ExpectedRevision, type NewEvent, type RecordedEvent, WrongRevision } from '../log.ts'
 import { metadataOf } from '../metadata.ts'
 import { wholeAppends } from '../whole-appends.ts'
 
 export type CopyProgress = { readonly events: number; readonly position: bigint; readonly head: bigint }
 
-export type CopyOptions = {
-  /** The adapters, without `wholeAppends`; their limits may differ. */
+export type CopyOptions = CopyFromOptions & {
+  /** The adapter, without `wholeAppends`; its limit may differ from that of the target. */
   readonly from: EventLog
+}
+
+export type CopyFromOptions = {
+  readonly from: CopySource
+  /** The adapter, without `wholeAppends`. */
   readonly to: EventLog
+  /** Gives events the revisions that they had, also where what came before them was erased. Default false. */
+  readonly keepsRevisions?: boolean
   /** Ends the copy after the current append; another run continues from there. */
   readonly signal?: AbortSignal
   readonly progress?: (progress: CopyProgress) => void
@@ -58,8 +66,11 @@ const endOf = async (adapter: EventLog, stream: string): Promise<ExpectedRevisio
   return 'none'
 }
 
-/** Writes appends to the target, each at the end of its stream. */
-const newTarget = (adapter: EventLog) => {
+/** Writes appends to the target, each at the end of its stream, or where `place` makes room for it. */
+const newTarget = (
+  adapter: EventLog,
+  place: (end: ExpectedRevision, append: readonly RecordedEvent[]) => Promise<ExpectedRevision>,
+) => {
   const to = wholeAppends(adapter)
   const ends = new Map<string, ExpectedRevision>()
   let isFirst = true
@@ -67,8 +78,9 @@ const newTarget = (adapter: EventLog) => {
     const { stream } = append[0]!
     // An interrupted run may have left segments of this append. They are not continued: with another limit other slices
     // would have the same ids.
-    const expected = isFirst ? await endOf(adapter, stream) : (ends.get(stream) ?? 'none')
+    const end = isFirst ? await endOf(adapter, stream) : (ends.get(stream) ?? 'none')
     isFirst = false
+    const expected = await place(end, append)
     const answer = await to.append(stream, expected, append.map(toNewEvent)).catch((error) => {
       throw error instanceof WrongRevision ? new CopyRefused(`another process writes to ${stream}`) : error
     })
@@ -92,12 +104,17 @@ const verify = async (to: EventLog, count: number, expected: string) => {
  * @throws CopyRefused when the target holds anything but the beginning of this source
  * @throws LogUnavailable
  */
-export const copyLog = async (options: CopyOptions): Promise<Copied> => {
-  const { signal, progress } = options
-  const [from, to] = [wholeAppends(options.from), wholeAppends(options.to)]
+export const copyLog = (options: CopyOptions): Promise<Copied> =>
+  copyFrom({ ...options, from: wholeAppends(options.from) })
+
+/** The same from any source. */
+export const copyFrom = async (options: CopyFromOptions): Promise<Copied> => {
+  const { from, signal, progress, keepsRevisions = false } = options
+  const to = wholeAppends(options.to)
   const head = await from.head()
   const digest = newDigest()
-  const target = newTarget(options.to)
+  const keeper = newRevisionKeeper(options.to)
+  const target = newTarget(options.to, keepsRevisions ? keeper.place : (end) => Promise.resolve(end))
   const comparison = newComparison(from, to, target.has)
   let before = 0
   for await (const append of appendsOf(from.readAll({ after: 0n }))) {
@@ -108,10 +125,12 @@ export const copyLog = async (options: CopyOptions): Promise<Copied> => {
     if (held[0]) before += append.length
     else await target.write(append)
     for (const event of append) digest.add(event)
+    if (keepsRevisions) keeper.note(append)
     progress?.({ events: digest.count(), position: append.at(-1)!.position, head })
   }
   await comparison.finish()
   await comparison.erase()
+  await keeper.erase()
   const [events, expected] = [digest.count(), digest.value()]
   await verify(to, events, expected)
   return { events, before, digest: expected, isComplete: true }

@@ -1,6 +1,8 @@
 import type { EventLog, RecordedEvent } from '../log.ts'
 
-const first = async (log: EventLog, stream: string): Promise<RecordedEvent | undefined> => {
+type Readable = Pick<EventLog, 'read'>
+
+const first = async (log: Readable, stream: string): Promise<RecordedEvent | undefined> => {
   for await (const event of log.read(stream, { limit: 1 })) return event
   return undefined
 }
@@ -9,7 +11,7 @@ const first = async (log: EventLog, stream: string): Promise<RecordedEvent | und
  * Finds events that the source has erased since an earlier run copied them: their streams still exist in the source, but
  * begin behind them.
  */
-export const erasedSince = (from: EventLog, to: EventLog) => {
+export const erasedSince = (from: Readable, to: EventLog) => {
   /** By stream: the first event that the source holds. */
   const streams = new Map<string, RecordedEvent | undefined>()
 

@@ -1,0 +1,67 @@
+import { Presets, SingleBar } from 'cli-progress'
+import { percentDone } from '../../percent.ts'
+
+/** How far some work on the log has come: shown on stderr, as a bar on a terminal, else as lines. */
+export type Progress = {
+  /** So many more events are done, up to a position; the work ends at `goal`. */
+  advance(events: number, position: bigint, goal: bigint): void
+  /** Takes the bar away, so that other lines can follow. */
+  stop(): void
+}
+
+const LINE_MS = 2_000
+
+/** `h:mm:ss`, or `m:ss` below an hour. */
+export const durationText = (seconds: number): string => {
+  const whole = Math.round(seconds)
+  const [h, m, s] = [Math.floor(whole / 3_600), Math.floor((whole % 3_600) / 60), whole % 60]
+  const two = (n: number) => String(n).padStart(2, '0')
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
+}
+
+/** How many events a second, and how long the rest takes at this rate. Positions measure the rest: they grow with the events. */
+const measured = (events: number, ms: number, percent: number) => {
+  const left = percent === 0 ? '?' : durationText(((ms / 1_000) * (100 - percent)) / percent)
+  return { rate: Math.round(events / Math.max(ms / 1_000, 0.001)), left }
+}
+
+const newLines = (label: string, err: NodeJS.WriteStream): Progress => {
+  const started = performance.now()
+  let [events, printedAt] = [0, started]
+  const advance: Progress['advance'] = (more, position, goal) => {
+    events += more
+    const now = performance.now()
+    if (now - printedAt < LINE_MS) return
+    printedAt = now
+    const percent = percentDone(0n, position, goal)
+    const { rate, left } = measured(events, now - started, percent)
+    err.write(`${label}: ${percent} %, ${events} events, ${rate}/s, ${left} left\n`)
+  }
+  return { advance, stop: () => {} }
+}
+
+const newBar = (label: string, err: NodeJS.WriteStream): Progress => {
+  const format = `${label} {bar} {percentage} %  {events} events, {rate}/s, {left} left`
+  const bar = new SingleBar(
+    { format, stream: err, linewrap: true, hideCursor: false, clearOnComplete: true },
+    Presets.rect,
+  )
+  const started = performance.now()
+  let events = 0
+  let isStopped = false
+  bar.start(100, 0, { events, rate: 0, left: '?' })
+  const advance: Progress['advance'] = (more, position, goal) => {
+    events += more
+    if (isStopped) return
+    const percent = percentDone(0n, position, goal)
+    bar.update(percent, { events, ...measured(events, performance.now() - started, percent) })
+  }
+  const stop = () => {
+    isStopped = true
+    bar.stop()
+  }
+  return { advance, stop }
+}
+
+export const newProgress = (label: string, err: NodeJS.WriteStream = process.stderr): Progress =>
+  err.isTTY ? newBar(label, err) : newLines(label, err)

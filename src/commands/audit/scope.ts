@@ -1,0 +1,66 @@
+import { UsageError } from '../../cli/exit.ts'
+import { isId, namespaceId, traceId } from '../../ids.ts'
+import type { Scope } from '../../log/export/format.ts'
+import type { EventLog, RecordedEvent } from '../../log/log.ts'
+import { normalizeSlug } from '../../namespace/slug.ts'
+
+export type ScopeOptions = { readonly namespace?: string; readonly trace?: string }
+
+/** Which events are asked for. @throws UsageError for a slug that is none, or an externalId without its namespace */
+export const scopeOf = ({ namespace, trace }: ScopeOptions): Scope => {
+  const slug = namespace === undefined ? undefined : normalizeSlug(namespace)
+  if (namespace !== undefined && slug === undefined) throw new UsageError(`${namespace} is no slug of a namespace`)
+  if (trace !== undefined && slug !== undefined) return { is: 'trace', id: traceId(namespaceId(slug), trace) }
+  if (trace !== undefined) {
+    if (!isId(trace)) throw new UsageError('--trace takes the id of a trace; with --namespace its externalId')
+    return { is: 'trace', id: trace }
+  }
+  return slug === undefined ? { is: 'log' } : { is: 'namespace', id: namespaceId(slug), slug }
+}
+
+/** The first event of a trace in the log says which namespace it belongs to. */
+const namespaceIn = ({ type, data }: RecordedEvent): unknown =>
+  type === 'TraceCreated' || type === 'TraceDeleted'
+    ? (JSON.parse(data) as { namespaceId?: unknown }).namespaceId
+    : undefined
+
+/** Whether an event is in the scope; to be asked in the order of the log. `isKnown`: whether a trace was found before. */
+const newFilter = (scope: Scope, isKnown: (stream: string) => boolean) => {
+  if (scope.is !== 'namespace') return () => true
+  const traces = new Set<string>()
+  return (event: RecordedEvent) => {
+    const { stream } = event
+    if (!stream.startsWith('trace-')) return stream === `namespace-${scope.id}`
+    if (traces.has(stream) || isKnown(stream)) return true
+    if (namespaceIn(event) !== scope.id) return false
+    traces.add(stream)
+    return true
+  }
+}
+
+export type ScopedRead = {
+  readonly scope: Scope
+  /** By stream, the revision below which everything is left out: deletions whose erasure is pending. */
+  readonly deleted: ReadonlyMap<string, bigint>
+  /** The last position to be read. */
+  readonly through: bigint
+  /** The last event of an earlier run, after which to go on, and the streams that it had. */
+  readonly after?: RecordedEvent | undefined
+  readonly isKnown?: (stream: string) => boolean
+}
+
+/** The events of a scope in the order of the log. */
+export async function* readScope(log: EventLog, options: ScopedRead): AsyncGenerator<RecordedEvent> {
+  const { scope, deleted, through, after, isKnown = () => false } = options
+  const isInScope = newFilter(scope, isKnown)
+  const start = after?.position ?? 0n
+  const events =
+    scope.is === 'trace'
+      ? log.read(`trace-${scope.id}`, after ? { from: after.revision + 1n } : {})
+      : log.readAll({ after: start })
+  for await (const event of events) {
+    if (event.position > through) return
+    if (event.position <= start || !isInScope(event)) continue
+    if (event.revision >= (deleted.get(event.stream) ?? 0n)) yield event
+  }
+}

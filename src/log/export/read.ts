@@ -1,0 +1,175 @@
+import { type Hash, createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import type { RecordedEvent } from '../log.ts'
+import { metadataOf } from '../metadata.ts'
+import { type Header, type Line, type Trailer, parseLine } from './format.ts'
+
+/** The file is none that an export has made, or was changed. The message names the line. */
+export class BadExport extends Error {
+  override readonly name = 'BadExport'
+}
+
+const NEWLINE = 0x0a
+
+/** The whole lines of a file without their ends, and where the next one begins; `onRest` gets what follows the last one. */
+async function* wholeLines(
+  path: string,
+  onRest: (bytes: number) => void,
+): AsyncGenerator<{ readonly bytes: Buffer; readonly end: number }> {
+  let pieces: Buffer[] = []
+  let end = 0
+  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+      const bytes = Buffer.concat([...pieces, chunk.subarray(from, at)])
+      pieces = []
+      from = at + 1
+      end += bytes.length + 1
+      yield { bytes, end }
+    }
+    if (from < chunk.length) pieces.push(Buffer.from(chunk.subarray(from)))
+  }
+  onRest(pieces.reduce((sum, { length }) => sum + length, 0))
+}
+
+type LastOfStream = { readonly revision: bigint }
+
+/** Checks that events follow each other as in a log: positions and revisions grow, and appends are whole. */
+const newOrderCheck = (fail: (what: string) => never) => {
+  const streams = new Map<string, LastOfStream>()
+  let last: RecordedEvent | undefined
+
+  const closes = (event: RecordedEvent) => {
+    const { index, size } = metadataOf(event).append
+    return index >= size - 1
+  }
+
+  /** An append of which the first events were erased begins its stream. */
+  const checkAppend = (event: RecordedEvent) => {
+    const { id, index } = metadataOf(event).append
+    if (last && !closes(last)) {
+      const open = metadataOf(last).append
+      if (event.stream !== last.stream || id !== open.id || index !== open.index + 1)
+        fail('an append before it is not whole')
+    } else if (index > 0 && streams.has(event.stream)) fail('the append that it belongs to lacks its beginning')
+  }
+
+  const next = (event: RecordedEvent) => {
+    try {
+      JSON.parse(event.metadata)
+      JSON.parse(event.data)
+    } catch {
+      fail('its metadata or data are no JSON')
+    }
+    if (last && event.position <= last.position) fail('its position is not behind that of the event before')
+    const before = streams.get(event.stream)
+    if (before && event.revision <= before.revision) fail('its revision is not behind that of its stream before')
+    checkAppend(event)
+    streams.set(event.stream, { revision: event.revision })
+    last = event
+  }
+
+  return { next, isWhole: () => !last || closes(last), last: () => last, has: (stream: string) => streams.has(stream) }
+}
+
+export type ReadExport = {
+  /** The events of the file in its order. To be read once. @throws BadExport where a line is wrong */
+  readonly events: AsyncGenerator<RecordedEvent>
+  /** Of what has been read so far. */
+  readonly header: () => Header | undefined
+  readonly trailer: () => Trailer | undefined
+  readonly count: () => number
+  /** How many bytes follow the last whole line, once all is read. */
+  readonly rest: () => number
+  readonly last: () => RecordedEvent | undefined
+  readonly hasStream: (stream: string) => boolean
+  /** The bytes of the header and the events, of whole lines only: how many there are, and their hash, to be gone on with. */
+  readonly body: () => { readonly hash: Hash; readonly bytes: number }
+}
+
+/** Reads a file and checks its lines; memory for one line, and for the name of each stream. */
+export const readExport = (path: string): ReadExport => {
+  const hash = createHash('sha256')
+  let [number, count, bytes, rest] = [0, 0, 0, 0]
+  let header: Header | undefined
+  let trailer: Trailer | undefined
+  const fail = (what: string): never => {
+    throw new BadExport(`line ${number}: ${what}`)
+  }
+  const order = newOrderCheck(fail)
+
+  const checkTrailer = (found: Trailer) => {
+    if (found.events !== count) fail(`the trailer says ${found.events} events, but there are ${count}`)
+    if (found.sha256 !== hash.copy().digest('hex')) fail('the SHA-256 of the trailer is not that of the lines before')
+    if (!order.isWhole()) fail('the last append is not whole')
+    trailer = found
+  }
+
+  const take = (line: Line): RecordedEvent | undefined => {
+    if (trailer) fail('the trailer is not the last line')
+    if ((line.is === 'header') !== (number === 1)) fail('the header is not the first line')
+    if (line.is === 'header') header = line.header
+    else if (line.is === 'trailer') checkTrailer(line.trailer)
+    else {
+      order.next(line.event)
+      count += 1
+      return line.event
+    }
+    return undefined
+  }
+
+  async function* events() {
+    for await (const { bytes: text, end } of wholeLines(path, (found) => (rest = found))) {
+      number += 1
+      const line = parseLine(text.toString())
+      if (typeof line === 'string') throw new BadExport(`line ${number}: ${line}`)
+      const event = take(line)
+      if (line.is !== 'trailer') {
+        hash.update(text).update('\n')
+        bytes = end
+      }
+      if (event) yield event
+    }
+    if (!header) throw new BadExport('the file has no header')
+  }
+
+  return {
+    events: events(),
+    header: () => header,
+    trailer: () => trailer,
+    count: () => count,
+    rest: () => rest,
+    last: order.last,
+    hasStream: order.has,
+    body: () => ({ hash: hash.copy(), bytes }),
+  }
+}
+
+export type CheckedExport = {
+  readonly header: Header
+  readonly trailer: Trailer
+  readonly last: RecordedEvent | undefined
+}
+
+/**
+ * Reads a whole file, and checks it on its own. `onEvent` is called for each event, and refuses the file by throwing.
+ * @throws BadExport when it was changed, or has no trailer because its export was broken off
+ */
+export const checkExport = async (
+  path: string,
+  onEvent: (event: RecordedEvent) => void = () => {},
+): Promise<CheckedExport> => {
+  const file = readExport(path)
+  for await (const event of file.events) {
+    try {
+      onEvent(event)
+    } catch (error) {
+      throw new BadExport(`line ${file.count() + 1}: ${(error as Error).message}`)
+    }
+  }
+  const [header, trailer] = [file.header(), file.trailer()]
+  if (!header || !trailer)
+    throw new BadExport('the file has no trailer: its export was broken off, and goes on with --resume')
+  if (file.rest() > 0) throw new BadExport('something follows the trailer')
+  return { header, trailer, last: file.last() }
+}

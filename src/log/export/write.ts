@@ -1,0 +1,46 @@
+import { createHash, type Hash } from 'node:crypto'
+import type { RecordedEvent } from '../log.ts'
+import { type Header, eventLine } from './format.ts'
+
+/** Where a file of an export is to be gone on with: what it has so far. */
+export type Begun = { readonly hash: Hash; readonly events: number }
+
+/** Writes text, and resolves when more may come. */
+export type WriteText = (text: string) => Promise<unknown>
+
+const BLOCK = 64 * 1024
+
+/** Writes the lines of an export, many at a time. */
+export const newExportWriter = (write: WriteText, begun: Begun = { hash: createHash('sha256'), events: 0 }) => {
+  const { hash } = begun
+  let events = begun.events
+  let block = ''
+
+  const flush = async () => {
+    const text = block
+    block = ''
+    if (text !== '') await write(text)
+  }
+
+  const add = async (line: string) => {
+    hash.update(line)
+    block += line
+    if (block.length >= BLOCK) await flush()
+  }
+
+  return {
+    header: (header: Header) => add(`${JSON.stringify(header)}\n`),
+    event: (event: RecordedEvent) => {
+      events += 1
+      return add(eventLine(event))
+    },
+    /** Ends the file. `through`: the position of the log up to which it has everything. */
+    trailer: async (through: bigint) => {
+      const sha256 = hash.digest('hex')
+      block += `${JSON.stringify({ events, sha256, through: `${through}` })}\n`
+      await flush()
+      return { events, sha256 }
+    },
+    flush,
+  }
+}

@@ -1,0 +1,263 @@
+import { copyFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { readModels } from '../../../projections/index.ts'
+import { schemaOf } from '../../../src/engine/group.ts'
+import { traceId } from '../../../src/ids.ts'
+import { openAdapter } from '../../../src/log/open-log.ts'
+import { wholeAppends } from '../../../src/log/whole-appends.ts'
+import { historySettings, writeCatalogue, writeHistory } from '../../log/support/history.ts'
+import { dumpSchema } from '../../support/compare.ts'
+import { freshDatabase, onServer } from '../../support/database.ts'
+import { startDouble } from '../../support/eventstoredb/server.ts'
+import { type App, openApp } from '../../support/open-app.ts'
+import { sweepAll } from '../../support/sweep.ts'
+import { until } from '../../support/until.ts'
+import { run } from '../support/processes.ts'
+
+const test = suite('tracebook audit export and import')
+const schema = schemaOf(readModels)
+const ends: (() => Promise<unknown>)[] = []
+test.after.each(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+type Place = { readonly url: string; readonly EVENTSTORE_URL: string }
+
+/** An empty database, and with `eventStore` an empty log beside it. */
+const newPlace = async (eventStore: boolean): Promise<Place> => {
+  const database = await freshDatabase({ readModels: false })
+  ends.push(database.drop)
+  if (!eventStore) return { url: database.url, EVENTSTORE_URL: '' }
+  const double = await startDouble()
+  ends.push(double.stop)
+  return { url: database.url, EVENTSTORE_URL: double.url }
+}
+
+const newFolder = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tracebook-export-'))
+  ends.push(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+const open = async ({ url, EVENTSTORE_URL }: Place, env: Record<string, string> = {}) => {
+  const app = await openApp(url, { env: { ...env, EVENTSTORE_URL } })
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= app.close())
+  ends.push(close)
+  return { ...app, close }
+}
+
+const audit = ({ url, EVENTSTORE_URL }: Place, ...words: string[]) =>
+  run(['audit', ...words], { DATABASE_URL: url, EVENTSTORE_URL })
+
+const settled = async ({ service }: App, { url }: Place) => {
+  await service.visible(await service.log.head())
+  await sweepAll(url)
+}
+
+const untilErased = ({ url }: Place) =>
+  until(async () => (await onServer(url, 'select from tracebook.erasures')).rows.length === 0)
+
+type Session = { token: string; namespaceId: string; namespaceSlug: string }
+const signIn = async ({ call }: App, deviceId = 'device') =>
+  ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: Session }).session
+
+const put = async ({ call }: App, { token }: Session, path: string, body: object = {}) =>
+  assert.is((await call('PUT', `/v1/traces/${path}`, { token, body })).status, 200)
+
+// EventStoreDB stores large events in several records, each with a revision: in Postgres there is room for these.
+for (const [from, to, places] of [
+  [false, true, false],
+  [true, false, true],
+  [false, false, true],
+] as const) {
+  test(`from ${from ? 'EventStoreDB' : 'Postgres'} to ${to ? 'EventStoreDB' : 'Postgres'}: the read models are the same`, async () => {
+    const [source, target, folder] = [await newPlace(from), await newPlace(to), await newFolder()]
+    const file = join(folder, 'log.ndjson')
+    await writeCatalogue(folder, '2026-01')
+    const app = await open(source, historySettings(folder))
+    await app.service.visible((await app.service.catalogue.refresh()).position)
+    await writeHistory(app, source.url)
+    await untilErased(source)
+    await settled(app, source)
+    await app.close()
+    const exported = await audit(source, 'export', '--out', file)
+    assert.is(exported.how, 0, exported.err)
+    assert.is((await stat(file)).mode & 0o777, 0o600)
+    assert.is((await audit(source, 'export', '--out', file)).how, 1, 'a file is never overwritten')
+    const verified = await audit(source, 'export', '--verify', file)
+    assert.equal([verified.how, verified.err], [0, ''])
+    assert.match(verified.out, 'The log has the same.\n')
+
+    const imported = await audit(target, 'import', file)
+    assert.is(imported.how, 0, imported.err)
+    const again = await audit(target, 'import', file)
+    assert.match(again.out, ' 0 of them imported now')
+    const other = await open(target, { SUMMARY_PROVIDER: 'none' })
+    await untilErased(target)
+    await settled(other, target)
+    const [expected, found] = await Promise.all([source, target].map(({ url }) => dumpSchema(url, schema, { places })))
+    for (const [table, lines] of Object.entries(expected!))
+      if (table !== 'reached') assert.equal(found![table], lines, table)
+    assert.equal(Object.keys(found!), Object.keys(expected!))
+
+    const ada = await signIn(other, 'ada')
+    await put(other, ada, 'after')
+    const refused = await audit(target, 'import', file)
+    assert.is(refused.how, 1)
+    assert.match(refused.err, 'the target holds more than the source')
+  })
+}
+
+test('an import into a log that is not empty, and one of a part of a log, are refused', async () => {
+  const [source, target, folder] = [await newPlace(false), await newPlace(false), await newFolder()]
+  const file = join(folder, 'log.ndjson')
+  const app = await open(source)
+  const ada = await signIn(app)
+  await put(app, ada, 't')
+  assert.is((await audit(source, 'export', '--out', file)).how, 0)
+  const other = await open(target)
+  await signIn(other, 'other')
+  const head = await other.service.log.head()
+  const refused = await audit(target, 'import', file)
+  assert.is(refused.how, 1)
+  assert.match(refused.err, 'the target holds something else')
+  assert.is(await other.service.log.head(), head)
+
+  const part = join(folder, 'part.ndjson')
+  assert.is((await audit(source, 'export', '--namespace', ada.namespaceSlug, '--out', part)).how, 0)
+  const alone = await audit(await newPlace(false), 'import', part)
+  assert.match(alone.err, 'the file has a part of a log, which cannot stand alone')
+  const lines = (await readFile(file, 'utf8')).replace('TraceCreated', 'TraceDreamed')
+  await writeFile(file, lines)
+  const empty = await newPlace(false)
+  const changed = await audit(empty, 'import', file)
+  assert.match(changed.err, 'line 7: unknown event type TraceDreamed')
+  const log = await openAdapter(empty.url)
+  assert.is(await log.head().finally(() => log.close()), 0n)
+})
+
+const eventsIn = async (file: string) =>
+  (await readFile(file, 'utf8')).split('\n').slice(1, -2).map((line) => JSON.parse(line) as { stream: string; type: string; data: string }) // prettier-ignore
+
+test('a namespace is its own events and those of its traces; a trace its own', async () => {
+  const [source, folder] = [await newPlace(false), await newFolder()]
+  const app = await open(source)
+  const [ada, bob] = [await signIn(app, 'ada'), await signIn(app, 'bob')]
+  for (const [session, name] of [
+    [ada, 'a'],
+    [bob, 'b'],
+    [ada, 'gone'],
+    [ada, 'c'],
+  ] as const)
+    await put(app, session, name, { title: `of ${name}` })
+  await put(app, ada, 'a/messages/m', { role: 'user' })
+  await app.call('DELETE', '/v1/traces/gone', { token: ada.token })
+  await untilErased(source)
+  const file = join(folder, 'n.ndjson')
+  assert.is((await audit(source, 'export', '--namespace', ada.namespaceSlug, '--out', file)).how, 0)
+  const stream = (name: string) => `trace-${traceId(ada.namespaceId, name)}`
+  const found = (await eventsIn(file)).map(({ stream, type }) => `${stream} ${type}`)
+  const own = `namespace-${ada.namespaceId}`
+  assert.equal(found, [
+    `${own} NamespaceCreated`,
+    `${own} MemberJoined`,
+    `${stream('a')} TraceCreated`,
+    `${stream('c')} TraceCreated`,
+    `${stream('a')} MessageAdded`,
+    `${stream('a')} MessagesCounted`,
+    `${stream('gone')} TraceDeleted`,
+  ])
+  assert.is((await audit(source, 'export', '--verify', file)).how, 0)
+  await put(app, ada, 'a', { title: 'later' })
+  const resumed = await audit(source, 'export', '--resume', file)
+  assert.is(resumed.how, 0, resumed.err)
+  assert.is((await eventsIn(file)).length, 8)
+
+  const [byName, byId] = [join(folder, 'name.ndjson'), join(folder, 'id.ndjson')]
+  await audit(source, 'export', '--namespace', ada.namespaceSlug, '--trace', 'a', '--out', byName)
+  await audit(source, 'export', '--trace', traceId(ada.namespaceId, 'a'), '--out', byId)
+  assert.is((await eventsIn(byName)).length, 4)
+  assert.equal(await eventsIn(byName), await eventsIn(byId))
+  assert.is((await audit(source, 'export', '--trace', 'a')).how, 2)
+  assert.is((await audit(source, 'export', '--trace', 'a', '--resume', file)).how, 2)
+})
+
+test('an export that was cut off goes on, wherever that was, and is to the byte what one run would have written', async () => {
+  const [source, folder] = [await newPlace(false), await newFolder()]
+  const [file, cut] = [join(folder, 'log.ndjson'), join(folder, 'cut.ndjson')]
+  const app = await open(source)
+  const ada = await signIn(app)
+  for (let i = 0; i < 20; i++) await put(app, ada, `t${i}`, { title: `${i}` })
+  await app.close()
+  assert.is((await audit(source, 'export', '--out', file)).how, 0)
+  const whole = await readFile(file)
+  for (const part of [0.2, 0.6, 0.99, 1]) {
+    await copyFile(file, cut)
+    await truncate(cut, Math.floor(whole.length * part))
+    const { how, err } = await audit(source, 'export', '--resume', cut)
+    assert.is(how, 0, err)
+    assert.ok((await readFile(cut)).equals(whole), `${part}`)
+  }
+  await truncate(cut, 10)
+  assert.match((await audit(source, 'export', '--resume', cut)).err, 'the file has no header')
+  const other = await newPlace(false)
+  await (await open(other)).close()
+  assert.match((await audit(other, 'export', '--resume', file)).err, 'the file is of another log')
+  assert.match((await audit(other, 'export', '--verify', file)).err, 'the file is of another log')
+  assert.is((await audit(other, 'export', '--verify', file, '--offline')).how, 0)
+  const { out } = await audit(source, 'export')
+  const eventLines = (text: string) => text.split('\n').slice(1, -2)
+  assert.equal(eventLines(out), eventLines(whole.toString()))
+})
+
+test('names what the log has otherwise than a file, and what was erased since is no difference', async () => {
+  const [source, folder] = [await newPlace(false), await newFolder()]
+  const file = join(folder, 'log.ndjson')
+  const app = await open(source)
+  const ada = await signIn(app)
+  for (const name of ['a', 'b', 'gone']) await put(app, ada, name, { title: name })
+  assert.is((await audit(source, 'export', '--out', file)).how, 0)
+  await app.call('DELETE', '/v1/traces/gone', { token: ada.token })
+  await untilErased(source)
+  await put(app, ada, 'later')
+  const since = await audit(source, 'export', '--verify', file)
+  assert.equal([since.how, since.err], [0, ''])
+  assert.match(since.out, 'The log has the same; 1 of its events were erased since.')
+  await app.close()
+  const stream = (name: string) => `trace-${traceId(ada.namespaceId, name)}`
+  await onServer(source.url, `update log.events set data = '{}' where stream = $1`, [stream('a')])
+  await onServer(source.url, 'delete from log.events where stream = $1', [stream('b')])
+  const { how, out } = await audit(source, 'export', '--verify', file)
+  assert.is(how, 1)
+  assert.match(out, new RegExp(`position \\d+: TraceCreated, ${stream('a')} revision 0: another data in the log`))
+  assert.match(out, new RegExp(`position \\d+: TraceCreated, ${stream('b')} revision 0: not in the log`))
+  assert.match(out, '2 differences; 1 of its events were erased since')
+})
+
+test('what was deleted before an export is not in it, although it is not erased yet', async () => {
+  const [source, folder] = [await newPlace(false), await newFolder()]
+  const app = await open(source, { ROLES: 'api,projector' })
+  const ada = await signIn(app)
+  await put(app, ada, 't', { title: 'secret' })
+  await put(app, ada, 'stays', { title: 'open' })
+  await app.call('DELETE', '/v1/traces/t', { token: ada.token })
+  const log = wholeAppends(await openAdapter(source.url))
+  const text = JSON.stringify((await Array.fromAsync(log.readAll({ after: 0n }))).map(({ data }) => data))
+  await log.close()
+  assert.match(text, 'secret')
+  for (const scope of [[], ['--namespace', ada.namespaceSlug], ['--trace', traceId(ada.namespaceId, 't')]]) {
+    const { how, out } = await audit(source, 'export', ...scope)
+    assert.is(how, 0)
+    assert.match(out, 'TraceDeleted')
+    assert.not.match(out, 'secret')
+  }
+  const file = join(folder, 'log.ndjson')
+  await audit(source, 'export', '--out', file)
+  assert.is((await audit(source, 'export', '--verify', file)).how, 0)
+})
+
+test.run()

@@ -1,0 +1,12 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { durationText } from '../../../src/commands/audit/progress.ts'
+
+const test = suite('tracebook audit: progress')
+
+test('times are shown in minutes and seconds, and in hours where there are some', () => {
+  const shown = [0, 0.4, 59.6, 61, 3_599.4, 3_599.6, 36_061].map(durationText)
+  assert.equal(shown, ['0:00', '0:00', '1:00', '1:01', '59:59', '1:00:00', '10:01:01'])
+})
+
+test.run()

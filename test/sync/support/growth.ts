@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { Agent, SessionMessage } from '../../../src/sync/agents/agent.ts'
 import { readSession } from './read-session.ts'
 
-const MOST_CUTS = 25
+const MOST_CUTS = 12
 
 const read = async (agent: Agent, path: string, content: string) => {
   writeFileSync(path, content)

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Agent } from '../../../src/sync/agents/agent.ts'
+import type { Agent, SessionMessage } from '../../../src/sync/agents/agent.ts'
 import { countsOf } from './counts.ts'
 import { assertGrowth } from './growth.ts'
 import { readSession } from './read-session.ts'
@@ -21,11 +21,14 @@ const valuesOf = (values: object, keys: readonly string[]): object =>
       .map(([key, value]) => [key, key.endsWith('Timestamp') ? Date.parse(value) : (value ?? '')]),
   )
 
+/** What else is expected of the messages of a file. */
+type Check = (messages: readonly SessionMessage[], expected: object) => void
+
 /**
  * Tests on the recorded sessions of one agent: the expected counts, and what holds for every session. `folder` is the agent's
  * in `agents/` of the shared data, `secrets` what none of its messages may hold.
  */
-export const testRecorded = (agent: Agent, folder: string, secrets: RegExp): void => {
+export const testRecorded = (agent: Agent, folder: string, secrets: RegExp, also: Check = () => {}): void => {
   const test = suite(`recorded ${agent.name} sessions`)
   const data = sharedData()
   const { path, remove } = tempFolder()
@@ -42,6 +45,7 @@ export const testRecorded = (agent: Agent, folder: string, secrets: RegExp): voi
       if (cwd !== undefined) assert.is(session.trace.projectPath, cwd ?? undefined)
       const [model] = Object.entries(expected.models).sort(([, a], [, b]) => b - a)
       assert.is(session.trace.model, model?.[0])
+      also(messages, expected)
     })
 
   for (const file of data ? globSync(`agents/${folder}/**/*.jsonl`, { cwd: data }) : [])

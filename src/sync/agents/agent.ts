@@ -86,7 +86,7 @@ export type Agent = {
   readonly isSessionFile: (path: string) => boolean
   /** How the names of its session files end, such as `.jsonl`: no other file is looked into. */
   readonly extensions: readonly string[]
-  /** Whether a file in another folder is one of this agent's, by its path and its first 64 KiB as text. */
+  /** Whether a file in another folder is one of this agent's, by its path and the first 64 KiB of its content as text. */
   readonly recognises: (path: string, beginning: string) => boolean
   /** Whether another one of the files that were found holds the same session, and is to be read instead. */
   readonly isSuperseded?: (path: string, files: ReadonlySet<string>) => boolean

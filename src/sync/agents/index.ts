@@ -1,5 +1,8 @@
 import type { Agent } from './agent.ts'
 import { claudeCode } from './claude-code/index.ts'
+import { codex } from './codex/index.ts'
+import { copilotCli } from './copilot-cli/index.ts'
+import { pi } from './pi/index.ts'
 
 /** The agents whose sessions are uploaded. A file that several recognise is read by the first one; the last one is the least strict. */
-export const agents: readonly Agent[] = [claudeCode]
+export const agents: readonly Agent[] = [codex, pi, copilotCli, claudeCode]

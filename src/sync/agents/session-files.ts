@@ -1,7 +1,8 @@
-import { open, readdir, realpath, stat } from 'node:fs/promises'
+import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { errorMessage, UsageError } from '../../cli/exit.ts'
 import type { Agent, EnvironmentVariables } from './agent.ts'
+import { firstBytes } from './support/chunks.ts'
 
 /** A file that holds sessions, by its real path, and the agent that has written it. */
 export type SessionFile = { readonly path: string; readonly agent: Agent }
@@ -47,16 +48,6 @@ async function* filesBelow(folder: string, unreadable: ReportUnreadable): AsyncG
 
 const BEGINNING = 1 << 16
 
-const readBeginning = async (path: string): Promise<string> => {
-  const file = await open(path)
-  try {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(BEGINNING), position: 0 })
-    return buffer.toString('utf8', 0, bytesRead)
-  } finally {
-    await file.close()
-  }
-}
-
 /**
  * The agent that has written a file: the one in whose folder it lies, else the first one that recognises it; undefined when it
  * holds no sessions.
@@ -69,7 +60,7 @@ const agentOf = async (
   if (owners.length > 0) return owners.find(({ isSessionFile }) => isSessionFile(path))
   const candidates = agents.filter(({ extensions }) => extensions.some((extension) => path.endsWith(extension)))
   if (candidates.length === 0) return undefined
-  const beginning = await readBeginning(path)
+  const beginning = (await firstBytes(path, BEGINNING)).toString('utf8')
   return candidates.find(({ recognises }) => recognises(path, beginning))
 }
 

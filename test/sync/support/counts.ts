@@ -15,7 +15,7 @@ const first60 = (messages: readonly SessionMessage[]): string => {
   return [...prompt].slice(0, 60).join('')
 }
 
-const isoOf = (time: number | undefined): string => new Date(time ?? NaN).toISOString()
+const isoOf = (time: number | undefined): string => (time === undefined ? '' : new Date(time).toISOString())
 
 type Counted = Omit<Expected, 'cwdsInOrder' | 'gitBranchesInOrder'>
 
@@ -43,7 +43,9 @@ export const countsOf = (session: Session, messages: readonly SessionMessage[]):
     firstUserPrompt60: first60(messages),
     models: count(messages.flatMap(({ model }) => model ?? [])),
     firstTimestamp: isoOf(messages[0]?.timestamp),
-    lastTimestamp: isoOf(Math.max(...messages.map(({ timestamp }) => timestamp ?? 0))),
+    lastTimestamp: isoOf(
+      messages.length === 0 ? undefined : Math.max(...messages.map(({ timestamp }) => timestamp ?? 0)),
+    ),
     externalIds: { first: ids[0] ?? '', last: ids.at(-1) ?? '', distinct: new Set(ids).size },
     sessionId: session.externalId,
     gitBranch: session.trace.gitBranch ?? null,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The counts that `expected.json` gives for one session file. */
+/** The counts that `expected.json` gives for one session file; those of other agents than Claude Code lack some. */
 export type Expected = {
   readonly unparsedLines: number
   readonly messages: number
@@ -31,12 +31,12 @@ export const sharedData = (): string | undefined => {
   return undefined
 }
 
-/** The Claude Code files with expected counts, by their path in the folder. */
-export const expectedCounts = (data: string): ReadonlyMap<string, Expected> => {
+/** The files of one agent with expected counts, by their path in the folder; `agent` as the folder calls it, such as `claude`. */
+export const expectedCounts = (data: string, agent: string): ReadonlyMap<string, Expected> => {
   const { claudeCode, agents } = JSON.parse(readFileSync(join(data, 'expected.json'), 'utf8')) as {
     readonly claudeCode: Record<string, Expected>
     readonly agents: Record<string, Expected>
   }
-  const other = Object.entries(agents).filter(([path]) => path.startsWith('agents/claude/'))
-  return new Map([...Object.entries(claudeCode), ...other])
+  const other = Object.entries(agents).filter(([path]) => path.startsWith(`agents/${agent}/`))
+  return new Map([...(agent === 'claude' ? Object.entries(claudeCode) : []), ...other])
 }

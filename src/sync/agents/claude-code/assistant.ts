@@ -1,14 +1,12 @@
 import type { Part } from '../agent.ts'
-import { isObject, type Json, textOf } from '../support/json.ts'
-import { blocksOf, messageOf, textOfBlocks } from './blocks.ts'
+import { argsOf } from '../support/args.ts'
+import { blocksOf } from '../support/blocks.ts'
+import { type Json, textOf } from '../support/json.ts'
+import { textPart, thinkingPart } from '../support/parts.ts'
+import { messageOf, textOfBlocks } from './blocks.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 
 const synthetic = '<synthetic>'
-
-const argsOf = (input: unknown): Json => {
-  if (isObject(input)) return input
-  return input === undefined || input === null ? {} : { input }
-}
 
 /** The model of an answer; undefined for lines that the CLI wrote itself (README, rule 4). */
 export const modelOf = (json: Json): string | undefined => {
@@ -20,13 +18,12 @@ export const modelOf = (json: Json): string | undefined => {
 export const isFiller = (json: Json): boolean =>
   messageOf(json)['model'] === synthetic && json['isApiErrorMessage'] !== true
 
-const partsOf = (block: Json, calls: ToolCalls, fallback: string): Part[] => {
+const partsOf = (block: Json, calls: ToolCalls, fallback: string): readonly Part[] => {
   switch (block['type']) {
     case 'text':
-    case 'thinking': {
-      const text = textOf(block[block['type']])
-      return text === undefined ? [] : [{ type: block['type'], content: { text } }]
-    }
+      return textPart(block['text'])
+    case 'thinking':
+      return thinkingPart(block['thinking'])
     case 'tool_use': {
       const call = calls.add(block['id'], textOf(block['name']) ?? 'unknown', fallback)
       return [{ type: 'tool_call', content: { ...call, args: argsOf(block['input']) } }]

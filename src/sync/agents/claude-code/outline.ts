@@ -1,10 +1,11 @@
 import { basename } from 'node:path'
-import { digest } from '../../digest.ts'
 import type { TraceFields } from '../agent.ts'
-import { isExternalId } from '../support/external-ids.ts'
+import { traceIdOf } from '../support/external-ids.ts'
 import { type Json, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
+import { count, mostFrequent } from '../support/most-frequent.ts'
 import { titleOf } from '../support/title.ts'
+import { traceFieldsOf } from '../support/trace-fields.ts'
 import { modelOf } from './assistant.ts'
 import { isSubAgent } from './entries.ts'
 import { answerId, ownMessage } from './messages.ts'
@@ -41,7 +42,7 @@ const notePrompt = (outline: Outline, json: Json): void => {
 const note = (outline: Outline, { json, number }: ObjectLine): void => {
   const { sessionId } = json
   const [cwd, branch, answer, model] = [textOf(json['cwd']), textOf(json['gitBranch']), answerId(json), modelOf(json)]
-  if (typeof sessionId === 'string') outline.sessionIds.set(sessionId, (outline.sessionIds.get(sessionId) ?? 0) + 1)
+  if (typeof sessionId === 'string') count(outline.sessionIds, sessionId)
   if (cwd) outline.projectPath ??= cwd
   if (branch) outline.gitBranch = branch
   if (answer !== undefined) outline.lastLineOf.set(answer, number)
@@ -64,25 +65,13 @@ export const readOutline = async (lines: AsyncIterable<ObjectLine>): Promise<Out
   return outline
 }
 
-/** The most frequent value; the first one on a tie. */
-const mostFrequent = (values: Iterable<string>): string | undefined => {
-  const counts = new Map<string, number>()
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
-  return [...counts].reduce<[string, number] | undefined>(
-    (best, entry) => (best && best[1] >= entry[1] ? best : entry),
-    undefined,
-  )?.[0]
-}
-
 /**
  * The trace's externalId: a sub-agent's file name, else the most frequent session id (README, rule 9). The id in the file name
  * is preferred where lines have it: shortly after a `/clear`, most lines of a file may belong to the previous session.
  */
 export const externalIdOf = (path: string, { sessionIds }: Outline): string => {
   const name = basename(path).replace(/\.jsonl$/, '')
-  const [frequent] = [...sessionIds].sort(([, a], [, b]) => b - a)
-  const id = isSubAgent(path) || sessionIds.has(name) ? name : (frequent?.[0] ?? name)
-  return isExternalId(id) ? id : `session-${digest(id)}`
+  return traceIdOf(isSubAgent(path) || sessionIds.has(name) ? name : (mostFrequent(sessionIds) ?? name))
 }
 
 /** The user's title, else the agent's, else a summary of this session (files also hold those of others), else the first prompt. */
@@ -95,15 +84,8 @@ const titleFor = ({ titles, summaries, firstPrompt }: Outline, uuids: ReadonlySe
 /** The trace's fields. `uuids` are the ids of all lines of the file. */
 export const traceFields = (agentId: string, outline: Outline, uuids: ReadonlySet<string>): TraceFields => {
   const { projectPath, gitBranch } = outline
+  const models = new Map<string, number>()
+  for (const model of outline.models.values()) count(models, model)
   const title = titleFor(outline, uuids)
-  const projectName = projectPath?.split(/[\\/]/).findLast((name) => name !== '')
-  const model = mostFrequent(outline.models.values())
-  return {
-    agentId,
-    ...(title === undefined ? {} : { title }),
-    ...(projectPath === undefined ? {} : { projectPath }),
-    ...(projectName === undefined ? {} : { projectName }),
-    ...(model === undefined ? {} : { model }),
-    ...(gitBranch === undefined ? {} : { gitBranch }),
-  }
+  return traceFieldsOf(agentId, { title, projectPath, model: mostFrequent(models), gitBranch })
 }

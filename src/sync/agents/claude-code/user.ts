@@ -1,12 +1,11 @@
 import type { Part } from '../agent.ts'
+import { blocksOf } from '../support/blocks.ts'
 import { type Json, textOf } from '../support/json.ts'
-import { blocksOf, textOfBlocks } from './blocks.ts'
+import { textPart } from '../support/parts.ts'
+import { textOfBlocks } from './blocks.ts'
 import { isMedia, placeholder } from './media.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 import { typedText } from './user-text.ts'
-
-const text = (value: string | undefined): Part[] =>
-  value === undefined ? [] : [{ type: 'text', content: { text: value } }]
 
 const outputOf = (content: unknown): string => {
   if (typeof content === 'string') return content
@@ -28,10 +27,10 @@ const toolResult = (block: Json, calls: ToolCalls): Part => ({
   },
 })
 
-const partsOf = (block: Json, calls: ToolCalls): Part[] => {
+const partsOf = (block: Json, calls: ToolCalls): readonly Part[] => {
   if (block['type'] === 'tool_result') return [toolResult(block, calls)]
-  if (isMedia(block)) return text(placeholder(block))
-  return block['type'] === 'text' && typeof block['text'] === 'string' ? text(typedText(block['text'])) : []
+  if (isMedia(block)) return textPart(placeholder(block))
+  return block['type'] === 'text' && typeof block['text'] === 'string' ? textPart(typedText(block['text'])) : []
 }
 
 /** The parts of a user line: what the user typed, and results of tools (README, rule 5). */
@@ -39,4 +38,4 @@ export const userParts = (content: unknown, calls: ToolCalls): readonly Part[] =
   blocksOf(content).flatMap((block) => partsOf(block, calls))
 
 /** The part of a compaction's summary. */
-export const summaryParts = (content: unknown): readonly Part[] => text(textOfBlocks(blocksOf(content)))
+export const summaryParts = (content: unknown): readonly Part[] => textPart(textOfBlocks(blocksOf(content)))

@@ -12,6 +12,9 @@ export const isExternalId = (id: unknown): id is string =>
   id !== '.' &&
   id !== '..'
 
+/** The externalId of a trace: the session's id, or a hash of one that the service would refuse. */
+export const traceIdOf = (id: string): string => (isExternalId(id) ? id : `session-${digest(id)}`)
+
 /**
  * Generates ids for lines without one, from the line's text and how many lines before have the same text, so that they are
  * the same each time the file is read.
@@ -23,5 +26,28 @@ export const newLineIds = (): ((text: string) => string) => {
     const count = (counts.get(hash) ?? 0) + 1
     counts.set(hash, count)
     return count === 1 ? `line-${hash}` : `line-${hash}-${count}`
+  }
+}
+
+/**
+ * Makes the id of each message that an agent has given an unusable one, or the same as another: the second `x` is `x-2`; a
+ * line without an id gets one of its text. Files that are only appended to give the same ids each time.
+ */
+export const newMessageIds = (): ((wanted: unknown, text: string) => string) => {
+  const lineId = newLineIds()
+  const used = new Set<string>()
+  const repetitions = new Map<string, number>()
+  const unused = (id: string): string => {
+    if (!used.has(id)) return id
+    const stem = id.length > MAX_LENGTH / 2 ? digest(id) : id
+    let number = repetitions.get(id) ?? 2
+    while (used.has(`${stem}-${number}`)) number++
+    repetitions.set(id, number + 1)
+    return `${stem}-${number}`
+  }
+  return (wanted, text) => {
+    const id = unused(isExternalId(wanted) ? wanted : lineId(text))
+    used.add(id)
+    return id
   }
 }

@@ -1,0 +1,80 @@
+import { stat } from 'node:fs/promises'
+import { isExternalId } from '../support/external-ids.ts'
+import { type Json, millisecondsOf } from '../support/json.ts'
+import { type ObjectLine, objectLines } from '../support/lines.ts'
+import { findSession } from './files.ts'
+import { payloadOf } from './messages.ts'
+
+const uuidV7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** When a UUID of version 7 was made, in milliseconds. */
+const timeOfUuid = (id: unknown): number | undefined => {
+  const [, high, low] = uuidV7.exec(String(id)) ?? []
+  return high === undefined ? undefined : parseInt(`${high}${low}`, 16)
+}
+
+const noLines = () => {}
+
+/** The ids of all turns in the file of a session; none when it is not there. */
+const turnsOf = async (path: string | undefined): Promise<ReadonlySet<unknown>> => {
+  const turns = new Set<unknown>()
+  const found = path === undefined ? undefined : await stat(path).catch(() => undefined)
+  if (path === undefined || found === undefined) return turns
+  for await (const { json } of objectLines(path, found.size, noLines))
+    if (json['type'] === 'turn_context') turns.add(payloadOf(json)['turn_id'])
+  return turns
+}
+
+/** Tells of a turn's id whether the parent of a fork has the turn (README, rule 9). */
+const newReplayCheck = (path: string, fork: Json, parentId: string) => {
+  const made = timeOfUuid(fork['id']) ?? millisecondsOf(fork['timestamp'])
+  let parentTurns: Promise<ReadonlySet<unknown>> | undefined
+  return async (turnId: unknown): Promise<boolean> => {
+    const began = timeOfUuid(turnId)
+    if (began !== undefined && made !== undefined) return began < made
+    parentTurns ??= findSession(parentId, path).then(turnsOf)
+    return (await parentTurns).has(turnId)
+  }
+}
+
+/** Whether a line may stand before the `turn_context` of the turn that it belongs to: the prompt, and what goes with it. */
+const opensTurn = (json: Json): boolean => {
+  const { type, role } = payloadOf(json)
+  if (json['type'] === 'response_item') return role === 'user' || role === 'developer'
+  return json['type'] === 'world_state' || type === 'user_message' || type === 'task_started'
+}
+
+/** The first own line after the copied head of a fork; Infinity when there is none yet. */
+const endOfHead = async (
+  lines: AsyncIterable<ObjectLine>,
+  isReplayed: (turnId: unknown) => Promise<boolean>,
+): Promise<number> => {
+  let opening: number | undefined
+  let turns = 0
+  let named = 0
+  for await (const { json, number } of lines) {
+    if (json['type'] !== 'turn_context') {
+      opening = opensTurn(json) ? (opening ?? number) : undefined
+      continue
+    }
+    const { turn_id: turnId } = payloadOf(json)
+    turns++
+    if (typeof turnId === 'string') named++
+    if (typeof turnId === 'string' && !(await isReplayed(turnId))) return opening ?? number
+    opening = undefined
+  }
+  // Old versions gave turns no ids: then nothing tells the copies from the rest, and all of it stays.
+  return turns > 0 && named === 0 ? 0 : Infinity
+}
+
+/** The number of the first line that is the session's own: 0 unless it is a fork, which begins with a copy of its parent. */
+export const ownStartOf = async (path: string, size: number): Promise<number> => {
+  for await (const { json } of objectLines(path, size, noLines)) {
+    if (json['type'] !== 'session_meta') continue
+    const meta = payloadOf(json)
+    const { forked_from_id: parentId } = meta
+    if (!isExternalId(parentId)) return 0
+    return endOfHead(objectLines(path, size, noLines), newReplayCheck(path, meta, parentId))
+  }
+  return 0
+}

@@ -1,0 +1,65 @@
+import type { Part } from '../agent.ts'
+import { argsOfJson } from '../support/args.ts'
+import { blocksOf } from '../support/blocks.ts'
+import { type Json, textOf } from '../support/json.ts'
+import { mediaPlaceholder } from '../support/media.ts'
+import { textPart, thinkingPart } from '../support/parts.ts'
+import type { ToolCalls } from '../support/tool-calls.ts'
+
+/** The text of a block: its own, or one that replaces an image; undefined for other blocks (README, rule 5). */
+const blockText = (block: Json): string | undefined => {
+  if (block['type'] === 'text') return textOf(block['text'])
+  if (block['type'] !== 'image') return undefined
+  return mediaPlaceholder('image', textOf(block['mimeType']), textOf(block['data'])?.length)
+}
+
+const textsOf = (content: unknown): readonly string[] => blocksOf(content).flatMap((block) => blockText(block) ?? [])
+
+/** The parts of what the user typed. */
+export const userParts = (content: unknown): readonly Part[] => textsOf(content).flatMap(textPart)
+
+const answerBlock = (block: Json, calls: ToolCalls, fallbackId: string): readonly Part[] => {
+  switch (block['type']) {
+    case 'thinking':
+      return thinkingPart(block['thinking'])
+    case 'toolCall': {
+      const call = calls.add(block['id'], textOf(block['name']) ?? 'unknown', fallbackId)
+      return [{ type: 'tool_call', content: { ...call, args: argsOfJson(block['arguments']) } }]
+    }
+    default:
+      return textPart(blockText(block))
+  }
+}
+
+/** The parts of an answer (README, rule 4). A call without an id gets one of the message's id and its place. */
+export const answerParts = (message: Json, calls: ToolCalls, messageId: () => string): readonly Part[] => {
+  const parts: Part[] = []
+  for (const block of blocksOf(message['content'])) {
+    const needsId = block['type'] === 'toolCall'
+    parts.push(...answerBlock(block, calls, needsId ? `${messageId()}-call-${parts.length + 1}` : ''))
+  }
+  const { stopReason } = message
+  if (stopReason === 'error' || stopReason === 'aborted')
+    parts.push({ type: 'error', content: { message: textOf(message['errorMessage']) ?? stopReason } })
+  return parts
+}
+
+/** The part of a tool's result (README, rule 5). */
+export const resultPart = (message: Json, calls: ToolCalls): Part => {
+  const call = calls.findForResult(message['toolCallId'])
+  return {
+    type: 'tool_result',
+    content: {
+      callId: call.callId,
+      toolName: textOf(message['toolName']) ?? call.toolName,
+      output: textsOf(message['content']).join('\n'),
+      status: message['isError'] === true ? 'error' : 'success',
+    },
+  }
+}
+
+/** The part of a command that the user ran (README, rule 5). */
+export const bashParts = ({ command, output }: Json): readonly Part[] => {
+  const typed = textOf(command)
+  return textPart([typed === undefined ? undefined : `$ ${typed}`, textOf(output)].filter(Boolean).join('\n'))
+}

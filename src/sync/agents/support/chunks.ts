@@ -1,0 +1,46 @@
+import { createReadStream, type ReadStream } from 'node:fs'
+import { pipeline } from 'node:stream'
+// Not `import { createZstdDecompress }`: before Node 22.15 it is missing, and the import would fail for all agents.
+import * as zlib from 'node:zlib'
+
+const CHUNK = 1 << 18
+
+const isZstd = (path: string): boolean => path.endsWith('.zst')
+
+/** Whether the compressed data are at fault, and not the reading of the file. */
+const isDamage = (error: unknown): boolean => /^Z(STD)?_/.test((error as NodeJS.ErrnoException).code ?? '')
+
+const decompressed = (file: ReadStream): AsyncIterable<Buffer> => {
+  if (!('createZstdDecompress' in zlib)) throw new Error('reading .zst files needs Node 22.15 or later')
+  // `pipeline` closes the file also when the reader stops early; errors reach the reader through the iteration.
+  return pipeline(file, zlib.createZstdDecompress(), () => {})
+}
+
+/**
+ * The content of the first `size` bytes of a file; those of a `.zst` file are decompressed. `onDamaged` is called where
+ * compressed data end too early or are broken: what was before has been given.
+ */
+export async function* chunksOf(path: string, size: number, onDamaged: () => void): AsyncGenerator<Buffer> {
+  if (size === 0) return
+  const file = createReadStream(path, { end: size - 1, highWaterMark: CHUNK })
+  if (!isZstd(path)) return yield* file as AsyncIterable<Buffer>
+  try {
+    yield* decompressed(file)
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    onDamaged()
+  }
+}
+
+/** The first `length` bytes of a file's content, or less of a shorter one; what is damaged ends it. */
+export const firstBytes = async (path: string, length: number): Promise<Buffer> => {
+  const chunks: Buffer[] = []
+  let read = 0
+  const size = isZstd(path) ? Infinity : length
+  for await (const chunk of chunksOf(path, size, () => {})) {
+    chunks.push(chunk)
+    read += chunk.length
+    if (read >= length) break
+  }
+  return Buffer.concat(chunks).subarray(0, length)
+}

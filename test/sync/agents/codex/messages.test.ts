@@ -1,0 +1,279 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { answer, call, event, item, line, meta, output, prompt, reader, turn } from '../../support/codex-file.ts'
+import { tempFolder } from '../../support/temp.ts'
+
+const test = suite('messages of a Codex session')
+const { path, remove } = tempFolder()
+test.after(remove)
+const { messages, ids, parts, read } = reader(path)
+
+const image = `data:image/png;base64,${'A'.repeat(415_032)}`
+
+test('each response item is a message, with the model of the last turn before (rule 2)', async () => {
+  const found = await messages(
+    meta('s-1'),
+    answer('early', { id: 'm-1' }),
+    turn('t-1', 'gpt-5.5'),
+    prompt('Fix it', { id: 'm-2' }),
+    answer('one', { id: 'm-3' }),
+    answer('two', { id: 'm-4' }),
+    turn('t-2', 'gpt-5.6'),
+    answer('three', { id: 'm-5' }),
+  )
+  assert.equal(
+    found.map(({ externalId, role, model, order }) => [externalId, role, model, order]),
+    [
+      ['m-1', 'assistant', undefined, 2],
+      ['m-2', 'user', undefined, 4],
+      ['m-3', 'assistant', 'gpt-5.5', 5],
+      ['m-4', 'assistant', 'gpt-5.5', 6],
+      ['m-5', 'assistant', 'gpt-5.6', 8],
+    ],
+  )
+  assert.equal(found[1], {
+    externalId: 'm-2',
+    role: 'user',
+    order: 4,
+    timestamp: Date.UTC(2026, 1, 1, 10),
+    parts: [{ type: 'text', content: { text: 'Fix it' } }],
+  })
+})
+
+test('a payload without a type, but with a role and content, is a message (rule 2)', async () => {
+  const found = await messages(
+    item({ role: 'user', content: [{ type: 'input_text', text: 'a' }] }),
+    item({ role: 'assistant', content: 'b' }),
+    item({ role: 'user' }),
+    item({ content: 'c' }),
+    item('d'),
+    item(null),
+  )
+  assert.equal(
+    found.map(({ role, parts }) => [role, parts[0]?.content]),
+    [
+      ['user', { text: 'a' }],
+      ['assistant', { text: 'b' }],
+    ],
+  )
+})
+
+const injected = [
+  '# AGENTS.md instructions for /w/app',
+  '<environment_context><cwd>/w</cwd></environment_context>',
+  '<INSTRUCTIONS>secret</INSTRUCTIONS>',
+  '<user_instructions>secret</user_instructions>',
+  '<skill><name>x</name></skill>',
+  '<turn_aborted>x</turn_aborted>',
+  '<subagent_notification>{}</subagent_notification>',
+  '<goal_context>x</goal_context>',
+  '\n<codex_internal_context source="goal">x</codex_internal_context>',
+]
+for (const block of injected)
+  test(`the user did not type ${JSON.stringify(block.slice(0, 30))} (rule 3)`, async () => {
+    assert.equal(await ids(prompt(block)), [])
+    const [typed] = await parts(
+      item({
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: block },
+          { type: 'input_text', text: `see ${block}` },
+        ],
+      }),
+    )
+    assert.equal(typed, { type: 'text', content: { text: `see ${block}` } })
+    assert.is((await parts(answer(block))).length, 1)
+  })
+
+test('instructions of developer and system never leave, nor do those of the session (rule 3)', async () => {
+  const { session, messages } = await read(
+    meta('s-1', {
+      base_instructions: { text: 'maker' },
+      instructions: 'maker',
+      dynamic_tools: [{ description: 'maker' }],
+    }),
+    line('turn_context', { model: 'm', user_instructions: 'maker', developer_instructions: 'maker' }),
+    item({ type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'maker' }] }),
+    item({ type: 'message', role: 'system', content: [{ type: 'input_text', text: 'maker' }] }),
+    line('world_state', { state: { agents_md: { text: 'maker' } } }),
+    item({ type: 'tool_search_output', tools: [{ description: 'maker' }] }),
+  )
+  assert.equal(messages, [])
+  assert.not.match(JSON.stringify(session), /maker/)
+})
+
+test('images never leave: they become text, also inside results (rule 3)', async () => {
+  const blocks = [
+    { type: 'input_text', text: 'seen' },
+    { type: 'input_image', image_url: image },
+    { type: 'input_image', image_url: { url: image } },
+    { type: 'input_image', image_url: 'https://host.example/secret.png' },
+    { type: 'input_image', image_url: null },
+  ]
+  const placeholders = ['[image image/png 415 kB]', '[image image/png 415 kB]', '[image]']
+  const [first, ...rest] = await parts(item({ type: 'message', role: 'user', content: blocks }))
+  assert.equal(
+    [first, ...rest].map((part) => part?.type === 'text' && part.content.text),
+    ['seen', ...placeholders],
+  )
+  const [, result] = await parts(call({}), output(blocks))
+  assert.is(result?.type === 'tool_result' && result.content.output, ['seen', ...placeholders].join('\n'))
+})
+
+test('thinking is the summary only, in one part; nothing encrypted leaves (rule 4)', async () => {
+  const found = await parts(
+    item({
+      type: 'reasoning',
+      summary: [
+        { type: 'summary_text', text: '**Look**' },
+        { type: 'summary_text', text: ' ' },
+        { type: 'summary_text', text: 'Then act' },
+      ],
+      content: [{ type: 'reasoning_text', text: 'secret' }],
+      encrypted_content: 'secret',
+    }),
+    item({ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'x' }], encrypted_content: 'y' }),
+    item({ type: 'reasoning', summary: [{ type: 'summary_text', text: ' \n' }] }),
+  )
+  assert.equal(found, [{ type: 'thinking', content: { text: '**Look**\n\nThen act' } }])
+  const encrypted = { type: 'encrypted_content', encrypted_content: 'secret' }
+  const [, result] = await parts(call({}), output([encrypted, { type: 'input_text', text: 'plain' }]))
+  assert.is(result?.type === 'tool_result' && result.content.output, 'plain')
+})
+
+const argsOf = async (fields: Record<string, unknown>) => {
+  const [part] = await parts(call(fields))
+  return part?.type === 'tool_call' ? part.content.args : undefined
+}
+
+test('arguments are an object, whatever they were (rule 5)', async () => {
+  assert.equal(await argsOf({ arguments: '{"cmd":"ls"}' }), { cmd: 'ls' })
+  assert.equal(await argsOf({ arguments: { cmd: 'ls' } }), { cmd: 'ls' })
+  assert.equal(await argsOf({ arguments: '{"cmd":"l' }), { input: '{"cmd":"l' })
+  assert.equal(await argsOf({ arguments: '[1]' }), { input: '[1]' })
+  assert.equal(await argsOf({ arguments: [1] }), { input: [1] })
+  assert.equal(await argsOf({ arguments: ' ' }), {})
+  assert.equal(await argsOf({ arguments: null }), {})
+  assert.equal(await argsOf({}), {})
+  assert.equal(await argsOf({ type: 'custom_tool_call', input: '{"a":1}' }), { input: '{"a":1}' })
+  assert.equal(await argsOf({ type: 'custom_tool_call' }), {})
+})
+
+test('arguments keep exact numbers and __proto__ keys, inside their text too (rule 5)', async () => {
+  const exact = '{"n":12345678901234567890,"m":-0,"__proto__":{"x":1}}'
+  assert.is(JSON.stringify(await argsOf({ arguments: exact })), exact)
+  const [part] = await parts(call({ arguments: 'EXACT' }).replace('"EXACT"', exact))
+  assert.is(part?.type === 'tool_call' && JSON.stringify(part.content.args), exact)
+})
+
+test('the kinds of calls have their names, and results the name of their call (rule 5)', async () => {
+  const found = await parts(
+    item({ type: 'custom_tool_call', call_id: 'c-2', name: 'apply_patch', input: '*** Begin Patch' }),
+    item({ type: 'local_shell_call', id: 'l-1', call_id: 'c-3', action: { type: 'exec', command: ['ls'] } }),
+    item({ type: 'web_search_call', id: 'w-1', action: { type: 'search', query: 'x' } }),
+    item({ type: 'image_generation_call', id: 'i-1', revised_prompt: 'a cat', result: image }),
+    item({ type: 'function_call', name: 'nameless', arguments: '{}' }),
+    item({ type: 'custom_tool_call_output', call_id: 'c-2', output: 'done' }),
+    item({ type: 'function_call_output', call_id: 'c-3', output: 'a.ts' }),
+    item({ type: 'function_call_output', output: 'of the nameless' }),
+    item({ type: 'custom_tool_call_output', call_id: 'c-9', name: 'lost', output: '' }),
+    item({ type: 'function_call_output', call_id: 'c-8' }),
+  )
+  assert.equal(
+    found.map((part) => (part.type === 'tool_call' ? [part.content.toolName, part.content.args] : '')).slice(0, 5),
+    [
+      ['apply_patch', { input: '*** Begin Patch' }],
+      ['local_shell', { type: 'exec', command: ['ls'] }],
+      ['web_search', { type: 'search', query: 'x' }],
+      ['image_generation', { prompt: 'a cat' }],
+      ['nameless', {}],
+    ],
+  )
+  assert.equal(
+    found.flatMap((part) => (part.type === 'tool_result' ? [Object.values(part.content).slice(1)] : [])),
+    [
+      ['apply_patch', 'done', 'success'],
+      ['local_shell', 'a.ts', 'success'],
+      ['nameless', 'of the nameless', 'success'],
+      ['lost', '', 'success'],
+      ['unknown', '', 'success'],
+    ],
+  )
+})
+
+const outputOf = async (value: unknown) => {
+  const [part] = await parts(output(value))
+  return part?.type === 'tool_result' ? part.content : undefined
+}
+
+test('an output is text, in whatever form it is, and no status is derived of it (rule 5)', async () => {
+  const text = { type: 'input_text', text: 'a.ts' }
+  for (const value of ['a.ts', text, [text], { content: 'a.ts', success: false }, { content: [text] }])
+    assert.is((await outputOf(value))?.output, 'a.ts')
+  const old = { output: 'no such file\n', metadata: { exit_code: 2, duration_seconds: 0.1 } }
+  assert.is((await outputOf(JSON.stringify(old)))?.output, 'Exit code: 2\nno such file\n')
+  for (const other of ['{"output":"x"}', '{"output":{},"metadata":{"exit_code":0}}', '{"output":'])
+    assert.is((await outputOf(other))?.output, other)
+  const failed = 'Process exited with code 1\nOutput:\n'
+  assert.equal(await outputOf(failed), { callId: 'c-1', toolName: 'unknown', output: failed, status: 'success' })
+})
+
+test('of the events, which say everything once more, only errors are messages (rule 6)', async () => {
+  const found = await messages(
+    prompt('Fix it'),
+    event('user_message', { message: 'Fix it' }),
+    event('agent_reasoning', { text: 'Look' }),
+    event('agent_message', { message: 'Done' }),
+    event('exec_command_end', { exit_code: 1, aggregated_output: 'x' }),
+    event('token_count', { info: {} }),
+    event('error', { message: 'overloaded', codex_error_info: 'x' }),
+    event('error', { message: ' ' }),
+  )
+  assert.equal(
+    found.map(({ role, parts }) => [role, parts[0]?.type, parts[0]?.content]),
+    [
+      ['user', 'text', { text: 'Fix it' }],
+      ['system', 'error', { message: 'overloaded' }],
+      ['system', 'error', { message: 'Error' }],
+    ],
+  )
+})
+
+test('a compaction is a system message, without the history that it replaces (rule 7)', async () => {
+  const history = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'again' }] }]
+  const found = await messages(
+    line('compacted', { message: 'The summary', replacement_history: history }),
+    line('compacted', { message: '', replacement_history: history }),
+  )
+  assert.equal(
+    found.map(({ role, parts }) => [role, parts]),
+    ['The summary', 'Context compacted'].map((text) => ['system', [{ type: 'text', content: { text } }]]),
+  )
+})
+
+test('unknown types are skipped, wherever they are (rule 8)', async () => {
+  const types = [
+    'agent_message',
+    'ghost_snapshot',
+    'compaction',
+    'tool_search_call',
+    'additional_tools',
+    'new',
+    7,
+    null,
+  ]
+  const { messages, malformed } = await read(
+    ...types.map((type) => item({ type, role: 'user', content: [{ type: 'input_text', text: 'x' }], author: 'a' })),
+    line('inter_agent_communication', { type: 'message', role: 'user', content: 'x' }),
+    line('new', { type: 'message', role: 'user', content: 'x' }),
+    '{}',
+    '{"type":"response_item"}',
+    item({ type: 'message', role: 'user', content: [{ type: 'input_audio', data: 'AAAA' }, 7, null] }),
+    item({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: ' \n' }] }),
+  )
+  assert.equal(messages, [])
+  assert.equal(malformed, [])
+})
+
+test.run()

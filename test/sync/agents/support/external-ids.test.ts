@@ -1,0 +1,43 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { isExternalId, newMessageIds, traceIdOf } from '../../../../src/sync/agents/support/external-ids.ts'
+
+const test = suite('externalIds')
+
+const idsOf = (...wanted: readonly unknown[]): readonly string[] => {
+  const idOf = newMessageIds()
+  return wanted.map((id) => idOf(id, `{"id":${JSON.stringify(id)}}`))
+}
+
+test('an id is used as it is, and numbered when it comes again', () => {
+  assert.equal(idsOf('a', 'b', 'a', 'a'), ['a', 'b', 'a-2', 'a-3'])
+})
+
+test('no number gives an id that another message has', () => {
+  assert.equal(idsOf('a', 'a-2', 'a', 'a-2', 'a'), ['a', 'a-2', 'a-3', 'a-2-2', 'a-4'])
+})
+
+test('a line without a usable id gets one of its text, distinct where the text comes again', () => {
+  const [none, empty, again, nul] = idsOf(undefined, '', '', '\0')
+  for (const id of [none, empty, again, nul]) assert.match(id!, /^line-/)
+  assert.is(again, `${empty}-2`)
+})
+
+test('what follows changes no id', () => {
+  const ids = ['a', undefined, 'a', 'a-2', undefined, '', 'a']
+  for (let length = 0; length <= ids.length; length++)
+    assert.equal(idsOf(...ids.slice(0, length)), idsOf(...ids).slice(0, length))
+})
+
+test('a long id that comes again is still one that the service accepts', () => {
+  const ids = idsOf(...Array.from({ length: 3 }, () => 'x'.repeat(1_024)))
+  assert.is(new Set(ids).size, 3)
+  assert.ok(ids.every(isExternalId))
+})
+
+test('the id of a trace is that of its session, or a hash of one that the service would refuse', () => {
+  assert.is(traceIdOf('s-1'), 's-1')
+  assert.match(traceIdOf('..'), /^session-/)
+})
+
+test.run()

@@ -1,0 +1,61 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Agent, SessionMessage } from '../../../src/sync/agents/agent.ts'
+import { countsOf } from './counts.ts'
+import { assertGrowth } from './growth.ts'
+import { readSession } from './read-session.ts'
+import { type Expected, expectedCounts, sharedData } from './shared-data.ts'
+import { tempFolder } from './temp.ts'
+
+/** What is both counted and given by `expected.json`. Without a session id of its own, a trace has the name of its file. */
+const commonKeys = (counts: object, expected: Expected): readonly string[] =>
+  Object.keys(counts).filter((key) => key in expected && (key !== 'sessionId' || expected.sessionId !== null))
+
+/** The values of some keys, with times in milliseconds. */
+const valuesOf = (values: object, keys: readonly string[]): object =>
+  Object.fromEntries(
+    Object.entries(values)
+      .filter(([key]) => keys.includes(key))
+      .map(([key, value]) => [key, key.endsWith('Timestamp') ? Date.parse(value) : (value ?? '')]),
+  )
+
+/** What else is expected of the messages of a file. */
+type Check = (messages: readonly SessionMessage[], expected: object) => void
+
+/**
+ * Tests on the recorded sessions of one agent: the expected counts, and what holds for every session. `folder` is the agent's
+ * in `agents/` of the shared data, `secrets` what none of its messages may hold.
+ */
+export const testRecorded = (agent: Agent, folder: string, secrets: RegExp, also: Check = () => {}): void => {
+  const test = suite(`recorded ${agent.name} sessions`)
+  const data = sharedData()
+  const { path, remove } = tempFolder()
+  test.after(remove)
+  if (!data) test.skip('no recorded sessions beside the repository')
+
+  for (const [file, expected] of data ? expectedCounts(data, folder) : [])
+    test(`${file} gives the expected counts`, async () => {
+      const { session, messages } = await readSession(join(data!, file), agent)
+      const counts = countsOf(session, messages)
+      const keys = commonKeys(counts, expected)
+      assert.equal(valuesOf(counts, keys), valuesOf(expected, keys))
+      const { cwd } = expected as { readonly cwd?: string | null }
+      if (cwd !== undefined) assert.is(session.trace.projectPath, cwd ?? undefined)
+      const [model] = Object.entries(expected.models).sort(([, a], [, b]) => b - a)
+      assert.is(session.trace.model, model?.[0])
+      also(messages, expected)
+    })
+
+  for (const file of data ? globSync(`agents/${folder}/**/*.jsonl`, { cwd: data }) : [])
+    test(`${file} gives distinct ids, distinct orders, nothing that must stay, and only more when it grows`, async () => {
+      const { messages } = await readSession(join(data!, file), agent)
+      assert.is(new Set(messages.map(({ externalId }) => externalId)).size, messages.length)
+      assert.is(new Set(messages.map(({ order }) => order)).size, messages.length)
+      assert.not.match(JSON.stringify(messages), secrets)
+      await assertGrowth(agent, join(path, basename(file)), readFileSync(join(data!, file), 'utf8'))
+    })
+
+  test.run()
+}

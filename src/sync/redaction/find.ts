@@ -1,4 +1,5 @@
 import { findAssigned } from './assigned.ts'
+import { findAuthorization } from './authorization.ts'
 import { findEnvValues } from './env-file.ts'
 import type { Finder, Finding } from './finding.ts'
 import { findPrivateKeys } from './private-keys.ts'
@@ -34,7 +35,14 @@ export type FindSecrets = (text: string, isEnv?: boolean) => readonly Finding[]
 const SHORTEST = 8
 
 export const newFindSecrets = (): FindSecrets => {
-  const finders: readonly Finder[] = [findTokens, findPrivateKeys, newSecretlint(), findUrlPasswords, findAssigned]
+  const finders: readonly Finder[] = [
+    findTokens,
+    findPrivateKeys,
+    newSecretlint(),
+    findUrlPasswords,
+    findAuthorization,
+    findAssigned,
+  ]
   return (text, isEnv = false) => {
     if (text.length < SHORTEST) return []
     const found = finders.flatMap((find) => find(text))

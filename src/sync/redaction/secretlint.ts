@@ -9,7 +9,9 @@ const PREFIX = '@secretlint/secretlint-rule-'
  * files only, which a message is not. To be extended with each rule that an update brings: a test holds the list.
  */
 const hint =
-  /access_?key|npm_|_authToken|x-oauth-basic|xox|xapp|hooks\.slack|:\/\/[-\w]{1,256}:|sk-|gsk_|hf_|lin_api|ntn_|PRIVATE KEY|SG\.|shp|k_(?:live|test)_|gh[a-z]_|github_pat|glpat|gl(?:c|sa)_|ops_|mongodb|mysql|postgres|hv[sbr]\.|vc[a-z]_|dapi|dckr_pat|figd_|cf[a-z]{1,3}_|tskey/i
+  /access_?key|npm_|_authToken|x-oauth-basic|xox|xapp|hooks\.slack|sk-|gsk_|hf_|lin_api|ntn_|PRIVATE KEY|SG\.|shp|k_(?:live|test)_|gh[a-z]_|github_pat|glpat|gl(?:c|sa)_|ops_|mongodb|mysql|postgres|hv[sbr]\.|vc[a-z]_|dapi|dckr_pat|figd_|cf[a-z]{1,3}_|tskey/i
+/** The beginning of an address with a password. */
+const credentials = /:\/\/[-\w]+:/
 
 /** A comment in a text must not switch off what is found in it. */
 export const scanners = rules.filter(({ meta }) => meta.id !== `${PREFIX}filter-comments`)
@@ -28,7 +30,7 @@ export const newSecretlint = (): Finder => {
     return rule.create(context, {}).file
   })
   return (text) => {
-    if (!hint.test(text)) return []
+    if (!hint.test(text) && !credentials.test(text)) return []
     findings = []
     const source = { content: text, contentType: 'text', ext: '' } as unknown as SecretLintSourceCode
     for (const look of all) void look?.(source)

@@ -55,6 +55,7 @@ export const kinds: Readonly<Record<string, (random: Random) => string>> = {
   'assigned key': (r) => `API_KEY=${chars(r, ALNUM, 32)}`,
   'assigned hex': (r) => `client_secret: "${chars(r, HEX, 40)}"`,
   'assigned password': (r) => `"password": "${chars(r, ALNUM, 12)}${chars(r, DIGITS, 4)}!aB${chars(r, ALNUM, 4)}"`,
+  'airtable token': (r) => `pat${chars(r, ALNUM, 14)}.${chars(r, HEX, 64)}`,
   'tracebook token': (r) => `tb_${chars(r, URLSAFE, 43)}`,
 }
 

@@ -4,7 +4,7 @@ import { mediaPlaceholder } from '../support/media.ts'
 
 const TEXT_TYPES = ['input_text', 'output_text', 'text']
 
-const dataUrl = /^data:([^;,]*)[^,]*,/
+const dataUrl = /^data:([^;,]*)(?:;[^,]*)?,/
 
 /** The text that replaces an image; undefined without one (README, rule 3). */
 const imageText = ({ image_url: image }: Json): string | undefined => {

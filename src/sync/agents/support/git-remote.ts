@@ -27,5 +27,5 @@ const ofUrl = (remote: string): string | undefined => {
 export const withoutCredentials = (remote: string): string | undefined => {
   const trimmed = remote.trim()
   if (scheme.test(trimmed)) return ofUrl(trimmed)
-  return trimmed.replace(/^[^/\\@]*:[^/\\]*@/, '') || undefined
+  return trimmed.replace(/^[^/\\@:]*:[^/\\]*@/, '') || undefined
 }

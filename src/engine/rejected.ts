@@ -19,6 +19,8 @@ export class Rejected extends Error {
   readonly code: Rejection
   /** Whether the answer hides that the thing exists: its `not_found` means "not for you". */
   readonly hidesExistence: boolean
+  /** The position of the newest event that the decision rests on, as far as it is known. */
+  position: bigint | undefined
 
   constructor(code: Rejection, message: string = code, hidesExistence = false) {
     super(message)

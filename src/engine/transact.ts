@@ -2,7 +2,7 @@ import { type EventLog, type ExpectedRevision, LogUnavailable, WrongRevision, re
 import { pause } from '../pause.ts'
 import { type Codec, UnknownEvent } from './codec.ts'
 import { type Command, type Context, type DecidedBatch, type PendingCommand, decideAll, toNewEvents } from './decide.ts'
-import { InQuarantine, Unavailable } from './rejected.ts'
+import { InQuarantine, Rejected, Unavailable } from './rejected.ts'
 import { newStateCache } from './state-cache.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamName } from './stream.ts'
 import type { Watermark } from './watermark.ts'
@@ -46,7 +46,7 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
    * Loads the state, decides, and appends the events at the state's revision; decides again after a conflict, until the
    * deadline. Also a command that is refused or appends nothing was decided on a state that was the stream's newest at
    * some time after the command came.
-   * @throws Rejected when the decision refuses
+   * @throws Rejected when the decision refuses, with the position that read models must have reached to show why
    * @throws Unavailable when the log is away or the deadline is over; `stored` says what is known of the events
    */
   transact<Answer, Result = void>(
@@ -72,6 +72,12 @@ type LoadedState<State> = {
   readonly loaded: Loaded<State>
   /** Whether it was read from the log, and so was the stream's newest state, not a hint from memory or read models. */
   readonly isNewest: boolean
+}
+
+/** Notes in a refusal which position it rests on. */
+const placed = (error: unknown, position: bigint): unknown => {
+  if (error instanceof Rejected) error.position = position
+  return error
 }
 
 const MAX_COMMANDS = 256
@@ -166,7 +172,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     const after = await append(id, loaded, decided)
     if (!decided.isStateUnusable) cache.set(id, after)
     for (const [i, result] of decided.results.entries()) {
-      if ('error' in result) batch[i]!.reject(result.error)
+      if ('error' in result) batch[i]!.reject(placed(result.error, after.position))
       else batch[i]!.resolve({ answer: result.answer, position: after.position })
     }
     return { answered: decided.results.length, revision: after.revision }

@@ -1,4 +1,5 @@
 import type { Command, Context } from './decide.ts'
+import { Rejected, Unavailable } from './rejected.ts'
 import type { DomainEvent } from './stream.ts'
 import type { Transactor } from './transact.ts'
 
@@ -11,8 +12,8 @@ export type WriteCommand<State, Event, Need, Answer, Result> = Omit<
 
 /**
  * Runs a command for a client. Every write that a client waits for ends this way: it is refused while the service takes no
- * writes, else decided and appended, and answered once the read models and caches of this node show it. Steps of a sign-up
- * before the last one, and processes, call `transact` themselves.
+ * writes, else decided and appended, and answered once the read models and caches of this node show it, or why it was refused.
+ * Steps of a sign-up before the last one, and processes, call `transact` themselves.
  * @throws Rejected when the decision refuses
  * @throws Unavailable; `stored` says whether the events are in the log
  */
@@ -30,11 +31,21 @@ export type WriteOptions = {
   readonly visible: (position: bigint) => Promise<void>
 }
 
-export const newWrite =
-  ({ assertWritable, visible }: WriteOptions): Write =>
-  async (transactor, id, { answer, ...command }, context) => {
+export const newWrite = ({ assertWritable, visible }: WriteOptions): Write => {
+  /** Else the client could still read what the refusal says is no more. @throws Unavailable with `stored: false` */
+  const refusedVisibly = async (error: unknown): Promise<never> => {
+    if (error instanceof Rejected && error.position !== undefined)
+      await visible(error.position).catch((cause: unknown) => {
+        throw cause instanceof Unavailable ? new Unavailable(cause.message, false, cause) : cause
+      })
+    throw error
+  }
+
+  return async (transactor, id, { answer, ...command }, context) => {
     assertWritable()
-    const result = await transactor.transact(id, { ...command, answer: answer ?? (() => undefined as never) }, context)
+    const whole = { ...command, answer: answer ?? (() => undefined as never) }
+    const result = await transactor.transact(id, whole, context).catch(refusedVisibly)
     await visible(result.position)
     return result.answer
   }
+}

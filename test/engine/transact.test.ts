@@ -68,6 +68,14 @@ test('a refused command leaves its neighbours alone', async () => {
   )
 })
 
+test('a refusal names the position of the newest event that it rests on', async () => {
+  const id = randomUUID()
+  const [node, other] = [newCounters(log), newCounters(log)]
+  const { position } = await node.transact(id, count(5), {})
+  for (const each of [node, other])
+    assert.is(((await errorOf(each.transact(id, count(1, { most: 3 }), {}))) as Rejected).position, position)
+})
+
 test('a command one of whose events cannot be written stores none of them', async () => {
   const id = randomUUID()
   const node = newCounters(log)

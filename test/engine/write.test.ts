@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { Unavailable } from '../../src/engine/rejected.ts'
+import { Rejected, Unavailable } from '../../src/engine/rejected.ts'
 import { newWrite } from '../../src/engine/write.ts'
 
 const test = suite('engine/write')
@@ -44,6 +44,24 @@ test('a write that must not be taken decides nothing', async () => {
   const failed = await write(transactor, 'id', { decide: () => [] }, {}).catch((error: unknown) => error)
   assert.instance(failed, Unavailable)
   assert.equal(steps, ['asked'])
+})
+
+const refusing = (error: Rejected) => ({ transact: () => Promise.reject(error) }) as never
+
+test('a refusal is answered once what it rests on can be seen', async () => {
+  const { steps, write } = world()
+  const refusal = Object.assign(new Rejected('not_found'), { position: 7n })
+  assert.is(await write(refusing(refusal), 'id', { decide: () => [] }, {}).catch((error: unknown) => error), refusal)
+  assert.equal(steps, ['asked', 'visible'])
+})
+
+test('a refusal whose reason cannot be seen in time is none yet, and has stored nothing', async () => {
+  const visible = () => Promise.reject(new Unavailable('the read models are behind', true))
+  const write = newWrite({ assertWritable: () => {}, visible })
+  const refusal = Object.assign(new Rejected('not_found'), { position: 7n })
+  const failed = await write(refusing(refusal), 'id', { decide: () => [] }, {}).catch((error: unknown) => error)
+  assert.instance(failed, Unavailable)
+  assert.is((failed as Unavailable).stored, false)
 })
 
 test.run()

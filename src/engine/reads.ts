@@ -41,8 +41,11 @@ export type ReadsOptions = {
 const STATEMENT_MS = 4_000
 const RETRY_MS = 5_000
 const CATCH_UP_MS = 5_000
+/** A check does not wait as long as a read does for read models that are being built: its answer is that they are. */
+const CHECK_MS = 1_000
 const POLL_MS = 15
 const HEAD_TIMEOUT_MS = 1_000
+const CATCHING_UP = 'the read models are catching up'
 const HEAD_TIMEOUT_AFTER_FAILURE_MS = 100
 
 /**
@@ -92,7 +95,7 @@ export const openReads = <Tables>({
         const { position, ready, stopped } = await readCheckpoint(pool, schema).catch(ifMissing)
         const isLate = performance.now() > until
         if (ready && (position >= goal || stopped || isLate)) return
-        if (isLate) throw new Unavailable('the read models are catching up')
+        if (isLate) throw new Unavailable(CATCHING_UP)
         await pause(POLL_MS)
       }
     } catch (error) {
@@ -141,8 +144,17 @@ export const openReads = <Tables>({
   const rows = <T extends Row>(name: string, text: string, values: readonly unknown[] = []) =>
     guarded(async () => (await pool.query<T>({ name, text, values: [...values] })).rows)
 
+  const answers = async () => {
+    await withTimeout(
+      CHECK_MS,
+      CATCHING_UP,
+      guarded(async () => {}),
+    )
+    await guarded(() => pool.query('select 1'))
+  }
+
   const check = () =>
-    guarded(() => pool.query('select 1')).then(
+    answers().then(
       () => undefined,
       (error: Error) => error.message,
     )

@@ -22,7 +22,7 @@ await app.listen({ port: 0, host: '127.0.0.1' })
 const { data } = await call('POST', '/v1/session', { body: { deviceId: 'ada' } })
 const { token, namespaceSlug: slug } = (data as { session: NewSession }).session
 await call('PUT', '/v1/traces/long', { token, body: {} })
-for (let i = 0; i < 8; i++)
+for (let i = 0; i < 3; i++)
   await call('POST', '/v1/traces/long/messages/batch', {
     token,
     body: { messages: [{ externalId: `m${i}`, role: 'user', textContent: 'x'.repeat(8_000_000) }] },

@@ -3,6 +3,7 @@ import { Rejected } from '../../src/engine/rejected.ts'
 import {
   type DecideNamespace,
   type PresentNamespace,
+  changeAvatar,
   createNamespace,
   requireNamespace,
   namespaces,
@@ -30,6 +31,7 @@ const maxUses = fc.constantFrom({}, { maxUses: 0 }, { maxUses: 1 }, { maxUses: 2
 const intent: fc.Arbitrary<DecideNamespace> = fc.oneof(
   fc.tuple(actor, change).map(([actor, change]) => updateNamespace(actor, change)),
   fc.tuple(actor, person, role).map(([actor, user, role]) => changeRole(actor, user, role)),
+  fc.tuple(actor, code).map(([actor, storageId]) => changeAvatar(actor, storageId)),
   fc.tuple(actor, person).map(([actor, user]) => removeMember(actor, user)),
   person.map((user) => removeMember(user, user)),
   fc

@@ -30,7 +30,7 @@ const IMPURE = [
 
 /** Tests that kill, freeze and cut off, again and again, or handle very much at once: half of the time of all. */
 const HEAVY =
-  /^test\/(?:fault\/|embedded\/(?:crash|stop|postgres|account)|engine\/(?:lost-tail|reads-crash|same-log|quarantine|rebuild-leftovers|open-groups)|commands\/(?:log\/(?:quarantine|copy-embedded)|kill|sync)|erasure\/frozen|summary\/(?:catch-up|frozen|process\.)|postgres\/leader|realtime\/many|log\/(?:copied|copy|eventstoredb\.test|eventstoredb\/(?:chaos|filtered-read|neighbours|late|processes)|postgres\/chaos)|sync\/agents\/.*-huge)/
+  /^test\/(?:fault\/|embedded\/(?:crash|stop|postgres|account)|engine\/(?:lost-tail|reads-crash|same-log|quarantine|rebuild-leftovers|open-groups)|commands\/(?:log\/(?:quarantine|copy-embedded)|kill|sync)|erasure\/frozen|summary\/(?:catch-up|frozen|process\.)|postgres\/leader|realtime\/(?:many|unread)|log\/(?:copied|copy|eventstoredb\.test|eventstoredb\/(?:chaos|filtered-read|neighbours|late|processes)|postgres\/chaos)|sync\/agents\/.*-huge)/
 
 /** Tests that play the same many times over, to meet what happens seldom. */
 const SOAK =

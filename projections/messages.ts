@@ -136,8 +136,10 @@ export const listOrder = (sequence: string, timestamp: string): string =>
 /** One row for each message, without its parts. The rows of deleted traces are swept later (`leftovers.ts`). */
 export const messages = projectionOf<AnyEvent>()<Changes>({
   name: 'messages',
+  // No statistics of what clients write: a sample of it would outlive the erasure. Messages are looked up by their ids.
   tables: `${table.create}
-    alter table messages alter text_content set storage external;`,
+    alter table messages alter text_content set storage external;
+    alter table messages alter external_id set statistics 0;`,
   rows: { messages: { trace: 'trace_id' } },
   // The second index is the order of lists, the third finds what has changed since a revision. The primary key is made last: on an empty table all indexes seem equally good, the planner then takes the newest, and keeps the plan.
   indexes: `

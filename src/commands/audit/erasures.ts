@@ -16,6 +16,9 @@ A line of --json: trace {id, externalId}, namespace {id, slug}, createdAt and de
 deletedBy (the id of a user, or "system"), displayName, messageCount, state ("done" or "pending"), and, for a
 pending one, reason and attempts. What is not known is left out.
 
+"done" means that no table and no event has the content any more. How long disks keep its bytes is in
+src/erasure/README.md.
+
 ${environmentHelp}
 
 Exit codes:

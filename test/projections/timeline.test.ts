@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { MESSAGES_UPSERTED, timeline } from '../../projections/timeline.ts'
+import { MESSAGES_UPSERTED, sweepTimeline, timeline } from '../../projections/timeline.ts'
 import type { AnyEvent } from '../../src/events.ts'
-import { type StreamEvent, decodedEvents, openModels } from './support.ts'
+import { NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('projections: the timeline')
 
@@ -47,7 +47,7 @@ const shown = async (events: readonly StreamEvent[], batches = 1) => {
   const size = Math.ceil(all.length / batches)
   for (let i = 0; i < all.length; i += size) await model.apply(all.slice(i, i + size))
   const rows = await model.rows<Record<string, unknown>>(
-    'select type, first_revision, revision, added, updated, actor, namespace_id, data from entries order by position',
+    'select type, first_revision, revision, through, added, updated, ordinal, adds, updates, actor, namespace_id, data from entries order by position',
   )
   await model.close()
   return rows
@@ -122,7 +122,35 @@ test('codes of invites are masked, and addresses are left out', async () => {
   assert.is(text.split('SECR…').length, 4)
 })
 
-test('a deletion leaves itself and the revision up to which nothing else may be shown', async () => {
+test('a run of new messages says where it begins, an update where it is and whether it moves the message', async () => {
+  const stream = `trace-${randomUUID()}`
+  const [one, two] = [
+    { stream, append: 'x', request: 'r1' },
+    { stream, append: 'x', request: 'r2' },
+  ]
+  const moved: AnyEvent = {
+    type: 'MessageUpdated',
+    data: { ...updated.data, patch: [{ op: 'add', path: '/order', value: 1 }] },
+  } as AnyEvent
+  const rows = await shown([
+    { stream, event: created },
+    { ...one, event: added(0) },
+    { ...one, event: added(1) },
+    { ...one, event: updated },
+    { ...one, event: added(2) },
+    { ...two, event: moved },
+    { ...two, event: counted },
+  ])
+  assert.equal(
+    rows.slice(1).map(({ ordinal, adds, updates, through }) => [ordinal, adds, updates, Number(through)]),
+    [
+      [0, '[[0,1,2],[2,4,1]]', '[[0,3,0]]', 6],
+      [null, null, '[[0,5,1]]', 6],
+    ],
+  )
+})
+
+test('a deletion leaves itself, and what is to be swept', async () => {
   const stream = `trace-${randomUUID()}`
   const model = await models.model()
   const events = decodedEvents([
@@ -133,15 +161,67 @@ test('a deletion leaves itself and the revision up to which nothing else may be 
   ])
   await model.apply(events.slice(0, 1))
   await model.apply(events.slice(1))
-  const [trace] = await model.rows<{ deleted: bigint }>('select deleted from entry_traces')
-  const rows = await model.rows<{ type: string }>('select type from entries order by position')
-  assert.is(trace!.deleted, 2n)
-  assert.equal(
-    rows.map(({ type }) => type),
-    ['TraceCreated', 'TraceDeleted', 'TraceCreated'],
-    'what another batch has written is swept later',
-  )
+  const [left] = await model.rows<{ before: bigint }>('select before from entry_leftovers')
+  const types = async () =>
+    (await model.rows<{ type: string }>('select type from entries order by position')).map(({ type }) => type)
+  assert.is(left!.before, 2n)
+  assert.equal(await types(), ['TraceCreated', 'TraceDeleted', 'TraceCreated'], 'what another batch has written')
+  const [{ schema }] = (await model.rows<{ schema: string }>('select current_schema() as schema')) as [
+    { schema: string },
+  ]
+  const client = {
+    query: async (text: string, values: unknown[]) => ({
+      rowCount: (await model.rows(`${text} returning 1`, values)).length,
+    }),
+  }
+  while (await sweepTimeline(client as never, schema)) continue
+  assert.equal(await types(), ['TraceDeleted', 'TraceCreated'])
+  assert.equal(await model.rows('select * from entry_leftovers'), [])
   await model.close()
+})
+
+const LAST = { actor: 'bob' }
+const lives = (count: number): StreamEvent[] => {
+  const stream = `trace-${randomUUID()}`
+  const earlier: object[] = []
+  return Array.from({ length: count }, (_, i): StreamEvent[] => {
+    const data = {
+      externalId: 't',
+      namespaceId,
+      createdBy: 'ada',
+      createdAt: NOON,
+      messageCount: i,
+      earlier: earlier.slice(-20),
+    }
+    earlier.push({ createdAt: NOON, deletedAt: NOON + i, deletedBy: 'bob', messageCount: i })
+    return [
+      { stream, event: created },
+      { stream, event: { type: 'TraceDeleted', data } as AnyEvent, ...LAST, at: NOON + i },
+    ]
+  }).flat()
+}
+
+const told = "select at, actor, data from entries where type = 'TraceDeleted' order by position, place"
+
+test('deletions before the last are told of as the last one tells them, read at once, in parts, or after their erasure', async () => {
+  for (const count of [2, 3, 25]) {
+    const events = decodedEvents(lives(count))
+    const [inParts, atOnce, erased] = [await models.model(), await models.model(), await models.model()]
+    for (const event of events) await inParts.apply([event])
+    await atOnce.apply(events)
+    await erased.apply(events.slice(-1))
+    const rows = await inParts.rows<{ at: bigint; actor: string; data: string }>(told)
+    const least = Math.max(0, count - 21)
+    assert.equal(
+      rows.map(({ at }) => Number(at) - NOON),
+      Array.from({ length: count - least }, (_, i) => least + i),
+    )
+    assert.equal([...new Set(rows.map(({ actor }) => actor))], ['bob'])
+    assert.equal(JSON.parse(rows[0]!.data), { externalId: 't', createdAt: NOON, messageCount: least })
+    assert.equal(await atOnce.rows(told), rows)
+    assert.equal(await erased.rows(told), rows)
+    for (const model of [inParts, atOnce, erased]) await model.close()
+  }
 })
 
 test.run()

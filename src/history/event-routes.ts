@@ -10,9 +10,9 @@ import { isId } from '../ids.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import { idOfSlug, namespaceOfAdmin } from '../namespace/queries.ts'
+import { InNamespace } from '../trace/moment.ts'
 import { traceForHistory } from './locate.ts'
 import type { HistoryServices } from './services.ts'
-import { InNamespace } from './timeline-routes.ts'
 
 const LogEvent = z
   .object({

@@ -8,6 +8,7 @@ import { fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
 import { aTime, timeOf } from '../http/times.ts'
 import { traceId } from '../ids.ts'
+import { InNamespace } from '../trace/moment.ts'
 import { idOfSlug, namespaceOfAdmin } from '../namespace/queries.ts'
 import { type Behind, type EntryRow, type Filter, type Scope, listEntries } from './entry-queries.ts'
 import { type EntryType, entryTypes } from './entry-types.ts'
@@ -46,11 +47,6 @@ const orderOf = (first: 'asc' | 'desc') =>
   filters.order
     .meta({ description: `\`asc\`: oldest first; \`desc\`: newest first. Default: \`${first}\``, examples: ['desc'] })
     .optional()
-
-export const InNamespace = Key.meta({
-  description: 'The slug of a namespace: only a trace of this namespace is meant',
-  examples: ['my-team'],
-}).optional()
 
 const TraceQuery = z.object({ ...filters, order: orderOf('asc'), namespace: InNamespace })
 const NamespaceQuery = z.object({

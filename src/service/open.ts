@@ -20,6 +20,7 @@ import { openQuotas } from '../namespace/quotas.ts'
 import { newPool } from '../postgres/connect.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
+import { newPastAnswers } from '../history/past-answers.ts'
 import { openTimelineReads } from '../history/timeline-reads.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { newFlow } from '../realtime/flow.ts'
@@ -183,23 +184,20 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const bodyThreads = newBodyThreads((error) => logger.warn({ reason: error.message }, 'large bodies cannot be read'))
 
+  const history = { reads, timeline, log, codec, models: caches.models, streams: caches.streams }
   const service: Service = {
     config,
     now,
     logger,
     metrics,
-    log,
     logId: logId.get,
-    codec,
-    reads,
-    timeline,
-    streams: caches.streams,
+    ...history,
+    past: newPastAnswers(history),
     live: caches.live,
     flow,
     connections,
     tokens: caches.tokens,
     feedCache: caches.feedCache,
-    models: caches.models,
     ...transactors.written,
     bodyThreads,
     lastUsed,

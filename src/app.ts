@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from './config.ts'
 import { feedRoutes } from './feed/routes.ts'
+import { diffRoute } from './history/diff-route.ts'
 import { eventRoutes } from './history/event-routes.ts'
 import { timelineRoutes } from './history/timeline-routes.ts'
 import { inviteRoutes } from './namespace/invite-routes.ts'
@@ -108,6 +109,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       namespaceTracesRoute,
       timelineRoutes,
       eventRoutes,
+      diffRoute,
       feedRoutes,
       realtimeRoutes,
       modelRoutes,

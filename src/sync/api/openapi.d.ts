@@ -449,7 +449,7 @@ export interface paths {
         };
         /**
          * Read a trace
-         * @description A public trace for anybody, any other for members of its namespace. When several namespaces have the `externalId`: the one in the active namespace, else in one of yours, else a public one. Errors: `unauthorized` (401) without a token for a trace that is not public; `not_found` (404).
+         * @description A public trace for anybody, any other for members of its namespace. When several namespaces have the `externalId`: the one in the active namespace, else in one of yours, else a public one. With `revision` or `at` as it was then, for members only. Errors: `invalid_request` (400) for a revision or a time that is none; `unauthorized` (401) without a token for a trace that is not public, and for the past; `forbidden` (403) for the past of a public trace when you are no member; `not_found` (404), also before the creation and beyond the last revision.
          */
         get: operations["getTrace"];
         /**
@@ -521,7 +521,7 @@ export interface paths {
         };
         /**
          * List the messages of a trace
-         * @description Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. Errors: `invalid_request` (400) for a `limit`, `cursor` or `changedSince` that is none; `unauthorized` (401) without a token for a trace that is not public; `not_found` (404).
+         * @description Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. With `revision` or `at` as they were then, for members only. Errors: `invalid_request` (400) for a `limit`, `cursor`, `changedSince`, revision or time that is none; `unauthorized` (401) without a token for a trace that is not public, and for the past; `forbidden` (403) for the past of a public trace when you are no member; `not_found` (404).
          */
         get: operations["getTraceMessages"];
         put?: never;
@@ -644,6 +644,26 @@ export interface paths {
          * @description For the admins of its namespace. Errors: `invalid_request` (400) for a revision that is none; `unauthorized` (401); `forbidden` (403) for others; `not_found` (404) for a trace that was not deleted.
          */
         get: operations["getNamespaceDeletion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/traces/{externalId}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare a trace with what it was
+         * @description For members of its namespace. A revision in the middle of an append stands for the whole append. Errors: `invalid_request` (400) for a revision that is none, or a `from` behind `to`; `unauthorized` (401); `forbidden` (403) for others; `not_found` (404), also before the creation and beyond the last revision.
+         */
+        get: operations["getTraceDiff"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5397,7 +5417,23 @@ export interface operations {
     };
     getTrace: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description As it was after this revision of the trace, and the append that it is in; for members only
+                 * @example 4
+                 */
+                revision?: string;
+                /**
+                 * @description As it was at this time; for members only: milliseconds since 1970, or a date and time as in ISO 8601 with a zone
+                 * @example 2026-01-02T15:04:05Z
+                 */
+                at?: string;
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -5425,6 +5461,11 @@ export interface operations {
                         /** @description What the call gives */
                         data: {
                             trace: components["schemas"]["TraceDetail"];
+                            /**
+                             * @description The last revision of the append that is shown; of the past only
+                             * @example 4
+                             */
+                            revision?: number;
                         };
                     };
                 };
@@ -5440,6 +5481,15 @@ export interface operations {
             };
             /** @description There is no valid token: `unauthorized` */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6211,6 +6261,21 @@ export interface operations {
                  * @example 12
                  */
                 changedSince?: string;
+                /**
+                 * @description As it was after this revision of the trace, and the append that it is in; for members only
+                 * @example 4
+                 */
+                revision?: string;
+                /**
+                 * @description As it was at this time; for members only: milliseconds since 1970, or a date and time as in ISO 8601 with a zone
+                 * @example 2026-01-02T15:04:05Z
+                 */
+                at?: string;
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
             };
             header?: never;
             path: {
@@ -6259,6 +6324,15 @@ export interface operations {
             };
             /** @description There is no valid token: `unauthorized` */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6979,6 +7053,228 @@ export interface operations {
                         /** @description What the call gives */
                         data: {
                             event: components["schemas"]["LogEvent"];
+                        };
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTraceDiff: {
+        parameters: {
+            query: {
+                /**
+                 * @description The revision of the trace to begin with
+                 * @example 1
+                 */
+                from: string;
+                /**
+                 * @description The revision to end with. Default: the last one
+                 * @example 4
+                 */
+                to?: string;
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
+                externalId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        /** @description What the call gives */
+                        data: {
+                            /**
+                             * @description The revision to begin with
+                             * @example 4
+                             */
+                            from: number;
+                            /**
+                             * @description The revision to end with
+                             * @example 4
+                             */
+                            to: number;
+                            /**
+                             * @description What changed of the trace itself, as RFC 6902: its fields, `ai_title` and `ai_summary`
+                             * @example [
+                             *       {
+                             *         "op": "replace",
+                             *         "path": "/title",
+                             *         "value": "Mended"
+                             *       }
+                             *     ]
+                             */
+                            patch: ({
+                                /**
+                                 * @description Sets a member
+                                 * @enum {string}
+                                 */
+                                op: "add" | "replace";
+                                /**
+                                 * @description Which member, as a JSON pointer
+                                 * @example /title
+                                 */
+                                path: string;
+                                /**
+                                 * @description What it is from then on
+                                 * @example Mended
+                                 */
+                                value: unknown;
+                            } | {
+                                /**
+                                 * @description Removes a member
+                                 * @enum {string}
+                                 */
+                                op: "remove";
+                                /**
+                                 * @description Which member, as a JSON pointer
+                                 * @example /title
+                                 */
+                                path: string;
+                            })[];
+                            /** @description What changed of the messages */
+                            messages: {
+                                /** @description The messages that were added, in the order of their arrival */
+                                added: string[];
+                                /** @description The messages that were there before and differ, in the order of their arrival */
+                                updated: {
+                                    /**
+                                     * @description The externalId of the message
+                                     * @example message-1
+                                     */
+                                    externalId: string;
+                                    /**
+                                     * @description What changed of its fields and `parts`, a part always whole, as RFC 6902
+                                     * @example [
+                                     *       {
+                                     *         "op": "replace",
+                                     *         "path": "/title",
+                                     *         "value": "Mended"
+                                     *       }
+                                     *     ]
+                                     */
+                                    patch: ({
+                                        /**
+                                         * @description Sets a member
+                                         * @enum {string}
+                                         */
+                                        op: "add" | "replace";
+                                        /**
+                                         * @description Which member, as a JSON pointer
+                                         * @example /title
+                                         */
+                                        path: string;
+                                        /**
+                                         * @description What it is from then on
+                                         * @example Mended
+                                         */
+                                        value: unknown;
+                                    } | {
+                                        /**
+                                         * @description Removes a member
+                                         * @enum {string}
+                                         */
+                                        op: "remove";
+                                        /**
+                                         * @description Which member, as a JSON pointer
+                                         * @example /title
+                                         */
+                                        path: string;
+                                    })[];
+                                }[];
+                            };
                         };
                     };
                 };

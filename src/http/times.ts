@@ -15,7 +15,7 @@ const parse = (text: string): number | undefined => {
 }
 
 /** A time in a query string: milliseconds since 1970, or ISO 8601 with a zone. */
-export const aTime = (description: string) =>
+export const aTime = (description: string, examples = ['2026-01-02T15:04:05Z']) =>
   z
     .string()
     .refine((text) => parse(text) !== undefined, {
@@ -23,7 +23,7 @@ export const aTime = (description: string) =>
     })
     .meta({
       description: `${description}: milliseconds since 1970, or a date and time as in ISO 8601 with a zone`,
-      examples: ['2026-01-02T15:04:05Z'],
+      ...(examples.length > 0 ? { examples } : {}),
     })
 
 /** The milliseconds since 1970 of a checked text. */

@@ -1,5 +1,6 @@
 import { invalid } from '../http/http-error.ts'
 import { Key, Revision } from '../http/keys.ts'
+import { EXAMPLE_SLUG } from '../http/openapi-examples.ts'
 import { aTime, timeOf } from '../http/times.ts'
 import type { Moment } from './services.ts'
 
@@ -7,15 +8,15 @@ import type { Moment } from './services.ts'
 export const pastQuery = {
   revision: Revision.meta({
     description: 'As it was after this revision of the trace, and the append that it is in; for members only',
-    examples: ['4'],
   }).optional(),
-  at: aTime('As it was at this time; for members only').optional(),
+  // Without an example, like the revision: a reader of the reference who fills in both would be refused.
+  at: aTime('As it was at this time; for members only', []).optional(),
 }
 
 /** The namespace of the trace that is meant. */
 export const InNamespace = Key.meta({
   description: 'The slug of a namespace: only a trace of this namespace is meant',
-  examples: ['my-team'],
+  examples: [EXAMPLE_SLUG],
 }).optional()
 
 /** The past that a query asks for; undefined for the present. @throws 400 when it asks for two */

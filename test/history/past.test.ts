@@ -118,16 +118,20 @@ type Message = { externalId: string; parts: { order?: number }[] } & Record<stri
 const listOf = ({ withParts }: Pick<Snapshot, 'withParts'>) =>
   (JSON.parse(withParts) as { data: { messages: Message[] } }).data.messages
 
+const without = (object: object, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
+
 /** The documents of a difference, as its reader knows them. */
 const traceDocument = ({ detail }: Pick<Snapshot, 'detail'>) => {
   const { trace } = (JSON.parse(detail) as { data: { trace: Record<string, unknown> } }).data
-  const { id, externalId, createdAt, updatedAt, messageCount, namespace, createdBy, ...rest } = trace
-  const { summaryMessageCount, messageTypeCounts, toolTypeCounts, ...document } = rest
-  return document
+  return without(trace, [
+    ...['id', 'externalId', 'createdAt', 'updatedAt', 'namespace', 'createdBy'],
+    ...['messageCount', 'summaryMessageCount', 'messageTypeCounts', 'toolTypeCounts'],
+  ])
 }
-const messageDocument = ({ id, externalId, createdAt, updatedAt, parts, ...fields }: Message) => ({
-  ...fields,
-  parts: parts.map(({ order, ...part }) => part),
+const messageDocument = ({ parts, ...fields }: Message) => ({
+  ...without(fields, ['id', 'externalId', 'createdAt', 'updatedAt']),
+  parts: parts.map((part) => without(part, ['order'])),
 })
 const patched = <T>(document: T, patch: unknown): T =>
   jsonpatch.applyPatch(structuredClone(document), patch as never, true, true, false).newDocument as T

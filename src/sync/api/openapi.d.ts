@@ -5418,15 +5418,9 @@ export interface operations {
     getTrace: {
         parameters: {
             query?: {
-                /**
-                 * @description As it was after this revision of the trace, and the append that it is in; for members only
-                 * @example 4
-                 */
+                /** @description As it was after this revision of the trace, and the append that it is in; for members only */
                 revision?: string;
-                /**
-                 * @description As it was at this time; for members only: milliseconds since 1970, or a date and time as in ISO 8601 with a zone
-                 * @example 2026-01-02T15:04:05Z
-                 */
+                /** @description As it was at this time; for members only: milliseconds since 1970, or a date and time as in ISO 8601 with a zone */
                 at?: string;
                 /**
                  * @description The slug of a namespace: only a trace of this namespace is meant
@@ -6261,15 +6255,9 @@ export interface operations {
                  * @example 12
                  */
                 changedSince?: string;
-                /**
-                 * @description As it was after this revision of the trace, and the append that it is in; for members only
-                 * @example 4
-                 */
+                /** @description As it was after this revision of the trace, and the append that it is in; for members only */
                 revision?: string;
-                /**
-                 * @description As it was at this time; for members only: milliseconds since 1970, or a date and time as in ISO 8601 with a zone
-                 * @example 2026-01-02T15:04:05Z
-                 */
+                /** @description As it was at this time; for members only: milliseconds since 1970, or a date and time as in ISO 8601 with a zone */
                 at?: string;
                 /**
                  * @description The slug of a namespace: only a trace of this namespace is meant

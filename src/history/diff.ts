@@ -31,8 +31,8 @@ type NameRow = { ordinal: number; external_id: string }
 
 /** The externalIds of the messages that a trace has got between two moments, as JSON texts, in the order of their arrival. */
 async function* addedBetween({ reads }: HistoryServices, from: PastTrace, to: PastTrace): AsyncGenerator<Page<string>> {
-  for (let next = from.messages; next < to.messages;) {
-    const values = [to.id, to.incarnation, next, to.messages]
+  for (let next = from.messageCount; next < to.messageCount;) {
+    const values = [to.id, to.incarnation, next, to.messageCount]
     const rows = await reads.rows<NameRow & Row>('diff-names', namesStatement, values)
     if (rows.length === 0) return
     yield { rows: rows.map(({ external_id }) => JSON.stringify(external_id)), weight: NAME_WEIGHT * rows.length }
@@ -52,7 +52,7 @@ async function* updatedBetween(
   to: PastTrace,
 ): AsyncGenerator<Page<string>> {
   const updates = await updatesBetween(services, to, from.revision, to.revision)
-  const ordinals = updates.ordinals().filter((ordinal) => ordinal < from.messages)
+  const ordinals = updates.ordinals().filter((ordinal) => ordinal < from.messageCount)
   const documents = newPastDocuments(services, to)
   for (let at = 0; at < ordinals.length;) {
     const { found, weight, read } = await documents.documents(ordinals.slice(at, at + NAMES), [

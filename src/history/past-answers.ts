@@ -1,19 +1,17 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { invalid } from '../http/http-error.ts'
+import { invalid, notFound } from '../http/http-error.ts'
 import { decodeCursor, encodeCursor } from '../http/keys.ts'
-import type { LongList, Reader } from '../http/long-list.ts'
+import { BrokenOff } from '../http/long-list.ts'
 import { PAGE_BYTES } from '../http/page-bytes.ts'
 import { okText } from '../http/reply.ts'
-import { PAGE_WEIGHT } from '../trace/message-pages.ts'
 import type { MessageListRow } from '../trace/message-queries.ts'
-import { checkRight } from '../trace/right-to-read.ts'
 import type { AskedMessages, AskedPast, Moment, PastAnswers } from '../trace/services.ts'
 import { messageText } from '../trace/views.ts'
 import { type PresentTraceRow, type TraceName, traceWithTimeline } from './locate.ts'
-import { type Keys } from './past-order.ts'
-import { pastMessages } from './past-messages.ts'
-import { type PastTrace, pastTrace, revisionAt } from './past.ts'
+import { listOfHistory, openPast } from './open-past.ts'
+import type { Keys } from './past-order.ts'
+import type { PastTrace } from './past.ts'
 import type { HistoryServices } from './services.ts'
 
 const Cursor = z.tuple([
@@ -60,14 +58,9 @@ const newPage = (past: PastTrace, limit: number | undefined) => {
   }
 }
 
-/** A list that ends when its reader is no member any more, or the trace is gone. */
-export const listOfHistory = (
-  { reads }: Pick<HistoryServices, 'reads'>,
-  trace: PresentTraceRow,
-  caller: FastifyRequest['caller'],
-): Pick<LongList<unknown>, 'reader' | 'check' | 'pageWeight'> => {
-  const reader: Reader = { caller, namespaceId: trace.namespace_id, traceId: trace.id, isMember: true }
-  return { reader, check: () => checkRight(reads, reader, trace.incarnation), pageWeight: PAGE_WEIGHT }
+/** A trace that has gone meanwhile is not found. */
+const unlessGone = (error: unknown): never => {
+  throw error instanceof BrokenOff ? notFound() : error
 }
 
 /** What the routes of a trace and its messages answer about the past. */
@@ -81,7 +74,8 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
 
   const trace = async (request: AskedPast, reply: FastifyReply, moment: Moment) => {
     const present = await found(request)
-    const { detail, revision } = await pastTrace(services, present, await revisionAt(services, present, moment))
+    const { detail, revision } = await openPast(services, present, moment)
+    await listOfHistory(services, present, request.caller).check() // what was read may have been half swept
     return okText(reply, `{"trace":${detail},"revision":${revision}}`)
   }
 
@@ -89,15 +83,16 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
     const { includeParts, limit, cursor } = asked
     const present = await found(request)
     const place = placeOf(present, cursor)
-    const revision = await revisionAt(services, present, place && 'at' in moment ? place : moment)
+    const past = await openPast(services, present, place && 'at' in moment ? place : moment)
+    const { revision } = past
     if (place && place.revision !== revision) throw invalid('cursor', 'is a cursor of another revision')
-    const past = await pastTrace(services, present, revision)
     if (limit === 0) return okText(reply, `{"messages":[],"revision":${revision}}`)
     const page = newPage(past, limit)
     const options = { includeParts, behind: place?.behind, limit: limit === undefined ? undefined : limit + 1 }
+    const pages = await past.messages(options).catch(unlessGone)
     return streams.send(reply, {
       ...listOfHistory(services, present, request.caller),
-      pages: () => pastMessages(services, past, options),
+      pages: () => pages,
       before: '{"ok":true,"data":{"messages":[',
       toText: page.toText,
       isFull: page.isFull,

@@ -22,9 +22,9 @@ export type PastDocument = {
   readonly updatedAt: number
 }
 
-const FIRST = 8
-const MOST = 256
-const WANTED_BYTES = 512 * 1024
+const FIRST = 32
+const MOST = 1_000
+const WANTED_BYTES = 1024 * 1024
 
 type RunsRow = { wanted: number; adds: string }
 

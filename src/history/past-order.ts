@@ -57,7 +57,7 @@ export const pastOrder = async (
   { limit = ALL_MESSAGES, behind = BEFORE_ALL }: PastOrderOptions,
 ): Promise<Int32Array> => {
   const { reads, timeline } = services
-  const life = [past.id, past.incarnation, past.messages]
+  const life = [past.id, past.incarnation, past.messageCount]
 
   const snapshotOf = async <Found extends OrderRow>(name: string, statement: string, values: readonly unknown[]) => {
     const [row] = await reads.rows<Found & Row>(name, statement, [...life, ...values])
@@ -65,7 +65,7 @@ export const pastOrder = async (
     // What has moved up to this snapshot has to be known.
     await timeline.caughtUp(row.position)
     const since = await updatesBetween(services, past, past.revision, row.revision)
-    return { row, moved: since.moved().filter((ordinal) => ordinal < past.messages) }
+    return { row, moved: since.moved().filter((ordinal) => ordinal < past.messageCount) }
   }
 
   const { row, moved } = await snapshotOf<OrderRow>('past-order', orderStatement, [...behind, limit])

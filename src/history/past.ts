@@ -18,7 +18,7 @@ export type PastTrace = {
   readonly revision: bigint
   readonly trace: PresentTrace
   /** How many messages it had: those whose ordinals are below. */
-  readonly messages: number
+  readonly messageCount: number
   /** A TraceDetail as JSON text. */
   readonly detail: string
 }
@@ -90,6 +90,7 @@ const folded = (rows: readonly PartRow[]): PresentTrace => {
   const events = rows
     .filter(({ part }) => part === 'own' || part === 'counts')
     .sort((a, b) => Number(a.revision - b.revision))
+  if (events[0]?.type !== 'TraceCreated') throw notFound() // its rows are being swept
   const { trace } = events.reduce<TraceState>(
     (state, row) =>
       traces.evolve(state, eventOf(row), {
@@ -120,6 +121,6 @@ export const pastTrace = async (
 ): Promise<PastTrace> => {
   const rows = await timeline.rows<PartRow & Row>('past-trace', partsStatement, [id, incarnation, revision])
   const trace = namedTrace(models, folded(rows))
-  const messages = messagesAfter(rows.find(({ part }) => part === 'new')?.adds ?? null)
-  return { id, incarnation, revision, trace, messages, detail: stateText(id, slug ?? '', trace) }
+  const messageCount = messagesAfter(rows.find(({ part }) => part === 'new')?.adds ?? null)
+  return { id, incarnation, revision, trace, messageCount, detail: stateText(id, slug ?? '', trace) }
 }

@@ -14,6 +14,7 @@ import { type Behind, type EntryRow, type Filter, type Scope, listEntries } from
 import { type EntryType, entryTypes } from './entry-types.ts'
 import { traceWithTimeline } from './locate.ts'
 import { namesOf } from './names.ts'
+import { listOfHistory } from './open-past.ts'
 import { usersIn } from './sentences.ts'
 import type { HistoryServices } from './services.ts'
 import { Entry, entryText } from './views.ts'
@@ -96,9 +97,11 @@ const errors =
 export const timelineRoutes = (app: FastifyInstance, services: HistoryServices): void => {
   const { reads, timeline } = services
 
-  const list = async (reply: FastifyReply, scope: Scope, filter: Filter) => {
+  /** `check` is called once the entries are read: those of a trace that is deleted meanwhile may have been half swept. */
+  const list = async (reply: FastifyReply, scope: Scope, filter: Filter, check = async () => {}) => {
     if (filter.limit === 0) return okText(reply, '{"events":[]}')
     const rows = await listEntries(timeline, scope, filter)
+    await check()
     const users = rows.flatMap(({ actor, data }) =>
       usersIn({ actor: actor ?? undefined, data: data === null ? undefined : JSON.parse(data) }),
     )
@@ -130,7 +133,8 @@ export const timelineRoutes = (app: FastifyInstance, services: HistoryServices):
       const { externalId } = params
       const trace = await traceWithTimeline(services, { externalId, namespace: query.namespace }, caller)
       const { id, incarnation, revision } = trace
-      return list(reply, { of: 'trace', id, incarnation, revision }, filter)
+      const { check } = listOfHistory(services, trace, caller)
+      return list(reply, { of: 'trace', id, incarnation, revision }, filter, async () => void (await check()))
     },
   )
 

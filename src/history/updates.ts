@@ -22,10 +22,14 @@ const statement = `
   where stream_id = $1 and updates is not null and revision > $2 and revision <= $3
   order by revision limit ${PAGE}`
 
-const newUpdates = (changes: readonly [ordinal: number, revision: number, moved: 0 | 1][]): Updates => {
-  const byOrdinal = changes.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])
-  const ordinals = Int32Array.from(byOrdinal, ([ordinal]) => ordinal)
-  const revisions = Float64Array.from(byOrdinal, ([, revision]) => revision)
+/** Three columns: of a change the ordinal of its message, its revision, and 1 where it moved the message in the list. */
+type Changes = { readonly ordinals: number[]; readonly revisions: number[]; readonly moves: (0 | 1)[] }
+
+const newUpdates = ({ ordinals: all, revisions: unsorted, moves }: Changes): Updates => {
+  const order = Uint32Array.from(all, (_, i) => i).sort((a, b) => all[a]! - all[b]! || unsorted[a]! - unsorted[b]!)
+  const ordinals = Int32Array.from(order, (i) => all[i]!)
+  const revisions = Float64Array.from(order, (i) => unsorted[i]!)
+  const moved = [...new Set(order.filter((i) => moves[i] === 1).map((i) => all[i]!))]
   const first = (ordinal: number): number => {
     let [low, high] = [0, ordinals.length]
     while (low < high) {
@@ -35,7 +39,6 @@ const newUpdates = (changes: readonly [ordinal: number, revision: number, moved:
     }
     return low
   }
-  const moved = [...new Set(byOrdinal.filter(([, , moves]) => moves === 1).map(([ordinal]) => ordinal))]
   return {
     of: (ordinal) => {
       const found: Revision[] = []
@@ -54,10 +57,16 @@ export const updatesBetween = async (
   after: bigint,
   upTo: bigint,
 ): Promise<Updates> => {
-  const changes: [number, number, 0 | 1][] = []
+  const changes: Changes = { ordinals: [], revisions: [], moves: [] }
   for (let at = after; ;) {
     const rows = await timeline.rows<UpdatesRow & Row>('past-updates', statement, [id, at, upTo])
-    for (const { updates } of rows) changes.push(...(JSON.parse(updates) as typeof changes))
+    for (const { updates } of rows) {
+      for (const [ordinal, revision, moved] of JSON.parse(updates) as [number, number, 0 | 1][]) {
+        changes.ordinals.push(ordinal)
+        changes.revisions.push(revision)
+        changes.moves.push(moved)
+      }
+    }
     if (rows.length < PAGE) return newUpdates(changes)
     at = rows.at(-1)!.revision
   }

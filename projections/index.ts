@@ -12,6 +12,13 @@ import { type NamespacesTable, namespaces } from './namespaces.ts'
 import { type PartsTable, parts } from './parts.ts'
 import { type SessionsTable, sessions } from './sessions.ts'
 import { type SizesTable, sizes } from './sizes.ts'
+import {
+  type EntriesTable,
+  type EntryLeftoversTable,
+  type EntryTracesTable,
+  sweepTimeline,
+  timeline,
+} from './timeline.ts'
 import { type TombstonesTable, type TracesTable, traces } from './traces.ts'
 import { type UsersTable, users } from './users.ts'
 
@@ -60,8 +67,38 @@ export const readModels: Group = {
   sweep: sweepLeftovers,
 }
 
+/**
+ * Who did what, for audits: in a group of its own, because nothing that clients wait for reads from it. Its rows point into
+ * the log, so that the past of a trace can be read from there.
+ */
+export const timelineModels: Group = {
+  name: 'timeline',
+  version: 1,
+  isLazy: true,
+  mayBeUndone: new Set([
+    ...mayBeUndone,
+    'TraceUpdated',
+    'NamespaceUpdated',
+    'AvatarChanged',
+    'MemberJoined',
+    'MemberRoleChanged',
+    'MemberRemoved',
+    'InviteCreated',
+    'InviteRevoked',
+  ] satisfies AnyEvent['type'][]),
+  projections: [timeline],
+  sweep: sweepTimeline,
+}
+
 /** All groups of read models. A new group is another entry here; the name of one that goes belongs into `replaces` of another. */
-export const groups: readonly Group[] = [readModels]
+export const groups: readonly Group[] = [readModels, timelineModels]
+
+/** The tables of the timeline. */
+export type TimelineTables = {
+  entries: EntriesTable
+  entry_traces: EntryTracesTable
+  entry_leftovers: EntryLeftoversTable
+}
 
 /** The tables that queries use: those of the group, and operational ones. */
 export type ReadTables = {

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from './config.ts'
 import { feedRoutes } from './feed/routes.ts'
+import { diffRoute } from './history/diff-route.ts'
+import { eventRoutes } from './history/event-routes.ts'
+import { timelineRoutes } from './history/timeline-routes.ts'
 import { inviteRoutes } from './namespace/invite-routes.ts'
 import { modelRoutes } from './models/routes.ts'
 import { memberRoutes } from './namespace/member-routes.ts'
@@ -104,6 +107,9 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       traceRoutes,
       messageRoutes,
       namespaceTracesRoute,
+      timelineRoutes,
+      eventRoutes,
+      diffRoute,
       feedRoutes,
       realtimeRoutes,
       modelRoutes,

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../projections/index.ts'
+import { groups, readModels } from '../projections/index.ts'
 import { schemaOf } from '../src/engine/group.ts'
 import { locks } from '../src/engine/schema.ts'
 import { minConnections, poolSizes } from '../src/postgres/pool-sizes.ts'
@@ -45,18 +45,19 @@ const many = <T>(ask: (i: number) => Promise<T>) => Promise.allSettled(Array.fro
 
 /** More of everything at once than any pool has connections. */
 const load = async ({ call, service }: App, token: string) => {
-  const { log, reads, limits, avatars } = service
+  const { log, reads, timeline, limits, avatars } = service
   await Promise.all([
     many((i) => call('PUT', `/v1/traces/t${i}/messages/m${Math.random()}`, { token, body: { role: 'user' } })),
     many((i) => call('PUT', `/v1/traces/t${i}`, { token, body: {} })),
     many(() => reads.pool.query('select pg_sleep(0.05)')),
+    many(() => timeline.rows('sleep', 'select pg_sleep(0.05)', [])),
     many((i) => Array.fromAsync(log.read(`thing-${i}`))),
     many((i) => limits!.perAddress['invite-look-up'].take(`${i} ${Math.random()}`)),
     many(() => avatars.get('00000000-0000-0000-0000-000000000000', 'none')),
   ])
 }
 
-for (const connections of [minConnections(1), 28]) {
+for (const connections of [minConnections(groups.length), 28]) {
   test(`are never more than ${connections} with DATABASE_CONNECTIONS=${connections}, whatever it does`, async () => {
     const database = await freshDatabase()
     const counted = await startCounting(database.url)
@@ -71,7 +72,8 @@ for (const connections of [minConnections(1), 28]) {
     try {
       const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
       const { token } = (data as { session: { token: string } }).session
-      const isFull = () => Object.entries(poolSizes(connections, 1)).every(([pool, size]) => counted.most(pool) >= size)
+      const isFull = () =>
+        Object.entries(poolSizes(connections, groups.length)).every(([pool, size]) => counted.most(pool) >= size)
       while (!isFull()) await load(app, token)
       for (let i = 0; i < 40; i++) await app.call('DELETE', `/v1/traces/t${i}`, { token })
 

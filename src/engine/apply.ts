@@ -78,7 +78,7 @@ const nextTurn = () => new Promise<undefined>((resolve) => setImmediate(resolve,
 export const applyBatch = async (target: Target, events: readonly DecodedEvent[], step: Step): Promise<void> => {
   const { client, group } = target
   const { send, write, settled } = newSender(client)
-  const pieces = piecesOf(events)
+  const pieces = group.isLazy ? [events] : piecesOf(events)
   const pause = pieces.length > MANY_PIECES ? settled : nextTurn
   for (const [i, piece] of pieces.entries()) {
     if (i > 0 && (await pause())) {
@@ -87,7 +87,7 @@ export const applyBatch = async (target: Target, events: readonly DecodedEvent[]
     }
     const uncork = cork(client)
     try {
-      for (const event of piece) assert(event.data) // decodes it, so that bad data is noticed even where it is ignored
+      if (!group.isLazy) for (const event of piece) assert(event.data) // decodes it, so that bad data is noticed even where it is ignored
       if (i === 0) for (const statement of [...beginStatements(target, events), advance(step)]) send(statement)
       for (const projection of group.projections) project(projection, piece, write)
       if (i === pieces.length - 1) send('commit')

@@ -5,9 +5,10 @@ import { type DecodedEvent, SKIPPED } from './projection.ts'
 import { streamIdOf } from './stream.ts'
 
 const envelopeOf = (event: RecordedEvent): Omit<DecodedEvent, 'data'> => {
-  const { at, actor } = metadataOf(event)
+  const { at, actor, requestId, append } = metadataOf(event)
   const { type, stream, revision, position } = event
-  return { type, streamId: streamIdOf(event), stream, revision, position, at, actor, bytes: event.data.length }
+  const place = { streamId: streamIdOf(event), stream, revision, position }
+  return { type, ...place, at, actor, requestId, appendId: append.id, bytes: event.data.length }
 }
 
 /** Decodes an event for projections. @throws UnknownEvent for a type or version that this code does not know */

@@ -11,6 +11,10 @@ export type DecodedEvent<Event extends DomainEvent = DomainEvent> = Event & {
   /** When it was recorded, in milliseconds. */
   readonly at: number
   readonly actor: Actor | undefined
+  /** The request that caused it; undefined where the service itself did. */
+  readonly requestId: string | undefined
+  /** The append that it was stored with: requests may share one. */
+  readonly appendId: string
   /** Length of the data's JSON text, in characters. */
   readonly bytes: number
 }

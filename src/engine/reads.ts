@@ -30,6 +30,8 @@ export type Reads<Tables> = {
 export type ReadsOptions = {
   readonly url: string
   readonly schema: string
+  /** The name of its connections. */
+  readonly name?: string
   readonly size?: number
   readonly quarantine: Pick<Quarantine, 'isNotQuarantined' | 'assertNotQuarantined'>
   /** The log's head, which reads wait for after a crash of the server. */
@@ -56,6 +58,7 @@ const HEAD_TIMEOUT_AFTER_FAILURE_MS = 100
 export const openReads = <Tables>({
   url,
   schema,
+  name: connections = 'reads',
   size = 12,
   quarantine,
   head,
@@ -72,7 +75,7 @@ export const openReads = <Tables>({
     isCaughtUp = false
     incarnations += 1
   }
-  const pool = newPool(url, 'reads', size, STATEMENT_MS, schema, noteIncarnation)
+  const pool = newPool(url, connections, size, STATEMENT_MS, schema, noteIncarnation)
 
   let headTimeout = HEAD_TIMEOUT_MS
   const headOrLastSeen = async () => {

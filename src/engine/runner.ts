@@ -20,6 +20,9 @@ import { ensureSchema, finishSchema, locks, holdUseLock } from './schema.ts'
 const RECONNECT_MS = 150
 const PRUNE_EVERY = 500 // batches
 const CLOSE_MS = 2_000
+const REST_MS = 50
+const REST_STEP_MS = 5
+const MANY_EVENTS = 500
 
 /** What the runner is doing. A `stopped` runner stays stopped until an operator has mended the cause and restarts it. */
 export type RunnerState =
@@ -131,6 +134,13 @@ export const startRunner = (options: RunnerOptions): Runner => {
     progress.pruned = from - 1n
   }
 
+  /** Lets what comes meanwhile be one batch, unless a read waits for this one's successor or the log is far ahead. */
+  const rest = async (batch: Batch) => {
+    if (batch.events.length >= MANY_EVENTS) return
+    for (let ms = 0; ms < REST_MS && !watermark.hasWaiters() && !stop.signal.aborted; ms += REST_STEP_MS)
+      await pause(REST_STEP_MS, stop.signal)
+  }
+
   const lead = async ({ client, lost }: LeaderSession): Promise<void> => {
     const before = changes
     const checkpoint = await ensureSchema(client, group, schema)
@@ -149,6 +159,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
       if (before !== changes) throw new LogChanged() // `follow` may have begun in the new epoch, and so not have thrown
       if (batch.through !== progress.at) await applyBatch(client, applier, progress, batch)
       else if (progress.finished) cleanup.run()
+      if (group.isLazy && batch.events.length > 0) await rest(batch)
     }
     lost.throwIfAborted()
   }

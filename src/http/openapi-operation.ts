@@ -55,6 +55,8 @@ const parameters: Readonly<Record<string, JsonObject>> = {
   slug: { description: 'The slug of the namespace', examples: [EXAMPLE_SLUG] },
   userId: { description: 'The id of the member’s user', examples: [EXAMPLE_ID] },
   code: { description: 'The code of the invite', examples: ['a1B2c3D4e'] },
+  revision: { description: 'The revision of the event in its stream', examples: [4] },
+  traceId: { description: 'The id of the trace', examples: [EXAMPLE_ID] },
   id: { description: 'The id of the session', examples: [EXAMPLE_ID] },
   limit: {
     type: 'integer',

@@ -88,6 +88,14 @@ export const wholeAppends = (store: EventLog): EventLog => {
   const read = (stream: string, { from, backwards: back, limit }: ReadOptions = {}) =>
     limited(back ? backwards(store, stream, from) : forwards(store, stream, from ?? 0n), limit)
 
+  async function* at(stream: string, revisions: readonly Revision[]) {
+    for await (const record of store.at(stream, revisions)) {
+      const chunks = []
+      for (let back = chunksBefore(record); back > 0; back--) chunks.push(record.revision - BigInt(back))
+      yield* fromRecords([...(await Array.fromAsync(store.at(stream, chunks))), record])
+    }
+  }
+
   const readAll = ({ after, limit }: { readonly after: bigint; readonly limit?: number }) =>
     limited(collected(store, store.readAll({ after })), limit)
 
@@ -112,5 +120,5 @@ export const wholeAppends = (store: EventLog): EventLog => {
     }
   }
 
-  return { ...store, append, read, readAll, follow, truncate }
+  return { ...store, append, read, at, readAll, follow, truncate }
 }

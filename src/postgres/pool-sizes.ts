@@ -5,6 +5,7 @@ export type PoolSizes = {
   readonly operations: number
   readonly jobs: number
   readonly limits: number
+  readonly timeline: number
 }
 
 /** The single connections of a process. */
@@ -15,10 +16,21 @@ const PER_GROUP = ['checkpoint watch', 'projections', 'lost answers', 'schema cl
 export const singleConnections = (groups: number): number => PER_PROCESS.length + groups * PER_GROUP.length
 
 /** The smallest sizes with which everything works. The job runner uses one of its connections for LISTEN. */
-const MIN_SIZES: PoolSizes = { reads: 3, log: 2, operations: 2, jobs: 2, limits: 1 }
+const MIN_SIZES: PoolSizes = { reads: 3, log: 2, operations: 2, jobs: 2, limits: 1, timeline: 1 }
 
 /** Which pool gets each further connection: the first list once, then the second one repeatedly. */
-const FIRST_EXTRA = ['reads', 'log', 'reads', 'operations', 'reads', 'jobs', 'limits', 'reads', 'log'] as const
+const FIRST_EXTRA = [
+  'reads',
+  'log',
+  'reads',
+  'timeline',
+  'reads',
+  'operations',
+  'jobs',
+  'limits',
+  'reads',
+  'log',
+] as const
 const FURTHER_EXTRA = ['reads', 'reads', 'log', 'reads', 'reads', 'operations'] as const
 
 const sum = (sizes: PoolSizes) => Object.values(sizes).reduce((total, size) => total + size, 0)

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { type ReadTables, groups as allGroups } from '../../projections/index.ts'
+import { type ReadTables, groups as allGroups, timelineModels } from '../../projections/index.ts'
 import type { Config } from '../config.ts'
 import { subscribeCaches } from '../engine/cache-subscription.ts'
 import { newCodec } from '../engine/codec.ts'
@@ -20,6 +20,8 @@ import { openQuotas } from '../namespace/quotas.ts'
 import { newPool } from '../postgres/connect.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
+import { newPastAnswers } from '../history/past-answers.ts'
+import { openTimelineReads } from '../history/timeline-reads.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { newFlow } from '../realtime/flow.ts'
 import { newLastUsedTimes } from '../session/last-used.ts'
@@ -87,16 +89,24 @@ const openStores = async ({ config, databaseUrl, logger, groups: known = allGrou
     head: () => log.head(),
     lastSeen: lastSeen.position,
   })
+  const timeline = openTimelineReads({
+    url: databaseUrl,
+    node: groups.all.find(({ group }) => group.name === timelineModels.name),
+    mainSchema: groups.main.schema,
+    size: sizes.timeline,
+    head: () => log.head(),
+    lastSeen: lastSeen.position,
+  })
   const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
   installGauges(metrics, groups, lastSeen.position, reads.pool)
-  return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, operations }
+  return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, timeline, operations }
 }
 
 /** Builds the service from its parts, and starts the processes of its roles. All parts are wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
   const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
   const stores = await openStores(options)
-  const { sizes, metrics, log, codec, outage, lastSeen, groups, reads, operations } = stores
+  const { sizes, metrics, log, codec, outage, lastSeen, groups, reads, timeline, operations } = stores
   const { watermark: readModels, quarantine } = groups.main
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
@@ -178,22 +188,20 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const bodyThreads = newBodyThreads((error) => logger.warn({ reason: error.message }, 'large bodies cannot be read'))
 
+  const history = { reads, timeline, log, codec, models: caches.models, streams: caches.streams }
   const service: Service = {
     config,
     now,
     logger,
     metrics,
-    log,
     logId: logId.get,
-    codec,
-    reads,
-    streams: caches.streams,
+    ...history,
+    past: newPastAnswers(history),
     live: caches.live,
     flow,
     connections,
     tokens: caches.tokens,
     feedCache: caches.feedCache,
-    models: caches.models,
     ...transactors.written,
     bodyThreads,
     lastUsed,
@@ -214,7 +222,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     await bodyThreads.close()
     await Promise.all([subscription.close(), groups.close()])
     await log.close()
-    await Promise.all([reads.close(), operations.end()])
+    await Promise.all([reads.close(), timeline.close(), operations.end()])
   }
 
   /** Waits for a database that does not answer for 3 s only. */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Codec } from '../engine/codec.ts'
 import type { FeedServices } from '../feed/services.ts'
+import type { HistoryServices } from '../history/services.ts'
 import type { BodyThreads } from '../http/body-thread.ts'
 import type { Readiness } from '../http/health.ts'
 import type { EventLog } from '../log/log.ts'
@@ -20,6 +21,7 @@ type Features = SessionServices &
   AvatarServices &
   TraceServices &
   FeedServices &
+  HistoryServices &
   RealtimeServices &
   CodehostServices
 

@@ -5,6 +5,8 @@ export type Deletion = {
   readonly createdAt: number
   readonly deletedAt: number
   readonly deletedBy?: string | undefined
+  /** How many messages it had; not known of deletions that an older version stored. */
+  readonly messageCount?: number | undefined
 }
 
 /** The earlier lives of a trace: how many there were, and how the newest of them ended. */
@@ -28,6 +30,11 @@ export const endedBy = (data: Deleted, at: number, deletedBy: string | undefined
   count: (data.earlierCount ?? data.earlier.length) + 1,
   newest: [
     ...data.earlier,
-    { createdAt: data.createdAt, deletedAt: at, ...(deletedBy === undefined ? {} : { deletedBy }) },
+    {
+      createdAt: data.createdAt,
+      deletedAt: at,
+      ...(deletedBy === undefined ? {} : { deletedBy }),
+      messageCount: data.messageCount,
+    },
   ].slice(-KEPT),
 })

@@ -83,7 +83,14 @@ export const TraceEvent = z.discriminatedUnion('type', [
     createdAt: z.int(),
     messageCount: z.int(),
     /** The stream's newest earlier deletions, whose own events are erased with the rest. */
-    earlier: z.array(z.object({ createdAt: z.int(), deletedAt: z.int(), deletedBy: z.string().optional() })),
+    earlier: z.array(
+      z.object({
+        createdAt: z.int(),
+        deletedAt: z.int(),
+        deletedBy: z.string().optional(),
+        messageCount: z.int().optional(),
+      }),
+    ),
     /** How many there were, when those are not all. */
     earlierCount: z.int().optional(),
   }),

@@ -21,6 +21,9 @@ const writeOperation = (operation: PatchOperation): string => {
   return `{"op":"${op}","path":"${path}","value":${(value as StoredPart).json}}`
 }
 
+/** A patch of a message as JSON text. */
+export const patchText = (patch: readonly PatchOperation[]): string => `[${patch.map(writeOperation).join(',')}]`
+
 const readOperation = (operation: PatchOperation): PatchOperation =>
   setsPart(operation) ? { ...operation, value: storedPart(operation.value as Part) } : operation
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { nextCursor } from '../http/fields.ts'
-import { notFound } from '../http/http-error.ts'
+import { invalid, notFound } from '../http/http-error.ts'
 import { Key, Limit, Revision, limitOf } from '../http/parameters.ts'
 import { PAGE_BYTES, fittingTexts } from '../http/page-bytes.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
@@ -15,11 +15,12 @@ import {
   messageCursor,
   messageValues,
 } from './message-queries.ts'
+import { InNamespace, momentOf, pastQuery } from './moment.ts'
 import { assertMayRead } from './policy.ts'
 import { type StoredDetail, memberOf, resolveTrace, traceDetail } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
 import { Message, messageText } from './views.ts'
-import type { TraceServices } from './services.ts'
+import type { AskedMessages, TraceServices } from './services.ts'
 
 const Params = z.object({ externalId: Key })
 const Query = z.object({
@@ -34,6 +35,8 @@ const Query = z.object({
       'the log is another one than before: read the list anew',
     examples: ['12'],
   }).optional(),
+  ...pastQuery,
+  namespace: InNamespace,
 })
 const List = z.object({
   messages: z.array(Message).meta({ description: 'The messages of this page' }),
@@ -46,7 +49,7 @@ const QUICK_BYTES = 256 * 1024
 /** The messages of a trace: short lists at once, long ones page by page as their reader takes them. */
 export const messageListRoute = (
   app: FastifyInstance,
-  { reads, streams }: Pick<TraceServices, 'reads' | 'streams'>,
+  { reads, streams, past }: Pick<TraceServices, 'reads' | 'streams' | 'past'>,
 ): void => {
   app.get<{ Params: { externalId: string }; Querystring: z.infer<typeof Query> }>(
     '/v1/traces/:externalId/messages',
@@ -56,30 +59,36 @@ export const messageListRoute = (
         summary: 'List the messages of a trace',
         description:
           'Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one ' +
-          'come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. Errors: ' +
-          '`invalid_request` (400) for a `limit`, `cursor` or `changedSince` that is none; `unauthorized` (401) without a token for a ' +
-          'trace that is not public; `not_found` (404).',
+          'come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. With `revision` or ' +
+          '`at` as they were then, for members only. Errors: `invalid_request` (400) for a `limit`, `cursor`, `changedSince`, ' +
+          'revision or time that is none; `unauthorized` (401) without a token for a trace that is not public, and for the ' +
+          'past; `forbidden` (403) for the past of a public trace when you are no member; `not_found` (404).',
         tags: ['messages'],
         params: Params,
         querystring: Query,
-        response: answers(List, 401, 404),
+        response: answers(List, 401, 403, 404),
       },
     },
     async (request, reply) => {
       const { caller, query } = request
-      const hit = await resolveTrace(reads, request.params.externalId, caller)
+      const asked = {
+        includeParts: query.includeParts === 'true',
+        limit: limitOf(query.limit),
+        cursor: query.cursor,
+        changedSince: query.changedSince === undefined ? undefined : BigInt(query.changedSince),
+      }
+      const moment = momentOf(query)
+      if (moment && asked.changedSince !== undefined)
+        throw invalid('changedSince', 'is of the present: it cannot be given with a revision or a time')
+      if (moment) return past.messages(request, reply, moment, asked)
+      const hit = await resolveTrace(reads, request.params.externalId, caller, query.namespace)
       if (!hit) throw notFound()
       assertMayRead(hit, memberOf(caller, hit))
       const trace = await traceDetail(reads, hit.id)
       if (!trace) throw notFound()
       assertMayRead(trace, memberOf(caller, hit))
       const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
-      return list(reply, trace, reader, {
-        includeParts: query.includeParts === 'true',
-        limit: limitOf(query.limit),
-        cursor: query.cursor,
-        changedSince: query.changedSince === undefined ? undefined : BigInt(query.changedSince),
-      })
+      return list(reply, trace, reader, asked)
     },
   )
 
@@ -105,12 +114,7 @@ export const messageListRoute = (
   }
 }
 
-type Asked = {
-  readonly includeParts: boolean
-  readonly limit: number | undefined
-  readonly cursor: string | undefined
-  readonly changedSince: bigint | undefined
-}
+type Asked = AskedMessages & { readonly changedSince: bigint | undefined }
 
 /** What of a list one answer shows: all of it, or as much as fits where a limit is given. */
 const newPage = (trace: StoredDetail, limit: number | undefined) => {

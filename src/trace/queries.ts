@@ -7,6 +7,7 @@ import { decodeCursor, encodeCursor } from '../http/parameters.ts'
 import { weighedRows } from '../http/page-bytes.ts'
 import { keyHash, traceId } from '../ids.ts'
 import type { Role } from '../namespace/events.ts'
+import { idOfSlug } from '../namespace/queries.ts'
 import type { Visibility } from './events.ts'
 import { columnOf, listedNames } from './fields.ts'
 import type { Member } from './policy.ts'
@@ -55,18 +56,41 @@ export const resolveStatement = `
   select * from nearest union all select * from of_others union all
   ${oldest(`<> 'public'`)} and not exists (select from nearest) and not exists (select from of_others)`
 
+const inNamespaceStatement = `
+  select ${columns}, m.role from traces t left join members m on m.namespace_id = t.namespace_id and m.user_id = $2
+  where t.id = $1`
+
 type TraceReads = Reads<ReadTables>
 
-/** Which trace an externalId names: own session's namespace, own memberships, public, any. */
+const resolvedRow = async (
+  reads: TraceReads,
+  externalId: string,
+  caller: Caller | undefined,
+  slug: string | undefined,
+): Promise<ResolvedRow | undefined> => {
+  if (slug !== undefined) {
+    const id = traceId(idOfSlug(slug), externalId)
+    reads.assertNotQuarantined(`trace-${id}`)
+    const values = [id, caller?.userId ?? null]
+    return (await reads.rows<ResolvedRow & Row>('trace-in-namespace', inNamespaceStatement, values))[0]
+  }
+  const own = caller?.namespace ? traceId(caller.namespace.id, externalId) : null
+  const values = [own, caller?.userId ?? null, keyHash(externalId), externalId]
+  if (own) reads.assertNotQuarantined(`trace-${own}`)
+  return (await reads.rows<ResolvedRow & Row>('trace-resolve', resolveStatement, values))[0]
+}
+
+/**
+ * Which trace an externalId names: that of a namespace when its slug is given, else own session's namespace, own memberships,
+ * public, any. @throws 404 for a text that is no slug
+ */
 export const resolveTrace = async (
   reads: TraceReads,
   externalId: string,
   caller: Caller | undefined,
+  slug?: string,
 ): Promise<Resolved | undefined> => {
-  const own = caller?.namespace ? traceId(caller.namespace.id, externalId) : null
-  const values = [own, caller?.userId ?? null, keyHash(externalId), externalId]
-  if (own) reads.assertNotQuarantined(`trace-${own}`)
-  const [row] = await reads.rows<ResolvedRow & Row>('trace-resolve', resolveStatement, values)
+  const row = await resolvedRow(reads, externalId, caller, slug)
   if (!row) return undefined
   const { id, namespace_id, created_by, visibility, role } = row
   reads.assertNotQuarantined(`trace-${id}`, `namespace-${namespace_id}`)
@@ -80,7 +104,7 @@ export const memberOf = (caller: Caller | undefined, resolved: { role: Role | un
 /** A detail with what a list of messages needs: how much to expect, and which incarnation of the trace this is. */
 export type StoredDetail = DetailRow & { bytes: bigint; incarnation: bigint; revision: bigint }
 
-const detailStatement = `
+export const detailStatement = `
   select t.*, c.message_count, c.message_types, c.tool_types, n.slug
   from traces t left join counts c on c.trace_id = t.id left join namespaces n on n.id = t.namespace_id where t.id = $1`
 

@@ -17,6 +17,7 @@ import { type Member, assertMayRead, assertMayWrite } from './policy.ts'
 import { afterOf, cursorAfter, listTraces, memberOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
 import { remembered, unlessGone, writeLocated } from './locate.ts'
 import { rowWithModelName, traceWithModelName, withModelName } from './model-names.ts'
+import { InNamespace, momentOf, pastQuery } from './moment.ts'
 import type { ListedRow } from './rows.ts'
 import { TraceDetail, TraceSummary, detailText, stateText, summaryText } from './views.ts'
 import type { TraceServices } from './services.ts'
@@ -24,6 +25,13 @@ import type { TraceServices } from './services.ts'
 const Params = z.object({ externalId: Key })
 const Page = z.object({ limit: Limit.optional(), cursor: z.string().optional() })
 const Detail = z.object({ trace: TraceDetail })
+const Past = z.object({ ...pastQuery, namespace: InNamespace })
+const PastDetail = Detail.extend({
+  revision: z
+    .int()
+    .meta({ description: 'The last revision of the append that is shown; of the past only', examples: [4] })
+    .optional(),
+})
 const tags = ['traces']
 
 /** Traces: create, read, change, delete, list. */
@@ -150,7 +158,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     },
   )
 
-  app.get<{ Params: { externalId: string } }>(
+  app.get<{ Params: { externalId: string }; Querystring: z.infer<typeof Past> }>(
     '/v1/traces/:externalId',
     {
       config: { auth: 'optional' },
@@ -158,15 +166,21 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
         summary: 'Read a trace',
         description:
           'A public trace for anybody, any other for members of its namespace. When several namespaces have the ' +
-          '`externalId`: the one in the active namespace, else in one of yours, else a public one. Errors: ' +
-          '`unauthorized` (401) without a token for a trace that is not public; `not_found` (404).',
+          '`externalId`: the one in the active namespace, else in one of yours, else a public one. With `revision` or `at` as ' +
+          'it was then, for members only. Errors: `invalid_request` (400) for a revision or a time that is none; ' +
+          '`unauthorized` (401) without a token for a trace that is not public, and for the past; `forbidden` (403) for ' +
+          'the past of a public trace when you are no member; `not_found` (404), also before the creation and beyond the ' +
+          'last revision.',
         tags,
         params: Params,
-        response: answers(Detail, 401, 404),
+        querystring: Past,
+        response: answers(PastDetail, 401, 403, 404),
       },
     },
     async (request, reply) => {
-      const hit = await resolveTrace(reads, request.params.externalId, request.caller)
+      const moment = momentOf(request.query)
+      if (moment) return service.past.trace(request, reply, moment)
+      const hit = await resolveTrace(reads, request.params.externalId, request.caller, request.query.namespace)
       if (!hit) throw notFound()
       assertMayRead(hit, memberOf(request.caller, hit))
       const row = await traceDetail(reads, hit.id)

@@ -1,4 +1,5 @@
 import type { ReadTables } from '../../projections/index.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import type { Write } from '../engine/write.ts'
@@ -7,6 +8,28 @@ import type { ModelRegistry } from '../models/registry.ts'
 import type { Quotas } from '../namespace/quotas.ts'
 import type { TraceNeed, TraceState } from './decide.ts'
 import type { TraceEvent } from './events.ts'
+
+/** Which past of a trace is asked for: after a revision, or at a time in milliseconds. */
+export type Moment = { readonly revision: bigint } | { readonly at: number }
+
+export type AskedPast = {
+  readonly params: { readonly externalId: string }
+  readonly query: { readonly namespace?: string | undefined }
+  readonly caller: FastifyRequest['caller']
+}
+
+/** What of the messages of a trace is asked for. */
+export type AskedMessages = {
+  readonly includeParts: boolean
+  readonly limit: number | undefined
+  readonly cursor: string | undefined
+}
+
+/** Answers about the past of a trace, for members of its namespace. @throws 404 for a past that there is not */
+export type PastAnswers = {
+  trace(request: AskedPast, reply: FastifyReply, moment: Moment): Promise<FastifyReply>
+  messages(request: AskedPast, reply: FastifyReply, moment: Moment, asked: AskedMessages): Promise<FastifyReply>
+}
 
 /** What the routes of traces and their messages need. */
 export type TraceServices = {
@@ -18,4 +41,5 @@ export type TraceServices = {
   readonly quotas: Pick<Quotas, 'traces' | 'bytes'>
   /** For lists too long to be answered at once. */
   readonly streams: Streams
+  readonly past: PastAnswers
 }

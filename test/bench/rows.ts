@@ -20,6 +20,8 @@ import { openConnection, rate, requestBytes } from './http.ts'
 import { ingest } from './ingest.ts'
 import { messagePage } from './message-page.ts'
 import { realtimePush } from './realtime-push.ts'
+import { timeTravel } from './time-travel.ts'
+import { timelineLag } from './timeline-lag.ts'
 import { bareBatches, bareCommits, bareCopy, hello } from './yardsticks.ts'
 import type { World } from './world.ts'
 import { outage } from '../support/silent.ts'
@@ -334,6 +336,8 @@ export const rows: readonly Measure[] = [
   { name: 'feed-public', unit: 'requests/s', measure: feedPublic },
   { name: 'feed-session', unit: 'requests/s', measure: feedSession },
   { name: 'realtime-push', unit: '', measure: realtimePush },
+  { name: 'timeline-lag', unit: '', measure: timelineLag },
+  { name: 'time-travel', unit: '', measure: timeTravel },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },
   { name: 'hostile-minute', unit: '', measure: hostileMinute },
 ]

@@ -14,14 +14,14 @@ test('use up the connections that there are, and never more', () => {
 })
 
 test('never shrink when there are more', () => {
-  for (let connections = minConnections(1); connections < 200; connections++)
-    for (const [pool, size] of Object.entries(poolSizes(connections, 1)))
-      assert.ok(poolSizes(connections + 1, 1)[pool as 'reads'] >= size, `${pool} at ${connections}`)
+  for (let connections = minConnections(2); connections < 200; connections++)
+    for (const [pool, size] of Object.entries(poolSizes(connections, 2)))
+      assert.ok(poolSizes(connections + 1, 2)[pool as 'reads'] >= size, `${pool} at ${connections}`)
 })
 
 test('leave room in the usual 100 of a server for three processes, psql and a backup', () => {
-  assert.equal(poolSizes(28, 1), { reads: 7, log: 4, operations: 3, jobs: 3, limits: 2 })
-  assert.ok(3 * inAll(28, 1) + 10 <= 100 - 3) // the last three are the superuser's
+  assert.equal(poolSizes(28, 2), { reads: 5, log: 3, operations: 2, jobs: 2, limits: 1, timeline: 2 })
+  assert.ok(3 * inAll(28, 2) + 10 <= 100 - 3) // the last three are the superuser's
 })
 
 test.run()

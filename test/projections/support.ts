@@ -10,17 +10,26 @@ import { freshDatabase } from '../support/database.ts'
 export const NOON = Date.UTC(2026, 0, 1, 12)
 
 /** What a test says of an event: which stream of its kind, what, and when. */
-export type StreamEvent = { readonly stream: string; readonly event: AnyEvent; readonly at?: number }
+export type StreamEvent = {
+  readonly stream: string
+  readonly event: AnyEvent
+  readonly at?: number
+  readonly actor?: string
+  /** The append that it is stored with, and the request; its own when none is said. */
+  readonly append?: string
+  readonly request?: string
+}
 
 /** Events as a projection gets them, one position after the other, a second apart unless said. */
 export const decodedEvents = (events: readonly StreamEvent[]): DecodedEvent[] => {
   const revisions = new Map<string, bigint>()
-  return events.map(({ stream, event, at }, i) => {
+  return events.map(({ stream, event, at, actor, append, request }, i) => {
     const revision = (revisions.get(stream) ?? -1n) + 1n
     revisions.set(stream, revision)
     const streamId = stream.slice(stream.indexOf('-') + 1)
     const place = { streamId, stream, revision, position: BigInt(i + 1), bytes: JSON.stringify(event.data).length }
-    return { ...event, ...place, at: at ?? NOON + i * 1_000, actor: undefined }
+    const caused = { actor: actor === undefined ? undefined : { userId: actor }, requestId: request }
+    return { ...event, ...place, at: at ?? NOON + i * 1_000, ...caused, appendId: append ?? String(i) }
   })
 }
 

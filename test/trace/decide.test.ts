@@ -207,7 +207,7 @@ const specs: Specs = {
     ...refused,
     'was deleted and created again': removed({
       createdAt: NOON + 2_000,
-      earlier: [{ createdAt: NOON, deletedAt: NOON + 1_000 }],
+      earlier: [{ createdAt: NOON, deletedAt: NOON + 1_000, messageCount: 0 }],
     }),
     'is the writer’s': removed(),
     'is another member’s, and the writer an admin': removed(),

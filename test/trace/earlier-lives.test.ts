@@ -28,7 +28,7 @@ test('a deletion tells of the newest twenty before it, and of how many there wer
   const { state, last } = deletedOften(2_000)
   assert.ok(last?.type === 'TraceDeleted')
   assert.is(last.data.earlier.length, 20)
-  assert.equal(last.data.earlier.at(-1), { createdAt: 19_980, deletedAt: 19_985, deletedBy: 'u1998' })
+  assert.equal(last.data.earlier.at(-1), { createdAt: 19_980, deletedAt: 19_985, deletedBy: 'u1998', messageCount: 0 })
   assert.is(last.data.earlierCount, 1_999)
   assert.is(state.trace.earlier.count, 2_000)
   assert.is(state.trace.earlier.newest.at(-1)?.deletedAt, 19_995)
@@ -50,7 +50,7 @@ test('a long list of before is understood', () => {
   assert.is(count, 301)
   assert.equal(newest.slice(-2), [
     { createdAt: 299, deletedAt: 299 },
-    { createdAt: 300, deletedAt: 301 },
+    { createdAt: 300, deletedAt: 301, messageCount: 0 },
   ])
   assert.equal(toldOf(NO_EARLIER), { earlier: [] })
 })

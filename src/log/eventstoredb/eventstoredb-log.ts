@@ -61,7 +61,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   const retryingRead = newRetryingRead(forReading, deadlineMs)
   const serverReads = newServerReads(retryingRead, address, deadlineMs)
   const ownEvents = newOwnEvents()
-  const { page, read, readAll } = newReader({ retryingRead, address, serverReads, ownEvents, watch: () => watch() })
+  const { page, read, readAll, at } = newReader({ retryingRead, address, serverReads, ownEvents, watch: () => watch() })
   const wakeUps = newWakeUps(forReading, address)
   const { head, canReadUpTo } = serverReads
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, canReadUpTo, observe })
@@ -158,6 +158,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   return {
     append,
     read,
+    at,
     lastRevision,
     readAll,
     follow,

@@ -1,4 +1,4 @@
-import type { Position, ReadOptions, RecordedEvent } from '../log.ts'
+import type { Position, ReadOptions, RecordedEvent, Revision } from '../log.ts'
 import type { Address } from './address.ts'
 import type { RetryingRead } from './retrying-client.ts'
 import { newTruncationFilter } from './truncation-filter.ts'
@@ -37,6 +37,7 @@ export type Reader = {
   page(after: Position, options?: ReadPageOptions): Promise<ReadPage>
   readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
+  at(stream: string, revisions: readonly Revision[]): AsyncIterable<RecordedEvent>
 }
 
 export type ReaderOptions = {
@@ -46,6 +47,19 @@ export type ReaderOptions = {
   readonly ownEvents: Pick<OwnEvents, 'withDecoded'>
   /** Begins to watch the log; what it gives @throws LogChanged once the log is not the same any more. */
   readonly watch: () => () => Promise<void>
+}
+
+const FEW_BETWEEN = 4n
+
+/** Runs of ascending revisions with at most a few others between two of them. */
+const runsOf = (revisions: readonly Revision[]): Revision[][] => {
+  const runs: Revision[][] = []
+  for (const revision of revisions) {
+    const last = runs.at(-1)
+    if (last && revision - last.at(-1)! <= FEW_BETWEEN) last.push(revision)
+    else runs.push([revision])
+  }
+  return runs
 }
 
 /** Reads in pages: no call to the server stays open between two of them, so a reader may be slow, or stop early. */
@@ -121,5 +135,14 @@ export const newReader = ({ retryingRead, address, serverReads, ownEvents, watch
     }
   }
 
-  return { page, readAll, read }
+  /** Revisions that are near each other are read together: a call costs as much as some events more. */
+  async function* at(stream: string, revisions: readonly Revision[]) {
+    for (const run of runsOf(revisions)) {
+      const wanted = new Set(run)
+      const limit = Number(run.at(-1)! - run[0]!) + 1
+      for await (const event of read(stream, { from: run[0]!, limit })) if (wanted.has(event.revision)) yield event
+    }
+  }
+
+  return { page, readAll, read, at }
 }

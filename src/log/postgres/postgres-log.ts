@@ -47,7 +47,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   })
   const verify = (client: pg.ClientBase) => identityCheck.verify(newProbe(client))
   const pool = newPool(url, 'log', connections, STATEMENT_MS, undefined, verify)
-  const { page, read, readAll } = newReader(pool)
+  const { page, read, readAll, at } = newReader(pool)
   const tail = newTail(TAIL_BYTES)
   const closing = new AbortController()
   const wakeUps = newWakeUps(url, pool, { grown: tail.wake, truncated: tail.clear })
@@ -129,6 +129,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   return {
     append: writer.append,
     read,
+    at,
     lastRevision,
     readAll,
     follow,

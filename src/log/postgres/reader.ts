@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
+import { int8s } from '../../postgres/arrays.ts'
 import { isTransient } from '../../postgres/errors.ts'
-import { LogUnavailable, type Position, type ReadOptions, type RecordedEvent } from '../log.ts'
+import { LogUnavailable, type Position, type ReadOptions, type RecordedEvent, type Revision } from '../log.ts'
 
 const PAGE_EVENTS = 1_000
 const PAGE_BYTES = 8 * 1024 * 1024
@@ -40,11 +41,23 @@ export const pageOfStream = (direction: 'asc' | 'desc') => {
   ) order by e.revision ${direction}`
 }
 
+// As above, of some revisions of a stream: each is looked up by itself, because they may lie anywhere in it.
+export const pageAt = `
+  select ${columns} from log.events e where e.stream = $1 and e.revision = any(array(
+    select w.revision from (
+      select r.revision, sum(r.bytes) over (order by r.revision) - r.bytes as before
+      from unnest($2::int8[]) k (revision) cross join lateral (
+        select revision, bytes from log.events l where l.stream = $1 and l.revision = k.revision limit 1
+      ) r
+    ) w where w.before < ${PAGE_BYTES}
+  )) order by e.revision`
+
 export type Reader = {
   /** A page of events behind a position; empty at the end of the log. */
   page(after: Position, limit?: number): Promise<RecordedEvent[]>
   readAll(options: { after: Position; limit?: number }): AsyncIterable<RecordedEvent>
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
+  at(stream: string, revisions: readonly Revision[]): AsyncIterable<RecordedEvent>
 }
 
 const TIMEOUT_MS = 1_000
@@ -102,5 +115,15 @@ export const newReader = (pool: pg.Pool): Reader => {
     }
   }
 
-  return { page, readAll, read }
+  async function* at(stream: string, revisions: readonly Revision[]) {
+    for (let first = 0; first < revisions.length;) {
+      const asked = revisions.slice(first, first + PAGE_EVENTS)
+      const events = await rows('log-stream-at', pageAt, [stream, int8s([...asked])])
+      yield* events
+      const last = events.at(-1)?.revision
+      first += last === undefined ? asked.length : asked.findLastIndex((revision) => revision <= last) + 1
+    }
+  }
+
+  return { page, readAll, read, at }
 }

@@ -449,7 +449,7 @@ export interface paths {
         };
         /**
          * Read a trace
-         * @description A public trace for anybody, any other for members of its namespace. When several namespaces have the `externalId`: the one in the active namespace, else in one of yours, else a public one. Errors: `unauthorized` (401) without a token for a trace that is not public; `not_found` (404).
+         * @description A public trace for anybody, any other for members of its namespace. When several namespaces have the `externalId`: the one in the active namespace, else in one of yours, else a public one. With `revision` or `at` as it was then, for members only. Errors: `invalid_request` (400) for a revision or a time that is none; `unauthorized` (401) without a token for a trace that is not public, and for the past; `forbidden` (403) for the past of a public trace when you are no member; `not_found` (404), also before the creation and beyond the last revision.
          */
         get: operations["getTrace"];
         /**
@@ -521,7 +521,7 @@ export interface paths {
         };
         /**
          * List the messages of a trace
-         * @description Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. Errors: `invalid_request` (400) for a `limit`, `cursor` or `changedSince` that is none; `unauthorized` (401) without a token for a trace that is not public; `not_found` (404).
+         * @description Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. With `revision` or `at` as they were then, for members only. Errors: `invalid_request` (400) for a `limit`, `cursor`, `changedSince`, revision or time that is none; `unauthorized` (401) without a token for a trace that is not public, and for the past; `forbidden` (403) for the past of a public trace when you are no member; `not_found` (404).
          */
         get: operations["getTraceMessages"];
         put?: never;
@@ -544,6 +544,126 @@ export interface paths {
          * @description All traces for a member, on one page if `limit` and `cursor` do not say otherwise; only public ones for anybody else, 50 a page by default. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none; `not_found` (404) for an unknown namespace.
          */
         get: operations["getNamespaceTraces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/traces/{externalId}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the timeline of a trace
+         * @description Who did what to it and when, for members of its namespace, also where the trace is public. An entry is an event, but the messages of one request are one entry. A trace that was deleted and created again begins a new timeline. Errors: `invalid_request` (400) for a `limit`, `cursor`, `order`, `type` or time that is none; `unauthorized` (401); `forbidden` (403) for others; `not_found` (404); `unavailable` (503) while the timeline is behind.
+         */
+        get: operations["getTraceEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/namespaces/{slug}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the timeline of a namespace
+         * @description For its admins: its own events, and those of its traces. Of deleted traces only the deletions are left. Invites are shown by the first four characters of their codes. Errors: `invalid_request` (400) for a `limit`, `cursor`, `order`, `type` or time that is none; `unauthorized` (401); `forbidden` (403) for others; `not_found` (404); `unavailable` (503) while the timeline is behind.
+         */
+        get: operations["getNamespaceEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/traces/{externalId}/events/{revision}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one event of a trace
+         * @description For members of its namespace. Errors: `invalid_request` (400) for a revision that is none; `unauthorized` (401); `forbidden` (403) for others; `not_found` (404), also beyond the end and for what was erased.
+         */
+        get: operations["getTraceEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/namespaces/{slug}/events/{revision}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one of the namespace's own events
+         * @description For its admins. Errors: `invalid_request` (400) for a revision that is none; `unauthorized` (401); `forbidden` (403) for others; `not_found` (404), also beyond the end.
+         */
+        get: operations["getNamespaceEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/namespaces/{slug}/deletions/{traceId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the event that deleted a trace
+         * @description For the admins of its namespace. Errors: `invalid_request` (400) for a revision that is none; `unauthorized` (401); `forbidden` (403) for others; `not_found` (404) for a trace that was not deleted.
+         */
+        get: operations["getNamespaceDeletion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/traces/{externalId}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare a trace with what it was
+         * @description For members of its namespace. A revision in the middle of an append stands for the whole append. Errors: `invalid_request` (400) for a revision that is none, or a `from` behind `to`; `unauthorized` (401); `forbidden` (403) for others; `not_found` (404), also before the creation and beyond the last revision.
+         */
+        get: operations["getTraceDiff"];
         put?: never;
         post?: never;
         delete?: never;
@@ -870,6 +990,11 @@ export interface components {
             /** @description Another one when the service has another log, or its log has lost its end */
             logId?: string;
         };
+        /**
+         * @description What an entry of a timeline is about: `TraceCreated`: a trace was created; `TraceUpdated`: fields of a trace were changed, or it was uploaded again as it was; `TraceSummarised`: the service made a title and a summary of a trace; `TraceDeleted`: a trace was deleted, and what it held was erased; `MessagesUpserted`: messages were added or changed by one request; `NamespaceCreated`: the namespace was created; `NamespaceUpdated`: the name or the description of the namespace was changed; `AvatarChanged`: the picture of the namespace was changed; `MemberJoined`: a user became a member; `MemberRoleChanged`: a member got another role; `MemberRemoved`: a member was removed, or left; `InviteCreated`: an invite was made; `InviteRevoked`: an invite was revoked
+         * @enum {string}
+         */
+        EntryType: "TraceCreated" | "TraceUpdated" | "TraceSummarised" | "TraceDeleted" | "MessagesUpserted" | "NamespaceCreated" | "NamespaceUpdated" | "AvatarChanged" | "MemberJoined" | "MemberRoleChanged" | "MemberRemoved" | "InviteCreated" | "InviteRevoked";
         /** @description The answer to a call that failed */
         Error: {
             /**
@@ -1095,6 +1220,55 @@ export interface components {
          * @enum {string}
          */
         InviteState: "pending" | "accepted" | "revoked" | "expired";
+        /** @description An event as it lies in the log */
+        LogEvent: {
+            /**
+             * @description The id of the event
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description The stream that the event is in
+             * @example trace-0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            stream: string;
+            /** @description The number of the event in its stream, from 0 */
+            revision: number;
+            /**
+             * @description What happened
+             * @example TraceUpdated
+             */
+            type: string;
+            /**
+             * @description When it was recorded, in milliseconds since 1970
+             * @example 1767366245000
+             */
+            at: number;
+            /** @description Who caused it; absent where the service itself did */
+            actor?: {
+                /**
+                 * @description The id of the user
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
+                userId: string;
+                /**
+                 * @description The id of the session
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
+                sessionId?: string;
+            };
+            /** @description The `x-request-id` of the request that caused it */
+            requestId?: string;
+            /** @description Exactly as it was recorded */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description The version of the shape of `data`
+             * @example 1
+             */
+            schema: number;
+        };
         /** @description A member of a namespace */
         Member: {
             user: components["schemas"]["User"];
@@ -1903,6 +2077,111 @@ export interface components {
             user?: components["schemas"]["User"];
             /** @description The namespace that the user is at home in */
             namespaceSlug?: string;
+        };
+        /** @description Something that happened to a trace or a namespace, and who did it */
+        TimelineEntry: {
+            /**
+             * @description The revision of the last event that the entry stands for
+             * @example 4
+             */
+            revision: number;
+            type: components["schemas"]["EntryType"];
+            /**
+             * @description When it happened, in milliseconds since 1970
+             * @example 1767366245000
+             */
+            at: number;
+            /** @description Who did it; absent where the service itself did */
+            actor?: {
+                /**
+                 * @description The id of the user
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
+                userId: string;
+                /**
+                 * @description The name of the user now
+                 * @example Ada
+                 */
+                displayName?: string;
+            };
+            /**
+             * @description What happened, in one sentence, with the names of now
+             * @example Ada made the trace public
+             */
+            text: string;
+            /** @description The trace that it happened to; in the timeline of a namespace only */
+            trace?: {
+                /**
+                 * @description The id of the trace
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
+                id: string;
+                /** @description The externalId of the trace */
+                externalId: string;
+            };
+            /** @description Of `MessagesUpserted` only */
+            messages?: {
+                /**
+                 * @description How many messages were new
+                 * @example 3
+                 */
+                added: number;
+                /**
+                 * @description How many were changed
+                 * @example 3
+                 */
+                updated: number;
+            };
+            /**
+             * @description What changed, as RFC 6902
+             * @example [
+             *       {
+             *         "op": "replace",
+             *         "path": "/title",
+             *         "value": "Mended"
+             *       }
+             *     ]
+             */
+            patch?: ({
+                /**
+                 * @description Sets a member
+                 * @enum {string}
+                 */
+                op: "add" | "replace";
+                /**
+                 * @description Which member, as a JSON pointer
+                 * @example /title
+                 */
+                path: string;
+                /**
+                 * @description What it is from then on
+                 * @example Mended
+                 */
+                value: unknown;
+            } | {
+                /**
+                 * @description Removes a member
+                 * @constant
+                 */
+                op: "remove";
+                /**
+                 * @description Which member, as a JSON pointer
+                 * @example /title
+                 */
+                path: string;
+            })[];
+            /** @description The `x-request-id` of the request that did it */
+            requestId?: string;
+            /**
+             * @description Of a deletion: how many messages the trace had
+             * @example 3
+             */
+            messageCount?: number;
+            /**
+             * @description Of a deletion: when the trace was created, in milliseconds since 1970
+             * @example 1767366245000
+             */
+            createdAt?: number;
         };
         /**
          * @description A trace: its id and what it says of itself
@@ -5153,7 +5432,17 @@ export interface operations {
     };
     getTrace: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description As it was after this revision of the trace, and the append that it is in; for members only */
+                revision?: string;
+                /** @description As it was at this time; for members only: milliseconds since 1970, or a date and time as in ISO 8601 with a zone */
+                at?: string;
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -5181,6 +5470,11 @@ export interface operations {
                         /** @description What the call gives */
                         data: {
                             trace: components["schemas"]["TraceDetail"];
+                            /**
+                             * @description The last revision of the append that is shown; of the past only
+                             * @example 4
+                             */
+                            revision?: number;
                         };
                     };
                 };
@@ -5196,6 +5490,15 @@ export interface operations {
             };
             /** @description There is no valid token: `unauthorized` */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5967,6 +6270,15 @@ export interface operations {
                  * @example 12
                  */
                 changedSince?: string;
+                /** @description As it was after this revision of the trace, and the append that it is in; for members only */
+                revision?: string;
+                /** @description As it was at this time; for members only: milliseconds since 1970, or a date and time as in ISO 8601 with a zone */
+                at?: string;
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
             };
             header?: never;
             path: {
@@ -6015,6 +6327,15 @@ export interface operations {
             };
             /** @description There is no valid token: `unauthorized` */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6116,6 +6437,871 @@ export interface operations {
             };
             /** @description The request is not valid: `invalid_request` */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTraceEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description At most this many entries; above 1000 counts as 1000. Default: 100
+                 * @example 20
+                 */
+                limit?: number;
+                /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
+                cursor?: string;
+                /**
+                 * @description `asc`: oldest first; `desc`: newest first. Default: `asc`
+                 * @example desc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Only entries of these types, separated by commas: `TraceCreated`, `TraceUpdated`, `TraceSummarised`, `TraceDeleted`, `MessagesUpserted`, `NamespaceCreated`, `NamespaceUpdated`, `AvatarChanged`, `MemberJoined`, `MemberRoleChanged`, `MemberRemoved`, `InviteCreated`, `InviteRevoked`
+                 * @example TraceUpdated,TraceDeleted
+                 */
+                type?: string;
+                /**
+                 * @description Only what the user with this id did
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
+                actor?: string;
+                /**
+                 * @description Only what happened at this time or later: milliseconds since 1970, or a date and time as in ISO 8601 with a zone
+                 * @example 2026-01-02T15:04:05Z
+                 */
+                from?: string;
+                /**
+                 * @description Only what happened before this time: milliseconds since 1970, or a date and time as in ISO 8601 with a zone
+                 * @example 2026-01-02T15:04:05Z
+                 */
+                to?: string;
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
+                externalId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        /** @description What the call gives */
+                        data: {
+                            /** @description The entries of this page */
+                            events: components["schemas"]["TimelineEntry"][];
+                            /** @description The `cursor` of the next page; absent on the last page */
+                            nextCursor?: string;
+                        };
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getNamespaceEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description At most this many entries; above 1000 counts as 1000. Default: 100
+                 * @example 20
+                 */
+                limit?: number;
+                /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
+                cursor?: string;
+                /**
+                 * @description `asc`: oldest first; `desc`: newest first. Default: `desc`
+                 * @example desc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Only entries of these types, separated by commas: `TraceCreated`, `TraceUpdated`, `TraceSummarised`, `TraceDeleted`, `MessagesUpserted`, `NamespaceCreated`, `NamespaceUpdated`, `AvatarChanged`, `MemberJoined`, `MemberRoleChanged`, `MemberRemoved`, `InviteCreated`, `InviteRevoked`
+                 * @example TraceUpdated,TraceDeleted
+                 */
+                type?: string;
+                /**
+                 * @description Only what the user with this id did
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
+                actor?: string;
+                /**
+                 * @description Only what happened at this time or later: milliseconds since 1970, or a date and time as in ISO 8601 with a zone
+                 * @example 2026-01-02T15:04:05Z
+                 */
+                from?: string;
+                /**
+                 * @description Only what happened before this time: milliseconds since 1970, or a date and time as in ISO 8601 with a zone
+                 * @example 2026-01-02T15:04:05Z
+                 */
+                to?: string;
+                /**
+                 * @description Only entries of the trace with this externalId
+                 * @example my-first-session
+                 */
+                trace?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        /** @description What the call gives */
+                        data: {
+                            /** @description The entries of this page */
+                            events: components["schemas"]["TimelineEntry"][];
+                            /** @description The `cursor` of the next page; absent on the last page */
+                            nextCursor?: string;
+                        };
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTraceEvent: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
+                externalId: string;
+                /**
+                 * @description The revision of the event in its stream
+                 * @example 4
+                 */
+                revision: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        /** @description What the call gives */
+                        data: {
+                            event: components["schemas"]["LogEvent"];
+                        };
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getNamespaceEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
+                slug: string;
+                /**
+                 * @description The revision of the event in its stream
+                 * @example 4
+                 */
+                revision: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        /** @description What the call gives */
+                        data: {
+                            event: components["schemas"]["LogEvent"];
+                        };
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getNamespaceDeletion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The slug of the namespace
+                 * @example my-team
+                 */
+                slug: string;
+                /**
+                 * @description The id of the trace
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
+                traceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        /** @description What the call gives */
+                        data: {
+                            event: components["schemas"]["LogEvent"];
+                        };
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTraceDiff: {
+        parameters: {
+            query: {
+                /**
+                 * @description The revision of the trace to begin with
+                 * @example 1
+                 */
+                from: string;
+                /**
+                 * @description The revision to end with. Default: the last one
+                 * @example 4
+                 */
+                to?: string;
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
+                externalId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        /** @description What the call gives */
+                        data: {
+                            /**
+                             * @description The revision to begin with
+                             * @example 4
+                             */
+                            from: number;
+                            /**
+                             * @description The revision to end with
+                             * @example 4
+                             */
+                            to: number;
+                            /**
+                             * @description What changed of the trace itself, as RFC 6902: its fields, `ai_title` and `ai_summary`
+                             * @example [
+                             *       {
+                             *         "op": "replace",
+                             *         "path": "/title",
+                             *         "value": "Mended"
+                             *       }
+                             *     ]
+                             */
+                            patch: ({
+                                /**
+                                 * @description Sets a member
+                                 * @enum {string}
+                                 */
+                                op: "add" | "replace";
+                                /**
+                                 * @description Which member, as a JSON pointer
+                                 * @example /title
+                                 */
+                                path: string;
+                                /**
+                                 * @description What it is from then on
+                                 * @example Mended
+                                 */
+                                value: unknown;
+                            } | {
+                                /**
+                                 * @description Removes a member
+                                 * @enum {string}
+                                 */
+                                op: "remove";
+                                /**
+                                 * @description Which member, as a JSON pointer
+                                 * @example /title
+                                 */
+                                path: string;
+                            })[];
+                            /** @description What changed of the messages */
+                            messages: {
+                                /** @description The messages that were added, in the order of their arrival */
+                                added: string[];
+                                /** @description The messages that were there before and differ, in the order of their arrival */
+                                updated: {
+                                    /**
+                                     * @description The externalId of the message
+                                     * @example message-1
+                                     */
+                                    externalId: string;
+                                    /**
+                                     * @description What changed of its fields and `parts`, a part always whole, as RFC 6902
+                                     * @example [
+                                     *       {
+                                     *         "op": "replace",
+                                     *         "path": "/title",
+                                     *         "value": "Mended"
+                                     *       }
+                                     *     ]
+                                     */
+                                    patch: ({
+                                        /**
+                                         * @description Sets a member
+                                         * @enum {string}
+                                         */
+                                        op: "add" | "replace";
+                                        /**
+                                         * @description Which member, as a JSON pointer
+                                         * @example /title
+                                         */
+                                        path: string;
+                                        /**
+                                         * @description What it is from then on
+                                         * @example Mended
+                                         */
+                                        value: unknown;
+                                    } | {
+                                        /**
+                                         * @description Removes a member
+                                         * @enum {string}
+                                         */
+                                        op: "remove";
+                                        /**
+                                         * @description Which member, as a JSON pointer
+                                         * @example /title
+                                         */
+                                        path: string;
+                                    })[];
+                                }[];
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

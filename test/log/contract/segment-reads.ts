@@ -45,6 +45,17 @@ export const segmentReads = (test: Test<World>): void => {
       }
   })
 
+  test('events that were stored in chunks are read by their revisions', async (world) => {
+    const stream = aStream()
+    const small = openSmall(world)
+    await writeMixed(small, stream)
+    const events = await all(small.log.read(stream))
+    for (const some of [events, events.slice(3, 4), events.filter((_, i) => i % 3 === 0)]) {
+      const revisions = some.map(({ revision }) => revision)
+      assert.equal((await all(small.log.at(stream, revisions))).map(essence), some.map(essence))
+    }
+  })
+
   test('whoever starts in the middle of an append gets the whole of it, and never one twice', async (world) => {
     const stream = aStream()
     const small = openSmall(world)

@@ -1,11 +1,11 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Agent } from '../../../src/sync/agents/agent.ts'
+import type { Agent, StoredSession } from '../../../src/sync/agents/agent.ts'
 import { agents } from '../../../src/sync/agents/index.ts'
-import { isExternalId } from '../../../src/sync/agents/external-ids.ts'
+import { isExternalId } from '../../../src/sync/agents/support/external-ids.ts'
 import { answerLine, text, userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
 
@@ -13,57 +13,111 @@ const test = suite('every agent')
 const { path: folder, remove } = tempFolder()
 test.after(remove)
 
-/** Lines of a session file, by the id of its agent: each is a message. A new agent needs some. */
-const samples: Readonly<Record<string, readonly string[]>> = {
-  'claude-code': [userLine('u-1', 'hello'), answerLine('a-1', 'm-1', [text('hi')]), userLine('u-2', 'hello')],
-}
+/** A session file of an agent: lines before its messages, and lines each of which is a message. */
+type Sample = { readonly name: string; readonly head: readonly string[]; readonly lines: readonly string[] }
 
-const read = async (agent: Agent, path: string, size = statSync(path).size) => {
-  const session = await agent.readSession(path, { size, onMalformed: () => {} })
-  return { session, messages: await Array.fromAsync(session.messages()) }
+const json = (...lines: readonly object[]): string[] => lines.map((line) => JSON.stringify(line))
+const timestamp = '2026-02-01T10:00:00.000Z'
+const codex = (id: string, role: string, type: string) => ({
+  timestamp,
+  type: 'response_item',
+  payload: { type: 'message', id, role, content: [{ type, text: `said ${id}` }] },
+})
+const copilot = (id: string, type: string, data: object) => ({ type, id, timestamp, data })
+
+/** One for each agent that writes lines; undefined for those that keep databases or whole documents. A new agent needs one. */
+const samples: Readonly<Record<string, Sample | undefined>> = {
+  'claude-code': {
+    name: 's.jsonl',
+    head: [],
+    lines: [userLine('u-1', 'hello'), answerLine('a-1', 'm-1', [text('hi')]), userLine('u-2', 'hello')],
+  },
+  codex: {
+    name: 'rollout-2026-02-01T10-00-00-0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b.jsonl',
+    head: json({
+      timestamp,
+      type: 'session_meta',
+      payload: { id: '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b', cwd: '/w/app' },
+    }),
+    lines: json(
+      codex('i-1', 'user', 'input_text'),
+      codex('i-2', 'assistant', 'output_text'),
+      codex('i-3', 'user', 'input_text'),
+    ),
+  },
+  pi: {
+    name: '2026-02-01T10-00-00-000Z_0192f0c1.jsonl',
+    head: json({ type: 'session', version: 1, id: '0192f0c1', timestamp, cwd: '/w/app' }),
+    lines: json(
+      { type: 'message', id: 'e-1', timestamp, message: { role: 'user', content: [{ type: 'text', text: 'hello' }] } },
+      { type: 'message', id: 'e-2', timestamp, message: { role: 'user', content: [{ type: 'text', text: 'again' }] } },
+    ),
+  },
+  'copilot-cli': {
+    name: join('session-state', '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b', 'events.jsonl'),
+    head: json(copilot('e-0', 'session.start', { sessionId: '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b' })),
+    lines: json(
+      copilot('e-1', 'user.message', { content: 'hello' }),
+      copilot('e-2', 'assistant.message', { messageId: 'm-1', content: 'hi', toolRequests: [] }),
+    ),
+  },
 }
 
 const write = (name: string, lines: readonly string[]) => {
   const path = join(folder, name)
+  mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, lines.map((line) => `${line}\n`).join(''))
   return path
 }
 
+const storedIn = async (agent: Agent, path: string): Promise<StoredSession> => {
+  const [stored] = await Array.fromAsync(agent.sessions(path))
+  return stored!
+}
+const read = async (stored: StoredSession) => {
+  const session = await stored.read({ onMalformed: () => {} })
+  return { session, messages: await Array.fromAsync(session.messages()) }
+}
+
+test('each agent is held, or keeps no lines', () => {
+  for (const { id } of agents) assert.ok(id in samples, id)
+})
+
 for (const agent of agents) {
   const sample = samples[agent.id]
-  test(`${agent.id}: its sample is read, a message a line`, async () => {
-    assert.ok(sample)
-    const { session, messages } = await read(agent, write('s.jsonl', sample!))
+  if (!sample) continue
+  const { name, head, lines } = sample
+
+  test(`${agent.name}: its sample is read, a message a line`, async () => {
+    const { session, messages } = await read(await storedIn(agent, write(name, [...head, ...lines])))
     assert.is(session.trace.agentId, agent.id)
-    assert.is(messages.length, sample!.length)
+    assert.is(messages.length, lines.length)
   })
 
-  const mixed = fc.array(fc.oneof(fc.constantFrom(...(sample ?? [''])), fc.json(), fc.string()), { maxLength: 12 })
+  const mixed = fc.array(fc.oneof(fc.constantFrom(...head, ...lines), fc.json(), fc.string()), { maxLength: 12 })
 
-  test(`${agent.id}: whatever a file holds, ids are usable and distinct, and stay when lines are added`, () =>
+  test(`${agent.name}: whatever a file holds, ids are usable and distinct, and what is written meanwhile is left for later`, () =>
     fc.assert(
-      fc.asyncProperty(mixed, mixed, fc.constantFrom('s', '..', 'ä b'), async (lines, more, name) => {
-        const path = write(`${name}.jsonl`, lines)
-        const size = statSync(path).size
-        const before = await read(agent, path)
+      fc.asyncProperty(mixed, mixed, async (some, more) => {
+        const path = write(name, some)
+        const before = await read(await storedIn(agent, path))
         const ids = before.messages.map(({ externalId }) => externalId)
         assert.ok(isExternalId(before.session.externalId), before.session.externalId)
         for (const id of ids) assert.ok(isExternalId(id), id)
         assert.is(new Set(ids).size, ids.length)
-        writeFileSync(path, `${readFileSync(path, 'utf8')}${more.join('\n')}\n`)
-        assert.equal((await read(agent, path, size)).messages, before.messages)
+        const stored = await storedIn(agent, path)
+        appendFileSync(path, more.map((line) => `${line}\n`).join(''))
+        assert.equal((await read(stored)).messages, before.messages)
       }),
       { numRuns: 100 },
     ))
 
-  test(`${agent.id}: a line that goes away takes no other message's id`, async () => {
-    const all = await read(agent, write('s.jsonl', sample!))
-    const less = await read(agent, write('s.jsonl', sample!.slice(1)))
-    const ids = new Set(all.messages.map(({ externalId }) => externalId))
-    for (const { externalId, parts } of less.messages) {
-      assert.ok(ids.has(externalId), externalId)
-      assert.equal(parts, all.messages.find((one) => one.externalId === externalId)!.parts)
-    }
+  test(`${agent.name}: a line that goes away takes no other message's id`, async () => {
+    const all = await read(await storedIn(agent, write(name, [...head, ...lines])))
+    const less = await read(await storedIn(agent, write(name, [...head, ...lines.slice(1)])))
+    assert.is(less.messages.length, lines.length - 1)
+    for (const { externalId, parts } of less.messages)
+      assert.equal(parts, all.messages.find((one) => one.externalId === externalId)?.parts, externalId)
   })
 }
 

@@ -1,0 +1,95 @@
+import jsonpatch from 'fast-json-patch'
+import type { Row } from '../engine/reads.ts'
+import type { Page } from '../http/long-list.ts'
+import type { PresentTrace } from '../trace/decide.ts'
+import { patchText } from '../trace/formats.ts'
+import { difference } from '../trace/message.ts'
+import { type PastDocument, newPastDocuments } from './past-documents.ts'
+import type { PastTrace } from './past.ts'
+import type { HistoryServices } from './services.ts'
+import { updatesBetween } from './updates.ts'
+
+/** The document of a trace: its fields, and what the service made of it. */
+const documentOf = ({ fields, summary }: PresentTrace) => ({
+  ...fields,
+  ...(summary?.title === undefined ? {} : { ai_title: summary.title }),
+  ...(summary === undefined ? {} : { ai_summary: summary.summary }),
+})
+
+/** What changes the document of a trace at one moment into that of another, as RFC 6902. */
+export const traceDifference = (from: PastTrace, to: PastTrace): object[] =>
+  jsonpatch.compare(documentOf(from.trace), documentOf(to.trace))
+
+const NAMES = 1_000
+const NAME_WEIGHT = 100
+
+const namesStatement = `
+  select m.ordinal, m.external_id from messages m
+  where m.trace_id = $1 and m.incarnation = $2 and m.ordinal >= $3 and m.ordinal < $4 order by m.ordinal limit ${NAMES}`
+
+type NameRow = { ordinal: number; external_id: string }
+
+/** The externalIds of the messages that a trace has got between two moments, as JSON texts, in the order of their arrival. */
+async function* addedBetween({ reads }: HistoryServices, from: PastTrace, to: PastTrace): AsyncGenerator<Page<string>> {
+  for (let next = from.messageCount; next < to.messageCount;) {
+    const values = [to.id, to.incarnation, next, to.messageCount]
+    const rows = await reads.rows<NameRow & Row>('diff-names', namesStatement, values)
+    if (rows.length === 0) return
+    yield { rows: rows.map(({ external_id }) => JSON.stringify(external_id)), weight: NAME_WEIGHT * rows.length }
+    next = rows.at(-1)!.ordinal + 1
+  }
+}
+
+const changeText = ({ externalId, document }: PastDocument, before: PastDocument): string[] => {
+  const patch = difference(before.document, document)
+  return patch.length === 0 ? [] : [`{"externalId":${JSON.stringify(externalId)},"patch":${patchText(patch)}}`]
+}
+
+/** The messages that differ between two moments, as JSON texts of `{externalId, patch}`, in the order of their arrival. */
+async function* updatedBetween(
+  services: HistoryServices,
+  from: PastTrace,
+  to: PastTrace,
+): AsyncGenerator<Page<string>> {
+  const updates = await updatesBetween(services, to, from.revision, to.revision)
+  const ordinals = updates.ordinals().filter((ordinal) => ordinal < from.messageCount)
+  const documents = newPastDocuments(services, to)
+  for (let at = 0; at < ordinals.length;) {
+    const { found, weight, read } = await documents.documents(ordinals.slice(at, at + NAMES), [
+      from.revision,
+      to.revision,
+    ])
+    const [before, after] = found as [Map<number, PastDocument>, Map<number, PastDocument>]
+    yield { rows: [...after].flatMap(([ordinal, one]) => changeText(one, before.get(ordinal)!)), weight }
+    at += read
+  }
+}
+
+/** Rows that, joined by commas, are a member of an object with a list. */
+async function* asMember(name: string, pages: AsyncIterable<Page<string>>): AsyncGenerator<Page<string>> {
+  let held = `"${name}":[`
+  let isEmpty = true
+  for await (const { rows, weight } of pages) {
+    const texts: string[] = []
+    for (const row of rows) {
+      if (isEmpty) held += row
+      else {
+        texts.push(held)
+        held = row
+      }
+      isEmpty = false
+    }
+    yield { rows: texts, weight }
+  }
+  yield { rows: [`${held}]`], weight: held.length }
+}
+
+/** The members of `messages` of a difference, as pages of rows to be joined by commas. @throws BrokenOff */
+export async function* messagesDifference(
+  services: HistoryServices,
+  from: PastTrace,
+  to: PastTrace,
+): AsyncGenerator<Page<string>, void> {
+  yield* asMember('added', addedBetween(services, from, to))
+  yield* asMember('updated', updatedBetween(services, from, to))
+}

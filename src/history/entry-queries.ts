@@ -1,0 +1,108 @@
+import type { TimelineTables } from '../../projections/index.ts'
+import { MESSAGES_UPSERTED } from '../../projections/timeline.ts'
+import type { Row } from '../engine/reads.ts'
+import { weighedRows } from '../http/page-bytes.ts'
+import { texts } from '../postgres/arrays.ts'
+import type { EntryType } from './entry-types.ts'
+import type { TimelineReads } from './timeline-reads.ts'
+
+/** What a timeline shows: of one trace in one life of it, or of a namespace. */
+export type Scope =
+  | { readonly of: 'trace'; readonly id: string; readonly incarnation: bigint; readonly revision: bigint }
+  | { readonly of: 'namespace'; readonly id: string; readonly traceId: string | undefined }
+
+/** The keys of the last entry of the page before: its position and place, of a trace's timeline its revision and 0. */
+export type Behind = readonly [bigint, number]
+
+export type Filter = {
+  readonly order: 'asc' | 'desc'
+  readonly types: readonly EntryType[] | undefined
+  readonly actor: string | undefined
+  /** Milliseconds; `from` ≤ at < `to`. */
+  readonly from: number | undefined
+  readonly to: number | undefined
+  readonly behind: Behind | undefined
+  readonly limit: number
+}
+
+type Entries = TimelineTables['entries']
+export type EntryRow = Omit<Entries, 'type'> & { readonly type: EntryType; readonly external_id: string | null }
+
+const COLUMNS = `e.position, e.place, e.stream_id, e.namespace_id, e.revision, e.at, e.type, e.actor, e.request_id,
+  e.added, e.updated, case when e.type <> '${MESSAGES_UPSERTED}' then e.data end as data,
+  400 + coalesce(octet_length(e.data::text), 0) as weight`
+
+/** Conditions with their parameters, and a name for each combination of them. */
+const newConditions = () => {
+  const [conditions, values, names]: [string[], unknown[], string[]] = [[], [], []]
+  const param = (value: unknown) => `$${values.push(value)}`
+  const add = (name: string, condition: string) => {
+    names.push(name)
+    conditions.push(condition)
+  }
+  return { param, add, values, text: () => conditions.join(' and '), name: () => names.join('-') }
+}
+
+type Conditions = ReturnType<typeof newConditions>
+
+const addFilter = ({ param, add }: Conditions, { types, actor, from, to }: Filter) => {
+  if (types && !types.includes(MESSAGES_UPSERTED)) add('own', `e.type <> '${MESSAGES_UPSERTED}'`)
+  if (types) add('types', `e.type = any(${param(texts(types))}::text[])`)
+  if (actor !== undefined) add('actor', `e.actor = ${param(actor)}::text`)
+  if (from !== undefined) add('from', `e.at >= ${param(from)}::int8`)
+  if (to !== undefined) add('to', `e.at < ${param(to)}::int8`)
+}
+
+const ofTrace = (scope: Extract<Scope, { of: 'trace' }>, filter: Filter): [Conditions, string] => {
+  const conditions = newConditions()
+  const { param, add } = conditions
+  const { id, incarnation, revision } = scope
+  add('trace', `e.stream_id = ${param(id)}::uuid`)
+  add('life', `e.revision between ${param(incarnation)}::int8 and ${param(revision)}::int8`)
+  // The deletion before a life has a lower revision; one that this life ends with is not the trace's any more.
+  addFilter(conditions, filter)
+  const [compare, order] = filter.order === 'asc' ? ['>', 'revision'] : ['<', 'revision desc']
+  if (filter.behind) add(`after-${filter.order}`, `e.revision ${compare} ${param(filter.behind[0])}::int8`)
+  return [conditions, order]
+}
+
+const ofNamespace = (
+  scope: Extract<Scope, { of: 'namespace' }>,
+  filter: Filter,
+  mainSchema: string,
+): [Conditions, string] => {
+  const conditions = newConditions()
+  const { param, add } = conditions
+  add('namespace', `e.namespace_id = ${param(scope.id)}::uuid`)
+  if (scope.traceId !== undefined) add('one', `e.stream_id = ${param(scope.traceId)}::uuid`)
+  // What the main read models do not show yet, or not any more, is not shown here either: of a deleted trace its deletions only.
+  add('shown', `e.position <= (select position from ${mainSchema}.reached)`)
+  add('there', `(e.stream_id = e.namespace_id or e.type = 'TraceDeleted' or e.revision >= t.incarnation)`)
+  addFilter(conditions, filter)
+  const isAscending = filter.order === 'asc'
+  if (filter.behind) {
+    const [position, place] = filter.behind
+    const behind = `(${param(position)}::int8, ${param(place)}::int4)`
+    add(`after-${filter.order}`, `(e.position, e.place) ${isAscending ? '>' : '<'} ${behind}`)
+  }
+  return [conditions, isAscending ? 'position, place' : 'position desc, place desc']
+}
+
+/** A page of entries, and one more where there are others, as far as they fit into one answer. */
+export const listEntries = (timeline: TimelineReads, scope: Scope, filter: Filter): Promise<EntryRow[]> => {
+  const isTrace = scope.of === 'trace'
+  const [conditions, order] = isTrace ? ofTrace(scope, filter) : ofNamespace(scope, filter, timeline.mainSchema)
+  const limit = conditions.param(filter.limit + 1)
+  const ordered = order.replaceAll(/(position|place|revision)/g, 'e.$1')
+  // Each trace is looked up by its key: in a plain join the planner may go through all of them.
+  const traces = isTrace
+    ? 'cross join (select null::text as external_id) t'
+    : `left join lateral (
+         select r.external_id, r.incarnation from ${timeline.mainSchema}.traces r where r.id = e.stream_id limit 1
+       ) t on true`
+  const rows = `
+    select ${COLUMNS}, t.external_id from entries e ${traces}
+    where ${conditions.text()} order by ${ordered} limit ${limit}::int4`
+  const name = `timeline-${conditions.name()}-${filter.order}`
+  return timeline.rows<EntryRow & Row>(name, weighedRows(rows, order), conditions.values)
+}

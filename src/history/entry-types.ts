@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import type { NamespaceEvent } from '../namespace/events.ts'
+import type { TraceEvent } from '../trace/events.ts'
+
+type OfMessages = 'MessageAdded' | 'MessageUpdated' | 'MessagesCounted'
+type Types = Exclude<TraceEvent['type'], OfMessages> | NamespaceEvent['type'] | 'MessagesUpserted'
+
+/** Each type with what it says. */
+const meanings = {
+  TraceCreated: 'a trace was created',
+  TraceUpdated: 'fields of a trace were changed, or it was uploaded again as it was',
+  TraceSummarised: 'the service made a title and a summary of a trace',
+  TraceDeleted: 'a trace was deleted, and what it held was erased',
+  MessagesUpserted: 'messages were added or changed by one request',
+  NamespaceCreated: 'the namespace was created',
+  NamespaceUpdated: 'the name or the description of the namespace was changed',
+  AvatarChanged: 'the picture of the namespace was changed',
+  RetentionChanged: 'it was decided for how long the namespace keeps traces that do not change',
+  MemberJoined: 'a user became a member',
+  MemberRoleChanged: 'a member got another role',
+  MemberRemoved: 'a member was removed, or left',
+  InviteCreated: 'an invite was made',
+  InviteRevoked: 'an invite was revoked',
+} as const satisfies { readonly [Type in Types]: string }
+
+export type EntryType = keyof typeof meanings
+
+export const entryTypes = Object.keys(meanings) as [EntryType, ...EntryType[]]
+
+export const EntryType = z.enum(entryTypes).meta({
+  id: 'EntryType',
+  description: `What an entry of a timeline is about: ${entryTypes.map((type) => `\`${type}\`: ${meanings[type]}`).join('; ')}`,
+})

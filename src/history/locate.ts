@@ -1,0 +1,62 @@
+import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import type { ReadTables } from '../../projections/index.ts'
+import type { Caller } from '../http/caller.ts'
+import { notFound, unauthorized } from '../http/http-error.ts'
+import { type Resolved, type StoredDetail, detailStatement, resolveTrace } from '../trace/queries.ts'
+import type { HistoryServices } from './services.ts'
+
+/** A trace as it is now, whose past the caller may see. */
+export type PresentTraceRow = StoredDetail & {
+  /** The checkpoint of the snapshot that the row is of. */
+  readonly position: bigint
+}
+
+/** Where the trace of a request is looked for: in one namespace, or as usual. */
+export type TraceName = { readonly externalId: string; readonly namespace?: string | undefined }
+
+/** Who may see the past: members, also of a public trace. @throws 401, Rejected forbidden, 404 */
+export const assertMaySeeHistory = (
+  trace: Pick<Resolved, 'visibility' | 'role'>,
+  caller: Pick<Caller, 'userId'> | undefined,
+): void => {
+  if (!caller) throw unauthorized()
+  if (trace.role !== undefined) return
+  if (trace.visibility !== 'public') throw hiddenNotFound()
+  throw new Rejected('forbidden', 'Only members of its namespace may see the history of a trace')
+}
+
+const statement = `select d.*, c.position from (${detailStatement}) d cross join reached c`
+
+const presentTrace = async (reads: Reads<ReadTables>, id: string): Promise<PresentTraceRow> => {
+  const [row] = await reads.rows<PresentTraceRow & Row>('history-trace', statement, [id])
+  if (!row) throw notFound()
+  return row
+}
+
+/**
+ * The trace that a request names, for who may see its past.
+ * @throws 404 when there is none, or none that the caller may know of; 401 without a caller; Rejected forbidden
+ */
+export const traceForHistory = async (
+  { reads }: Pick<HistoryServices, 'reads'>,
+  { externalId, namespace }: TraceName,
+  caller: Caller | undefined,
+): Promise<PresentTraceRow> => {
+  const hit = await resolveTrace(reads, externalId, caller, namespace)
+  if (!hit) throw notFound()
+  assertMaySeeHistory(hit, caller)
+  return presentTrace(reads, hit.id)
+}
+
+/** The same, once the timeline shows all that the trace's row stands for. @throws Unavailable besides */
+export const traceWithTimeline = async (
+  services: Pick<HistoryServices, 'reads' | 'timeline'>,
+  name: TraceName,
+  caller: Caller | undefined,
+): Promise<PresentTraceRow> => {
+  const trace = await traceForHistory(services, name, caller)
+  await services.timeline.caughtUp(trace.position)
+  services.timeline.assertNotQuarantined(`trace-${trace.id}`)
+  return trace
+}

@@ -1,0 +1,35 @@
+import type { Caller } from '../http/caller.ts'
+import type { LongList, Page, Reader } from '../http/long-list.ts'
+import { PAGE_WEIGHT } from '../trace/message-pages.ts'
+import type { MessageListRow } from '../trace/message-queries.ts'
+import { checkRight } from '../trace/right-to-read.ts'
+import type { Moment } from '../trace/services.ts'
+import type { PresentTraceRow } from './locate.ts'
+import { type PastMessagesOptions, openPastMessages } from './past-messages.ts'
+import { type PastTrace, pastTrace, revisionAt } from './past.ts'
+import type { HistoryServices } from './services.ts'
+
+/** A trace with its messages as they were, for routes that show them in whichever form. */
+export type Past = PastTrace & {
+  /** The messages in the order of then, page by page. @throws BrokenOff, also from its pages, when the trace is deleted meanwhile */
+  messages(options: PastMessagesOptions): Promise<AsyncGenerator<Page<MessageListRow>, void>>
+}
+
+/**
+ * What there was at a moment of a trace that `traceWithTimeline` has found for its caller.
+ * @throws 404 before the creation and beyond the last revision
+ */
+export const openPast = async (services: HistoryServices, present: PresentTraceRow, moment: Moment): Promise<Past> => {
+  const past = await pastTrace(services, present, await revisionAt(services, present, moment))
+  return { ...past, messages: (options) => openPastMessages(services, past, options) }
+}
+
+/** What sends a list of the past (`http/stream.ts`): it ends when its reader is no member any more, or the trace is gone. */
+export const listOfHistory = (
+  { reads }: Pick<HistoryServices, 'reads'>,
+  trace: PresentTraceRow,
+  caller: Caller | undefined,
+): Pick<LongList<unknown>, 'reader' | 'check' | 'pageWeight'> => {
+  const reader: Reader = { caller, namespaceId: trace.namespace_id, traceId: trace.id, isMember: true }
+  return { reader, check: () => checkRight(reads, reader, trace.incarnation), pageWeight: PAGE_WEIGHT }
+}

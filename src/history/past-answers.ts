@@ -1,0 +1,104 @@
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { invalid, notFound } from '../http/http-error.ts'
+import { decodeCursor, encodeCursor } from '../http/parameters.ts'
+import { BrokenOff } from '../http/long-list.ts'
+import { PAGE_BYTES } from '../http/page-bytes.ts'
+import { okText } from '../http/reply.ts'
+import type { MessageListRow } from '../trace/message-queries.ts'
+import type { AskedMessages, AskedPast, Moment, PastAnswers } from '../trace/services.ts'
+import { messageText } from '../trace/views.ts'
+import { type PresentTraceRow, type TraceName, traceWithTimeline } from './locate.ts'
+import { listOfHistory, openPast } from './open-past.ts'
+import type { Keys } from './past-order.ts'
+import type { PastTrace } from './past.ts'
+import type { HistoryServices } from './services.ts'
+
+const Cursor = z.tuple([
+  z.number().nullable(),
+  z.number().nullable(),
+  z.int32(),
+  z.string(),
+  z.string().regex(/^\d{1,16}$/),
+])
+
+const lifeOf = ({ id, incarnation }: Pick<PastTrace, 'id' | 'incarnation'>) => `${id}/${incarnation}`
+
+const cursorBehind = (past: PastTrace, { sequence, timestamp, ordinal }: MessageListRow) =>
+  encodeCursor(sequence, timestamp, ordinal, lifeOf(past), String(past.revision))
+
+/** Where a list goes on, and the revision that it is of: time may have gone on since its first page. */
+const placeOf = (trace: PresentTraceRow, cursor: string | undefined) => {
+  if (cursor === undefined) return undefined
+  const keys = decodeCursor(cursor, Cursor)
+  if (keys?.[3] !== lifeOf(trace)) throw invalid('cursor', 'is not a cursor of this list')
+  const behind: Keys = [keys[0] ?? Infinity, keys[1] ?? Infinity, keys[2]]
+  return { behind, revision: BigInt(keys[4]) }
+}
+
+/** What of a list one answer shows: all of it, or as much as fits where a limit is given. */
+const newPage = (past: PastTrace, limit: number | undefined) => {
+  let [shown, bytes, more] = [0, 0, false]
+  let last: MessageListRow | undefined
+  return {
+    /** Undefined for a row beyond the page. */
+    toText: (row: MessageListRow): string | undefined => {
+      more ||= shown === limit
+      if (more) return undefined
+      const text = messageText(row)
+      if (limit !== undefined) bytes += Buffer.byteLength(text) + 1
+      more = bytes > PAGE_BYTES && shown > 0
+      if (more) return undefined
+      shown += 1
+      last = row
+      return text
+    },
+    isFull: () => more,
+    end: () => `]${more ? `,"nextCursor":"${cursorBehind(past, last!)}"` : ''},"revision":${past.revision}}}`,
+  }
+}
+
+/** A trace that has gone meanwhile is not found. */
+const unlessGone = (error: unknown): never => {
+  throw error instanceof BrokenOff ? notFound() : error
+}
+
+/** What the routes of a trace and its messages answer about the past. */
+export const newPastAnswers = (services: HistoryServices): PastAnswers => {
+  const { streams } = services
+
+  const found = async ({ params, query, caller }: AskedPast) => {
+    const name: TraceName = { externalId: params.externalId, namespace: query.namespace }
+    return traceWithTimeline(services, name, caller)
+  }
+
+  const trace = async (request: AskedPast, reply: FastifyReply, moment: Moment) => {
+    const present = await found(request)
+    const { detail, revision } = await openPast(services, present, moment)
+    await listOfHistory(services, present, request.caller).check() // what was read may have been half swept
+    return okText(reply, `{"trace":${detail},"revision":${revision}}`)
+  }
+
+  const messages = async (request: AskedPast, reply: FastifyReply, moment: Moment, asked: AskedMessages) => {
+    const { includeParts, limit, cursor } = asked
+    const present = await found(request)
+    const place = placeOf(present, cursor)
+    const past = await openPast(services, present, place && 'at' in moment ? place : moment)
+    const { revision } = past
+    if (place && place.revision !== revision) throw invalid('cursor', 'is a cursor of another revision')
+    if (limit === 0) return okText(reply, `{"messages":[],"revision":${revision}}`)
+    const page = newPage(past, limit)
+    const options = { includeParts, behind: place?.behind, limit: limit === undefined ? undefined : limit + 1 }
+    const pages = await past.messages(options).catch(unlessGone)
+    return streams.send(reply, {
+      ...listOfHistory(services, present, request.caller),
+      pages: () => pages,
+      before: '{"ok":true,"data":{"messages":[',
+      toText: page.toText,
+      isFull: page.isFull,
+      after: page.end,
+    })
+  }
+
+  return { trace, messages }
+}

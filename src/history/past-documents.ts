@@ -1,0 +1,136 @@
+import type { Row } from '../engine/reads.ts'
+import { BrokenOff } from '../http/long-list.ts'
+import { messageId } from '../ids.ts'
+import type { Revision } from '../log/log.ts'
+import { metadataOf } from '../log/metadata.ts'
+import { int4s } from '../postgres/arrays.ts'
+import { type TraceState, traces } from '../trace/decide.ts'
+import type { TraceEvent } from '../trace/events.ts'
+import { LoadedMessages } from '../trace/loaded-messages.ts'
+import type { MessageDocument } from '../trace/message.ts'
+import type { MessageListRow } from '../trace/message-queries.ts'
+import { partText } from '../trace/part-text.ts'
+import type { PastTrace } from './past.ts'
+import type { HistoryServices } from './services.ts'
+import { type Updates, updatesBetween } from './updates.ts'
+
+/** A message as it was. Times are milliseconds. */
+export type PastDocument = {
+  readonly externalId: string
+  readonly document: MessageDocument
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+const FIRST = 32
+const MOST = 1_000
+const WANTED_BYTES = 1024 * 1024
+
+type RunsRow = { wanted: number; adds: string }
+
+const addsStatement = `
+  select k.ordinal as wanted, e.adds from unnest($2::int4[]) k (ordinal) cross join lateral (
+    select adds from entries
+    where stream_id = $1 and ordinal is not null and ordinal <= k.ordinal and revision between $3 and $4
+    order by ordinal desc limit 1
+  ) e`
+
+/** Where the events are that added these messages. */
+const additions = async (
+  { timeline }: Pick<HistoryServices, 'timeline'>,
+  { id, incarnation, revision }: PastTrace,
+  ordinals: readonly number[],
+): Promise<Map<Revision, number>> => {
+  const values = [id, int4s([...ordinals]), incarnation, revision]
+  const rows = await timeline.rows<RunsRow & Row>('past-additions', addsStatement, values)
+  const found = new Map<Revision, number>()
+  for (const { wanted, adds } of rows) {
+    const run = (JSON.parse(adds) as [number, number, number][]).findLast(([ordinal]) => ordinal <= wanted)
+    if (run && wanted < run[0] + run[2]) found.set(BigInt(run[1] + wanted - run[0]), wanted)
+  }
+  return found
+}
+
+const rowOf = (traceId: string, ordinal: number, past: PastDocument, includeParts: boolean): MessageListRow => {
+  const { externalId, document, createdAt, updatedAt } = past
+  const { role, textContent, model, order, timestamp, parts } = document
+  return {
+    ordinal,
+    id: messageId(traceId, externalId),
+    external_id: externalId,
+    role,
+    text_content: textContent === undefined ? null : JSON.stringify(textContent),
+    model: model === undefined ? null : JSON.stringify(model),
+    sequence: order ?? null,
+    timestamp: timestamp ?? null,
+    created_at: BigInt(createdAt),
+    updated_at: BigInt(updatedAt),
+    ...(includeParts ? { parts: parts.map(({ json }, i) => partText(json, i)).join(',') } : {}),
+  }
+}
+
+/** Messages of one trace as they were, made from their events as decisions would make them. */
+export const newPastDocuments = (services: HistoryServices, past: PastTrace) => {
+  const { log, codec } = services
+  const stream = `trace-${past.id}`
+  let updates: Promise<Updates> | undefined
+  let many = FIRST
+
+  const documentOf = ({ messages }: TraceState, externalId: string): PastDocument => {
+    const known = messages.find(externalId)
+    const document = messages.documentOf(externalId)
+    if (typeof known === 'string' || !document) throw new BrokenOff('its trace is gone')
+    return { externalId, document, createdAt: known.createdAt, updatedAt: known.updatedAt }
+  }
+
+  /**
+   * Reads messages, those first in the list; `steps` are revisions in ascending order, of each of which the messages are given.
+   * @throws BrokenOff where an event is missing, because the trace is being erased
+   */
+  const read = async (ordinals: readonly number[], steps: readonly bigint[] = [past.revision]) => {
+    updates ??= updatesBetween(services, past, past.incarnation, past.revision)
+    const [added, changes] = await Promise.all([additions(services, past, ordinals), updates])
+    const changed = ordinals.flatMap((ordinal) => changes.of(ordinal))
+    const revisions = [...added.keys(), ...changed].sort((a, b) => Number(a - b))
+    const names = new Map<number, string>()
+    const found = steps.map(() => new Map<number, PastDocument>())
+    let state: TraceState = { trace: past.trace, messages: new LoadedMessages() }
+    let [step, count, bytes] = [0, 0, 0]
+    const take = () => {
+      for (const [ordinal, name] of names) found[step]!.set(ordinal, documentOf(state, name))
+      step += 1
+    }
+    for await (const event of log.at(stream, revisions)) {
+      while (event.revision > steps[step]!) take()
+      const decoded = codec.decode(event) as TraceEvent
+      const { at, actor } = metadataOf(event)
+      state = traces.evolve(state, decoded, { at, actor })
+      if (decoded.type === 'MessageAdded') names.set(decoded.data.ordinal, decoded.data.externalId)
+      count += 1
+      bytes += event.data.length
+    }
+    while (step < steps.length) take()
+    if (count < revisions.length || names.size < ordinals.length) throw new BrokenOff('its trace is gone')
+    return { found, bytes }
+  }
+
+  /** As many of these messages as may be read at once, by ordinal, at each of some revisions; `read` says how many. */
+  const documents = async (ordinals: readonly number[], steps?: readonly bigint[]) => {
+    const some = ordinals.slice(0, many)
+    const { found, bytes } = await read(some, steps)
+    const each = Math.max(1, bytes / some.length)
+    many = Math.max(1, Math.min(MOST, 2 * some.length, Math.floor(WANTED_BYTES / each)))
+    return { found, weight: bytes, read: some.length }
+  }
+
+  /** The same as rows of a list of messages. */
+  const rows = async (ordinals: readonly number[], includeParts: boolean) => {
+    const { found, weight, read } = await documents(ordinals)
+    const rows = new Map([...found[0]!].map(([ordinal, one]) => [ordinal, rowOf(past.id, ordinal, one, includeParts)]))
+    return { rows, weight, read }
+  }
+
+  return { documents, rows }
+}
+
+export type PastDocuments = ReturnType<typeof newPastDocuments>

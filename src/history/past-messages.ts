@@ -1,0 +1,136 @@
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import { BrokenOff, type Page } from '../http/long-list.ts'
+import { int4s } from '../postgres/arrays.ts'
+import { PAGE_WEIGHT, pageStatement } from '../trace/message-pages.ts'
+import type { MessageListRow } from '../trace/message-queries.ts'
+import { type PastDocuments, newPastDocuments } from './past-documents.ts'
+import { type Keys, pastOrder } from './past-order.ts'
+import type { PastTrace } from './past.ts'
+import type { HistoryServices } from './services.ts'
+
+/** How many messages are looked at together. */
+const WINDOW = 1_000
+const FIRST = 64
+const FEWEST = 8
+
+export type PastMessagesOptions = {
+  readonly includeParts: boolean
+  /** At most so many, from behind these keys on. Default: all. */
+  readonly limit?: number | undefined
+  readonly behind?: Keys | undefined
+}
+
+type PastReads = Pick<Reads<ReadTables>, 'rows'>
+type PresentRow = MessageListRow & { readonly revision: bigint; readonly size: bigint }
+
+/** Messages by ordinal, and about how many characters they hold. */
+type Found = { readonly rows: ReadonlyMap<number, MessageListRow>; readonly weight: number }
+
+const NOTHING: Found = { rows: new Map(), weight: 0 }
+
+type ChangedRow = { found: number; changed: string | null }
+
+const changedStatement = `
+  select count(*)::int4 as found, string_agg(m.ordinal::text, ',') filter (where m.revision > $4) as changed
+  from unnest($3::int4[]) k (ordinal) cross join lateral (
+    select ordinal, revision from messages r where r.trace_id = $1 and r.incarnation = $2 and r.ordinal = k.ordinal limit 1
+  ) m`
+
+/** Which of some messages have changed since. @throws BrokenOff when their trace is gone */
+const changedSince = async (reads: PastReads, past: PastTrace, ordinals: Int32Array): Promise<Set<number>> => {
+  const values = [past.id, past.incarnation, int4s([...ordinals]), past.revision]
+  const [row] = await reads.rows<ChangedRow & Row>('past-changed', changedStatement, values)
+  if (row!.found < ordinals.length) throw new BrokenOff('its trace is gone')
+  return new Set(row!.changed?.split(',').map(Number))
+}
+
+/** Some messages as they are now, the first of these, as many as weigh little enough. @throws BrokenOff when their trace is gone */
+const presentRows = async (
+  reads: PastReads,
+  { id, incarnation }: PastTrace,
+  asked: readonly number[],
+  includeParts: boolean,
+): Promise<PresentRow[]> => {
+  const name = `messages-page${includeParts ? '-parts' : ''}`
+  const values = [id, incarnation, int4s([...asked]), PAGE_WEIGHT]
+  const rows = await reads.rows<PresentRow & Row>(name, pageStatement({ includeParts }), values)
+  if (rows.length === 0 || rows.some(({ ordinal }, i) => ordinal !== asked[i])) throw new BrokenOff('its trace is gone')
+  return rows
+}
+
+/** Reads messages as they were, a piece at a time: those that have not changed as they are, the others from their events. */
+const newReader = (reads: PastReads, documents: PastDocuments, past: PastTrace, includeParts: boolean) => {
+  let count = FIRST
+
+  const unchanged = async (asked: readonly number[], changed: Set<number>): Promise<Found> => {
+    const present = await presentRows(reads, past, asked.slice(0, count), includeParts)
+    count = Math.min(Math.max(2 * present.length, FEWEST), WINDOW)
+    const rows = new Map<number, MessageListRow>()
+    let weight = 0
+    for (const row of present) {
+      if (row.revision > past.revision) changed.add(row.ordinal)
+      else rows.set(row.ordinal, row)
+      weight += Number(row.size)
+    }
+    return { rows, weight }
+  }
+
+  return { unchanged, changed: (asked: readonly number[]): Promise<Found> => documents.rows(asked, includeParts) }
+}
+
+/** Some messages in the order given, as pages: one ends where more have to be read. */
+async function* windowPages(
+  reader: ReturnType<typeof newReader>,
+  ordinals: Int32Array,
+  changed: Set<number>,
+): AsyncGenerator<Page<MessageListRow>, void> {
+  const isChanged = (ordinal: number) => changed.has(ordinal)
+  let found = { changed: NOTHING, unchanged: NOTHING }
+  let rows: MessageListRow[] = []
+  for (let i = 0; i < ordinals.length;) {
+    const ordinal = ordinals[i]!
+    const row = (isChanged(ordinal) ? found.changed : found.unchanged).rows.get(ordinal)
+    if (row) {
+      rows.push(row)
+      i += 1
+      continue
+    }
+    if (rows.length > 0) yield { rows, weight: found.changed.weight + found.unchanged.weight }
+    rows = []
+    const rest = [...ordinals.subarray(i)]
+    if (isChanged(ordinal)) found = { ...found, changed: await reader.changed(rest.filter(isChanged)) }
+    else {
+      const unchanged = await reader.unchanged(
+        rest.filter((one) => !isChanged(one)),
+        changed,
+      )
+      found = { ...found, unchanged }
+    }
+  }
+  if (rows.length > 0) yield { rows, weight: found.changed.weight + found.unchanged.weight }
+}
+
+/**
+ * The messages of a trace as they were, in the order that they had then, page by page. Keeps some bytes for each message in
+ * memory, besides a page. Pages throw BrokenOff when the trace is deleted meanwhile. @throws BrokenOff, Unavailable
+ */
+export const openPastMessages = async (
+  services: HistoryServices,
+  past: PastTrace,
+  { includeParts, limit, behind }: PastMessagesOptions,
+): Promise<AsyncGenerator<Page<MessageListRow>, void>> => {
+  const { reads } = services
+  const documents = newPastDocuments(services, past)
+  const ordinals = await pastOrder(services, past, documents, { limit, behind })
+  const reader = newReader(reads, documents, past, includeParts)
+
+  async function* pages() {
+    for (let at = 0; at < ordinals.length; at += WINDOW) {
+      const window = ordinals.subarray(at, at + WINDOW)
+      yield* windowPages(reader, window, await changedSince(reads, past, window))
+    }
+  }
+
+  return pages()
+}

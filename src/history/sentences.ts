@@ -1,0 +1,152 @@
+import type { AnyEvent } from '../events.ts'
+import type { PatchOperation } from '../trace/events.ts'
+import type { TextName } from '../trace/fields.ts'
+import type { EntryType } from './entry-types.ts'
+
+/** What a sentence is made of. `data` is that of the event, without secrets; names are those of now. */
+export type Told = {
+  readonly type: EntryType
+  readonly actor: string | undefined
+  readonly data: unknown
+  readonly added: number
+  readonly updated: number
+  readonly nameOf: (userId: string) => string
+}
+
+type Data<Type extends AnyEvent['type']> = Extract<AnyEvent, { type: Type }>['data']
+
+const MOST_CHARACTERS = 80
+
+/** Foreign text within a sentence: on one line, without control characters, and not too long. */
+export const quoted = (text: string): string => {
+  const line = text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+  const characters = [...line]
+  const shown = characters.length > MOST_CHARACTERS ? `${characters.slice(0, MOST_CHARACTERS - 1).join('')}…` : line
+  return `“${shown}”`
+}
+
+/** Who did it; the service itself where nobody is named. */
+export const SERVICE_NAME = 'Tracebook'
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
+
+const listed = (parts: readonly string[]) =>
+  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
+
+const fieldNames: { readonly [Name in TextName]: string } = {
+  agentId: 'agent',
+  title: 'title',
+  projectPath: 'project path',
+  projectName: 'project name',
+  model: 'model',
+  modelName: 'name of the model',
+  gitRemoteUrl: 'git remote',
+  gitBranch: 'git branch',
+  gitRef: 'git ref',
+}
+
+const changeOf = (operation: PatchOperation): string => {
+  const field = operation.path.slice(1)
+  const value = operation.op === 'remove' ? undefined : String(operation.value)
+  if (field === 'visibility') return `made the trace ${value}`
+  const name = fieldNames[field as TextName] ?? field
+  if (value === undefined) return `removed the ${name}`
+  return `${operation.op === 'add' ? 'set' : 'changed'} the ${name} to ${quoted(value)}`
+}
+
+const changes = (patch: readonly PatchOperation[]) =>
+  patch.length === 0 ? 'uploaded the trace again without a change' : listed(patch.map(changeOf))
+
+const messages = ({ added, updated }: Told) => {
+  if (updated === 0) return `${counted(added, 'message')} added`
+  return added === 0
+    ? `${counted(updated, 'message')} changed`
+    : `${counted(added, 'message')} added, ${updated} changed`
+}
+
+const renamed = ({ displayName, description }: Data<'NamespaceUpdated'>) =>
+  listed([
+    ...(displayName === undefined ? [] : [`renamed the namespace to ${quoted(displayName)}`]),
+    ...(description === undefined ? [] : ['changed the description of the namespace']),
+  ])
+
+const kept = ({ retentionDays }: Data<'RetentionChanged'>) =>
+  retentionDays === null
+    ? 'decided that the namespace keeps its traces for ever'
+    : `decided that the namespace keeps traces for ${counted(retentionDays, 'day')} after their last change`
+
+const joined = ({ data, actor, nameOf }: Told): string => {
+  const { userId, role, invitedBy, code } = data as Data<'MemberJoined'>
+  const who = nameOf(userId)
+  const as = role === 'admin' ? 'an admin' : 'a member'
+  if (code !== undefined)
+    return `${who} joined as ${as} with the invite ${code}${invitedBy === undefined ? '' : ` of ${nameOf(invitedBy)}`}`
+  return actor === undefined || actor === userId ? `${who} became ${as}` : `${nameOf(actor)} made ${who} ${as}`
+}
+
+const roleChanged = ({ data, actor, nameOf }: Told): string => {
+  const { userId, role } = data as Data<'MemberRoleChanged'>
+  const as = role === 'admin' ? 'an admin' : 'a member without the rights of an admin'
+  return actor === undefined || actor === userId
+    ? `${nameOf(userId)} became ${as}`
+    : `${nameOf(actor)} made ${nameOf(userId)} ${as}`
+}
+
+const deleted = (who: string, data: { readonly externalId: string; readonly messageCount?: number }) => {
+  const held = data.messageCount === undefined ? '' : `, which had ${counted(data.messageCount, 'message')}`
+  return `${who} deleted the trace ${quoted(data.externalId)}${held}`
+}
+
+const invited = ({ code, role, maxUses = 1 }: Data<'InviteCreated'>) => {
+  const uses = maxUses === 0 ? 'any number of' : String(maxUses)
+  return `made the invite ${code} for ${uses} ${role}${maxUses === 1 ? '' : 's'}`
+}
+
+/** One English sentence in the past tense, on one line. */
+export const sentenceOf = (told: Told): string => {
+  const { type, data, actor, nameOf } = told
+  const who = actor === undefined ? SERVICE_NAME : nameOf(actor)
+  switch (type) {
+    case 'TraceCreated': {
+      const { title } = data as Data<'TraceCreated'>
+      return `${who} created the trace${title === undefined ? '' : ` ${quoted(title)}`}`
+    }
+    case 'TraceUpdated':
+      return `${who} ${changes((data as Data<'TraceUpdated'>).patch)}`
+    case 'TraceSummarised':
+      return `${who} summarised ${counted((data as Data<'TraceSummarised'>).messageCount, 'message')}`
+    case 'TraceDeleted':
+      return deleted(who, data as Data<'TraceDeleted'>)
+    case 'MessagesUpserted':
+      return `${messages(told)} by ${who}`
+    case 'NamespaceCreated':
+      return `${who} created the namespace ${quoted((data as Data<'NamespaceCreated'>).displayName)}`
+    case 'NamespaceUpdated':
+      return `${who} ${renamed(data as Data<'NamespaceUpdated'>) || 'changed nothing of the namespace'}`
+    case 'AvatarChanged':
+      return `${who} changed the picture of the namespace`
+    case 'RetentionChanged':
+      return `${who} ${kept(data as Data<'RetentionChanged'>)}`
+    case 'MemberJoined':
+      return joined(told)
+    case 'MemberRoleChanged':
+      return roleChanged(told)
+    case 'MemberRemoved': {
+      const { userId } = data as Data<'MemberRemoved'>
+      return userId === actor ? `${who} left the namespace` : `${who} removed ${nameOf(userId)} from the namespace`
+    }
+    case 'InviteCreated':
+      return `${who} ${invited(data as Data<'InviteCreated'>)}`
+    case 'InviteRevoked':
+      return `${who} revoked the invite ${(data as Data<'InviteRevoked'>).code}`
+  }
+}
+
+/** The ids of all users that the sentence of an event names. */
+export const usersIn = ({ actor, data }: Pick<Told, 'actor' | 'data'>): string[] => {
+  const { userId, invitedBy } = (data ?? {}) as { userId?: string; invitedBy?: string }
+  return [actor, userId, invitedBy].filter((id) => id !== undefined)
+}

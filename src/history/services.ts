@@ -1,0 +1,19 @@
+import type { ReadTables } from '../../projections/index.ts'
+import type { Codec } from '../engine/codec.ts'
+import type { Reads } from '../engine/reads.ts'
+import type { Streams } from '../http/stream.ts'
+import type { EventLog } from '../log/log.ts'
+import type { ModelRegistry } from '../models/registry.ts'
+import type { TimelineReads } from './timeline-reads.ts'
+
+/** What answers about the past need. */
+export type HistoryServices = {
+  readonly reads: Reads<ReadTables>
+  readonly timeline: TimelineReads
+  readonly log: EventLog
+  readonly codec: Codec
+  /** The names of models. */
+  readonly models: ModelRegistry
+  /** For answers too long to be sent at once. */
+  readonly streams: Streams
+}

@@ -1,0 +1,60 @@
+import type { TimelineTables } from '../../projections/index.ts'
+import type { OpenGroup } from '../engine/open-group.ts'
+import { type Row, openReads } from '../engine/reads.ts'
+import { Unavailable } from '../engine/rejected.ts'
+
+/** Queries over the timeline. Every call may throw `Unavailable`, also while the timeline is being built. */
+export type TimelineReads = {
+  /** Runs a prepared statement over the timeline's tables; a name must always come with the same text. */
+  rows<T extends Row>(name: string, text: string, values: readonly unknown[]): Promise<T[]>
+  /** The schema of the main read models, which statements may join: both are in one database. */
+  readonly mainSchema: string
+  /**
+   * Resolves when the timeline shows all that this node has seen so far, and the position.
+   * @throws Unavailable after 5 s
+   */
+  caughtUp(position: bigint): Promise<void>
+  /** @throws InQuarantine when one of these streams is in quarantine, so that its rows may be wrong */
+  assertNotQuarantined(...streams: string[]): void
+  close(): Promise<void>
+}
+
+const CAUGHT_UP_MS = 5_000
+
+export type TimelineReadsOptions = {
+  readonly url: string
+  /** The timeline's group; undefined where this service has none. */
+  readonly node: OpenGroup | undefined
+  readonly mainSchema: string
+  readonly size: number
+  readonly head: () => Promise<bigint>
+  /** The last position that this node's caches have observed. */
+  readonly lastSeen: () => bigint
+}
+
+const none = (mainSchema: string): TimelineReads => {
+  const refuse = () => {
+    throw new Unavailable('this service keeps no timeline')
+  }
+  return {
+    mainSchema,
+    rows: async () => refuse(),
+    caughtUp: async () => refuse(),
+    assertNotQuarantined: refuse,
+    close: async () => {},
+  }
+}
+
+/** Opens a small pool of its own, so that long questions about the past hold up nothing else. */
+export const openTimelineReads = (options: TimelineReadsOptions): TimelineReads => {
+  const { url, node, mainSchema, size, head, lastSeen } = options
+  if (!node) return none(mainSchema)
+  const { schema, quarantine, watermark } = node
+  const reads = openReads<TimelineTables>({ url, schema, name: 'timeline', size, quarantine, head, lastSeen })
+  const caughtUp = (position: bigint) => {
+    const seen = lastSeen()
+    return watermark.waitFor(position > seen ? position : seen, CAUGHT_UP_MS, false)
+  }
+  const { rows, assertNotQuarantined, close } = reads
+  return { rows, mainSchema, caughtUp, assertNotQuarantined, close }
+}

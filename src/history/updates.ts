@@ -1,0 +1,73 @@
+import type { Row } from '../engine/reads.ts'
+import type { Revision } from '../log/log.ts'
+import type { HistoryServices } from './services.ts'
+
+/** Where the events are that changed messages of a trace, twelve bytes for each. */
+export type Updates = {
+  /** The revisions of a message's changes, in order. */
+  of(ordinal: number): Revision[]
+  /** The ordinals of the messages that were changed, in order. */
+  ordinals(): number[]
+  /** Those of which a change moved them in the list, in order. */
+  moved(): number[]
+}
+
+type UpdatesRow = { revision: bigint; updates: string }
+
+const PAGE = 5_000
+
+// Behind the revision $2, up to the revision $3.
+const statement = `
+  select revision, updates from entries
+  where stream_id = $1 and updates is not null and revision > $2 and revision <= $3
+  order by revision limit ${PAGE}`
+
+/** Three columns: of a change the ordinal of its message, its revision, and 1 where it moved the message in the list. */
+type Changes = { readonly ordinals: number[]; readonly revisions: number[]; readonly moves: (0 | 1)[] }
+
+const newUpdates = ({ ordinals: all, revisions: unsorted, moves }: Changes): Updates => {
+  const order = Uint32Array.from(all, (_, i) => i).sort((a, b) => all[a]! - all[b]! || unsorted[a]! - unsorted[b]!)
+  const ordinals = Int32Array.from(order, (i) => all[i]!)
+  const revisions = Float64Array.from(order, (i) => unsorted[i]!)
+  const moved = [...new Set(order.filter((i) => moves[i] === 1).map((i) => all[i]!))]
+  const first = (ordinal: number): number => {
+    let [low, high] = [0, ordinals.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (ordinals[middle]! < ordinal) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+  return {
+    of: (ordinal) => {
+      const found: Revision[] = []
+      for (let i = first(ordinal); ordinals[i] === ordinal; i++) found.push(BigInt(revisions[i]!))
+      return found
+    },
+    ordinals: () => [...new Set(ordinals)],
+    moved: () => moved,
+  }
+}
+
+/** The changes of messages behind a revision of their trace, up to another one. */
+export const updatesBetween = async (
+  { timeline }: Pick<HistoryServices, 'timeline'>,
+  { id }: { readonly id: string },
+  after: bigint,
+  upTo: bigint,
+): Promise<Updates> => {
+  const changes: Changes = { ordinals: [], revisions: [], moves: [] }
+  for (let at = after; ;) {
+    const rows = await timeline.rows<UpdatesRow & Row>('past-updates', statement, [id, at, upTo])
+    for (const { updates } of rows) {
+      for (const [ordinal, revision, moved] of JSON.parse(updates) as [number, number, 0 | 1][]) {
+        changes.ordinals.push(ordinal)
+        changes.revisions.push(revision)
+        changes.moves.push(moved)
+      }
+    }
+    if (rows.length < PAGE) return newUpdates(changes)
+    at = rows.at(-1)!.revision
+  }
+}

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { MESSAGES_UPSERTED, sweepTimeline, timeline } from '../../projections/timeline.ts'
+import type { AnyEvent } from '../../src/events.ts'
+import { NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
+
+const test = suite('projections: the timeline')
+
+const models = await openModels(timeline)
+test.after(() => models.close())
+
+const namespaceId = randomUUID()
+const created: AnyEvent = {
+  type: 'TraceCreated',
+  data: { externalId: 't', namespaceId, createdBy: 'ada', agentId: 'a', visibility: 'private' },
+}
+const counts = { user_message: 1, agent_context: 0, agent_text: 0, agent_thinking: 0, tool_call: 0 }
+const counted: AnyEvent = {
+  type: 'MessagesCounted',
+  data: { messageCount: 1, messageTypeCounts: counts, toolTypeCounts: {} },
+}
+const added = (ordinal: number): AnyEvent => ({
+  type: 'MessageAdded',
+  data: {
+    externalId: `m${ordinal}`,
+    ordinal,
+    role: 'user',
+    class: 'user_message',
+    tools: [],
+    digest: 'd',
+    parts: [],
+  },
+})
+const updated: AnyEvent = {
+  type: 'MessageUpdated',
+  data: { externalId: 'm0', ordinal: 0, class: 'user_message', tools: [], digest: 'e', partCount: 0, patch: [] },
+}
+const deleted = (externalId: string): AnyEvent => ({
+  type: 'TraceDeleted',
+  data: { externalId, namespaceId, createdBy: 'ada', createdAt: 0, messageCount: 1, earlier: [] },
+})
+
+const shown = async (events: readonly StreamEvent[], batches = 1) => {
+  const model = await models.model()
+  const all = decodedEvents(events)
+  const size = Math.ceil(all.length / batches)
+  for (let i = 0; i < all.length; i += size) await model.apply(all.slice(i, i + size))
+  const rows = await model.rows<Record<string, unknown>>(
+    'select type, first_revision, revision, through, added, updated, ordinal, adds, updates, actor, namespace_id, data from entries order by position',
+  )
+  await model.close()
+  return rows
+}
+
+test('the messages of a request are one entry, with the counts after them; requests that share an append have one each', async () => {
+  const stream = `trace-${randomUUID()}`
+  const one = { stream, append: 'x', request: 'r1', actor: 'ada' }
+  const two = { stream, append: 'x', request: 'r2', actor: 'bob' }
+  const rows = await shown([
+    { stream, event: created },
+    { ...one, event: added(0) },
+    { ...one, event: added(1) },
+    { ...one, event: counted },
+    { ...two, event: updated },
+    { ...two, event: counted },
+    { ...two, append: 'y', event: added(2) },
+  ])
+  assert.equal(
+    rows.map(({ type, first_revision, revision, added, updated, actor }) => [
+      type,
+      Number(first_revision),
+      Number(revision),
+      added,
+      updated,
+      actor,
+    ]),
+    [
+      ['TraceCreated', 0, 0, null, null, null],
+      [MESSAGES_UPSERTED, 1, 3, 2, 0, 'ada'],
+      [MESSAGES_UPSERTED, 4, 5, 0, 1, 'bob'],
+      [MESSAGES_UPSERTED, 6, 6, 1, 0, 'bob'],
+    ],
+  )
+  assert.equal(JSON.parse(rows[1]!.data as string), counted.data)
+})
+
+test('an entry belongs to the namespace of its trace, also in a later batch', async () => {
+  const stream = `trace-${randomUUID()}`
+  const patch: AnyEvent = { type: 'TraceUpdated', data: { patch: [{ op: 'add', path: '/title', value: 'T' }] } }
+  const rows = await shown(
+    [
+      { stream, event: created },
+      { stream, event: patch },
+      { stream: `namespace-${namespaceId}`, event: { type: 'MemberRemoved', data: { userId: 'bob' } } },
+    ],
+    3,
+  )
+  assert.equal(
+    rows.map((row) => row.namespace_id),
+    [namespaceId, namespaceId, namespaceId],
+  )
+})
+
+test('codes of invites are masked, and addresses are left out', async () => {
+  const stream = `namespace-${namespaceId}`
+  const code = 'SECRETCODE'
+  const rows = await shown([
+    {
+      stream,
+      event: {
+        type: 'InviteCreated',
+        data: { code, invitedBy: 'ada', role: 'member', expiresAt: 1, email: 'bob@example.org' },
+      },
+    },
+    { stream, event: { type: 'MemberJoined', data: { userId: 'bob', role: 'member', code } } },
+    { stream, event: { type: 'InviteRevoked', data: { code } } },
+  ])
+  const text = rows.map(({ data }) => data).join()
+  assert.not.match(text, code)
+  assert.not.match(text, 'bob@example.org')
+  assert.is(text.split('SECR…').length, 4)
+})
+
+test('a run of new messages says where it begins, an update where it is and whether it moves the message', async () => {
+  const stream = `trace-${randomUUID()}`
+  const [one, two] = [
+    { stream, append: 'x', request: 'r1' },
+    { stream, append: 'x', request: 'r2' },
+  ]
+  const moved: AnyEvent = {
+    type: 'MessageUpdated',
+    data: { ...updated.data, patch: [{ op: 'add', path: '/order', value: 1 }] },
+  } as AnyEvent
+  const rows = await shown([
+    { stream, event: created },
+    { ...one, event: added(0) },
+    { ...one, event: added(1) },
+    { ...one, event: updated },
+    { ...one, event: added(2) },
+    { ...two, event: moved },
+    { ...two, event: counted },
+  ])
+  assert.equal(
+    rows.slice(1).map(({ ordinal, adds, updates, through }) => [ordinal, adds, updates, Number(through)]),
+    [
+      [0, '[[0,1,2],[2,4,1]]', '[[0,3,0]]', 6],
+      [null, null, '[[0,5,1]]', 6],
+    ],
+  )
+})
+
+test('a deletion leaves itself, and what is to be swept', async () => {
+  const stream = `trace-${randomUUID()}`
+  const model = await models.model()
+  const events = decodedEvents([
+    { stream, event: created },
+    { stream, event: added(0) },
+    { stream, event: deleted('t') },
+    { stream, event: created },
+  ])
+  await model.apply(events.slice(0, 1))
+  await model.apply(events.slice(1))
+  const [left] = await model.rows<{ before: bigint }>('select before from entry_leftovers')
+  const types = async () =>
+    (await model.rows<{ type: string }>('select type from entries order by position')).map(({ type }) => type)
+  assert.is(left!.before, 2n)
+  assert.equal(await types(), ['TraceCreated', 'TraceDeleted', 'TraceCreated'], 'what another batch has written')
+  const [{ schema }] = (await model.rows<{ schema: string }>('select current_schema() as schema')) as [
+    { schema: string },
+  ]
+  const client = {
+    query: async (text: string, values: unknown[]) => ({
+      rowCount: (await model.rows(`${text} returning 1`, values)).length,
+    }),
+  }
+  while (await sweepTimeline(client as never, schema)) continue
+  assert.equal(await types(), ['TraceDeleted', 'TraceCreated'])
+  assert.equal(await model.rows('select * from entry_leftovers'), [])
+  await model.close()
+})
+
+const LAST = { actor: 'bob' }
+const lives = (count: number): StreamEvent[] => {
+  const stream = `trace-${randomUUID()}`
+  const earlier: object[] = []
+  return Array.from({ length: count }, (_, i): StreamEvent[] => {
+    const data = {
+      externalId: 't',
+      namespaceId,
+      createdBy: 'ada',
+      createdAt: NOON,
+      messageCount: i,
+      earlier: earlier.slice(-20),
+    }
+    earlier.push({ createdAt: NOON, deletedAt: NOON + i, deletedBy: 'bob', messageCount: i })
+    return [
+      { stream, event: created },
+      { stream, event: { type: 'TraceDeleted', data } as AnyEvent, ...LAST, at: NOON + i },
+    ]
+  }).flat()
+}
+
+const told = "select at, actor, data from entries where type = 'TraceDeleted' order by position, place"
+
+test('deletions before the last are told of as the last one tells them, read at once, in parts, or after their erasure', async () => {
+  for (const count of [2, 3, 25]) {
+    const events = decodedEvents(lives(count))
+    const [inParts, atOnce, erased] = [await models.model(), await models.model(), await models.model()]
+    for (const event of events) await inParts.apply([event])
+    await atOnce.apply(events)
+    await erased.apply(events.slice(-1))
+    const rows = await inParts.rows<{ at: bigint; actor: string; data: string }>(told)
+    const least = Math.max(0, count - 21)
+    assert.equal(
+      rows.map(({ at }) => Number(at) - NOON),
+      Array.from({ length: count - least }, (_, i) => least + i),
+    )
+    assert.equal([...new Set(rows.map(({ actor }) => actor))], ['bob'])
+    assert.equal(JSON.parse(rows[0]!.data), { externalId: 't', createdAt: NOON, messageCount: least })
+    assert.equal(await atOnce.rows(told), rows)
+    assert.equal(await erased.rows(told), rows)
+    for (const model of [inParts, atOnce, erased]) await model.close()
+  }
+})
+
+test.run()

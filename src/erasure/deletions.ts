@@ -66,6 +66,8 @@ const pendingState = ({ position, pending }: ErasureState, event: RecordedEvent)
   return row && row.before >= event.revision ? { reason: row.reason, attempts: row.attempts } : undefined
 }
 
+const NOTHING_OF_ITS_OWN = { messageCount: undefined, pending: undefined }
+
 /**
  * All deletions that the log tells of, in its order; earlier ones of the same trace, whose own events are erased by now, before
  * the one that tells of them.
@@ -82,17 +84,17 @@ export async function* deletionsIn(
     const { data, at, actor, streamId: traceId } = decodeEvent(codec, event)
     const { externalId, namespaceId, messageCount } = data as Deleted
     const before = told.get(event.stream) ?? []
-    const all = endedBy(data as Deleted, at, actor?.userId).newest.filter(
-      ({ deletedAt }) => !before.includes(deletedAt),
-    )
-    for (const [i, { createdAt, deletedAt, deletedBy }] of all.entries()) {
+    const all = endedBy(data as Deleted, at, actor?.userId).newest
+    const shared = { traceId, externalId, namespaceId }
+    for (const [i, deletion] of all.entries()) {
       const isOwn = i === all.length - 1
-      yield {
-        ...{ traceId, externalId, namespaceId, createdAt, deletedAt, deletedBy },
-        messageCount: isOwn ? messageCount : undefined,
-        pending: isOwn ? pendingState(state, event) : undefined,
-      }
+      if (!isOwn && before.includes(deletion.deletedAt)) continue
+      const own = isOwn ? { messageCount, pending: pendingState(state, event) } : NOTHING_OF_ITS_OWN
+      yield { ...shared, ...deletion, deletedBy: deletion.deletedBy, ...own }
     }
-    told.set(event.stream, [...before, ...all.map(({ deletedAt }) => deletedAt)])
+    told.set(
+      event.stream,
+      all.map(({ deletedAt }) => deletedAt),
+    )
   }
 }

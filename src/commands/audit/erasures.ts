@@ -63,7 +63,7 @@ const toLine = (deleted: DeletedTrace, { users, slugs }: Names): string => {
   const state = pending ? 'pending' : 'done'
   const line = columns(secondsOf(deletedAt), state, `${messageCount ?? '?'}`, escapeControls(by), escapeControls(trace))
   if (pending?.reason === undefined) return line
-  return `${line}\n  not erased yet: ${escapeControls(pending.reason)} (${pending.attempts} failed attempts)`
+  return `${line}\n  not erased yet: ${escapeControls(pending.reason)} (failed attempts: ${pending.attempts})`
 }
 
 async function* pagesOf<T>(items: AsyncIterable<T>, size: number) {

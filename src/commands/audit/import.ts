@@ -16,7 +16,8 @@ refused: users and sessions are not in it. Broken off, also with Ctrl-C, another
 
 The target is what --to names, as \`tracebook log copy\` does, else EVENTSTORE_URL, else DATABASE_URL, else the
 PostgreSQL of DATA_DIR, which is started for it; there the service has to be stopped. Start the service on it
-afterwards: it builds the read models. The log is a new one, with another logId. Pictures of namespaces are not
+afterwards, with a log in EventStoreDB on an empty database: it builds the read models. The log is a new one, with
+another logId. Pictures of namespaces are not
 in a log: bring the table tracebook.avatars along.
 
 Exit codes:

@@ -57,8 +57,8 @@ const newBar = (label: string, err: NodeJS.WriteStream): Progress => {
     bar.update(percent, { events, ...measured(events, performance.now() - started, percent) })
   }
   const stop = () => {
+    if (!isStopped) bar.stop()
     isStopped = true
-    bar.stop()
   }
   return { advance, stop }
 }

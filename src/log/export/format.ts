@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { escapeControls } from '../../cli/escape.ts'
 import { isId } from '../../ids.ts'
 import type { RecordedEvent } from '../log.ts'
 
@@ -47,8 +48,11 @@ export const Trailer = z.object({
 })
 export type Trailer = z.infer<typeof Trailer>
 
-export const eventLine = ({ id, stream, revision, position, type, metadata, data }: RecordedEvent): string =>
-  `${JSON.stringify({ id, stream, revision: `${revision}`, position: `${position}`, type, metadata, data })}\n`
+/** Characters that would control a terminal are escapes: a reader of the JSON gets the same texts. */
+export const eventLine = ({ id, stream, revision, position, type, metadata, data }: RecordedEvent): string => {
+  const texts = { id, stream, revision: `${revision}`, position: `${position}`, type, metadata, data }
+  return `${escapeControls(JSON.stringify(texts))}\n`
+}
 
 export type Line =
   | { readonly is: 'header'; readonly header: Header }

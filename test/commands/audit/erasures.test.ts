@@ -100,10 +100,10 @@ test('says why a deletion cannot be erased', async (scene) => {
       await put(app, ada, 't')
       await holder.query(`begin; select from ${schema}.messages for update`)
       await remove(app, ada, 't')
-      await until(async () => (await listed(scene))[0]!.attempts === 1)
+      await until(async () => Number((await listed(scene))[0]!.attempts) > 0)
       const [{ state, reason }] = (await listed(scene)) as [Record<string, unknown>]
       assert.equal([state, reason], ['pending', 'PostgreSQL refuses it (55P03)'])
-      assert.match((await audit(scene)).out, 'not erased yet: PostgreSQL refuses it (55P03) (1 failed attempts)')
+      assert.match((await audit(scene)).out, /not erased yet: PostgreSQL refuses it \(55P03\) \(failed attempts: \d+\)/)
       await holder.query('rollback')
       await untilErased(scene)
     })

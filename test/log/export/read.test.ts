@@ -29,7 +29,7 @@ const eventsOf = (...sizes: number[]): RecordedEvent[] => {
       position: (position += 2n),
       type: 'Happened',
       metadata: JSON.stringify({ at: 1, schema: 1, append: { id: append, index, size } }),
-      data: '{"b":1e400, "a":"\\u0000\\ud800 ä 𝄞\\n"}',
+      data: '{"b":1e400, "a":"\\u0000\\ud800 ä 𝄞 \u009b\u202e\\n"}',
     }))
   })
 }
@@ -59,6 +59,7 @@ test('is read as it was written, whatever the texts hold', async () => {
   const file = readExport(path)
   assert.equal(await Array.fromAsync(file.events), events)
   assert.equal([file.count(), file.header(), file.trailer()!.events], [7, header, 7])
+  assert.not.match(await readFile(path, 'utf8'), /[\u009b\u202e]/)
   assert.equal((await checkExport(path)).last, events.at(-1))
   await write([])
   assert.is((await checkExport(path)).trailer.events, 0)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** The first 128 bits of the SHA-256 of a text, as 22 characters of base64url: safe in paths and file names. */
-export const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22)
+export const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22)

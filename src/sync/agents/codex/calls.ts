@@ -1,6 +1,7 @@
 import type { Part } from '../agent.ts'
 import { argsOf, argsOfJson } from '../support/args.ts'
 import { type Json, textOf } from '../support/json.ts'
+import { withoutBase64 } from '../support/media.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 import { outputText } from './content.ts'
 
@@ -39,6 +40,6 @@ export const resultPart = (payload: Json, calls: ToolCalls): Part => {
   const named = toolName === 'unknown' ? (textOf(payload['name']) ?? toolName) : toolName
   return {
     type: 'tool_result',
-    content: { callId, toolName: named, output: outputText(payload['output']), status: 'success' },
+    content: { callId, toolName: named, output: withoutBase64(outputText(payload['output'])), status: 'success' },
   }
 }

@@ -4,16 +4,14 @@ import { mediaPlaceholder } from '../support/media.ts'
 
 const TEXT_TYPES = ['input_text', 'output_text', 'text']
 
-const dataUrl = /^data:([^;,]*)(?:;[^,]*)?,/
+const dataUrl = /^data:([^;,]*)[;,]/
 
 /** The text that replaces an image; undefined without one (README, rule 3). */
 const imageText = ({ image_url: image }: Json): string | undefined => {
   const url = textOf(isObject(image) ? image['url'] : image)
   if (url === undefined) return undefined
-  const [prefix, mediaType] = dataUrl.exec(url.slice(0, 200)) ?? []
-  return prefix === undefined
-    ? mediaPlaceholder('image')
-    : mediaPlaceholder('image', mediaType, url.length - prefix.length)
+  const found = dataUrl.exec(url)
+  return found ? mediaPlaceholder('image', found[1], url.length - url.indexOf(',') - 1) : mediaPlaceholder('image')
 }
 
 /** The text of a content block; undefined for what has none, or is encrypted. */

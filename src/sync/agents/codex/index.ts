@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { objectsOf } from '../support/beginning.ts'
+import { noMessageIds } from '../support/external-ids.ts'
 import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
 import { isObject, type Json } from '../support/json.ts'
 import { objectLines } from '../support/lines.ts'
@@ -21,7 +22,7 @@ const readSession: ReadSessionFile = async (path, { size, onMalformed }) => {
   const meta: Meta = {}
   const outline = newOutline()
   const lines = noting(meta, objectLines(path, size, skipped.onMalformed))
-  for await (const message of messagesOf(lines, ownStart)) outline.note(message)
+  for await (const message of messagesOf(lines, ownStart, noMessageIds)) outline.note(message)
   const title = (await titlesNear(path)).get(sessionIdOf(path, meta)) ?? outline.title()
   return {
     externalId: externalIdOf(path, meta),

@@ -1,5 +1,5 @@
 import type { SessionMessage } from '../agent.ts'
-import { newMessageIds } from '../support/external-ids.ts'
+import { type MessageIds, newMessageIds } from '../support/external-ids.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { textPart } from '../support/parts.ts'
@@ -11,7 +11,7 @@ type Draft = Pick<SessionMessage, 'role' | 'parts'>
 /** The state of a reading. `model` is that of the last `turn_context`. */
 type Reading = {
   readonly calls: ToolCalls
-  readonly messageId: (wanted: unknown, text: string) => string
+  readonly messageId: MessageIds
   model?: string
 }
 
@@ -62,8 +62,12 @@ const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): 
 }
 
 /** The messages of a session, without those of the lines before `ownStart`, which are copies of its parent's (README, rule 9). */
-export async function* messagesOf(lines: AsyncIterable<ObjectLine>, ownStart: number): AsyncGenerator<SessionMessage> {
-  const reading: Reading = { calls: newToolCalls(), messageId: newMessageIds() }
+export async function* messagesOf(
+  lines: AsyncIterable<ObjectLine>,
+  ownStart: number,
+  messageId = newMessageIds(),
+): AsyncGenerator<SessionMessage> {
+  const reading: Reading = { calls: newToolCalls(), messageId }
   for await (const line of lines) {
     const message = readLine(reading, line)
     if (message && line.number >= ownStart) yield message

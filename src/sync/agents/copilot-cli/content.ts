@@ -2,7 +2,7 @@ import type { Part } from '../agent.ts'
 import { argsOfJson } from '../support/args.ts'
 import { blocksOf } from '../support/blocks.ts'
 import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
-import { mediaPlaceholder } from '../support/media.ts'
+import { mediaPlaceholder, withoutBase64 } from '../support/media.ts'
 import { textPart, thinkingPart } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 
@@ -62,7 +62,7 @@ export const resultPart = ({ toolCallId, success, result, error }: Json, calls: 
   type: 'tool_result',
   content: {
     ...calls.findForResult(toolCallId),
-    output: outputOf(isObject(result) ? result['content'] : result) ?? errorOf(error) ?? '',
+    output: withoutBase64(outputOf(isObject(result) ? result['content'] : result) ?? errorOf(error) ?? ''),
     status: success === false ? 'error' : 'success',
   },
 })

@@ -1,6 +1,6 @@
 import type { SessionMessage } from '../agent.ts'
-import { digest } from '../../digest.ts'
-import { isExternalId, newMessageIds } from '../support/external-ids.ts'
+import { isExternalId, type MessageIds, newMessageIds } from '../support/external-ids.ts'
+import { newHashedMap } from '../support/hashed-map.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { textPart } from '../support/parts.ts'
@@ -10,30 +10,23 @@ import { chosenModel } from './session.ts'
 
 type Draft = Pick<SessionMessage, 'role' | 'parts'>
 
-/** Adds a value; false when it was there before. */
-const addNew = (values: Set<string>, value: string): boolean => {
-  if (values.has(value)) return false
-  values.add(value)
-  return true
-}
-
 /** Tells whether thinking was not said since the last prompt (README, rule 4). */
 const newThoughts = () => {
-  const said = new Set<string>()
-  return { forget: () => said.clear(), isNew: (thinking: string): boolean => addNew(said, digest(thinking)) }
+  let said = newHashedMap()
+  return { forget: () => void (said = newHashedMap()), isNew: (thinking: string): boolean => said.add(thinking) }
 }
 
 /** Tells whether the event of a message was there before (README, rule 9). */
 const newRepetitions = () => {
-  const seen = new Set<string>()
-  return (id: unknown, text: string): boolean => typeof id === 'string' && !addNew(seen, `${text.length} ${id}`)
+  const seen = newHashedMap()
+  return (id: unknown, text: string): boolean => typeof id === 'string' && !seen.add(`${text.length} ${id}`)
 }
 
-const newReading = () => ({
+const newReading = (messageId: MessageIds) => ({
   calls: newToolCalls(),
   thoughts: newThoughts(),
   isRepetition: newRepetitions(),
-  messageId: newMessageIds(),
+  messageId,
   model: undefined as string | undefined,
 })
 type Reading = ReturnType<typeof newReading>
@@ -108,8 +101,11 @@ const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): 
 }
 
 /** The messages of a session. */
-export async function* messagesOf(lines: AsyncIterable<ObjectLine>): AsyncGenerator<SessionMessage> {
-  const reading = newReading()
+export async function* messagesOf(
+  lines: AsyncIterable<ObjectLine>,
+  messageId = newMessageIds(),
+): AsyncGenerator<SessionMessage> {
+  const reading = newReading(messageId)
   for await (const line of lines) {
     const message = readLine(reading, line)
     if (message) yield message

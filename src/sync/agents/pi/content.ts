@@ -2,7 +2,7 @@ import type { Part } from '../agent.ts'
 import { argsOfJson } from '../support/args.ts'
 import { blocksOf } from '../support/blocks.ts'
 import { type Json, textOf } from '../support/json.ts'
-import { mediaPlaceholder } from '../support/media.ts'
+import { mediaPlaceholder, withoutBase64 } from '../support/media.ts'
 import { textPart, thinkingPart } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 
@@ -52,7 +52,7 @@ export const resultPart = (message: Json, calls: ToolCalls): Part => {
     content: {
       callId: call.callId,
       toolName: textOf(message['toolName']) ?? call.toolName,
-      output: textsOf(message['content']).join('\n'),
+      output: withoutBase64(textsOf(message['content']).join('\n')),
       status: message['isError'] === true ? 'error' : 'success',
     },
   }

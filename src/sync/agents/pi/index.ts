@@ -20,18 +20,14 @@ const idInName = (path: string): string => {
 
 const readSession: ReadSessionFile = async (path, { size, onMalformed }) => {
   const skipped = countSkipped(onMalformed)
-  const { sessionId, projectPath, title, model, isOnPath } = await readOutline(
-    objectLines(path, size, skipped.onMalformed),
-  )
+  const again = () => objectLines(path, size, () => {})
+  const lines = objectLines(path, size, skipped.onMalformed)
+  const { sessionId, projectPath, title, model, isOnPath } = await readOutline(lines, again)
   return {
     externalId: traceIdOf(sessionId ?? idInName(path)),
     trace: traceFieldsOf(id, { title, projectPath, model }),
     skippedLines: skipped.lines,
-    messages: () =>
-      messagesOf(
-        objectLines(path, size, () => {}),
-        isOnPath,
-      ),
+    messages: () => messagesOf(again(), isOnPath),
   }
 }
 

@@ -51,9 +51,10 @@ const timeOf = (json: Json): { readonly timestamp?: number } => {
 }
 
 /** Reads the entries of a session, one after the other; undefined for one that is no message. */
-export const newEntryReader = (): ((line: ObjectLine) => SessionMessage | undefined) => {
+export const newEntryReader = (
+  lineId: (text: string) => string,
+): ((line: ObjectLine) => SessionMessage | undefined) => {
   const calls = newToolCalls()
-  const lineId = newLineIds()
   return ({ json, text, number: order }) => {
     let id = isExternalId(json['id']) ? json['id'] : undefined
     const messageId = () => (id ??= lineId(text))
@@ -70,7 +71,7 @@ export async function* messagesOf(
   lines: AsyncIterable<ObjectLine>,
   isOnPath: (line: number) => boolean,
 ): AsyncGenerator<SessionMessage> {
-  const read = newEntryReader()
+  const read = newEntryReader(newLineIds())
   for await (const line of lines) {
     const message = isOnPath(line.number) ? read(line) : undefined
     if (message) yield message

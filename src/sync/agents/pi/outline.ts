@@ -1,9 +1,10 @@
-import type { SessionMessage } from '../agent.ts'
+import { noMessageIds } from '../support/external-ids.ts'
 import { textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { count, mostFrequent } from '../support/most-frequent.ts'
-import { storedTitle, titleOf } from '../support/title.ts'
-import { newEntryReader } from './messages.ts'
+import { newOutline } from '../support/outline.ts'
+import { storedTitle } from '../support/title.ts'
+import { messagesOf, newEntryReader } from './messages.ts'
 import { newTree } from './path.ts'
 
 /** The result of the first reading. */
@@ -15,29 +16,45 @@ type Outline = {
   readonly isOnPath: (line: number) => boolean
 }
 
-/** The models and prompts of all branches, by line: which of them count is known at the end only. */
-const newNotes = () => {
-  const models = new Map<number, string>()
-  const prompts = new Map<number, string>()
+/** The model of each entry, of all branches: which of them count is known at the end only. */
+const newModels = () => {
+  const names = new Map<string, number>()
+  const lines: number[] = []
+  const models: number[] = []
   return {
-    add: ({ role, model, order, parts }: SessionMessage): void => {
-      if (model !== undefined) models.set(order, model)
-      const text = role === 'user' ? parts.find(({ type }) => type === 'text') : undefined
-      if (text?.type === 'text') prompts.set(order, titleOf(text.content.text))
+    add: (line: number, model: string): void => {
+      if (!names.has(model)) names.set(model, names.size)
+      lines.push(line)
+      models.push(names.get(model)!)
     },
-    model: (isOnPath: Outline['isOnPath']): string | undefined => {
+    mostFrequent: (isOnPath: Outline['isOnPath']): string | undefined => {
       const counts = new Map<string, number>()
-      for (const [line, model] of models) if (isOnPath(line)) count(counts, model)
+      const all = [...names.keys()]
+      for (const [index, line] of lines.entries()) if (isOnPath(line)) count(counts, all[models[index]!]!)
       return mostFrequent(counts)
     },
-    prompt: (isOnPath: Outline['isOnPath']): string | undefined =>
-      prompts.entries().find(([line]) => isOnPath(line))?.[1],
   }
 }
 
-/** Reads all `lines` once: the header, the path, and what the trace's fields are made of (README, rules 1, 2 and 9). */
-export const readOutline = async (lines: AsyncIterable<ObjectLine>): Promise<Outline> => {
-  const [tree, notes, read] = [newTree(), newNotes(), newEntryReader()]
+/** The first prompt of the path: the file is read again until it comes. */
+const firstPrompt = async (lines: AsyncIterable<ObjectLine>, isOnPath: Outline['isOnPath']) => {
+  const outline = newOutline()
+  for await (const message of messagesOf(lines, isOnPath)) {
+    outline.note(message)
+    if (outline.title() !== undefined) break
+  }
+  return outline.title()
+}
+
+/**
+ * Reads all `lines` once: the header, the path, and what the trace's fields are made of (README, rules 1, 2 and 9). `again` gives
+ * the lines a second time.
+ */
+export const readOutline = async (
+  lines: AsyncIterable<ObjectLine>,
+  again: () => AsyncIterable<ObjectLine>,
+): Promise<Outline> => {
+  const [tree, models] = [newTree(), newModels()]
   let header: ObjectLine['json'] | undefined
   let name: string | undefined
   for await (const line of lines) {
@@ -48,16 +65,15 @@ export const readOutline = async (lines: AsyncIterable<ObjectLine>): Promise<Out
     }
     tree.add(json, number)
     if (json['type'] === 'session_info') name = storedTitle(json['name']) ?? name
-    const message = read(line)
-    if (message) notes.add(message)
+    const model = newEntryReader(noMessageIds)(line)?.model
+    if (model !== undefined) models.add(number, model)
   }
-  const path = tree.path()
-  const isOnPath = (line: number) => path[line] === 1
+  const isOnPath = tree.path()
   return {
     sessionId: textOf(header?.['id']),
     projectPath: textOf(header?.['cwd']),
-    title: name ?? notes.prompt(isOnPath),
-    model: notes.model(isOnPath),
+    title: name ?? (await firstPrompt(again(), isOnPath)),
+    model: models.mostFrequent(isOnPath),
     isOnPath,
   }
 }

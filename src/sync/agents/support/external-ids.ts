@@ -1,4 +1,5 @@
 import { digest } from '../../digest.ts'
+import { newHashedMap } from './hashed-map.ts'
 
 const MAX_LENGTH = 1_024
 
@@ -20,28 +21,36 @@ export const traceIdOf = (id: string): string => (isExternalId(id) ? id : `sessi
  * the same each time the file is read.
  */
 export const newLineIds = (): ((text: string) => string) => {
-  const counts = new Map<string, number>()
+  const seen = newHashedMap()
+  const repetitions = new Map<string, number>()
   return (text) => {
     const hash = digest(text)
-    const count = (counts.get(hash) ?? 0) + 1
-    counts.set(hash, count)
-    return count === 1 ? `line-${hash}` : `line-${hash}-${count}`
+    if (seen.add(hash)) return `line-${hash}`
+    const count = (repetitions.get(hash) ?? 1) + 1
+    repetitions.set(hash, count)
+    return `line-${hash}-${count}`
   }
 }
+
+/** Gives the id of a message, of the one that its agent has given it and the text of its line. */
+export type MessageIds = (wanted: unknown, text: string) => string
+
+/** For a first reading, of which no ids are needed. */
+export const noMessageIds = (): string => ''
 
 /**
  * Makes the id of each message that an agent has given an unusable one, or the same as another: the second `x` is `x-2`; a
  * line without an id gets one of its text. Files that are only appended to give the same ids each time.
  */
-export const newMessageIds = (): ((wanted: unknown, text: string) => string) => {
+export const newMessageIds = (): MessageIds => {
   const lineId = newLineIds()
-  const used = new Set<string>()
+  const used = newHashedMap()
   const repetitions = new Map<string, number>()
   const unused = (id: string): string => {
-    if (!used.has(id)) return id
+    if (used.get(id) === undefined) return id
     const stem = id.length > MAX_LENGTH / 2 ? digest(id) : id
     let number = repetitions.get(id) ?? 2
-    while (used.has(`${stem}-${number}`)) number++
+    while (used.get(`${stem}-${number}`) !== undefined) number++
     repetitions.set(id, number + 1)
     return `${stem}-${number}`
   }

@@ -20,6 +20,13 @@ const ofUrl = (remote: string): string | undefined => {
   return `${start}${user}${rest.replace(/[?#].*$/s, '')}`
 }
 
+/** An address such as `user:password@host:path`, without its user when there is a password. */
+const ofScp = (remote: string): string => {
+  const [authority = ''] = remote.split(/[\\/]/, 1)
+  const end = authority.lastIndexOf('@')
+  return authority.slice(0, Math.max(end, 0)).includes(':') ? remote.slice(end + 1) : remote
+}
+
 /**
  * The address of a git remote without credentials: no password, no query, and over HTTP no user. Undefined for an address
  * that cannot be parsed, because it could not be said where in it a password is.
@@ -27,5 +34,5 @@ const ofUrl = (remote: string): string | undefined => {
 export const withoutCredentials = (remote: string): string | undefined => {
   const trimmed = remote.trim()
   if (scheme.test(trimmed)) return ofUrl(trimmed)
-  return trimmed.replace(/^[^/\\@:]*:[^/\\]*@/, '') || undefined
+  return ofScp(trimmed) || undefined
 }

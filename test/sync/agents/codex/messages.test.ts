@@ -142,6 +142,21 @@ test('thinking is the summary only, in one part; nothing encrypted leaves (rule 
   assert.is(result?.type === 'tool_result' && result.content.output, 'plain')
 })
 
+test('binary content in the text of a result never leaves', async () => {
+  const data = 'A'.repeat(415_032)
+  const resultOf = async (value: unknown) => {
+    const [part] = await parts(output(value))
+    return part?.type === 'tool_result' && part.content.output
+  }
+  assert.is(await resultOf(`see ${image}, ok`), 'see [data image/png 415 kB], ok')
+  const mcp = { type: 'image', data, mimeType: 'image/png' }
+  const placed = '{"type":"image","data":"[data 415 kB]","mimeType":"image/png"}'
+  assert.is(await resultOf(JSON.stringify([mcp])), `[${placed}]`)
+  assert.is(await resultOf(JSON.stringify({ text: JSON.stringify(mcp) })), JSON.stringify({ text: placed }))
+  const short = 'data:text/plain;base64,SGk= {"data":"SGk="}'
+  assert.is(await resultOf(short), short)
+})
+
 const argsOf = async (fields: Record<string, unknown>) => {
   const [part] = await parts(call(fields))
   return part?.type === 'tool_call' ? part.content.args : undefined

@@ -6,6 +6,8 @@ export type NextValue = {
   readonly frame: Buffer
   /** Called when the frame is on its way. */
   readonly onSending: () => void
+  /** Whether the client may still read it. */
+  readonly mayGoOn: () => boolean
   /** Called when the client has it. */
   readonly onSent: () => void
 }
@@ -89,6 +91,7 @@ export const newClientSubscriptions = (options: ClientSubscriptionsOptions): Cli
       one.sent = digest
       one.goesOn = answer.next !== undefined
     },
+    mayGoOn: () => live.mayStillBeRead(seen),
     onSent: () => {
       if (answer.next && isPresent(one)) follow(one, answer.next, answer.hasMore ? undefined : seen)
     },

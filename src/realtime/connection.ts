@@ -75,7 +75,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
       const text = control.shift()
       if (text !== undefined) return void sender.send(Buffer.from(text))
       const next = subscriptions.next()
-      if (!next || !sender.send(next.frame, next.onSent)) return
+      if (!next || !sender.send(next.frame, next)) return
       next.onSending()
       onPush()
     }

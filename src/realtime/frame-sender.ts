@@ -5,15 +5,22 @@ import type { Flow } from './flow.ts'
 /** Sends frames to one client, one at a time. */
 export type FrameSender = {
   /**
-   * Sends a frame, unless the flow has no room for it: then the answer is false, and `resume` is called later. `sent` is
-   * called once the system has all of it. Not to be called while a frame is being sent.
+   * Sends a frame, unless the flow has no room for it: then the answer is false, and `resume` is called later. Not to be
+   * called while a frame is being sent.
    */
-  send(frame: Buffer, sent?: () => void): boolean
+  send(frame: Buffer, hooks?: SendHooks): boolean
   isSending(): boolean
   /** Undefined while nothing is being sent. */
   progress(): Progress | undefined
   /** The connection is closed: nothing is waited for any more. */
   end(): void
+}
+
+export type SendHooks = {
+  /** Asked before each fragment but the first; where it is false, the connection is cut off. */
+  readonly mayGoOn?: () => boolean
+  /** Called once the system has all of it. */
+  readonly onSent?: () => void
 }
 
 /** A longer frame goes as fragments of this length: each that the system takes shows that the client goes on reading. */
@@ -30,26 +37,27 @@ export const newFrameSender = (socket: WebSocket, flow: Flow, resume: () => void
     flow.giveBack(frame)
   }
 
-  const sendFrom = (start: number, frame: Buffer, sent: () => void) => {
+  const sendFrom = (start: number, frame: Buffer, hooks: SendHooks) => {
     const end = start + FRAGMENT_BYTES
     const fin = end >= frame.length
     socket.send(frame.subarray(start, end), { binary: false, fin }, (error) => {
       if (sending === undefined) return
       if (error) return finish()
-      if (fin) return sent()
+      if (fin) {
+        finish()
+        hooks.onSent?.()
+        return resume()
+      }
+      if (hooks.mayGoOn?.() === false) return socket.terminate()
       sending = { frame, progress: taken(sending.progress, end) }
-      sendFrom(end, frame, sent)
+      sendFrom(end, frame, hooks)
     })
   }
 
-  const send: FrameSender['send'] = (frame, sent) => {
+  const send: FrameSender['send'] = (frame, hooks = {}) => {
     if (!flow.take(frame, resume)) return false
     sending = { frame, progress: newProgress() }
-    sendFrom(0, frame, () => {
-      finish()
-      sent?.()
-      resume()
-    })
+    sendFrom(0, frame, hooks)
     return true
   }
 

@@ -1,7 +1,7 @@
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { isId } from '../ids.ts'
 import { newGate } from '../gate.ts'
-import { type LiveQuery, newLiveQuery } from './live-query.ts'
+import { type LiveQuery, isExpired, newLiveQuery } from './live-query.ts'
 
 /** What a query gives: its value as JSON text, and what it was made of. */
 export type Answer = {
@@ -62,6 +62,8 @@ export type Subscription = {
 export type LiveQueries = {
   /** With `seen` the first answer comes with the first change after it. */
   watch(query: Query, subscriber: Subscriber, seen?: Seen): Subscription
+  /** False once a right to read an answer has been lost, or that is not known: what is on its way of it has to stop. */
+  mayStillBeRead(seen: Seen): boolean
   /** Takes note of an event. Called for every event before its write is answered. */
   observe(event: Change): void
   /** Asks everything again: at a position something has happened that this node does not understand. */
@@ -174,6 +176,12 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
   const watch: LiveQueries['watch'] = (query, subscriber, seen) =>
     (queries.get(query.key) ?? create(query)).join(subscriber, seen)
 
+  const mayStillBeRead: LiveQueries['mayStillBeRead'] = (seen) =>
+    options.isCurrent() &&
+    seen.epoch === epoch &&
+    !isExpired(seen) &&
+    losses.since(seen.position, about(new Set(seen.topics))) === 'unchanged'
+
   const observe: LiveQueries['observe'] = ({ position, topics, ends }) => {
     const isLoss = ends !== undefined
     changes.note(position, topics)
@@ -206,5 +214,5 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
     return { queries: queries.size, subscriptions, kept: keptInAll }
   }
 
-  return { watch, observe, clear, restart, counts }
+  return { watch, mayStillBeRead, observe, clear, restart, counts }
 }

@@ -59,7 +59,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 
 const cpuMs = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000
 
-const isExpired = ({ expiresAt }: Pick<Seen, 'expiresAt'>) => expiresAt !== undefined && expiresAt <= Date.now()
+/** Whether the right to see an answer has ended by the clock. */
+export const isExpired = ({ expiresAt }: Pick<Seen, 'expiresAt'>) => expiresAt !== undefined && expiresAt <= Date.now()
 
 export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery => {
   const {

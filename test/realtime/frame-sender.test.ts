@@ -51,7 +51,7 @@ test('a reader that takes little by little makes progress, and gets the whole fr
     const sender = newFrameSender(server, newFlow(), () => (resumed += 1))
     client.pause()
     let sent = 0
-    assert.ok(sender.send(Buffer.from(`x${text}`), () => (sent += 1)))
+    assert.ok(sender.send(Buffer.from(`x${text}`), { onSent: () => (sent += 1) }))
     for (let i = 0; i < 5; i++) {
       const before = sender.progress()!
       while (sender.progress()!.takenBytes === before.takenBytes) await takeLittle(client)
@@ -63,6 +63,21 @@ test('a reader that takes little by little makes progress, and gets the whole fr
     assert.ok(!isBinary && data.toString() === `x${text}`)
     await until(() => sent === 1 && resumed === 1)
     assert.equal([sender.isSending(), sender.progress()], [false, undefined])
+  }))
+
+test('a frame that may not be read any more is not sent to its end', () =>
+  connected(async ({ server, client }) => {
+    let [isAllowed, received] = [true, 0]
+    client.on('message', () => (received += 1))
+    const sender = newFrameSender(server, newFlow(), () => {})
+    server.once('close', sender.end)
+    client.pause()
+    assert.ok(sender.send(Buffer.from(text), { mayGoOn: () => isAllowed }))
+    isAllowed = false
+    const closed = once(client, 'close')
+    client.resume()
+    await closed
+    assert.equal([received, sender.isSending()], [0, false])
   }))
 
 test('what a client that has gone was being sent leaves room for others', () =>

@@ -164,6 +164,23 @@ test('what was read before a right was lost is not sent', async () => {
   assert.equal(values, ['null'])
 })
 
+test('what is on its way may be read on until a right is lost, whatever else happens', async () => {
+  const { live, write, queryOf, show } = newWorld()
+  write('a', { value: 1 })
+  show()
+  let seen: Seen | undefined
+  const subscription = live.watch(queryOf('a'), {
+    changed: () => (seen ??= subscription.current()?.seen),
+    failed: () => {},
+  })
+  await until(() => seen)
+  write('a', { value: 2 })
+  write('b', { isHidden: true })
+  assert.ok(live.mayStillBeRead(seen!))
+  write('a', { isHidden: true })
+  assert.not(live.mayStillBeRead(seen!))
+})
+
 test('what was not taken yet cannot be taken any more when a right is lost, and by nothing else', async () => {
   const { write, watch, show } = newWorld()
   write('a', { value: 1 })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from './config.ts'
+import { exportRoute } from './export/routes.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { inviteRoutes } from './namespace/invite-routes.ts'
 import { modelRoutes } from './models/routes.ts'
@@ -104,6 +105,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       traceRoutes,
       messageRoutes,
       namespaceTracesRoute,
+      exportRoute,
       feedRoutes,
       realtimeRoutes,
       modelRoutes,

@@ -552,6 +552,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/traces/{externalId}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a trace with its messages as a file
+         * @description Who may read the trace may export it. An attachment named after its title: Markdown, a page of HTML without scripts and references to anything outside, or JSON (`{"trace", "messages"}`, without the envelope). It is streamed; when the trace is deleted, changed or no longer readable meanwhile, the transfer breaks off. Errors: `invalid_request` (400) for a format that is missing or unknown; `unauthorized` (401) without a token for a trace that is not public; `not_found` (404), also for a namespace that is not there.
+         */
+        get: operations["getTraceExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/feed": {
         parameters: {
             query?: never;
@@ -6101,6 +6121,108 @@ export interface operations {
             };
             /** @description The request is not valid: `invalid_request` */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTraceExport: {
+        parameters: {
+            query: {
+                /**
+                 * @description What the file is: `json` is the trace and its messages exactly as they are stored, for `tracebook import`; `md` and `html` are for people
+                 * @example md
+                 */
+                format: "md" | "html" | "json";
+                /**
+                 * @description The slug of a namespace: only a trace of this one is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
+                externalId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": string;
+                    "text/html": string;
+                    "application/json": string;
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

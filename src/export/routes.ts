@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Caller } from '../http/caller.ts'
 import { ErrorBody } from '../http/errors.ts'
-import { notFound } from '../http/http-error.ts'
+import { invalid, notFound } from '../http/http-error.ts'
 import { Key } from '../http/keys.ts'
 import type { Reader } from '../http/long-list.ts'
 import { assertMayRead } from '../trace/policy.ts'
@@ -27,6 +27,8 @@ const Query = z.object({
     .string()
     .meta({ description: 'The slug of a namespace: only a trace of this one is meant', examples: ['my-team'] })
     .optional(),
+  revision: z.string().meta({ description: 'The past cannot be exported yet: refused' }).optional(),
+  at: z.string().meta({ description: 'The past cannot be exported yet: refused' }).optional(),
 })
 
 const types: Readonly<Record<Format, string>> = {
@@ -101,12 +103,14 @@ export const exportRoute = (app: FastifyInstance, { reads, models, streams }: Se
     },
     async ({ caller, params, query }, reply) => {
       const { format, namespace } = query
+      for (const past of ['revision', 'at'] as const)
+        if (query[past] !== undefined) throw invalid(past, 'the past cannot be exported yet')
       const hit = await find(params.externalId, { format, namespace }, caller)
       const trace = await traceDetail(reads, hit.id)
       if (!trace) throw notFound()
       assertMayRead(trace, memberOf(caller, hit))
       const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
-      // The past of a trace is another source: for `revision` and `at`, after a check of who may see history.
+      // The past of a trace will be another source, for `revision` and `at`, after a check of who may see history.
       const source = presentSource({ reads, models }, trace)
       return send(reply, format, source, reader, trace.incarnation)
     },

@@ -28,7 +28,9 @@ const structureOf = (text: string): string[] =>
     .flatMap((token) =>
       [token, ...(token.children ?? [])]
         .filter(({ type }) => STRUCTURE.has(type))
-        .map(({ type, tag, content }) => (type.startsWith('html') ? content.trim() : `${type} ${tag}`)),
+        .map(({ type, tag, content }) =>
+          type.startsWith('html') ? String(content.match(/<[^ >]*/g)) : `${type} ${tag}`,
+        ),
     )
 
 const ESCAPED = /\\[!-/:-@[-`{-~]/g

@@ -98,7 +98,16 @@ test('who may read the trace may export it', async () => {
 
 test('a format that is missing or unknown is refused', async () => {
   const url = await newTrace({})
-  for (const query of ['', '?format=', '?format=pdf', '?format=JSON', '?format=__proto__', '?format=md&format=html'])
+  for (const query of [
+    '',
+    '?format=',
+    '?format=pdf',
+    '?format=JSON',
+    '?format=__proto__',
+    '?format=md&format=html',
+    '?format=md&revision=1',
+    '?format=md&at=1',
+  ])
     assert.is((await get(`${url}/export${query}`, owner.token)).statusCode, 400, query)
 })
 

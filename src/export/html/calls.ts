@@ -2,7 +2,7 @@ import type { Detail, Field } from '../transcript/calls.ts'
 import { viewOf } from '../transcript/calls.ts'
 import type { DiffLine } from '../transcript/diff.ts'
 import type { Result } from '../transcript/message.ts'
-import { isLong, slices } from '../transcript/slices.ts'
+import { countLines, linesText, slices } from '../transcript/slices.ts'
 import { readTerminal } from '../transcript/terminal.ts'
 import type { Answered } from '../transcript/turns.ts'
 import { visibleLine } from '../transcript/visible.ts'
@@ -58,12 +58,13 @@ function* terminal(text: string): Generator<Html, void> {
   yield markup`</pre>`
 }
 
-/** What a tool gave; closed when it is long. `of` names a tool whose call is not above. */
+/** What a tool gave; closed when it is long or empty. `of` names a tool whose call is not above. */
 export function* result({ output, failed }: Pick<Result, 'output' | 'failed'>, of = none): Generator<Html, void> {
-  const title = markup`<summary><b>${failed ? 'Failed' : 'Result'}</b>${of}</summary>`
-  yield isLong(output, MOST_LINES_OPEN, MOST_CHARACTERS_OPEN)
-    ? markup`<details class="result${failed ? ' failed' : ''}">${title}`
-    : markup`<details class="result${failed ? ' failed' : ''}" open>${title}`
+  const isClosed = output === '' || output.length > MOST_CHARACTERS_OPEN || countLines(output) > MOST_LINES_OPEN
+  yield isClosed
+    ? markup`<details class="result${failed ? ' failed' : ''}">`
+    : markup`<details class="result${failed ? ' failed' : ''}" open>`
+  yield markup`<summary><b>${failed ? 'Failed' : 'Result'}</b>${of} <span>${linesText(output)}</span></summary>`
   yield* terminal(output)
   yield markup`</details>`
 }

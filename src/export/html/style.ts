@@ -265,6 +265,9 @@ export const style = css`
   summary b {
     font-weight: 600;
   }
+  summary span {
+    margin-inline-start: 0.35rem;
+  }
   .thinking {
     margin: 0 0 0.85rem;
     padding-inline-start: 0.9rem;

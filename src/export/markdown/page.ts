@@ -4,7 +4,7 @@ import type { DiffLine } from '../transcript/diff.ts'
 import type { Head } from '../transcript/head.ts'
 import type { Result } from '../transcript/message.ts'
 import { readProse } from '../transcript/prose.ts'
-import { slices } from '../transcript/slices.ts'
+import { linesText, slices } from '../transcript/slices.ts'
 import { readTerminal } from '../transcript/terminal.ts'
 import { timeText } from '../transcript/times.ts'
 import type { Answered, Shown, Turn } from '../transcript/turns.ts'
@@ -47,7 +47,8 @@ function* detail(one: Detail): Generator<string, void> {
 }
 
 function* result({ output, failed }: Result, of: string): Generator<string, void> {
-  yield `${of}<details>\n<summary>${failed ? 'Failed' : 'Result'}</summary>\n\n`
+  const title = [failed ? 'Failed' : 'Result', linesText(output)].filter((word) => word !== '').join(', ')
+  yield `${of}<details>\n<summary>${title}</summary>\n\n`
   yield* fenced(() => outputText(output), '')
   yield '</details>\n\n'
 }

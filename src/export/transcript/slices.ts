@@ -26,10 +26,23 @@ export const longestRun = (text: string, character: string): number => {
   return longest
 }
 
-/** Whether a text has more lines, or more characters, than are shown without a click. */
-export const isLong = (text: string, mostLines: number, mostCharacters: number): boolean => {
-  if (text.length > mostCharacters) return true
-  let lines = 1
-  for (let at = text.indexOf('\n'); at >= 0 && lines <= mostLines; at = text.indexOf('\n', at + 1)) lines += 1
-  return lines > mostLines
+const MOST_COUNTED = 10_000
+
+/** How many lines a text has; one that has very many is not counted to its end. */
+export const countLines = (text: string): number => {
+  let lines = text === '' ? 0 : 1
+  for (
+    let at = text.indexOf('\n');
+    at >= 0 && at < text.length - 1 && lines < MOST_COUNTED;
+    at = text.indexOf('\n', at + 1)
+  )
+    lines += 1
+  return lines
+}
+
+/** The same in words: `312 lines`; nothing for a single line. */
+export const linesText = (text: string): string => {
+  const lines = countLines(text)
+  if (lines === 0) return 'empty'
+  return lines === 1 ? '' : `${lines.toLocaleString('en')}${lines === MOST_COUNTED ? ' or more' : ''} lines`
 }

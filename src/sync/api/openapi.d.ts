@@ -6188,6 +6188,10 @@ export interface operations {
                  * @example my-team
                  */
                 namespace?: string;
+                /** @description The past cannot be exported yet: refused */
+                revision?: string;
+                /** @description The past cannot be exported yet: refused */
+                at?: string;
             };
             header?: never;
             path: {

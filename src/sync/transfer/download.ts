@@ -39,7 +39,11 @@ const refusal = async (response: Response) => {
 const request = async ({ server, path, token }: Download, signal: AbortSignal): Promise<Response> => {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const response = await fetch(`${server}${path}`, { redirect: 'manual', headers, signal })
-  if (response.status === 200) return response
+  if (response.status === 200) {
+    if (response.headers.get('content-disposition')?.startsWith('attachment')) return response
+    await response.body?.cancel()
+    throw new RequestFailed(`${server}: it does not answer like Tracebook`, { status: 200 })
+  }
   const refused = await refusal(response)
   await responseData(server, async () => refused) // throws what it says
   return response

@@ -27,8 +27,14 @@ const Query = z.object({
     .string()
     .meta({ description: 'The slug of a namespace: only a trace of this one is meant', examples: ['my-team'] })
     .optional(),
-  revision: z.string().meta({ description: 'The past cannot be exported yet: refused' }).optional(),
-  at: z.string().meta({ description: 'The past cannot be exported yet: refused' }).optional(),
+  revision: z
+    .string()
+    .meta({ description: 'The past cannot be exported yet: refused', examples: ['12'] })
+    .optional(),
+  at: z
+    .string()
+    .meta({ description: 'The past cannot be exported yet: refused', examples: ['1767366245000'] })
+    .optional(),
 })
 
 const types: Readonly<Record<Format, string>> = {

@@ -6188,9 +6188,15 @@ export interface operations {
                  * @example my-team
                  */
                 namespace?: string;
-                /** @description The past cannot be exported yet: refused */
+                /**
+                 * @description The past cannot be exported yet: refused
+                 * @example 12
+                 */
                 revision?: string;
-                /** @description The past cannot be exported yet: refused */
+                /**
+                 * @description The past cannot be exported yet: refused
+                 * @example 1767366245000
+                 */
                 at?: string;
             };
             header?: never;

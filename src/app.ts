@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from './config.ts'
+import { exportRoute } from './export/routes.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { diffRoute } from './history/diff-route.ts'
 import { eventRoutes } from './history/event-routes.ts'
@@ -110,6 +111,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       timelineRoutes,
       eventRoutes,
       diffRoute,
+      exportRoute,
       feedRoutes,
       realtimeRoutes,
       modelRoutes,

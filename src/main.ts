@@ -11,6 +11,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   login: async () => (await import('./commands/login.ts')).loginCommand(),
   sync: async () => (await import('./commands/sync.ts')).syncCommand(),
   tail: async () => (await import('./commands/tail.ts')).tailCommand(),
+  export: async () => (await import('./commands/export.ts')).exportCommand(),
+  import: async () => (await import('./commands/import.ts')).importCommand(),
   models: async () => (await import('./commands/models.ts')).modelsCommand(),
   rebuild: async () => (await import('./commands/rebuild.ts')).rebuildCommand(),
   log: async () => (await import('./commands/log.ts')).logCommand(),

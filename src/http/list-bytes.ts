@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { RecentChanges } from '../engine/recent-changes.ts'
 import { BrokenOff, type EndsReading, type LongList, type Page, type Pages } from './long-list.ts'
 import { newPieces } from './pieces.ts'
@@ -10,6 +11,19 @@ export type ListBytesOptions = {
   readonly losses: RecentChanges<EndsReading>
   /** Bounds how many pages are read from the database at the same time. */
   readonly turns: Semaphore
+}
+
+/** For how many milliseconds pieces are made before other work gets a turn. */
+const TURN_MS = 8
+
+/** Gives other work a turn where this has taken its own. */
+const newTurns = () => {
+  let since = performance.now()
+  return async () => {
+    if (performance.now() - since < TURN_MS) return
+    await setImmediate()
+    since = performance.now()
+  }
 }
 
 /** @throws BrokenOff when the list has been broken off, or its reader has gone */
@@ -50,7 +64,9 @@ export const openBytes = async <Row>(
   }
 
   async function* bytes(first: Page<Row> | void) {
-    const pieces = newPieces(list.before)
+    const { before } = list
+    const pieces = newPieces(typeof before === 'string' ? before : before())
+    const takeTurn = newTurns()
     /** Takes the joined rows for sending, and records which traces they show. */
     const release = async (end?: string) => {
       const piece = pieces.take(end)
@@ -60,16 +76,28 @@ export const openBytes = async <Row>(
       assertGoesOn(reading)
       return piece.bytes
     }
+    /** Adds texts as they are made. Nothing more is made for a reader that may not read it. */
+    async function* append(texts: Iterable<string>) {
+      for (const text of texts) {
+        pieces.append(text)
+        if (pieces.isFull()) yield await release()
+        await takeTurn()
+        assertGoesOn(reading)
+      }
+    }
     for (let page = first; page; page = list.isFull?.() ? undefined : await nextPage()) {
       for (const row of page.rows) {
         if (isGone(row, page.position)) continue
         const text = list.toText(row)
-        if (text !== undefined) pieces.add(text, list.traceIdOf?.(row))
+        if (typeof text === 'object') yield* append(text)
+        else if (text !== undefined) pieces.add(text, list.traceIdOf?.(row))
         if (pieces.isFull()) yield await release()
       }
       if (!pieces.isEmpty()) yield await release()
     }
-    yield await release(list.after())
+    const after = list.after()
+    if (typeof after === 'object') yield* append(after)
+    yield await release(typeof after === 'string' ? after : '')
   }
 
   const first = await nextPage()

@@ -29,7 +29,7 @@ export type Page<Row> = {
 /** @throws BrokenOff when the remaining rows do not match those that were sent */
 export type Pages<Row> = AsyncIterator<Page<Row>, void>
 
-/** A list that is too long for one query: pages, each of them a short query, are joined to one JSON answer. */
+/** A list that is too long for one query: pages, each of them a short query, are joined to one answer. */
 export type LongList<Row> = {
   readonly reader: Reader
   /** The checkpoint of a snapshot in which the reader has the right to read. @throws 401, 404, Unavailable */
@@ -37,15 +37,20 @@ export type LongList<Row> = {
   /** About how many characters a page holds. */
   readonly pageWeight: number
   pages(): Pages<Row>
-  /** The answer: `before`, the rows with commas between, `after`. */
-  readonly before: string
-  /** Undefined leaves a row out. */
-  toText(row: Row): string | undefined
+  /** The answer: `before`, the rows with commas between, `after`. A function is called when the first page is there. */
+  readonly before: string | (() => string)
+  /**
+   * Undefined leaves a row out. Several texts are added without commas, and made one after the other, so that other work gets a
+   * turn between two of them.
+   */
+  toText(row: Row): string | Iterable<string> | undefined
+  /** Headers of the answer, its content type among them where it is not JSON. Called when the first page is there. */
+  headers?(): Readonly<Record<string, string>>
   /** Whether all rows that are shown have been read. */
   isFull?(): boolean
   /** The id of the trace that a row shows, where rows are traces. */
   traceIdOf?(row: Row): string
-  after(): string
+  after(): string | Iterable<string>
 }
 
 /** A list cannot be sent to its end: the message says why. */

@@ -4,6 +4,8 @@ export type Piece = { readonly bytes: Buffer; readonly traceIds: readonly string
 /** Joins rows to the text of a JSON array, piece by piece. */
 export type Pieces = {
   add(row: string, traceId: string | undefined): void
+  /** Adds text as it is, without a comma. */
+  append(text: string): void
   isFull(): boolean
   isEmpty(): boolean
   /** The text since the last piece, followed by `end`. */
@@ -23,6 +25,10 @@ export const newPieces = (before: string): Pieces => {
     if (traceId !== undefined) traceIds.push(traceId)
   }
 
+  const append = (more: string) => {
+    text += more
+  }
+
   const take = (end = '') => {
     const piece = { bytes: Buffer.from(text + end), traceIds }
     text = ''
@@ -30,5 +36,5 @@ export const newPieces = (before: string): Pieces => {
     return piece
   }
 
-  return { add, isFull: () => text.length >= LENGTH, isEmpty: () => text === '', take }
+  return { add, append, isFull: () => text.length >= LENGTH, isEmpty: () => text === '', take }
 }

@@ -134,7 +134,7 @@ export const newStreams = ({ now, isCurrent, capacity = CAPACITY }: StreamsOptio
       await list.check() // throws when the reader may not read it any more
       throw new Unavailable(error.message)
     }
-    return reply.type(JSON_TYPE).send(reading.readable)
+    return reply.headers({ 'content-type': JSON_TYPE, ...list.headers?.() }).send(reading.readable)
   }
 
   const observe: Streams['observe'] = ({ position, ends }) => {

@@ -14,6 +14,7 @@ const message = { role: 'user', parts: [{ type: 'text', content: { text: 'hi' } 
 const verbs = {
   'read it': (id: string) => ['GET', `/v1/traces/${id}`, undefined],
   'read its messages': (id: string) => ['GET', `/v1/traces/${id}/messages`, undefined],
+  'read its export': (id: string) => ['GET', `/v1/traces/${id}/export?format=json`, undefined],
   'post it': (id: string) => ['POST', '/v1/traces', { externalId: id, title: 'changed' }],
   'put it': (id: string) => ['PUT', `/v1/traces/${id}`, { title: 'changed' }],
   'patch it': (id: string) => ['PATCH', `/v1/traces/${id}`, { title: 'changed' }],

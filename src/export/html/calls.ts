@@ -1,0 +1,85 @@
+import type { Detail, Field } from '../transcript/calls.ts'
+import { viewOf } from '../transcript/calls.ts'
+import type { DiffLine } from '../transcript/diff.ts'
+import type { Result } from '../transcript/message.ts'
+import { countLines, linesText, slices } from '../transcript/slices.ts'
+import { readTerminal } from '../transcript/terminal.ts'
+import type { Answered } from '../transcript/turns.ts'
+import { visibleLine } from '../transcript/visible.ts'
+import { code } from './prose.ts'
+import { type Html, markup, none } from './safe.ts'
+
+const MOST_LINES_OPEN = 15
+const MOST_CHARACTERS_OPEN = 2_000
+
+const line = ({ is, text }: DiffLine): Html => {
+  switch (is) {
+    case 'added':
+      return markup`<ins>+ ${text}\n</ins>`
+    case 'removed':
+      return markup`<del>- ${text}\n</del>`
+    case 'same':
+      return markup`<span>  ${text}\n</span>`
+  }
+}
+
+function* field({ name, isText, value }: Field): Generator<Html, void> {
+  yield markup`<dt>${visibleLine(name)}</dt><dd>`
+  if (isText) {
+    yield markup`<pre>\n`
+    for (const slice of slices(value)) yield markup`${slice}`
+    yield markup`</pre>`
+  } else yield* code(value, 'json')
+  yield markup`</dd>`
+}
+
+function* detail(one: Detail): Generator<Html, void> {
+  switch (one.is) {
+    case 'code':
+      return yield* code(one.text, one.language)
+    case 'diff':
+      return yield markup`<pre class="diff" tabindex="0">${one.lines.map(line)}</pre>`
+    case 'fields':
+      yield markup`<dl class="fields">`
+      for (const each of one.fields) yield* field(each)
+      yield markup`</dl>`
+  }
+}
+
+/** What a program wrote, in its colours. */
+function* terminal(text: string): Generator<Html, void> {
+  yield markup`<pre class="terminal" tabindex="0">\n`
+  for (const { text: piece, colour, marks = [] } of readTerminal(text)) {
+    const classes = [...(colour === undefined ? [] : [`ansi-${colour}`]), ...marks.map((mark) => `ansi-${mark}`)].join(
+      ' ',
+    )
+    yield classes === '' ? markup`${piece}` : markup`<span class="${classes}">${piece}</span>`
+  }
+  yield markup`</pre>`
+}
+
+/** What a tool gave; closed when it is long or empty. `of` names a tool whose call is not above. */
+export function* result({ output, failed }: Pick<Result, 'output' | 'failed'>, of = none): Generator<Html, void> {
+  const isClosed = output === '' || output.length > MOST_CHARACTERS_OPEN || countLines(output) > MOST_LINES_OPEN
+  yield isClosed
+    ? markup`<details class="result${failed ? ' failed' : ''}">`
+    : markup`<details class="result${failed ? ' failed' : ''}" open>`
+  yield markup`<summary><b>${failed ? 'Failed' : 'Result'}</b>${of} <span>${linesText(output)}</span></summary>`
+  yield* terminal(output)
+  yield markup`</details>`
+}
+
+const MISSING = {
+  later: markup`<p class="note">Its result stands further below.</p>`,
+  none: markup`<p class="note">No result was recorded.</p>`,
+}
+
+/** A call of a tool with its result. */
+export function* call({ call, result: answer }: Answered): Generator<Html, void> {
+  const { tool, subject, details } = viewOf(call)
+  yield markup`<div class="call"><p class="tool"><b>${tool}</b> <span>${subject}</span></p>`
+  for (const one of details) yield* detail(one)
+  if (typeof answer === 'string') yield MISSING[answer]
+  else yield* result(answer)
+  yield markup`</div>`
+}

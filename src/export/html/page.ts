@@ -1,0 +1,95 @@
+import type { Document } from '../document.ts'
+import { type Head } from '../transcript/head.ts'
+import { readProse } from '../transcript/prose.ts'
+import { isoText, timeText } from '../transcript/times.ts'
+import type { Shown, Turn } from '../transcript/turns.ts'
+import { visibleLine } from '../transcript/visible.ts'
+import { call, result } from './calls.ts'
+import { plain, prose } from './prose.ts'
+import { type Html, markup, none } from './safe.ts'
+import { style } from './style.ts'
+
+/** The policy stands in the file, too: it is opened from disks and mails. */
+const start = ({ title, facts }: Head): Html => markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+<header>
+<p class="kind">Recorded session</p>
+<h1 dir="auto">${title}</h1>
+<dl class="facts">${facts.map(({ name, value }) => markup`<div><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>
+</header>
+<main>
+`
+
+const time = (timestamp: number | undefined): Html => {
+  const text = timeText(timestamp)
+  return text === undefined ? none : markup` <time datetime="${isoText(timestamp)!}">${text}</time>`
+}
+
+const seconds = (durationMs: number | undefined): Html =>
+  durationMs === undefined || !(durationMs >= 1_000) ? none : markup` for ${Math.round(durationMs / 1_000)} s`
+
+function* shown(one: Shown, keepsLines: boolean): Generator<Html, void> {
+  if ('is' in one) return yield* call(one)
+  switch (one.type) {
+    case 'text':
+      for (const parts of readProse(one.text, { keepsLines })) yield* prose(parts)
+      return
+    case 'thinking':
+      yield markup`<details class="thinking"><summary>Thinking${seconds(one.durationMs)}</summary>`
+      for (const parts of readProse(one.text, { keepsLines: false })) yield* prose(parts)
+      return yield markup`</details>`
+    case 'tool_result':
+      yield markup`<div class="call">`
+      yield* result(one, markup` of <b>${visibleLine(one.toolName)}</b>`)
+      return yield markup`</div>`
+    case 'error':
+      yield markup`<div class="error"><p><b>Error</b></p>`
+      yield* plain(one.message)
+      return yield markup`</div>`
+  }
+}
+
+const heading = (turn: Turn, prompt: number): Html => {
+  if (turn.kind === 'prompt') return markup`<h2>Prompt ${prompt}${time(turn.timestamp)}</h2>`
+  const model = turn.model === undefined ? none : markup` <span>${visibleLine(turn.model)}</span>`
+  return markup`<h3>Answer${model}${time(turn.timestamp)}</h3>`
+}
+
+/** A page of one session. Answers that follow each other stand under one heading. */
+export const newPage = (head: Head): Document => {
+  let prompts = 0
+  let isAnswering = false
+
+  function* turn(one: Turn): Generator<Html, void> {
+    if (one.kind === 'prompt') prompts += 1
+    const continues = one.kind === 'answer' && isAnswering
+    if (!continues) {
+      if (isAnswering) yield markup`</article>\n`
+      yield one.kind === 'context'
+        ? markup`<article class="context"><details><summary>Context</summary>`
+        : markup`<article class="${one.kind}">${heading(one, prompts)}`
+    }
+    for (const each of one.shown) yield* shown(each, one.kind !== 'answer')
+    if (one.kind === 'prompt') yield markup`</article>\n`
+    if (one.kind === 'context') yield markup`</details></article>\n`
+    isAnswering = one.kind === 'answer'
+  }
+
+  return {
+    start: () => start(head).source,
+    *turn(one) {
+      for (const { source } of turn(one)) yield source
+    },
+    end: () => `${isAnswering ? '</article>\n' : ''}</main>\n</body>\n</html>\n`,
+  }
+}

@@ -1,0 +1,58 @@
+import { Unavailable } from '../engine/rejected.ts'
+import type { Page, Pages } from '../http/long-list.ts'
+import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from '../trace/message-pages.ts'
+import { ALL_MESSAGES, type MessageListRow, messageValues } from '../trace/message-queries.ts'
+import { namedRow } from '../trace/named.ts'
+import { type StoredDetail, traceDetail } from '../trace/queries.ts'
+import type { TraceServices } from '../trace/services.ts'
+import { detailText, messageText } from '../trace/views.ts'
+
+/** What is exported: a trace, and its messages in order. Everything behind it is the same for the present and the past. */
+export type Source<Row> = {
+  /** About how many characters a page holds. */
+  readonly pageWeight: number
+  /** @throws BrokenOff when what is still to come is not what it was */
+  pages(): Pages<Row>
+  /** The trace as the API shows it by itself, in JSON text. It is known when the first page is there. */
+  trace(): string
+  /** A message as the API shows it, with its parts, in JSON text. */
+  messageText(row: Row): string
+}
+
+type Services = Pick<TraceServices, 'reads' | 'models'>
+
+const MOST_TRIES = 5
+
+/** The trace as it is now, and its messages, all of one revision. */
+export const presentSource = ({ reads, models }: Services, first: StoredDetail): Source<MessageListRow> => {
+  const { id, incarnation } = first
+  let trace = first
+  const values = messageValues(id, incarnation, ALL_MESSAGES, undefined)
+  const listing = () =>
+    messagePages(reads, { incarnation, bytes: Number(trace.bytes), includeParts: true, chosen: 'all', values })
+
+  /** The first page of a list that shows the same revision as `trace`. */
+  const agree = async () => {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const pages = listing()
+      const { value: page } = await pages.next()
+      if (!page || page.revision === trace.revision) return { page, pages }
+      trace = (await traceDetail(reads, id)) ?? trace
+      if (page.revision === trace.revision) return { page, pages }
+    }
+    throw new Unavailable('the trace is changing all the time')
+  }
+
+  async function* pages(): AsyncGenerator<Page<MessageListRow>, void> {
+    const { page, pages } = await agree()
+    if (page) yield page
+    yield* pages
+  }
+
+  return {
+    pageWeight: Number(first.bytes) <= WHOLE_WEIGHT ? Number(first.bytes) : PAGE_WEIGHT,
+    pages,
+    trace: () => detailText(namedRow(models, trace)),
+    messageText,
+  }
+}

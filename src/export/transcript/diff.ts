@@ -1,0 +1,46 @@
+import { structuredPatch } from 'diff'
+
+/** A line of a difference, without its end. */
+export type DiffLine = { readonly is: 'same' | 'added' | 'removed'; readonly text: string }
+
+/** Longer texts are not compared: splitting them into lines would take long. */
+export const MOST_COMPARED = 32 * 1024
+/** Beyond this the whole old text is shown as removed and the whole new one as added. */
+const MOST_LINES = 1_000
+const MOST_EDITS = 300
+
+const kinds: Readonly<Record<string, DiffLine['is']>> = { '+': 'added', '-': 'removed', ' ': 'same' }
+
+const linesOf = (text: string): string[] => {
+  const lines = text.replace(/\r\n?/g, '\n').split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines
+}
+
+const all = (is: DiffLine['is'], lines: readonly string[]): DiffLine[] => lines.map((text) => ({ is, text }))
+
+const compare = (before: readonly string[], after: readonly string[]) => {
+  if (before.length > MOST_LINES || after.length > MOST_LINES) return undefined
+  const [old, changed] = [before, after].map((lines) => lines.map((line) => `${line}\n`).join(''))
+  const options = { context: Number.MAX_SAFE_INTEGER, maxEditLength: MOST_EDITS }
+  const patch = structuredPatch('', '', old!, changed!, '', '', options)
+  return patch?.hunks.flatMap(({ lines }) => lines.map((line) => ({ is: kinds[line[0]!]!, text: line.slice(1) })))
+}
+
+/** What an edit changes, line by line, with the lines that stay. Undefined for texts that are too long to be compared. */
+export const diffLines = (before: string, after: string): DiffLine[] | undefined => {
+  if (before.length + after.length > MOST_COMPARED) return undefined
+  const [old, changed] = [linesOf(before), linesOf(after)]
+  const compared = compare(old, changed)
+  // Texts that are equal give no difference at all.
+  return compared && compared.length > 0 ? compared : [...all('removed', old), ...all('added', changed)]
+}
+
+/** The lines of a patch that an agent wrote, by their first character. */
+export const patchLines = (patch: string): DiffLine[] | undefined => {
+  if (patch.length > MOST_COMPARED) return undefined
+  return linesOf(patch).map((line) => {
+    const is = line.startsWith('+++') || line.startsWith('---') ? 'same' : (kinds[line[0] ?? ''] ?? 'same')
+    return { is, text: is === 'same' ? line : line.slice(1) }
+  })
+}

@@ -1,0 +1,47 @@
+import { rawMembers } from '../../json/raw-values.ts'
+import { timeText } from './times.ts'
+import { visibleLine } from './visible.ts'
+
+/** The head of a transcript: what is known of its trace. */
+export type Head = {
+  readonly title: string
+  /** Each on one line, in the order in which they are shown. */
+  readonly facts: readonly { readonly name: string; readonly value: string }[]
+}
+
+const names = {
+  agentId: 'Agent',
+  modelName: 'Model',
+  model: 'Model id',
+  projectName: 'Project',
+  projectPath: 'Folder',
+  gitRemoteUrl: 'Repository',
+  gitBranch: 'Branch',
+  gitRef: 'Commit',
+  externalId: 'Session',
+  visibility: 'Visibility',
+  messageCount: 'Messages',
+} as const
+
+/** The title of a trace, for people: its own, else the one that the service made, else its id. */
+export const titleOf = (trace: ReadonlyMap<string, unknown>): string => {
+  const titles = ['title', 'ai_title', 'externalId'].map((name) => trace.get(name))
+  const title = titles.map((one) => (typeof one === 'string' ? visibleLine(one) : '')).find((one) => one !== '')
+  return title ?? 'Session'
+}
+
+/** The members of a trace, as the API shows it, from its JSON text. */
+export const readTrace = (json: string): ReadonlyMap<string, unknown> =>
+  new Map([...rawMembers(json)].map(({ key, value }) => [key, JSON.parse(value) as unknown]))
+
+/** What is shown above the messages. */
+export const headOf = (trace: ReadonlyMap<string, unknown>): Head => {
+  const facts = Object.entries(names).flatMap(([key, name]) => {
+    const value = trace.get(key)
+    const text = typeof value === 'string' ? visibleLine(value) : typeof value === 'number' ? String(value) : ''
+    return text === '' ? [] : [{ name, value: text }]
+  })
+  const createdAt = trace.get('createdAt')
+  const stored = typeof createdAt === 'number' ? timeText(createdAt) : undefined
+  return { title: titleOf(trace), facts: stored === undefined ? facts : [...facts, { name: 'Stored', value: stored }] }
+}

@@ -1,0 +1,130 @@
+import hljs, { type Emitter } from 'highlight.js/lib/core'
+import bash from 'highlight.js/lib/languages/bash'
+import c from 'highlight.js/lib/languages/c'
+import cpp from 'highlight.js/lib/languages/cpp'
+import csharp from 'highlight.js/lib/languages/csharp'
+import css from 'highlight.js/lib/languages/css'
+import diff from 'highlight.js/lib/languages/diff'
+import dockerfile from 'highlight.js/lib/languages/dockerfile'
+import go from 'highlight.js/lib/languages/go'
+import ini from 'highlight.js/lib/languages/ini'
+import java from 'highlight.js/lib/languages/java'
+import javascript from 'highlight.js/lib/languages/javascript'
+import json from 'highlight.js/lib/languages/json'
+import kotlin from 'highlight.js/lib/languages/kotlin'
+import php from 'highlight.js/lib/languages/php'
+import python from 'highlight.js/lib/languages/python'
+import ruby from 'highlight.js/lib/languages/ruby'
+import rust from 'highlight.js/lib/languages/rust'
+import sql from 'highlight.js/lib/languages/sql'
+import swift from 'highlight.js/lib/languages/swift'
+import typescript from 'highlight.js/lib/languages/typescript'
+import xml from 'highlight.js/lib/languages/xml'
+import yaml from 'highlight.js/lib/languages/yaml'
+import { slices } from './slices.ts'
+
+const languages = {
+  ...{ bash, c, cpp, csharp, css, diff, dockerfile, go, ini, java, javascript, json, kotlin, php, python, ruby, rust },
+  ...{ sql, swift, typescript, xml, yaml },
+}
+
+/** A piece of code, and what it is, as `keyword` or `string`; undefined for text that is nothing in particular. */
+export type CodeSpan = { readonly text: string; readonly scope: string | undefined }
+
+/** Longer code is not coloured, nor is code with a longer line. */
+export const MOST_COLOURED = 16 * 1024
+const MOST_LINE = 300
+/** Some grammars take time by the square of the length for some texts, so only pieces of this length are coloured at once. */
+const PIECE = 2 * 1024
+
+/** Collects spans instead of HTML: nothing that another library has escaped gets into a file. */
+class Spans implements Emitter {
+  readonly spans: CodeSpan[] = []
+  readonly #scopes: string[] = []
+  startScope(name: string) {
+    this.#scopes.push(name)
+  }
+  endScope() {
+    this.#scopes.pop()
+  }
+  openNode(name: string) {
+    this.startScope(name)
+  }
+  closeNode() {
+    this.endScope()
+  }
+  addText(text: string) {
+    const scope = this.#scopes.at(-1)
+    if (text !== '') this.spans.push({ text, scope: scope?.split('.')[0] })
+  }
+  __addSublanguage(emitter: Emitter) {
+    this.spans.push(...(emitter as Spans).spans)
+  }
+  finalize() {}
+  toHTML() {
+    return ''
+  }
+}
+
+const highlighter = hljs.newInstance()
+for (const [name, language] of Object.entries(languages)) highlighter.registerLanguage(name, language)
+highlighter.configure({ __emitter: Spans })
+
+const hasLongLine = (text: string): boolean => text.split('\n').some(({ length }) => length > MOST_LINE)
+
+/** Cuts code at ends of lines, where it can at an empty one. */
+export const pieces = (text: string): string[] => {
+  const found: string[] = []
+  for (let at = 0; at < text.length;) {
+    const limit = at + PIECE
+    if (limit >= text.length) return [...found, text.slice(at)]
+    const empty = text.lastIndexOf('\n\n', limit - 2)
+    const line = text.lastIndexOf('\n', limit - 1)
+    const end = empty > at ? empty + 2 : line > at ? line + 1 : limit
+    found.push(text.slice(at, end))
+    at = end
+  }
+  return found
+}
+
+const isColoured = (text: string, language: string): boolean =>
+  text.length <= MOST_COLOURED &&
+  language.length <= 40 &&
+  highlighter.getLanguage(language) !== undefined &&
+  !hasLongLine(text)
+
+/** A grammar that fails stops in the middle: then nothing is coloured, and nothing is lost. */
+const coloured = (piece: string, language: string): readonly CodeSpan[] => {
+  const { spans } = highlighter.highlight(piece, { language, ignoreIllegals: true })._emitter as Spans
+  return spans.map(({ text }) => text).join('') === piece ? spans : [{ text: piece, scope: undefined }]
+}
+
+/** The code in coloured pieces, step by step; uncoloured where its language is not known, or it is too long. */
+export function* highlight(text: string, language: string): Generator<readonly CodeSpan[], void> {
+  if (!isColoured(text, language)) {
+    for (const slice of slices(text)) yield [{ text: slice, scope: undefined }]
+    return
+  }
+  for (const piece of pieces(text)) yield coloured(piece, language)
+}
+
+const byExtension: Readonly<Record<string, string>> = {
+  mjs: 'javascript',
+  cjs: 'javascript',
+  mts: 'typescript',
+  cts: 'typescript',
+  h: 'c',
+  toml: 'ini',
+  svelte: 'xml',
+  vue: 'xml',
+}
+
+/** The language of a file, by the end of its name; empty where that says nothing. */
+export const languageOf = (path: string): string => {
+  const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).toLowerCase()
+  if (name === 'dockerfile') return name
+  const dot = name.lastIndexOf('.')
+  const extension = dot < 0 ? '' : name.slice(dot + 1)
+  const language = Object.hasOwn(byExtension, extension) ? byExtension[extension]! : extension
+  return language !== '' && language.length <= 20 && highlighter.getLanguage(language) ? language : ''
+}

@@ -1,0 +1,159 @@
+import MarkdownIt, { type Token } from 'markdown-it'
+import type { Inline, Prose } from './prose-tree.ts'
+import { segments } from './segments.ts'
+import { visible } from './visible.ts'
+
+/** Beyond this many levels of quotes, lists and emphasis text is not read as Markdown; markdown-it would drop it. */
+const MOST_LEVELS = 16
+
+class TooDeep extends Error {
+  override readonly name = 'TooDeep'
+}
+
+/** Nothing of what it renders is used, only its tokens. Definitions of references stay text: as such they would be lost. */
+const newParser = () => {
+  const parser = new MarkdownIt({
+    html: false,
+    linkify: false,
+    typographer: false,
+    maxNesting: 2 * MOST_LEVELS,
+  })
+  parser.disable('reference')
+  parser.validateLink = () => true
+  parser.normalizeLink = (address) => address
+  parser.normalizeLinkText = (text) => text
+  parser.block.ruler.before('table', 'too-deep', (state) => {
+    if (state.level > MOST_LEVELS) throw new TooDeep('nested too deeply')
+    return false
+  })
+  return parser
+}
+
+const parser = newParser()
+
+/** Reads tokens one after the other. `keepsLines`: whether single line ends are kept. */
+type Cursor = { readonly tokens: readonly Token[]; at: number; readonly keepsLines: boolean }
+
+const address = (token: Token, name: string) => {
+  const title = token.attrGet('title')
+  return `${token.attrGet(name) ?? ''}${title ? ` "${title}"` : ''}`
+}
+
+const marks: Readonly<Record<string, 'strong' | 'emphasis' | 'struck'>> = {
+  strong_open: 'strong',
+  em_open: 'emphasis',
+  s_open: 'struck',
+}
+
+const inlineOf = (token: Token, cursor: Cursor): Inline => {
+  const mark = marks[token.type]
+  if (mark) return { is: mark, content: inlines(cursor) }
+  switch (token.type) {
+    case 'link_open':
+      return { is: 'link', address: address(token, 'href'), content: inlines(cursor) }
+    case 'image':
+      return { is: 'image', address: address(token, 'src'), content: inlinesOf(token, cursor) }
+    case 'code_inline':
+      return { is: 'code', text: token.content }
+    case 'hardbreak':
+      return { is: 'break' }
+    case 'softbreak':
+      return { is: cursor.keepsLines ? 'break' : 'space' }
+    default:
+      return { is: 'text', text: token.content }
+  }
+}
+
+/** Inline content up to the end of what it stands in. */
+const inlines = (cursor: Cursor): Inline[] => {
+  const content: Inline[] = []
+  while (cursor.at < cursor.tokens.length) {
+    const token = cursor.tokens[cursor.at++]!
+    if (token.nesting < 0) break
+    if (token.content !== '' || token.type !== 'text') content.push(inlineOf(token, cursor))
+  }
+  return content
+}
+
+const inlinesOf = (token: Token | undefined, { keepsLines }: Cursor): Inline[] =>
+  inlines({ tokens: token?.children ?? [], at: 0, keepsLines })
+
+const listOf = (token: Token, cursor: Cursor): Prose => {
+  const items: Prose[][] = []
+  const first = cursor.at
+  while (cursor.tokens[cursor.at]?.type === 'list_item_open') {
+    cursor.at += 1
+    items.push(blocks(cursor))
+  }
+  const paragraph = cursor.tokens.slice(first, cursor.at).find(({ type }) => type === 'paragraph_open')
+  cursor.at += 1
+  const start = token.type === 'ordered_list_open' ? Number(token.attrGet('start') ?? 1) : undefined
+  return { is: 'list', start, isTight: paragraph?.hidden ?? true, items }
+}
+
+const tableOf = (cursor: Cursor): Prose => {
+  const rows: Inline[][][] = []
+  for (;;) {
+    const token = cursor.tokens[cursor.at++]!
+    if (token.type === 'table_close') return { is: 'table', rows }
+    if (token.type === 'tr_open') rows.push([])
+    if (token.type === 'inline') rows.at(-1)!.push(inlinesOf(token, cursor))
+  }
+}
+
+const textOf = (cursor: Cursor): Inline[] => {
+  const token = cursor.tokens[cursor.at]
+  cursor.at += 2 // the inline token, and the end of the block
+  return inlinesOf(token, cursor)
+}
+
+const proseOf = (token: Token, cursor: Cursor): Prose => {
+  switch (token.type) {
+    case 'heading_open':
+      return { is: 'heading', level: Number(token.tag.slice(1)), content: textOf(cursor) }
+    case 'blockquote_open':
+      return { is: 'quote', content: blocks(cursor) }
+    case 'bullet_list_open':
+    case 'ordered_list_open':
+      return listOf(token, cursor)
+    case 'table_open':
+      return tableOf(cursor)
+    case 'fence':
+    case 'code_block':
+      return { is: 'code', language: token.info.trim(), text: token.content }
+    case 'hr':
+      return { is: 'rule' }
+    default:
+      return { is: 'paragraph', content: textOf(cursor) }
+  }
+}
+
+/** Blocks up to the end of what they stand in. */
+const blocks = (cursor: Cursor): Prose[] => {
+  const content: Prose[] = []
+  while (cursor.at < cursor.tokens.length) {
+    const token = cursor.tokens[cursor.at++]!
+    if (token.nesting < 0) break
+    content.push(proseOf(token, cursor))
+  }
+  return content
+}
+
+const parse = (text: string, keepsLines: boolean): Prose[] => {
+  try {
+    return blocks({ tokens: parser.parse(visible(text), {}), at: 0, keepsLines })
+  } catch (error) {
+    if (error instanceof TooDeep) return [{ is: 'plain', text }]
+    throw error
+  }
+}
+
+/**
+ * Reads Markdown, piece by piece, so that no step takes long. `keepsLines` for text whose single line ends mean something, as in
+ * what users type.
+ */
+export function* readProse(text: string, { keepsLines }: { readonly keepsLines: boolean }): Generator<Prose[], void> {
+  for (const { is, text: segment } of segments(text)) {
+    yield is === 'plain' ? [{ is, text: segment }] : parse(segment, keepsLines)
+  }
+}

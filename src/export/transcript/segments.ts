@@ -1,0 +1,50 @@
+/** From this length on a piece of Markdown ends at the next empty line that is outside of fenced code. */
+const WANTED = 8 * 1024
+/** A piece that finds no such end is not read as Markdown: some texts take markdown-it long. */
+const MOST = 16 * 1024
+const MOST_LINES = 400
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})/
+const INDENTED = /^[ \t]/
+
+type Fence = { readonly character: string; readonly length: number }
+
+/** The fence that is open behind a line. */
+const fenceAfter = (line: string, open: Fence | undefined): Fence | undefined => {
+  const run = FENCE.exec(line)?.[1]
+  if (run === undefined) return open
+  if (!open) return { character: run[0]!, length: run.length }
+  const closes = run[0] === open.character && run.length >= open.length && line.trim() === run
+  return closes ? undefined : open
+}
+
+export type Segment = { readonly is: 'markdown' | 'plain'; readonly text: string }
+
+const segmentOf = (text: string, lines: number): Segment => ({
+  is: text.length > MOST || lines > MOST_LINES ? 'plain' : 'markdown',
+  text,
+})
+
+/** Cuts Markdown into pieces that can be read one by one, between blocks at the top. */
+export function* segments(text: string): Generator<Segment, void> {
+  let start = 0
+  let lines = 0
+  let fence: Fence | undefined
+  let wasEmpty = false
+  for (let at = 0; at < text.length;) {
+    const next = text.indexOf('\n', at)
+    const end = next < 0 ? text.length : next + 1
+    const line = text.slice(at, Math.min(end, at + MOST))
+    const isEnd = !fence && wasEmpty && !INDENTED.test(line)
+    if (isEnd && (at - start >= WANTED || lines >= MOST_LINES / 2)) {
+      yield segmentOf(text.slice(start, at), lines)
+      start = at
+      lines = 0
+    }
+    fence = fenceAfter(line, fence)
+    wasEmpty = line.trim() === ''
+    lines += 1
+    at = end
+  }
+  if (start < text.length) yield segmentOf(text.slice(start), lines)
+}

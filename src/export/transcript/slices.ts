@@ -1,0 +1,48 @@
+/** How many characters are worked on at a time: so the event loop is never held for long. */
+export const SLICE = 32 * 1024
+
+const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff
+const CARRIAGE_RETURN = 0x0d
+
+/** Cuts a text; never within a character, or between `\r` and `\n`. */
+export function* slices(text: string, size = SLICE): Generator<string, void> {
+  for (let at = 0; at < text.length;) {
+    let end = Math.min(at + size, text.length)
+    const last = text.charCodeAt(end - 1)
+    if (end < text.length && (isHighSurrogate(last) || last === CARRIAGE_RETURN)) end += 1
+    yield text.slice(at, end)
+    at = end
+  }
+}
+
+/** The longest run of a character. */
+export const longestRun = (text: string, character: string): number => {
+  let longest = 0
+  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at)) {
+    const start = at
+    while (text[at] === character) at += 1
+    longest = Math.max(longest, at - start)
+  }
+  return longest
+}
+
+const MOST_COUNTED = 10_000
+
+/** How many lines a text has; one that has very many is not counted to its end. */
+export const countLines = (text: string): number => {
+  let lines = text === '' ? 0 : 1
+  for (
+    let at = text.indexOf('\n');
+    at >= 0 && at < text.length - 1 && lines < MOST_COUNTED;
+    at = text.indexOf('\n', at + 1)
+  )
+    lines += 1
+  return lines
+}
+
+/** The same in words: `312 lines`; nothing for a single line. */
+export const linesText = (text: string): string => {
+  const lines = countLines(text)
+  if (lines === 0) return 'empty'
+  return lines === 1 ? '' : `${lines.toLocaleString('en')}${lines === MOST_COUNTED ? ' or more' : ''} lines`
+}

@@ -1,0 +1,91 @@
+import Anser from 'anser'
+import { slices } from './slices.ts'
+
+/** A piece of a terminal's output in one style. */
+export type Span = { readonly text: string; readonly colour?: string; readonly marks?: readonly string[] }
+
+/** How many characters are worked on at a time. */
+const SIZE = 16 * 1024
+/** The longest sequence that is understood. */
+const MOST_SEQUENCE = 64
+const ESCAPE = '\u001b'
+
+/** Sequences that set colours or move the cursor; titles and links; sets of characters. */
+const SEQUENCE =
+  /\u001b(?:\[[0-?]{0,48}[ -/]{0,2}[@-~]|\][^\u0007\u001b]{0,2048}(?:\u0007|\u001b\\)|[()][0-9A-Z]|[=>78cDEHM])/g
+
+const SHOWN = new Set(['bold', 'dim', 'italic', 'underline', 'strikethrough'])
+const MOST_DECORATIONS = 32
+
+/** The colours of the palette beyond the first 16, and any other, are shown as the nearest of these. */
+const BASE: readonly (readonly [string, number, number, number])[] = [
+  ['black', 0, 0, 0],
+  ['red', 187, 0, 0],
+  ['green', 0, 187, 0],
+  ['yellow', 187, 187, 0],
+  ['blue', 0, 0, 187],
+  ['magenta', 187, 0, 187],
+  ['cyan', 0, 187, 187],
+  ['white', 238, 238, 238],
+  ['bright-black', 119, 119, 119],
+]
+
+const nearest = ([red, green, blue]: readonly number[]): string => {
+  const distance = ([, r, g, b]: (typeof BASE)[number]) => (r - red!) ** 2 + (g - green!) ** 2 + (b - blue!) ** 2
+  return BASE.reduce((best, one) => (distance(one) < distance(best) ? one : best))[0]
+}
+
+const LEVELS = [0, 95, 135, 175, 215, 255]
+
+/** Red, green and blue of a colour of the palette of 256, from 16 on. */
+const ofPalette = (index: number): number[] => {
+  if (index >= 232) return Array.from({ length: 3 }, () => 8 + 10 * (index - 232))
+  const cube = index - 16
+  return [Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map((level) => LEVELS[level]!)
+}
+
+const colourOf = (name: string | null, truecolor: string | null): string | undefined => {
+  if (name === null) return undefined
+  if (name === 'ansi-truecolor') return nearest((truecolor ?? '').split(',').map(Number))
+  const palette = name.startsWith('ansi-palette-') ? Number(name.slice('ansi-palette-'.length)) : undefined
+  return palette === undefined ? name.slice('ansi-'.length) : nearest(ofPalette(palette))
+}
+
+/** A slice ends before a sequence that it would cut. */
+function* wholeSlices(text: string): Generator<string, void> {
+  let rest = ''
+  for (const slice of slices(text, SIZE)) {
+    const all = rest + slice
+    const last = all.lastIndexOf(ESCAPE)
+    const cut = last > 0 && all.length - last < MOST_SEQUENCE ? last : all.length
+    rest = all.slice(cut)
+    yield all.slice(0, cut)
+  }
+  if (rest) yield rest
+}
+
+/** Reads what a program wrote to a terminal: text in the colours that it set. What moves the cursor is left out. */
+export function* readTerminal(text: string): Generator<Span, void> {
+  if (!text.includes(ESCAPE)) {
+    for (const slice of slices(text)) yield { text: slice }
+    return
+  }
+  let anser = new Anser()
+  let style: Omit<Span, 'text'> = {}
+  const restyle = (sequence: string) => {
+    const entry = anser.ansiToJson(`${sequence}x`, { json: true, use_classes: true }).at(-1)!
+    if (entry.decorations.length > MOST_DECORATIONS) anser = new Anser()
+    const colour = colourOf(entry.fg, entry.fg_truecolor)
+    const marks = [...new Set<string>(entry.decorations)].filter((mark) => SHOWN.has(mark))
+    style = { ...(colour === undefined ? {} : { colour }), ...(marks.length > 0 ? { marks } : {}) }
+  }
+  for (const slice of wholeSlices(text)) {
+    let done = 0
+    for (const match of slice.matchAll(SEQUENCE)) {
+      if (match.index > done) yield { ...style, text: slice.slice(done, match.index) }
+      done = match.index + match[0].length
+      if (match[0].endsWith('m') && match[0][1] === '[') restyle(match[0])
+    }
+    if (done < slice.length) yield { ...style, text: slice.slice(done) }
+  }
+}

@@ -1,0 +1,89 @@
+import { RequestFailed } from '../api/errors.ts'
+import { responseData } from '../api/response-data.ts'
+import { realTiming, type RetryTiming, withRetry } from '../api/retry.ts'
+
+/** A server that sends nothing for so long has gone. */
+const SILENCE_MS = 120_000
+const MOST_OF_AN_ERROR = 64 * 1024
+
+export type Download = {
+  readonly server: string
+  /** The path and query of what is downloaded. */
+  readonly path: string
+  readonly token: string | undefined
+  readonly timing?: RetryTiming
+}
+
+const textOf = async (response: Response): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > MOST_OF_AN_ERROR) break
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** What an answer that is no file says, in the form that the API client reads. */
+const refusal = async (response: Response) => {
+  const text = await textOf(response)
+  try {
+    return { error: JSON.parse(text) as unknown, response }
+  } catch {
+    return { error: undefined, response }
+  }
+}
+
+/** Redirects are not followed, so that a token never reaches another server. */
+const request = async ({ server, path, token }: Download, signal: AbortSignal): Promise<Response> => {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const response = await fetch(`${server}${path}`, { redirect: 'manual', headers, signal })
+  if (response.status === 200) {
+    if (response.headers.get('content-disposition')?.startsWith('attachment')) return response
+    await response.body?.cancel()
+    throw new RequestFailed(`${server}: it does not answer like Tracebook`, { status: 200 })
+  }
+  const refused = await refusal(response)
+  await responseData(server, async () => refused) // throws what it says
+  return response
+}
+
+/**
+ * Downloads a file, piece by piece. Temporary failures are tried again until the first piece is there.
+ * @throws RequestFailed, also for a file that does not come to its end
+ */
+export async function* download(wanted: Download): AsyncGenerator<Uint8Array, void> {
+  const silence = new AbortController()
+  let timer = setTimeout(() => {}, 0)
+  const heard = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => silence.abort(new DOMException('no answer in time', 'TimeoutError')), SILENCE_MS)
+  }
+  const open = async () => {
+    heard()
+    let response: Response | undefined
+    await responseData(wanted.server, async () => {
+      response = await request(wanted, silence.signal)
+      return { data: { ok: true, data: {} }, response } as const
+    })
+    return response!
+  }
+  try {
+    const response = await withRetry(open, wanted.timing ?? realTiming)
+    try {
+      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+        heard()
+        yield chunk
+      }
+    } catch (error) {
+      throw new RequestFailed(
+        'the transfer broke off: the session was changed, deleted or unpublished meanwhile, or the connection was lost',
+        {},
+        { cause: error },
+      )
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,112 @@
+import { UsageError } from '../../cli/exit.ts'
+import { RequestFailed } from '../api/errors.ts'
+import type { Connection } from '../login/connect.ts'
+import type { Reporter } from '../report/events.ts'
+import { toBatches } from '../upload/batches.ts'
+import type { EncodedMessage } from '../upload/encode.ts'
+import type { FileState, FileStateStore } from '../upload/file-states.ts'
+import { type FileCounts, newFileCounts, serverTarget } from '../upload/targets.ts'
+import { type Visibility, findOwnTrace, upsertTrace } from '../upload/upsert-trace.ts'
+import type { ExportFile, ExportedTrace } from './export-file.ts'
+
+/** What an import has done. */
+export type Imported = FileCounts & {
+  readonly externalId: string
+  readonly namespace: string
+  readonly visibility: Visibility
+  /** How many messages the trace has that the file has not. */
+  readonly others: number
+}
+
+export type Import = {
+  readonly connection: Connection
+  /** The path of the file, for reports. */
+  readonly file: string
+  /** Undefined leaves it to `visibilityFor`. */
+  readonly visibility: Visibility | undefined
+  readonly report: Reporter
+}
+
+/** What the service gives itself, and what an import decides. */
+const OWN = new Set([
+  ...[
+    'id',
+    'externalId',
+    'visibility',
+    'createdAt',
+    'updatedAt',
+    'messageCount',
+    'namespace',
+    'createdBy',
+    'modelName',
+  ],
+  ...['ai_title', 'ai_summary', 'summaryMessageCount', 'messageTypeCounts', 'toolTypeCounts', 'startedAt', 'endedAt'],
+])
+
+const fieldsOf = (trace: ExportedTrace): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(trace).flatMap(([name, value]): [string, string][] =>
+      typeof value === 'string' && !OWN.has(name) ? [[name, value]] : [],
+    ),
+  )
+
+/**
+ * The visibility that is asked for; else that of a trace which is there; else that of the file, but never public: a file does not
+ * publish anything. @throws UsageError where messages would get into a public trace unsaid
+ */
+const visibilityFor = (
+  asked: Visibility | undefined,
+  found: { readonly visibility: Visibility } | undefined,
+  exported: Visibility,
+): Visibility => {
+  if (asked !== undefined) return asked
+  if (found?.visibility === 'public')
+    throw new UsageError('The trace is there and public: say with --visibility who may read what is imported.')
+  return found?.visibility ?? (exported === 'public' ? 'private' : exported)
+}
+
+/** Nothing is remembered of an import: a repetition sends everything again, and changes nothing. */
+const noStates: FileStateStore = {
+  read: async () => undefined,
+  write: async ({ messages }) => messages.clear(),
+}
+
+/**
+ * Writes an exported trace and its messages. What is there stays, and gets what the file has. A repetition changes nothing, so an
+ * import that was interrupted is simply run again. @throws RequestFailed, Damaged, UsageError
+ */
+export const importTrace = async (opened: ExportFile, wanted: Import): Promise<Imported> => {
+  const { connection, file, report } = wanted
+  const { trace } = opened
+  const found = await findOwnTrace(connection, trace.externalId)
+  const visibility = visibilityFor(wanted.visibility, found, trace.visibility)
+  const externalId = await upsertTrace(connection, trace.externalId, { fields: fieldsOf(trace), visibility })
+  if (externalId === undefined) throw new RequestFailed(`another user has the id ${trace.externalId}`, { status: 409 })
+  const notice = (message: string) => report({ type: 'notice', file, externalId, message })
+  if (externalId !== trace.externalId) notice(`another user has the id ${trace.externalId}: stored as ${externalId}`)
+  if (wanted.visibility === undefined && !found && visibility !== trace.visibility)
+    notice(`it was ${trace.visibility}: stored as ${visibility}; --visibility ${trace.visibility} publishes it`)
+  const counts = await sendMessages(opened.read(), { ...wanted, visibility }, externalId)
+  const { messageCount = opened.messages } = await connection.api.trace(externalId)
+  const others = Math.max(0, messageCount - (opened.messages - counts.leftOut))
+  return { ...counts, externalId, namespace: connection.namespaceSlug, visibility, others }
+}
+
+const sendMessages = async (
+  messages: AsyncIterable<EncodedMessage>,
+  { connection, file, visibility, report }: Import,
+  externalId: string,
+): Promise<FileCounts> => {
+  const counts = newFileCounts()
+  const state: FileState = {
+    path: file,
+    sessionId: externalId,
+    externalId,
+    stored: true,
+    fields: new Map(),
+    messages: new Map(),
+  }
+  const target = serverTarget({ connection, states: noStates, visibility, report }, state, counts)
+  for await (const batch of toBatches(messages)) await target.sendBatch(batch)
+  return counts
+}

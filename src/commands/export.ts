@@ -19,6 +19,8 @@ type Options = {
   readonly namespace?: string
   readonly format?: Format
   readonly output?: string
+  readonly revision?: string
+  readonly at?: string
 }
 
 const help = `
@@ -27,6 +29,7 @@ Public sessions need no login.
 
   tracebook export 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --output session.html
   tracebook export 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --format json > session.json
+  tracebook export 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --at 2026-01-31T12:00:00Z
 
 A file is there only when all of it is; only its owner can read it.
 
@@ -59,7 +62,10 @@ const exportTrace = async (externalId: string, options: Options): Promise<number
   const server = serverAddress(options.server, process.env)
   const token = (await readCredentials(configDir(process.env), server))?.login?.token
   const query = new URLSearchParams({ format: formatOf(options) })
-  if (options.namespace !== undefined) query.set('namespace', options.namespace)
+  for (const name of ['namespace', 'revision', 'at'] as const) {
+    const value = options[name]
+    if (value !== undefined) query.set(name, value)
+  }
   const path = `/v1/traces/${encodeURIComponent(externalId)}/export?${query}`
   const timing = withNotice(realTiming, (text) => void process.stderr.write(text))
   const pieces = download({ server, path, token, timing })
@@ -82,6 +88,8 @@ export const exportCommand = (): Command =>
       new Option('--format <format>', 'what to write (default: by the name of the file, else md)').choices(formats),
     )
     .option('-o, --output <file>', 'the file to write (default: standard output)')
+    .option('--revision <revision>', 'as it was after this revision, for members of its namespace')
+    .option('--at <time>', 'as it was at this time (ISO 8601 with a zone, or milliseconds since 1970)')
     .option('--namespace <slug>', 'the namespace that the session is in')
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
     .addHelpText('after', help)

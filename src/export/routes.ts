@@ -1,17 +1,18 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { Caller } from '../http/caller.ts'
+import { traceWithTimeline } from '../history/locate.ts'
+import { listOfHistory, openPast } from '../history/open-past.ts'
+import type { HistoryServices } from '../history/services.ts'
 import { ErrorBody } from '../http/errors.ts'
-import { invalid, notFound } from '../http/http-error.ts'
-import { Key } from '../http/keys.ts'
-import type { Reader } from '../http/long-list.ts'
+import { notFound } from '../http/http-error.ts'
+import type { LongList } from '../http/long-list.ts'
+import { Key } from '../http/parameters.ts'
+import { InNamespace, momentOf, pastQuery } from '../trace/moment.ts'
 import { assertMayRead } from '../trace/policy.ts'
-import { type Resolved, memberOf, resolveTrace, traceDetail } from '../trace/queries.ts'
-import { resolveInNamespace } from '../trace/resolve-in-namespace.ts'
+import { memberOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
-import type { TraceServices } from '../trace/services.ts'
 import { attachment } from './attachment.ts'
-import { type Source, presentSource } from './source.ts'
+import { type Source, pastSource, presentSource } from './source.ts'
 import { type Format, newTranscript } from './transcript.ts'
 import { readTrace, titleOf } from './transcript/head.ts'
 
@@ -23,18 +24,8 @@ const Query = z.object({
       'are for people',
     examples: ['md'],
   }),
-  namespace: z
-    .string()
-    .meta({ description: 'The slug of a namespace: only a trace of this one is meant', examples: ['my-team'] })
-    .optional(),
-  revision: z
-    .string()
-    .meta({ description: 'The past cannot be exported yet: refused', examples: ['12'] })
-    .optional(),
-  at: z
-    .string()
-    .meta({ description: 'The past cannot be exported yet: refused', examples: ['1767366245000'] })
-    .optional(),
+  namespace: InNamespace,
+  ...pastQuery,
 })
 
 const types: Readonly<Record<Format, string>> = {
@@ -52,26 +43,19 @@ const SAFE_HEADERS = {
   'cache-control': 'no-store',
 }
 
-type Services = Pick<TraceServices, 'reads' | 'models' | 'streams'>
-type Asked = { readonly format: Format; readonly namespace: string | undefined }
-
 /** `GET /v1/traces/{externalId}/export`: a session as a file. */
-export const exportRoute = (app: FastifyInstance, { reads, models, streams }: Services): void => {
-  const find = async (externalId: string, { namespace }: Asked, caller: Caller | undefined): Promise<Resolved> => {
-    const hit =
-      namespace === undefined
-        ? await resolveTrace(reads, externalId, caller)
-        : await resolveInNamespace(reads, namespace, externalId, caller)
-    if (!hit) throw notFound()
-    assertMayRead(hit, memberOf(caller, hit))
-    return hit
-  }
+export const exportRoute = (app: FastifyInstance, services: HistoryServices): void => {
+  const { reads, models, streams } = services
 
-  const send = <Row>(reply: FastifyReply, format: Format, source: Source<Row>, reader: Reader, incarnation: bigint) => {
+  const send = <Row>(
+    reply: FastifyReply,
+    format: Format,
+    source: Source<Row>,
+    readers: Pick<LongList<Row>, 'reader' | 'check'>,
+  ) => {
     let transcript: ReturnType<typeof newTranscript>
     return streams.send(reply, {
-      reader,
-      check: () => checkRight(reads, reader, incarnation),
+      ...readers,
       pageWeight: source.pageWeight,
       pages: source.pages,
       before: () => {
@@ -98,7 +82,7 @@ export const exportRoute = (app: FastifyInstance, { reads, models, streams }: Se
           'Who may read the trace may export it. An attachment named after its title: Markdown, a page of HTML without scripts ' +
           'and references to anything outside, or JSON (`{"trace", "messages"}`, without the envelope). It is streamed; when the ' +
           'trace is deleted, changed or no longer readable meanwhile, the transfer breaks off. Errors: `invalid_request` (400) ' +
-          'for a format that is missing or unknown; `unauthorized` (401) without a token for a trace that is not public; ' +
+          'for a format that is missing or unknown, and for a revision together with a time; `unauthorized` (401) without a token for a trace that is not public; ' +
           '`not_found` (404), also for a namespace that is not there.',
         tags: ['traces'],
         params: Params,
@@ -107,18 +91,23 @@ export const exportRoute = (app: FastifyInstance, { reads, models, streams }: Se
         response: { 200: z.string().meta({ format: 'binary' }), 401: ErrorBody, 404: ErrorBody },
       },
     },
-    async ({ caller, params, query }, reply) => {
+    async ({ caller, params: { externalId }, query }, reply) => {
       const { format, namespace } = query
-      for (const past of ['revision', 'at'] as const)
-        if (query[past] !== undefined) throw invalid(past, 'the past cannot be exported yet')
-      const hit = await find(params.externalId, { format, namespace }, caller)
+      const moment = momentOf(query)
+      if (moment) {
+        const present = await traceWithTimeline(services, { externalId, namespace }, caller)
+        const { reader, check } = listOfHistory(services, present, caller)
+        return send(reply, format, pastSource(await openPast(services, present, moment)), { reader, check })
+      }
+      const hit = await resolveTrace(reads, externalId, caller, namespace)
+      if (!hit) throw notFound()
+      assertMayRead(hit, memberOf(caller, hit))
       const trace = await traceDetail(reads, hit.id)
       if (!trace) throw notFound()
       assertMayRead(trace, memberOf(caller, hit))
       const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
-      // The past of a trace will be another source, for `revision` and `at`, after a check of who may see history.
-      const source = presentSource({ reads, models }, trace)
-      return send(reply, format, source, reader, trace.incarnation)
+      const check = () => checkRight(reads, reader, trace.incarnation)
+      return send(reply, format, presentSource({ reads, models }, trace), { reader, check })
     },
   )
 }

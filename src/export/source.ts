@@ -2,10 +2,11 @@ import { Unavailable } from '../engine/rejected.ts'
 import type { Page, Pages } from '../http/long-list.ts'
 import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from '../trace/message-pages.ts'
 import { ALL_MESSAGES, type MessageListRow, messageValues } from '../trace/message-queries.ts'
-import { namedRow } from '../trace/named.ts'
+import { rowWithModelName } from '../trace/model-names.ts'
 import { type StoredDetail, traceDetail } from '../trace/queries.ts'
 import type { TraceServices } from '../trace/services.ts'
 import { detailText, messageText } from '../trace/views.ts'
+import type { Past } from '../history/open-past.ts'
 
 /** What is exported: a trace, and its messages in order. Everything behind it is the same for the present and the past. */
 export type Source<Row> = {
@@ -52,7 +53,17 @@ export const presentSource = ({ reads, models }: Services, first: StoredDetail):
   return {
     pageWeight: Number(first.bytes) <= WHOLE_WEIGHT ? Number(first.bytes) : PAGE_WEIGHT,
     pages,
-    trace: () => detailText(namedRow(models, trace)),
+    trace: () => detailText(rowWithModelName(models, trace)),
     messageText,
   }
 }
+
+/** The trace as it was, and the messages that it had then. */
+export const pastSource = (past: Past): Source<MessageListRow> => ({
+  pageWeight: PAGE_WEIGHT,
+  pages: async function* () {
+    yield* await past.messages({ includeParts: true })
+  },
+  trace: () => past.detail,
+  messageText,
+})

@@ -54,6 +54,24 @@ test('json is what the routes answer, to the byte', async () => {
   assert.is(answer.body, `{"trace":${traceText},"messages":${messagesText}}`)
 })
 
+test('the past is exported as it was, for members only', async () => {
+  const url = await newTrace({ title: 'Before', visibility: 'public' })
+  const [before, { revision }] = [
+    (await get(`${url}/export?format=json`, owner.token)).body,
+    (await get(`${url}/messages?limit=0`, owner.token)).json().data as { revision: number },
+  ]
+  await send('PATCH', url, owner.token, { title: 'After' })
+  await send('PUT', `${url}/messages/added-later`, owner.token, { role: 'user', textContent: 'the last word' })
+  for (const format of formats) {
+    const { statusCode, body } = await get(`${url}/export?format=${format}&revision=${revision}`, owner.token)
+    assert.equal([statusCode, /Before/.test(body), /After|the last word/.test(body)], [200, true, false])
+    assert.is((await get(`${url}/export?format=${format}&revision=${revision}`, stranger.token)).statusCode, 403)
+    assert.is((await get(`${url}/export?format=${format}&revision=${revision}`)).statusCode, 401)
+  }
+  assert.is((await get(`${url}/export?format=json&revision=${revision}`, owner.token)).body, before)
+  assert.is((await get(`${url}/export?format=json&revision=9999`, owner.token)).statusCode, 404)
+})
+
 test('a trace without messages is exported, too', async () => {
   const url = await newTrace({ title: 'Empty' }, [])
   for (const format of formats) assert.is((await get(`${url}/export?format=${format}`, owner.token)).statusCode, 200)
@@ -105,8 +123,8 @@ test('a format that is missing or unknown is refused', async () => {
     '?format=JSON',
     '?format=__proto__',
     '?format=md&format=html',
-    '?format=md&revision=1',
-    '?format=md&at=1',
+    '?format=md&revision=1&at=1',
+    '?format=md&revision=one',
   ])
     assert.is((await get(`${url}/export${query}`, owner.token)).statusCode, 400, query)
 })
@@ -135,7 +153,7 @@ test('namespace names the one that is meant', async () => {
   for (const as of [token, stranger.token, undefined]) {
     assert.is(await titleIn(own.namespaceSlug!, as), 'own')
     assert.is(await titleIn(slug.toUpperCase(), as), 'team')
-    for (const none of ['no-such-namespace', 'not%20a%20slug', '']) assert.is(await titleIn(none, as), 404)
+    for (const none of ['no-such-namespace', 'not%20a%20slug']) assert.is(await titleIn(none, as), 404)
   }
   await send('PATCH', `/v1/traces/${id}`, token, { visibility: 'private' })
   assert.equal(await Promise.all([token, stranger.token, undefined].map((as) => titleIn(slug, as))), ['team', 404, 401])

@@ -223,7 +223,10 @@ const specs: Specs = {
     'never existed': emits(),
     'was deleted': emits(),
     'was deleted and created again': emits(
-      deleted({ createdAt: NOON + 2_000, earlier: [{ createdAt: NOON, deletedAt: NOON + 1_000 }] }),
+      deleted({
+        createdAt: NOON + 2_000,
+        earlier: [{ createdAt: NOON, deletedAt: NOON + 1_000, messageCount: 0 }],
+      }),
     ),
     'is the writer’s': emits(deleted()),
     'is another member’s': emits(deleted()),

@@ -672,6 +672,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/traces/{externalId}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a trace with its messages as a file
+         * @description Who may read the trace may export it. An attachment named after its title: Markdown, a page of HTML without scripts and references to anything outside, or JSON (`{"trace", "messages"}`, without the envelope). It is streamed; when the trace is deleted, changed or no longer readable meanwhile, the transfer breaks off. Errors: `invalid_request` (400) for a format that is missing or unknown, and for a revision together with a time; `unauthorized` (401) without a token for a trace that is not public; `not_found` (404), also for a namespace that is not there.
+         */
+        get: operations["getTraceExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/feed": {
         parameters: {
             query?: never;
@@ -991,10 +1011,10 @@ export interface components {
             logId?: string;
         };
         /**
-         * @description What an entry of a timeline is about: `TraceCreated`: a trace was created; `TraceUpdated`: fields of a trace were changed, or it was uploaded again as it was; `TraceSummarised`: the service made a title and a summary of a trace; `TraceDeleted`: a trace was deleted, and what it held was erased; `MessagesUpserted`: messages were added or changed by one request; `NamespaceCreated`: the namespace was created; `NamespaceUpdated`: the name or the description of the namespace was changed; `AvatarChanged`: the picture of the namespace was changed; `MemberJoined`: a user became a member; `MemberRoleChanged`: a member got another role; `MemberRemoved`: a member was removed, or left; `InviteCreated`: an invite was made; `InviteRevoked`: an invite was revoked
+         * @description What an entry of a timeline is about: `TraceCreated`: a trace was created; `TraceUpdated`: fields of a trace were changed, or it was uploaded again as it was; `TraceSummarised`: the service made a title and a summary of a trace; `TraceDeleted`: a trace was deleted, and what it held was erased; `MessagesUpserted`: messages were added or changed by one request; `NamespaceCreated`: the namespace was created; `NamespaceUpdated`: the name or the description of the namespace was changed; `AvatarChanged`: the picture of the namespace was changed; `RetentionChanged`: it was decided for how long the namespace keeps traces that do not change; `MemberJoined`: a user became a member; `MemberRoleChanged`: a member got another role; `MemberRemoved`: a member was removed, or left; `InviteCreated`: an invite was made; `InviteRevoked`: an invite was revoked
          * @enum {string}
          */
-        EntryType: "TraceCreated" | "TraceUpdated" | "TraceSummarised" | "TraceDeleted" | "MessagesUpserted" | "NamespaceCreated" | "NamespaceUpdated" | "AvatarChanged" | "MemberJoined" | "MemberRoleChanged" | "MemberRemoved" | "InviteCreated" | "InviteRevoked";
+        EntryType: "TraceCreated" | "TraceUpdated" | "TraceSummarised" | "TraceDeleted" | "MessagesUpserted" | "NamespaceCreated" | "NamespaceUpdated" | "AvatarChanged" | "RetentionChanged" | "MemberJoined" | "MemberRoleChanged" | "MemberRemoved" | "InviteCreated" | "InviteRevoked";
         /** @description The answer to a call that failed */
         Error: {
             /**
@@ -6507,7 +6527,7 @@ export interface operations {
                  */
                 order?: "asc" | "desc";
                 /**
-                 * @description Only entries of these types, separated by commas: `TraceCreated`, `TraceUpdated`, `TraceSummarised`, `TraceDeleted`, `MessagesUpserted`, `NamespaceCreated`, `NamespaceUpdated`, `AvatarChanged`, `MemberJoined`, `MemberRoleChanged`, `MemberRemoved`, `InviteCreated`, `InviteRevoked`
+                 * @description Only entries of these types, separated by commas: `TraceCreated`, `TraceUpdated`, `TraceSummarised`, `TraceDeleted`, `MessagesUpserted`, `NamespaceCreated`, `NamespaceUpdated`, `AvatarChanged`, `RetentionChanged`, `MemberJoined`, `MemberRoleChanged`, `MemberRemoved`, `InviteCreated`, `InviteRevoked`
                  * @example TraceUpdated,TraceDeleted
                  */
                 type?: string;
@@ -6656,7 +6676,7 @@ export interface operations {
                  */
                 order?: "asc" | "desc";
                 /**
-                 * @description Only entries of these types, separated by commas: `TraceCreated`, `TraceUpdated`, `TraceSummarised`, `TraceDeleted`, `MessagesUpserted`, `NamespaceCreated`, `NamespaceUpdated`, `AvatarChanged`, `MemberJoined`, `MemberRoleChanged`, `MemberRemoved`, `InviteCreated`, `InviteRevoked`
+                 * @description Only entries of these types, separated by commas: `TraceCreated`, `TraceUpdated`, `TraceSummarised`, `TraceDeleted`, `MessagesUpserted`, `NamespaceCreated`, `NamespaceUpdated`, `AvatarChanged`, `RetentionChanged`, `MemberJoined`, `MemberRoleChanged`, `MemberRemoved`, `InviteCreated`, `InviteRevoked`
                  * @example TraceUpdated,TraceDeleted
                  */
                 type?: string;
@@ -7302,6 +7322,112 @@ export interface operations {
             };
             /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTraceExport: {
+        parameters: {
+            query: {
+                /**
+                 * @description What the file is: `json` is the trace and its messages exactly as they are stored, for `tracebook import`; `md` and `html` are for people
+                 * @example md
+                 */
+                format: "md" | "html" | "json";
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+                /** @description As it was after this revision of the trace, and the append that it is in; for members only */
+                revision?: string;
+                /** @description As it was at this time; for members only: milliseconds since 1970, or a date and time as in ISO 8601 with a zone */
+                at?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
+                externalId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": string;
+                    "text/html": string;
+                    "application/json": string;
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -21,8 +21,8 @@ export type Group = {
    */
   readonly mayBeUndone?: ReadonlySet<string>
   /**
-   * For read models that nobody waits for when writing, and that read the data of few events: data is decoded only where a
-   * handler reads it, a batch is projected in one piece, and the runner rests between batches while nobody waits.
+   * For read models that no write waits for, and that read the data of few events: data is decoded only where a handler
+   * reads it, a batch is projected in one piece, and the runner rests between small batches while no read waits.
    */
   readonly isLazy?: true
   /** For rows too many to be deleted within a batch: projections only record them, and the sweep deletes them in chunks. */

@@ -28,10 +28,11 @@ const WANTED_BYTES = 1024 * 1024
 
 type RunsRow = { wanted: number; adds: string }
 
+// Found by the ordinal: a sum has no index, else the planner may go through all entries of the trace for each message.
 const addsStatement = `
   select k.ordinal as wanted, e.adds from unnest($2::int4[]) k (ordinal) cross join lateral (
     select adds from entries
-    where stream_id = $1 and ordinal is not null and ordinal <= k.ordinal and revision between $3 and $4
+    where stream_id = $1 and ordinal is not null and ordinal <= k.ordinal and revision + 0 between $3 and $4
     order by ordinal desc limit 1
   ) e`
 

@@ -28,7 +28,7 @@ export const quoted = (text: string): string => {
   return `“${shown}”`
 }
 
-/** Who did it; the service itself where nobody is named. */
+/** Who did what has no actor. */
 export const SERVICE_NAME = 'Tracebook'
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`

@@ -3,8 +3,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { timelineModels } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
+import { rebuild } from '../../src/engine/rebuild.ts'
 import { locks } from '../../src/engine/schema.ts'
 import { entryTypes } from '../../src/history/entry-types.ts'
+import { dumpSchema } from '../support/compare.ts'
 import { freshDatabase, withConnection } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
@@ -227,6 +229,22 @@ test('nothing of a deleted trace is left in the tables of the timeline', async (
       return rows[0].leftovers === 0 && rows[0].rows === 0
     }),
   )
+})
+
+test('the timeline that is built anew is the same but for places, after all that was erased', async () => {
+  const schema = schemaOf(timelineModels)
+  await withConnection(database.url, (client) =>
+    until(async () => {
+      const { rows } = await client.query(`
+        select (select count(*)::int from ${schema}.entry_leftovers) + (select count(*)::int from tracebook.erasures) as left`)
+      return rows[0].left === 0
+    }),
+  )
+  await okText(ask('GET', `${home}/events`)) // shows all there is
+  const live = await dumpSchema(database.url, schema, { places: false })
+  const { log, codec } = node.service
+  await rebuild({ url: database.url, group: timelineModels, log, codec })
+  assert.equal(await dumpSchema(database.url, schema, { places: false }), live)
 })
 
 test('a list of the past is cut off when its trace is deleted', async () => {

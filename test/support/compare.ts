@@ -1,7 +1,7 @@
 import { withConnection } from './database.ts'
 
 /** Columns that depend on where an event stands in its log: a copy of the log may differ in them. */
-const PLACES = new Set(['position', 'revision', 'incarnation'])
+const PLACES = new Set(['position', 'place', 'revision', 'first_revision', 'through', 'incarnation'])
 
 const quoted = (name: string) => `"${name}"`
 

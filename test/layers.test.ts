@@ -31,7 +31,7 @@ const floors: readonly (readonly string[])[] = [
   ['engine'],
   ['http'],
   ['user', 'session', 'namespace', 'models', 'trace', 'events.ts', 'effects.ts', 'projections'],
-  ['feed', 'signin', 'summary', 'erasure'],
+  ['feed', 'signin', 'summary', 'erasure', 'proof'],
   ['realtime'],
   ['config.ts'],
   ['app.ts', 'service', 'sync', 'tail'],

@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   models: async () => (await import('./commands/models.ts')).modelsCommand(),
   rebuild: async () => (await import('./commands/rebuild.ts')).rebuildCommand(),
   log: async () => (await import('./commands/log.ts')).logCommand(),
+  audit: async () => (await import('./commands/audit.ts')).auditCommand(),
   openapi: async () => (await import('./commands/openapi.ts')).openapiCommand(),
 }
 

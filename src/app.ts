@@ -10,6 +10,8 @@ import { inviteRoutes } from './namespace/invite-routes.ts'
 import { modelRoutes } from './models/routes.ts'
 import { memberRoutes } from './namespace/member-routes.ts'
 import { namespaceRoutes } from './namespace/routes.ts'
+import { eventProofRoutes } from './proof/event-routes.ts'
+import { auditRoutes } from './proof/routes.ts'
 import type { Service } from './service/service.ts'
 import { realtimeRoutes } from './realtime/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
@@ -115,6 +117,8 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       feedRoutes,
       realtimeRoutes,
       modelRoutes,
+      auditRoutes,
+      eventProofRoutes,
     ]) {
       routes(scope, service)
     }

@@ -6,6 +6,7 @@ import { httpSettings } from './http/settings.ts'
 import { modelsSettings } from './models/settings.ts'
 import { quotaSettings } from './namespace/settings.ts'
 import { minConnections } from './postgres/pool-sizes.ts'
+import { checkProof, proofSettings } from './proof/settings.ts'
 import { realtimeSettings } from './realtime/settings.ts'
 import { sessionSettings } from './session/settings.ts'
 import { checkSignin, signinSettings } from './signin/settings.ts'
@@ -36,7 +37,7 @@ export const Environment = z.object({
     .transform((path) => resolve(path))
     .default(() => defaultDataDir()),
   DATABASE_URL: url('postgres:', 'postgresql:').optional(),
-  DATABASE_CONNECTIONS: number(28, minConnections(groups.length), 10_000),
+  DATABASE_CONNECTIONS: number(29, minConnections(groups.length), 10_000),
   // Only its beginning is checked here: a list of hosts is no valid URL. The adapter parses the rest.
   EVENTSTORE_URL: z
     .string()
@@ -52,6 +53,7 @@ export const Environment = z.object({
   ...modelsSettings,
   ...summarySettings,
   ...quotaSettings,
+  ...proofSettings,
   DISK_RESERVE_MB: number(256),
 })
 
@@ -65,7 +67,7 @@ export class ConfigError extends Error {
 /** Reads the configuration; an empty variable counts as unset. @throws ConfigError */
 export const readConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
-  const parsed = Environment.superRefine(checkSignin).superRefine(checkSummaries).safeParse(set)
+  const parsed = Environment.superRefine(checkSignin).superRefine(checkSummaries).superRefine(checkProof).safeParse(set)
   if (parsed.success) return parsed.data
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
   throw new ConfigError(`the configuration cannot be used\n  ${issues.join('\n  ')}`)

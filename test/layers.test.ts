@@ -32,7 +32,7 @@ const floors: readonly (readonly string[])[] = [
   ['http'],
   ['user', 'session', 'namespace', 'models', 'trace', 'events.ts', 'effects.ts', 'projections'],
   ['feed', 'history', 'signin', 'summary', 'erasure', 'retention'],
-  ['export'],
+  ['export', 'proof'],
   ['realtime'],
   ['config.ts'],
   ['app.ts', 'service', 'sync', 'tail'],

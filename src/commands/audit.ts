@@ -3,14 +3,24 @@ import { exitOnUsage } from '../cli/exit.ts'
 import { erasuresCommand } from './audit/erasures.ts'
 import { exportCommand } from './audit/export.ts'
 import { importCommand } from './audit/import.ts'
+import { newKeyCommand } from './audit/new-key.ts'
+import { proofCommand } from './audit/proof.ts'
 import { replayCommand } from './audit/replay.ts'
+import { verifyCommand } from './audit/verify.ts'
 
-/** `tracebook audit`: what happened, who did it, and whether what was deleted is gone. */
-export const auditCommand = (): Command =>
-  new Command('audit')
-    .description('Look into what happened, and check it')
-    .exitOverride(exitOnUsage)
-    .addCommand(erasuresCommand())
-    .addCommand(replayCommand())
-    .addCommand(exportCommand())
-    .addCommand(importCommand())
+const commands = [
+  verifyCommand,
+  proofCommand,
+  newKeyCommand,
+  erasuresCommand,
+  replayCommand,
+  exportCommand,
+  importCommand,
+]
+
+/** `tracebook audit`: what happened, who did it, proof of it, and whether what was deleted is gone. */
+export const auditCommand = (): Command => {
+  const audit = new Command('audit').description('Look into what happened, and prove it').exitOverride(exitOnUsage)
+  for (const command of commands) audit.addCommand(command())
+  return audit
+}

@@ -4,6 +4,7 @@ import { isOutage } from '../engine/retryable-errors.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
 import { destroyConnection, newLeaderClient } from '../postgres/connect.ts'
+import { pause } from '../pause.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { resumePosition } from './checkpoint.ts'
 import { type ErasedGroup, type ErasureContext, erase, haveAllPassed, reasonOf, sweepLeftovers } from './erase.ts'
@@ -23,6 +24,8 @@ export type ErasureOptions = {
   readonly log: EventLog
   /** All groups of read models: nothing is erased from the log before they all have applied its deletion. */
   readonly groups: readonly ErasedGroup[]
+  /** Whether all events up to a position have their leaves in the audit tree: no event is erased before. */
+  readonly isCovered: (client: Client, position: bigint) => Promise<boolean>
   readonly logger: { info(data: object, message: string): void; error(data: object, message: string): void }
 }
 
@@ -36,6 +39,7 @@ const PART_NAME = 'erasure'
 const RETRY_MS = 500
 const CLOSE_TIMEOUT_MS = 2_000
 const POLL_MS = 1_000
+const LEAVES_POLL_MS = 50
 const SWEEP_INTERVAL_MS = 5_000
 /** Without deletions the checkpoint is stored after this many events only, as each time costs a commit. */
 const CHECKPOINT_EVENTS = 5_000n
@@ -46,7 +50,7 @@ const CHECKPOINT_EVENTS = 5_000n
  * its lock and its statements share one session. A former leader that goes on does no harm: the checkpoint moves by
  * compare-and-set, and only what was deleted is erased.
  */
-export const startErasure = ({ url, log, groups, logger, outage }: ErasureOptions): Erasure => {
+export const startErasure = ({ url, log, groups, isCovered, logger, outage }: ErasureOptions): Erasure => {
   const stop = new AbortController()
   let current: LeaderSession | undefined
   let lastReason = ''
@@ -79,10 +83,20 @@ export const startErasure = ({ url, log, groups, logger, outage }: ErasureOption
     await postponePending(client, pending, reason)
   }
 
+  /** Whether all events up to this position have their leaves. Waits up to a second. */
+  const hasLeaves = async (client: Client, position: bigint, signal: AbortSignal): Promise<boolean> => {
+    for (const until = performance.now() + POLL_MS; !(await isCovered(client, position));) {
+      if (signal.aborted || performance.now() > until) return false
+      await pause(LEAVES_POLL_MS, signal)
+    }
+    return true
+  }
+
   const erasePending = async (context: ErasureContext) => {
     const { client, signal } = context
     for (const pending of await readPending(client)) {
       if (!(await haveAllPassed(groups, pending.position, POLL_MS))) return
+      if (!(await hasLeaves(client, pending.position, signal))) return
       signal.throwIfAborted()
       try {
         await erase(context, pending)

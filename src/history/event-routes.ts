@@ -1,18 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { Row } from '../engine/reads.ts'
 import { requireCaller } from '../http/caller.ts'
 import { id, text, time } from '../http/fields.ts'
-import { notFound } from '../http/http-error.ts'
 import { Key, Revision } from '../http/parameters.ts'
 import { answers, jsonObject, okText } from '../http/reply.ts'
-import { isId } from '../ids.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
-import { idOfSlug, namespaceOfAdmin } from '../namespace/queries.ts'
 import { InNamespace } from '../trace/moment.ts'
-import { traceForHistory } from './locate.ts'
 import type { HistoryServices } from './services.ts'
+import { deletionOfTrace, eventOfNamespace, eventOfTrace } from './single-events.ts'
 
 const LogEvent = z
   .object({
@@ -48,42 +44,11 @@ const eventText = (event: RecordedEvent): string => {
   return `{"event":${text}}`
 }
 
-/** The event at a revision. @throws 404 where there is none, or it was erased */
-export const eventAt = async (
-  { log }: Pick<HistoryServices, 'log'>,
-  stream: string,
-  revision: bigint,
-): Promise<RecordedEvent> => {
-  for await (const event of log.read(stream, { from: revision, limit: 1 }))
-    if (event.revision === revision) return event
-  throw notFound()
-}
-
-type TombstoneRow = { revision: bigint }
-const deletionStatement = 'select revision from trace_tombstones where id = $1'
-
-/** The newest deletion of a trace of a namespace. @throws 404 where none is known */
-export const deletionOf = async (
-  services: Pick<HistoryServices, 'log' | 'reads' | 'codec'>,
-  namespaceId: string,
-  traceId: string,
-): Promise<RecordedEvent> => {
-  const { reads, codec } = services
-  if (!isId(traceId)) throw notFound()
-  const [row] = await reads.rows<TombstoneRow & Row>('history-deletion', deletionStatement, [traceId])
-  if (!row) throw notFound()
-  const event = await eventAt(services, `trace-${traceId}`, row.revision)
-  const { namespaceId: owner } = codec.decode(event).data as { namespaceId?: string }
-  if (event.type !== 'TraceDeleted' || owner !== namespaceId) throw notFound()
-  return event
-}
-
 const errors =
   '`invalid_request` (400) for a revision that is none; `unauthorized` (401); `forbidden` (403) for others; '
 
 /** Single events, whole, as the log holds them. */
 export const eventRoutes = (app: FastifyInstance, services: HistoryServices): void => {
-  const { reads } = services
   const tags = ['history']
 
   app.get<{ Params: { externalId: string; revision: string }; Querystring: { namespace?: string } }>(
@@ -101,10 +66,8 @@ export const eventRoutes = (app: FastifyInstance, services: HistoryServices): vo
     },
     async ({ params, query, caller }, reply) => {
       const { externalId, revision } = params
-      const trace = await traceForHistory(services, { externalId, namespace: query.namespace }, caller)
-      const asked = BigInt(revision)
-      if (asked < trace.incarnation || asked > trace.revision) throw notFound()
-      return okText(reply, eventText(await eventAt(services, `trace-${trace.id}`, asked)))
+      const name = { externalId, namespace: query.namespace }
+      return okText(reply, eventText(await eventOfTrace(services, name, BigInt(revision), caller)))
     },
   )
 
@@ -122,8 +85,8 @@ export const eventRoutes = (app: FastifyInstance, services: HistoryServices): vo
     },
     async (request, reply) => {
       const { slug, revision } = request.params
-      const { id } = await namespaceOfAdmin(reads, idOfSlug(slug), requireCaller(request))
-      return okText(reply, eventText(await eventAt(services, `namespace-${id}`, BigInt(revision))))
+      const event = await eventOfNamespace(services, slug, BigInt(revision), requireCaller(request))
+      return okText(reply, eventText(event))
     },
   )
 
@@ -141,8 +104,7 @@ export const eventRoutes = (app: FastifyInstance, services: HistoryServices): vo
     },
     async (request, reply) => {
       const { slug, traceId } = request.params
-      const { id } = await namespaceOfAdmin(reads, idOfSlug(slug), requireCaller(request))
-      return okText(reply, eventText(await deletionOf(services, id, traceId)))
+      return okText(reply, eventText(await deletionOfTrace(services, slug, traceId, requireCaller(request))))
     },
   )
 }

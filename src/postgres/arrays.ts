@@ -7,7 +7,7 @@
 import { writeUuid } from '../uuid.ts'
 
 const HEADER_BYTES = 20
-const oid = { bool: 16, int8: 20, int4: 23, text: 25, json: 114, float8: 701, uuid: 2950 }
+const oid = { bool: 16, bytea: 17, int8: 20, int4: 23, text: 25, json: 114, float8: 701, uuid: 2950 }
 
 const header = (target: Buffer, type: number, length: number) => {
   target.writeInt32BE(1, 0)
@@ -78,4 +78,8 @@ export const float8s = fixed<number>(oid.float8, 8, (target, value, at) => {
 })
 export const bools = fixed<boolean>(oid.bool, 1, (target, value, at) => {
   target.writeUInt8(value ? 1 : 0, at)
+})
+/** For values of 32 bytes each. */
+export const hashes = fixed<Uint8Array>(oid.bytea, 32, (target, value, at) => {
+  target.set(value, at)
 })

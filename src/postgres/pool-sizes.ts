@@ -9,7 +9,7 @@ export type PoolSizes = {
 }
 
 /** The single connections of a process. */
-const PER_PROCESS = ['log writer', 'log listener', 'summaries', 'erasure', 'retention'] as const
+const PER_PROCESS = ['log writer', 'log listener', 'summaries', 'erasure', 'retention', 'proof'] as const
 /** The single connections for each group of read models; the last two are open only at times. */
 const PER_GROUP = ['checkpoint watch', 'projections', 'lost answers', 'schema cleanup'] as const
 

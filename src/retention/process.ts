@@ -6,7 +6,7 @@ import { isOutage } from '../engine/retryable-errors.ts'
 import type { Wakeup } from '../erasure/wakeable-sleep.ts'
 import type { MinimalLogger } from '../logger.ts'
 import { pause } from '../pause.ts'
-import { destroyConnection, newClient } from '../postgres/connect.ts'
+import { destroyConnection, newLeaderClient } from '../postgres/connect.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { type After, DAY_MS, START, expiredTraces, namespacesWithRetention } from './expired-traces.ts'
 import { type ExpireOptions, expireUnlessQuarantined } from './expire.ts'
@@ -124,7 +124,7 @@ export const startRetention = (options: RetentionOptions): Retention => {
   }
 
   const runOnce = async () => {
-    const leader = await openLeaderSession(url, newClient(url, 'retention', STATEMENT_MS))
+    const leader = await openLeaderSession(url, newLeaderClient(url, 'retention', STATEMENT_MS))
     outage.recovered(PART_NAME)
     current = leader
     try {

@@ -10,6 +10,8 @@ export type Database = {
   readonly url: string
   /** For people, without a password. */
   readonly description: string
+  /** The folder of an embedded database. */
+  readonly dataDir?: string
   /** Always false for a database that is not embedded. */
   isDiskLow(): boolean
   /** Writes the URL of the service into `DATA_DIR`, where the command line finds it; only of an embedded database. */
@@ -53,6 +55,7 @@ export const openDatabase = async (config: Config, logger: Logger, signal: Abort
     return {
       url: postgres.url,
       description: `its own PostgreSQL in ${dataDir}`,
+      dataDir,
       isDiskLow: diskGuard({ dir: dataDir, reserveMb }),
       publish: (url) => lock.publish({ url, databaseUrl: postgres.url }),
       stop: async (mode) => {

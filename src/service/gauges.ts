@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { OpenGroup } from '../engine/open-group.ts'
 import type { OpenGroups } from '../engine/open-groups.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Proof } from '../proof/process.ts'
 import type { Connections } from '../realtime/connections.ts'
 import type { LiveQueries } from '../realtime/live-queries.ts'
 
@@ -29,6 +30,15 @@ export const installGauges = (metrics: Metrics, groups: OpenGroups, lastSeen: ()
   metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.totalCount)
   metrics.gauge('tracebook_pool_idle', 'Idle connections of the pool for reads', () => reads.idleCount)
   metrics.gauge('tracebook_pool_waiting', 'Queries that wait for a connection', () => reads.waitingCount)
+}
+
+/** Installs the gauges of the audit tree, on a process that may write it. */
+export const installProofGauges = (metrics: Metrics, proof: Proof | undefined): void => {
+  if (!proof) return
+  metrics.gauge('tracebook_audit_leaves', 'Leaves of the audit tree; 0 while another process writes them', proof.leaves)
+  metrics.gauge('tracebook_audit_refused', '1 when the audit tree is not continued, because it was tampered with', () =>
+    Number(proof.isRefused()),
+  )
 }
 
 /** Installs the gauges of realtime queries. */

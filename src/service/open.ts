@@ -22,13 +22,14 @@ import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
 import { openTimelineReads } from '../history/timeline-reads.ts'
+import { readSigner } from '../proof/keys.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { newFlow } from '../realtime/flow.ts'
 import { newLastUsedTimes } from '../session/last-used.ts'
 import { newWakeup } from '../erasure/wakeable-sleep.ts'
 import { newHandshakes } from '../signin/handshakes.ts'
 import { newCaches } from './caches.ts'
-import { installGauges, installRealtimeGauges } from './gauges.ts'
+import { installGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
 import { UNREACHABLE, openServiceLog, waitDuringStart } from './log.ts'
 import { startProcesses } from './processes.ts'
 import { newServiceHealth } from './health.ts'
@@ -41,6 +42,8 @@ export type OpenOptions = {
   readonly logger: Logger
   /** Whether the disk is so full that writes must be refused; only known with an embedded database. */
   readonly isDiskLow?: () => boolean
+  /** The folder of an embedded database, where the key that signs checkpoints is made if none is configured. */
+  readonly dataDir?: string
   readonly now?: () => number
   /** All groups of read models. */
   readonly groups?: readonly Group[]
@@ -51,6 +54,8 @@ export type OpenService = { readonly service: Service; close(): Promise<void> }
 const VISIBLE_MS = 5_000
 const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
+/** How long requests for a checkpoint of a new service wait for the first one. */
+const FIRST_CHECKPOINT_MS = 5_000
 
 /** Opens the log and the read models, with this node's positions in both. */
 const openStores = async ({ config, databaseUrl, logger, groups: known = allGroups }: OpenOptions) => {
@@ -105,6 +110,10 @@ const openStores = async ({ config, databaseUrl, logger, groups: known = allGrou
 /** Builds the service from its parts, and starts the processes of its roles. All parts are wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
   const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
+  const auditSigner = await readSigner(config, options.dataDir)
+  const isWorker = config.ROLES.includes('worker')
+  if (!auditSigner && isWorker)
+    logger.warn({}, 'neither AUDIT_KEY nor AUDIT_KEY_FILE is set: no checkpoints of the log are signed')
   const stores = await openStores(options)
   const { sizes, metrics, log, codec, outage, lastSeen, groups, reads, timeline, operations } = stores
   const { watermark: readModels, quarantine } = groups.main
@@ -173,9 +182,11 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     transactors,
     assertWritable,
     retentionWakeup,
+    auditSigner,
     now,
     logger,
   })
+  installProofGauges(metrics, processes.proof)
 
   const visible = async (position: bigint) => {
     await Promise.all([readModels.waitFor(position, VISIBLE_MS), lastSeen.waitFor(position, VISIBLE_MS)])
@@ -214,6 +225,12 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     write: newWrite({ assertWritable, visible }),
     assertWritable,
     readiness,
+    // A worker may have a key that this process has not.
+    // Only workers sign, so other processes need no key.
+    checkpoints: {
+      areServed: auditSigner !== undefined || !isWorker,
+      waitUntil: performance.now() + FIRST_CHECKPOINT_MS,
+    },
   }
 
   const closeAll = async () => {

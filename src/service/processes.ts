@@ -17,6 +17,9 @@ import { newRefresh } from '../models/refresh.ts'
 import type { PoolSizes } from '../postgres/pool-sizes.ts'
 import { newClockCheck } from '../postgres/clock-check.ts'
 import { startRetention } from '../retention/process.ts'
+import type { Signer } from '../proof/note.ts'
+import { type Proof, startProof } from '../proof/process.ts'
+import { isCovered } from '../proof/resume.ts'
 import { startSummaries } from '../summary/process.ts'
 import type { Transactors } from './transactors.ts'
 
@@ -35,6 +38,8 @@ export type ProcessesOptions = {
   readonly lastSeen: Pick<Watermark, 'position'>
   /** Woken when the retention of a namespace has changed. */
   readonly retentionWakeup: Wakeup
+  /** The key that signs checkpoints; undefined when there is none. */
+  readonly auditSigner: Signer | undefined
   readonly outage: OutageLog
   /** The clock, in milliseconds. */
   readonly now: () => number
@@ -44,6 +49,8 @@ export type ProcessesOptions = {
 export type Processes = {
   /** Refreshes the model registry: on request on every node, by schedule on workers only. */
   readonly catalogue: CatalogueProcess
+  /** Writes the leaves of the audit tree: on workers only. */
+  readonly proof?: Proof
   close(): Promise<void>
 }
 
@@ -69,16 +76,24 @@ const startRetentionProcess = (options: ProcessesOptions) => {
   })
 }
 
-/** Starts the processes of the role `worker`: erasure, retention, summaries, and the refresh of the model registry. */
+/** Starts the processes of the role `worker`: erasure, retention, summaries, the audit tree, and the refresh of the model registry. */
 export const startProcesses = (options: ProcessesOptions): Processes => {
   const { config, databaseUrl: url, sizes, log, codec, groups, reads, operations: pool, transactors } = options
-  const { assertWritable, outage, now, logger } = options
+  const { assertWritable, auditSigner: signer, outage, now, logger } = options
   const isWorker = config.ROLES.includes('worker')
   const refresh = newRefresh({ transactor: transactors.providers, providerIds: () => providerIds(reads) })
   const catalogue = startCatalogueProcess({ pool, source: config.CATALOGUE_URL, refresh, now, logger }, isWorker)
   if (!isWorker) return { catalogue, close: catalogue.close }
 
-  const erasure = startErasure({ url, log, groups: groups.all, logger, outage })
+  const proof = startProof({ url, log, signer, now, logger, outage })
+  const erasure = startErasure({
+    url,
+    log,
+    groups: groups.all,
+    isCovered: (client, position) => isCovered(client, log, position),
+    logger,
+    outage,
+  })
   const summaries = startSummaries({
     url,
     jobConnections: sizes.jobs,
@@ -96,7 +111,7 @@ export const startProcesses = (options: ProcessesOptions): Processes => {
   })
   const retention = startRetentionProcess(options)
   const close = async () => {
-    await Promise.all([catalogue.close(), erasure.close(), summaries.close(), retention.close()])
+    await Promise.all([catalogue.close(), proof.close(), erasure.close(), summaries.close(), retention.close()])
   }
-  return { catalogue, close }
+  return { catalogue, proof, close }
 }

@@ -54,8 +54,8 @@ export const serve = async (config: Config, logger: Logger, signal: AbortSignal)
     }
   }
   try {
-    const { url: databaseUrl, isDiskLow } = database
-    open = await openService({ config, databaseUrl, logger, isDiskLow })
+    const { url: databaseUrl, isDiskLow, dataDir } = database
+    open = await openService({ config, databaseUrl, logger, isDiskLow, ...(dataDir ? { dataDir } : {}) })
     app = await buildApp(open.service)
     await listen(app, config)
     const url = urlOf(app, config)

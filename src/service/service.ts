@@ -8,6 +8,7 @@ import type { Readiness } from '../http/health.ts'
 import type { EventLog } from '../log/log.ts'
 import type { CatalogueProcess } from '../models/process.ts'
 import type { AvatarServices } from '../namespace/services.ts'
+import type { ProofServices } from '../proof/services.ts'
 import type { RealtimeServices } from '../realtime/services.ts'
 import type { SessionServices } from '../session/services.ts'
 import type { Tokens } from '../session/tokens.ts'
@@ -23,6 +24,7 @@ type Features = SessionServices &
   FeedServices &
   HistoryServices &
   RealtimeServices &
+  Pick<ProofServices, 'checkpoints'> &
   CodehostServices
 
 /** The parts of a running service, wired once in `open.ts`. */

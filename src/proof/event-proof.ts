@@ -1,0 +1,62 @@
+import { Unavailable } from '../engine/rejected.ts'
+import { notFound } from '../http/http-error.ts'
+import type { RecordedEvent } from '../log/log.ts'
+import { pause } from '../pause.ts'
+import { entryOf, leafHashOf } from './entry.ts'
+import { leafOfEvent, servedCheckpoint } from './queries.ts'
+import type { ProofServices } from './services.ts'
+import type { SignedCheckpoint } from './signed-checkpoints.ts'
+import { type RunQuery, readRoots } from './stored-tree.ts'
+import { TreeDiffers } from './tree-differs.ts'
+import { type Span, inclusionSpans } from './tree.ts'
+
+const LOOK_MS = 100
+
+/** The checkpoint to prove with; that of a new service is waited for. @throws 404 when none is served */
+export const requireCheckpoint = async ({ reads, checkpoints }: ProofServices): Promise<SignedCheckpoint> => {
+  if (!checkpoints.areServed) throw notFound()
+  for (;;) {
+    const found = await servedCheckpoint(reads)
+    if (found) return found
+    if (performance.now() > checkpoints.waitUntil) throw notFound()
+    await pause(LOOK_MS)
+  }
+}
+
+/** The tree or the log was tampered with: what would be proved is not true. */
+const damaged = ({ logger }: ProofServices, reason: string): Unavailable => {
+  logger.error({ reason }, 'the audit tree is damaged: see `tracebook audit verify`')
+  return new Unavailable('the audit tree is damaged')
+}
+
+/** The roots of some spans of the tree, as a proof holds them. @throws Unavailable */
+export const proofOf = async (services: ProofServices, spans: readonly Span[]): Promise<string[]> => {
+  const run: RunQuery = (name, text, values) => services.reads.rows(name, text, values)
+  try {
+    return (await readRoots(run, spans)).map((hash) => hash.toString('base64'))
+  } catch (error) {
+    throw error instanceof TreeDiffers ? damaged(services, error.message) : error
+  }
+}
+
+export type EventProof = {
+  readonly entry: string
+  readonly index: number
+  readonly size: number
+  readonly proof: readonly string[]
+  readonly checkpoint: string
+}
+
+/**
+ * Proves that an event is in the tree of the newest checkpoint; undefined when no checkpoint covers it yet.
+ * @throws 404 when no checkpoints are served, Unavailable when the event differs from its leaf
+ */
+export const proveEvent = async (services: ProofServices, event: RecordedEvent): Promise<EventProof | undefined> => {
+  const { size, note } = await requireCheckpoint(services)
+  const leaf = await leafOfEvent(services.reads, event.id)
+  if (!leaf || leaf.index >= size) return undefined
+  const { index, hash } = leaf
+  if (!leafHashOf(event).equals(hash)) throw damaged(services, `event ${event.id} differs from its leaf`)
+  const proof = await proofOf(services, inclusionSpans(index, size))
+  return { entry: entryOf(event), index, size, proof, checkpoint: note }
+}

@@ -1,0 +1,70 @@
+import { open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Signer, BadKey, generateSigner, parseSigner, renameSigner } from './note.ts'
+import type { ProofSettings } from './settings.ts'
+
+export type KeySettings = Pick<ProofSettings, 'AUDIT_ORIGIN' | 'AUDIT_KEY' | 'AUDIT_KEY_FILE'> & {
+  readonly PUBLIC_URL?: string | undefined
+}
+
+/** Of a service that has no address of its own. */
+const DEFAULT_ORIGIN = 'tracebook.invalid/log'
+
+/** The origin of a log whose key is made here. */
+const originOf = ({ AUDIT_ORIGIN, PUBLIC_URL }: KeySettings): string =>
+  AUDIT_ORIGIN ?? (PUBLIC_URL ? new URL(PUBLIC_URL).host : DEFAULT_ORIGIN)
+
+const readKeyFile = async (path: string): Promise<Signer | undefined> => {
+  try {
+    return parseSigner((await readFile(path, 'utf8')).trim())
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    const { message } = error as Error
+    throw new Error(`${path}: ${error instanceof BadKey ? message : `cannot be read: ${message}`}`, { cause: error })
+  }
+}
+
+const KEY_FILE = 'audit.key'
+
+/** Writes the file whole or not at all, readable by its owner only. */
+const writeKeyFile = async (path: string, { text }: Signer): Promise<void> => {
+  const temporary = `${path}.new`
+  const file = await open(temporary, 'w', 0o600)
+  try {
+    await file.chmod(0o600) // what a crash has left may have another mode
+    await file.writeFile(`${text}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(temporary, path)
+}
+
+/** The key in `DATA_DIR`, made if there is none, under the name of the origin as it is now. */
+const ownKey = async (dataDir: string, origin: string): Promise<Signer> => {
+  const path = join(dataDir, KEY_FILE)
+  const known = await readKeyFile(path)
+  if (known) return known.name === origin ? known : renameSigner(known, origin)
+  const made = generateSigner(origin)
+  await writeKeyFile(path, made)
+  return made
+}
+
+const configuredFile = async (path: string, { AUDIT_ORIGIN: origin }: KeySettings): Promise<Signer> => {
+  const signer = await readKeyFile(path)
+  if (!signer) throw new Error(`AUDIT_KEY_FILE: ${path} does not exist`)
+  if (origin === undefined || signer.name === origin) return signer
+  throw new Error(`AUDIT_KEY_FILE: the key is named ${signer.name}, but AUDIT_ORIGIN is ${origin}`)
+}
+
+/**
+ * The key that signs checkpoints: the configured one, which names the origin, else that of an embedded database, in
+ * `dataDir`. Undefined without both.
+ * @throws Error that names the variable or file
+ */
+export const readSigner = async (settings: KeySettings, dataDir: string | undefined): Promise<Signer | undefined> => {
+  const { AUDIT_KEY: key, AUDIT_KEY_FILE: file } = settings
+  if (key !== undefined) return parseSigner(key)
+  if (file !== undefined) return configuredFile(file, settings)
+  return dataDir === undefined ? undefined : ownKey(dataDir, originOf(settings))
+}

@@ -1,0 +1,118 @@
+import type { Client, Step } from '../engine/checkpoint.ts'
+import { advanceParameters, advanceStatement } from '../engine/process-checkpoint.ts'
+import type { RecordedEvent } from '../log/log.ts'
+import { hashes, int4s, int8s, texts, uuids } from '../postgres/arrays.ts'
+import { PROCESS, type Walk } from './stored-tree.ts'
+import type { Subtree } from './tree.ts'
+
+/** The hash of an event in the tree, and where the event lies in the log. A row of `tracebook.leaves`. */
+export type Leaf = Pick<RecordedEvent, 'id' | 'position' | 'stream' | 'revision'> & {
+  readonly index: number
+  readonly hash: Buffer
+}
+
+/** A leaf whose event has been found in the log again, where it lies now. */
+export type FoundLeaf = Pick<Leaf, 'index' | 'position' | 'revision'>
+
+/** A step of the process: what it writes together with its checkpoint. */
+export type Growth = {
+  readonly step: Step
+  readonly leaves: readonly Leaf[]
+  readonly subtrees: readonly Subtree[]
+  /** How many leaves the tree has afterwards. */
+  readonly size: number
+  readonly found?: readonly FoundLeaf[]
+  /** The walk afterwards; undefined when there is none, or it is over. */
+  readonly walk?: Walk | undefined
+  /** The walk is over: leaves from `from` to before `to` that were not found are of events that the log has lost. */
+  readonly lost?: { readonly from: number; readonly to: number }
+}
+
+const moved = `moved as (${advanceStatement(PROCESS)})`
+const ifMoved = 'where exists (select from moved)'
+
+const growStatement = `
+  with ${moved}, grown as (
+    insert into tracebook.leaves (index, event_id, position, stream, revision, hash)
+    select l.* from unnest($6::int8[], $7::uuid[], $8::int8[], $9::text[], $10::int8[], $11::bytea[]) l ${ifMoved}
+  ), risen as (
+    insert into tracebook.subtrees (level, index, hash)
+    select s.level::int2, s.index, s.hash from unnest($12::int4[], $13::int8[], $14::bytea[]) s(level, index, hash) ${ifMoved}
+  )
+  update tracebook.tree set size = $15 ${ifMoved} returning size`
+
+const walkStatement = `
+  with ${moved}, grown as (
+    insert into tracebook.leaves (index, event_id, position, stream, revision, hash)
+    select l.* from unnest($6::int8[], $7::uuid[], $8::int8[], $9::text[], $10::int8[], $11::bytea[]) l ${ifMoved}
+  ), risen as (
+    insert into tracebook.subtrees (level, index, hash)
+    select s.level::int2, s.index, s.hash from unnest($12::int4[], $13::int8[], $14::bytea[]) s(level, index, hash) ${ifMoved}
+  ), found as (
+    update tracebook.leaves l set position = f.position, revision = f.revision, lost = null
+    from unnest($16::int8[], $17::int8[], $18::int8[]) f(index, position, revision)
+    where l.index = f.index and exists (select from moved)
+      and (l.position <> f.position or l.revision <> f.revision or l.lost is not null)
+  ), lost as (
+    update tracebook.leaves set lost = $3
+    where index >= $19 and index < $20 and lost is null and exists (select from moved)
+  )
+  update tracebook.tree set size = $15, walk_size = $21, walk_until = $22, walk_matched = $23 ${ifMoved} returning size`
+
+const leafColumns = (leaves: readonly Leaf[]) => [
+  int8s(leaves.map(({ index }) => index)),
+  uuids(leaves.map(({ id }) => id)),
+  int8s(leaves.map(({ position }) => position)),
+  texts(leaves.map(({ stream }) => stream)),
+  int8s(leaves.map(({ revision }) => revision)),
+  hashes(leaves.map(({ hash }) => hash)),
+]
+
+const subtreeColumns = (subtrees: readonly Subtree[]) => [
+  int4s(subtrees.map(({ level }) => level)),
+  int8s(subtrees.map(({ index }) => index)),
+  hashes(subtrees.map(({ hash }) => hash)),
+]
+
+const walkColumns = ({ found = [], lost = { from: 0, to: 0 }, walk }: Growth) => [
+  int8s(found.map(({ index }) => index)),
+  int8s(found.map(({ position }) => position)),
+  int8s(found.map(({ revision }) => revision)),
+  lost.from,
+  lost.to,
+  walk?.size ?? null,
+  walk?.until ?? null,
+  walk?.matched ?? null,
+]
+
+/**
+ * Stores what a step has added to the tree, with the process's checkpoint, in one statement. Gives false when another
+ * process has moved the checkpoint: then nothing is stored.
+ */
+export const storeGrowth = async (client: Client, growth: Growth): Promise<boolean> => {
+  const { step, leaves, subtrees, size } = growth
+  const values = [...advanceParameters(step), ...leafColumns(leaves), ...subtreeColumns(subtrees), size]
+  const isWalk = growth.walk !== undefined || growth.lost !== undefined
+  const { rowCount } = await client.query(
+    isWalk
+      ? { name: 'leaves-walk', text: walkStatement, values: [...values, ...walkColumns(growth)] }
+      : { name: 'leaves-grow', text: growStatement, values },
+  )
+  return rowCount === 1
+}
+
+/** A leaf that the event with this id may be. */
+export type Candidate = Pick<Leaf, 'id' | 'index' | 'hash'>
+
+type CandidateRow = { id: string; index: bigint; hash: Buffer }
+
+const candidatesStatement = `
+  select event_id as id, index, hash from tracebook.leaves
+  where event_id = any($1::uuid[]) and index < $2 and index > $3 order by index`
+
+/** The leaves of events with these ids, before the end of the walk and behind its last match, in their order. */
+export const readCandidates = async (client: Client, ids: readonly string[], walk: Walk): Promise<Candidate[]> => {
+  const values = [uuids(ids), walk.size, walk.matched]
+  const { rows } = await client.query<CandidateRow>({ name: 'leaves-candidates', text: candidatesStatement, values })
+  return rows.map(({ id, index, hash }) => ({ id, index: Number(index), hash }))
+}

@@ -1,0 +1,177 @@
+import { type Client, anchorOf } from '../engine/checkpoint.ts'
+import type { OutageLog } from '../engine/outage.ts'
+import { isOutage } from '../engine/retryable-errors.ts'
+import { type Batch, type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
+import type { MinimalLogger } from '../logger.ts'
+import { pause } from '../pause.ts'
+import { destroyConnection, newLeaderClient } from '../postgres/connect.ts'
+import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
+import { growBy, walkOver } from './growth.ts'
+import { type Growth, readCandidates, storeGrowth } from './leaves.ts'
+import type { Signer } from './note.ts'
+import { resume } from './resume.ts'
+import { openCheckpointWriter } from './signed-checkpoints.ts'
+import { type Walk, PROCESS, readGrowingTree, writeRefusal } from './stored-tree.ts'
+import { TreeDiffers } from './tree-differs.ts'
+import type { GrowingTree, TreeHead } from './tree.ts'
+
+export type ProofOptions = {
+  readonly url: string
+  readonly log: EventLog
+  /** Without one no checkpoint is signed; the tree grows all the same. */
+  readonly signer: Signer | undefined
+  /** The clock, in milliseconds. */
+  readonly now: () => number
+  readonly logger: Pick<MinimalLogger, 'info' | 'error'>
+  readonly outage: OutageLog
+}
+
+export type Proof = {
+  /** How many leaves the tree has; 0 when another process writes them. */
+  leaves(): number
+  /** Whether the tree is not continued, because it contradicts the log, itself, or a checkpoint. */
+  isRefused(): boolean
+  close(): Promise<void>
+}
+
+const LOCK = 'tracebook proof'
+const STATEMENT_MS = 30_000
+const RETRY_MS = 500
+const REFUSED_RETRY_MS = 15_000
+const CLOSE_TIMEOUT_MS = 2_000
+/** Checkpoints are not signed more often. */
+const SIGN_MS = 1_000
+/** After a batch that is smaller than this, events are given time to come together. */
+const FULL_BATCH = 500
+const BATCH_DELAY_MS = 150
+/** Without events of ours the checkpoint is stored after this many positions only. */
+const CHECKPOINT_POSITIONS = 5_000n
+
+/** What a leader works on. */
+type Work = {
+  readonly client: Client
+  readonly tree: GrowingTree
+  readonly epoch: string
+  at: bigint
+  walk: Walk | undefined
+}
+
+/**
+ * Follows the log and writes a leaf for each event, off the write path, and signs checkpoints. One worker leads; its lock and
+ * its statements share one session, and each step moves the checkpoint by compare-and-set. Where the tree differs from what
+ * it should be, nothing more is written or served until that was mended.
+ */
+export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptions): Proof => {
+  const stop = new AbortController()
+  let current: LeaderSession | undefined
+  let leaves = 0
+  let published: TreeHead | undefined
+  let refusal: string | undefined
+  let lastReason = ''
+
+  const onWalk = () =>
+    logger.error({}, 'the log is another one, or has lost its end: its events are matched with the leaves')
+
+  const growthOf = async ({ client, tree, epoch, at, walk }: Work, { events, through }: Batch): Promise<Growth> => {
+    const step = { from: at, through, epoch, anchor: anchorOf(events) }
+    if (!walk) return growBy(tree, events, step)
+    const ids = events.map(({ id }) => id)
+    return walkOver(tree, events, { walk, candidates: await readCandidates(client, ids, walk), step })
+  }
+
+  const cover = async (work: Work, batch: Batch) => {
+    const { client, tree, epoch } = work
+    if ((await log.identity()).epoch !== epoch) throw new LogChanged()
+    const growth = await growthOf(work, batch)
+    if (!(await storeGrowth(client, growth))) throw new Error('another process has moved the checkpoint of the leaves')
+    work.at = batch.through
+    work.walk = growth.walk
+    leaves = tree.size()
+  }
+
+  const isWorth = ({ at, walk }: Work, { events, through }: Batch) =>
+    events.length > 0 || through - at >= CHECKPOINT_POSITIONS || (walk !== undefined && through >= walk.until)
+
+  const begin = async (client: Client): Promise<Work> => {
+    const identity = await log.identity()
+    const { position, stored } = await resume(client, log, identity, onWalk)
+    const tree = await readGrowingTree(client, stored.size)
+    leaves = stored.size
+    return { client, tree, epoch: identity.epoch, at: position, walk: stored.walk }
+  }
+
+  const follow = async (client: Client, signal: AbortSignal) => {
+    const work = await begin(client)
+    const { tree } = work
+    const checkpoints = await openCheckpointWriter({ client, tree, signer, published, now })
+    await writeRefusal(client, undefined)
+    refusal = undefined
+    let signedAt = Number.NEGATIVE_INFINITY
+    const sign = async () => {
+      if (performance.now() - signedAt < SIGN_MS) return
+      published = (await checkpoints.write()) ?? published
+      signedAt = performance.now()
+    }
+    await sign()
+    for await (const batch of log.follow({ after: work.at, signal })) {
+      if (isWorth(work, batch)) await cover(work, batch)
+      await sign()
+      lastReason = ''
+      if (batch.events.length < FULL_BATCH) await pause(BATCH_DELAY_MS, signal)
+    }
+  }
+
+  const lead = async ({ client, lost }: LeaderSession) => {
+    try {
+      await follow(client, AbortSignal.any([stop.signal, lost]))
+    } catch (error) {
+      if (error instanceof TreeDiffers) await writeRefusal(client, error.message)
+      throw error
+    }
+  }
+
+  const runOnce = async () => {
+    const leader = await openLeaderSession(url, newLeaderClient(url, PROCESS, STATEMENT_MS))
+    outage.recovered(PROCESS)
+    current = leader
+    try {
+      if (await leader.acquire(LOCK, stop.signal)) await lead(leader)
+    } finally {
+      current = undefined
+      leaves = 0
+      await leader.close()
+    }
+  }
+
+  const refuse = (reason: string) => {
+    if (reason !== refusal)
+      logger.error({ reason }, 'the audit tree is not continued, and erasure waits: see `tracebook audit verify`')
+    refusal = reason
+    return pause(REFUSED_RETRY_MS, stop.signal)
+  }
+
+  const handleFailure = (error: Error): Promise<void> | void => {
+    if (stop.signal.aborted) return
+    if (error instanceof TreeDiffers) return refuse(error.message)
+    if (error instanceof LogUnavailable) return // logged by the watch on the log
+    if (isOutage(error)) return outage.failed(PROCESS, error)
+    if (error.message !== lastReason) logger.info({ reason: error.message }, 'the audit tree is taken up again')
+    lastReason = error.message
+  }
+
+  const runUntilStopped = async () => {
+    while (!stop.signal.aborted) {
+      await runOnce().catch(handleFailure)
+      await pause(RETRY_MS, stop.signal)
+    }
+  }
+
+  const running = runUntilStopped()
+  const close = async () => {
+    stop.abort()
+    const timeout = setTimeout(() => current && destroyConnection(current.client), CLOSE_TIMEOUT_MS)
+    await running
+    clearTimeout(timeout)
+  }
+  return { leaves: () => leaves, isRefused: () => refusal !== undefined, close }
+}

@@ -1,0 +1,198 @@
+import { hash } from 'node:crypto'
+
+/** The Merkle tree of RFC 6962 over SHA-256. Sizes and indexes are whole numbers below 2^53; hashes have 32 bytes. */
+
+export const HASH_BYTES = 32
+
+/** How many hashes a full tile has: those of one level stand for 256 of the level below. */
+export const TILE_WIDTH = 256
+
+/** The root of a tree without leaves. */
+export const EMPTY_ROOT: Buffer = hash('sha256', '', 'buffer')
+
+/** SHA-256 of a zero byte and the entry. */
+export const leafHash = (entry: string): Buffer => hash('sha256', `\0${entry}`, 'buffer')
+
+const pair = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
+
+/** SHA-256 of a one byte and both hashes. */
+export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => {
+  pair.set(left, 1)
+  pair.set(right, 1 + HASH_BYTES)
+  return hash('sha256', pair, 'buffer')
+}
+
+/** The largest power of two below `n`, for n from 2 on: where the tree over n leaves divides into its two subtrees. */
+const splitOf = (n: number): number => {
+  let k = 1
+  while (k * 2 < n) k *= 2
+  return k
+}
+
+/** The root of the tree over these hashes, one at least. */
+export const rootOf = (hashes: readonly Buffer[]): Buffer => {
+  let level = hashes
+  while (level.length > 1) {
+    const above: Buffer[] = []
+    for (let i = 0; i < level.length; i += 2) {
+      const right = level[i + 1]
+      above.push(right ? nodeHash(level[i]!, right) : level[i]!)
+    }
+    level = above
+  }
+  return level[0]!
+}
+
+/** The leaves from `from` to before `to`, which are all those below one node of a tree. */
+export type Span = { readonly from: number; readonly to: number }
+
+/** The subtrees whose roots are the inclusion proof of a leaf, in the order of the proof. */
+export const inclusionSpans = (index: number, size: number): Span[] => {
+  const spans: Span[] = []
+  let [from, to] = [0, size]
+  while (to - from > 1) {
+    const middle = from + splitOf(to - from)
+    spans.push(index < middle ? { from: middle, to } : { from, to: middle })
+    if (index < middle) to = middle
+    else from = middle
+  }
+  return spans.reverse()
+}
+
+/** The subtrees whose roots are the consistency proof between two sizes; none from 0, and none for equal sizes. */
+export const consistencySpans = (older: number, newer: number): Span[] => {
+  const spans: Span[] = []
+  if (older === 0) return spans
+  let [from, to] = [0, newer]
+  while (older < to) {
+    const middle = from + splitOf(to - from)
+    spans.push(older <= middle ? { from: middle, to } : { from, to: middle })
+    if (older <= middle) to = middle
+    else from = middle
+  }
+  // The verifier knows the root of the older tree, but not of a part of it.
+  if (from > 0) spans.push({ from, to })
+  return spans.reverse()
+}
+
+/** Hashes of one level, from `from` to before `to`: each is the root over 256^level leaves. */
+export type HashRange = { readonly level: number; readonly from: number; readonly to: number }
+
+/** The ranges of stored hashes that the root of a span is made of, from left to right. */
+export const rangesOf = ({ from, to }: Span): HashRange[] => {
+  const ranges: HashRange[] = []
+  for (let at = from; at < to;) {
+    let width = 1
+    while (width * 2 <= to - at) width *= 2
+    let level = 0
+    let unit = 1
+    while (unit * TILE_WIDTH <= width) {
+      unit *= TILE_WIDTH
+      level += 1
+    }
+    ranges.push({ level, from: at / unit, to: (at + width) / unit })
+    at += width
+  }
+  return ranges
+}
+
+/** The root of a span, from the hashes of its ranges. */
+export const spanRoot = (hashesOfRanges: readonly (readonly Buffer[])[]): Buffer =>
+  hashesOfRanges.map(rootOf).reduceRight((right, left) => nodeHash(left, right))
+
+/** A hash above the leaves that is complete, so that it never changes. */
+export type Subtree = { readonly level: number; readonly index: number; readonly hash: Buffer }
+
+/** A tree that grows. Holds at most 255 hashes of each level: those that no full tile covers yet. */
+export type GrowingTree = {
+  size(): number
+  root(): Buffer
+  /** Adds the hash of a leaf; gives the subtrees that it completes, from the lowest level upwards. */
+  add(leaf: Buffer): readonly Subtree[]
+}
+
+const NONE: readonly Subtree[] = []
+
+/** `tail` are the last, incomplete tiles of a tree of that size, from level 0 on. */
+export const newGrowingTree = (size = 0, tail: readonly (readonly Buffer[])[] = []): GrowingTree => {
+  const levels = tail.map((hashes) => [...hashes])
+  let count = size
+
+  const addAt = (level: number, hash: Buffer): readonly Subtree[] => {
+    const hashes = (levels[level] ??= [])
+    hashes.push(hash)
+    if (hashes.length < TILE_WIDTH) return NONE
+    const root = rootOf(hashes)
+    levels[level] = []
+    const index = count / TILE_WIDTH ** (level + 1) - 1
+    return [{ level: level + 1, index, hash: root }, ...addAt(level + 1, root)]
+  }
+
+  const add = (leaf: Buffer) => {
+    count += 1
+    return addAt(0, leaf)
+  }
+
+  /** From the right: the root of each level's tile joins those of the levels above. */
+  const root = () => {
+    const tiles = levels.filter((hashes) => hashes.length > 0).map(peaksOf)
+    const peaks = tiles.reverse().flat()
+    return peaks.length === 0 ? EMPTY_ROOT : peaks.reduceRight((right, left) => nodeHash(left, right))
+  }
+
+  return { size: () => count, root, add }
+}
+
+/** The roots of the largest complete subtrees over these hashes, from left to right. */
+const peaksOf = (hashes: readonly Buffer[]): Buffer[] =>
+  rangesOf({ from: 0, to: hashes.length }).map(({ from, to }) => rootOf(hashes.slice(from, to)))
+
+/** How many hashes the incomplete tile of a level has in a tree of this size. */
+export const tailWidth = (level: number, size: number): number => Math.floor(size / TILE_WIDTH ** level) % TILE_WIDTH
+
+const isOdd = (n: number) => n % 2 === 1
+const half = (n: number) => Math.floor(n / 2)
+
+/** The root that an inclusion proof leads to; undefined for a proof of the wrong length. */
+export const rootByInclusion = (
+  leaf: Buffer,
+  { index, size }: { readonly index: number; readonly size: number },
+  proof: readonly Buffer[],
+): Buffer | undefined => {
+  if (!(index < size)) return undefined
+  let [at, last, root] = [index, size - 1, leaf]
+  for (const sibling of proof) {
+    if (last === 0) return undefined
+    if (isOdd(at) || at === last) {
+      root = nodeHash(sibling, root)
+      while (!isOdd(at) && at > 0) [at, last] = [half(at), half(last)]
+    } else root = nodeHash(root, sibling)
+    ;[at, last] = [half(at), half(last)]
+  }
+  return last === 0 ? root : undefined
+}
+
+/** A tree's size and root. */
+export type TreeHead = { readonly size: number; readonly root: Buffer }
+
+/** Whether a consistency proof shows that the newer tree begins with the leaves of the older one. */
+export const isConsistent = (older: TreeHead, newer: TreeHead, proof: readonly Buffer[]): boolean => {
+  if (older.size > newer.size) return false
+  if (older.size === 0) return proof.length === 0 && older.root.equals(EMPTY_ROOT)
+  if (older.size === newer.size) return proof.length === 0 && older.root.equals(newer.root)
+  let [at, last] = [older.size - 1, newer.size - 1]
+  while (isOdd(at)) [at, last] = [half(at), half(last)]
+  const [first, ...rest] = at > 0 ? proof : [older.root, ...proof]
+  if (!first) return false
+  let [old, whole] = [first, first]
+  for (const sibling of rest) {
+    if (last === 0) return false
+    if (isOdd(at) || at === last) {
+      old = nodeHash(sibling, old)
+      whole = nodeHash(sibling, whole)
+      while (!isOdd(at) && at > 0) [at, last] = [half(at), half(last)]
+    } else whole = nodeHash(whole, sibling)
+    ;[at, last] = [half(at), half(last)]
+  }
+  return last === 0 && old.equals(older.root) && whole.equals(newer.root)
+}

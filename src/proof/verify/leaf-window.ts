@@ -1,0 +1,69 @@
+import type { StoredLeaf } from './leaf-rows.ts'
+
+const ENOUGH = 20_000
+
+/** Leaves in their order, of which a part is in memory: those that come next, and those that have just been passed. */
+export type LeafWindow = {
+  /** The next leaf; undefined at the end. Loads more as needed. */
+  next(): Promise<StoredLeaf | undefined>
+  /** The next leaf if it is in memory. */
+  peek(): StoredLeaf | undefined
+  /** Goes on behind the next leaf. */
+  pass(): void
+  /** Goes to a leaf in memory, forwards or back. */
+  goTo(place: number): void
+  /** Where in memory the next leaf is. */
+  place(): number
+  /** Where in memory the leaf of an event is; undefined when it is not there. */
+  placeOf(id: string): number | undefined
+  at(place: number): StoredLeaf
+}
+
+/** `onLoad` is called once with each leaf, in their order. */
+export const newLeafWindow = (
+  source: AsyncIterable<readonly StoredLeaf[]>,
+  onLoad: (leaf: StoredLeaf) => void,
+): LeafWindow => {
+  const pieces = source[Symbol.asyncIterator]()
+  let leaves: StoredLeaf[] = []
+  let at = 0
+  let isOver = false
+  let places: Map<string, number> | undefined
+
+  const load = async () => {
+    const kept = leaves.slice(Math.max(0, at - ENOUGH / 2))
+    at -= leaves.length - kept.length
+    leaves = kept
+    places = undefined
+    while (!isOver && leaves.length - at < ENOUGH) {
+      const { value, done } = await pieces.next()
+      if (done) isOver = true
+      else
+        for (const leaf of value) {
+          onLoad(leaf)
+          leaves.push(leaf)
+        }
+    }
+  }
+
+  const next = async () => {
+    if (at >= leaves.length && !isOver) await load()
+    return leaves[at]
+  }
+
+  const placeOf = (id: string) => {
+    // Lost leaves are passed over: the same event may have another one.
+    places ??= new Map(leaves.flatMap(({ id, lost }, i) => (lost === undefined ? [[id, i] as const] : [])))
+    return places.get(id)
+  }
+
+  return {
+    next,
+    peek: () => leaves[at],
+    pass: () => void (at += 1),
+    goTo: (place) => void (at = place),
+    place: () => at,
+    placeOf,
+    at: (place) => leaves[place]!,
+  }
+}

@@ -1,0 +1,68 @@
+import type pg from 'pg'
+import type { Report } from './findings.ts'
+import type { EventSource, HashedEvent } from './hashed-event.ts'
+import { type StoredLeaf, findLeaves, readLeavesOfStreams } from './leaf-rows.ts'
+
+const STREAMS_AT_ONCE = 500
+
+/** What the log holds of a stream now. */
+type Present = {
+  readonly byId: ReadonlyMap<string, HashedEvent>
+  /** The leaf of its last deletion, before which everything may have been erased; -1 for none. */
+  readonly deletedAt: number
+}
+
+/** `leaves` are also those that were written since the check began. */
+const presentOf = async (client: pg.Client, events: EventSource, stream: string): Promise<Present> => {
+  const byId = new Map<string, HashedEvent>()
+  let deletedAt = -1
+  for await (const batch of events.ofStream(stream))
+    for (const event of batch) {
+      const { id, type, hash } = event
+      byId.set(id, event)
+      if (type !== 'TraceDeleted') continue
+      const leaf = (await findLeaves(client, id, Number.MAX_SAFE_INTEGER)).findLast(({ lost }) => lost === undefined)
+      if (leaf?.hash.equals(hash)) deletedAt = leaf.index
+    }
+  return { byId, deletedAt }
+}
+
+export type MissingOptions = {
+  readonly streams: readonly string[]
+  readonly size: number
+  /** The position up to which the log has been read. */
+  readonly covered: bigint
+  readonly report: Report
+}
+
+/**
+ * Names the events of these streams that have leaves and are not in the log, though no deletion that came later explains
+ * why, or that lie behind what has been read. The other leaves are of events that were erased meanwhile.
+ */
+export const nameMissing = async (
+  client: pg.Client,
+  events: EventSource,
+  { streams, size, covered, report }: MissingOptions,
+): Promise<void> => {
+  const check = (leaf: StoredLeaf, { byId, deletedAt }: Present) => {
+    const { stream, revision, id, index, position } = leaf
+    const event = byId.get(id)
+    const found = { stream, revision, id, leaf: index }
+    if (event === undefined && index > deletedAt)
+      report({ kind: 'removed', ...found, detail: `leaf ${index} is all that is left of it` })
+    if (event && event.position > covered)
+      report({
+        kind: 'moved',
+        ...found,
+        detail: `at position ${event.position}; leaf ${index} says position ${position}`,
+      })
+  }
+  for (let i = 0; i < streams.length; i += STREAMS_AT_ONCE) {
+    const chosen = streams.slice(i, i + STREAMS_AT_ONCE)
+    const leaves: StoredLeaf[] = (await Array.fromAsync(readLeavesOfStreams(client, chosen, size))).flat()
+    for (const [stream, ofStream] of Map.groupBy(leaves, ({ stream }) => stream)) {
+      const present = await presentOf(client, events, stream)
+      for (const leaf of ofStream) if (leaf.lost === undefined) check(leaf, present)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { closeConnection } from '../../postgres/connect.ts'
+import type { TreeHead } from '../tree.ts'
+import { newComparison } from './comparison.ts'
+import type { Report } from './findings.ts'
+import type { EventSource } from './hashed-event.ts'
+import { findLeaves, readLeaves } from './leaf-rows.ts'
+import { newLeafWindow } from './leaf-window.ts'
+import { nameMissing } from './missing-events.ts'
+import { openReadOnly } from './postgres-events.ts'
+import { type Claims, type ExpectedRoot, checkSigned, checkSubtrees, newTreeCheck, readClaims } from './tree-check.ts'
+
+export type VerifyOptions = {
+  /** The database with the leaves. */
+  readonly url: string
+  readonly events: EventSource
+  /** A checkpoint that was kept elsewhere, which the leaves must lead to. */
+  readonly kept?: (TreeHead & { readonly key: string }) | undefined
+  /** The key that must have signed the newest checkpoint. */
+  readonly key?: string | undefined
+  readonly report: Report
+  /** Called with the number of events that were compared, again and again. */
+  readonly progress?: (done: number, of: number) => void
+}
+
+export type Verified = {
+  readonly events: number
+  readonly leaves: number
+  /** The last checkpoint that is stored; undefined without any. */
+  readonly checkpoint: Claims['signed'][number] | undefined
+}
+
+const keptRoot = (kept: TreeHead | undefined, report: Report): ExpectedRoot[] => {
+  const fail = (detail: string) =>
+    report({
+      kind: 'checkpoint',
+      detail: `the log has forked: it does not continue the checkpoint of size ${kept!.size} that was kept: ${detail}`,
+    })
+  return kept ? [{ ...kept, report: fail }] : []
+}
+
+const checkKept = ({ signed }: Claims, { kept, key, report }: Pick<VerifyOptions, 'kept' | 'key' | 'report'>) => {
+  const newest = signed.at(-1)
+  if (key !== undefined && newest?.key !== key)
+    report({
+      kind: 'checkpoint',
+      detail: `it is not signed by the key that was given, but by ${newest?.key ?? 'none'}`,
+    })
+  if (kept && !signed.some((one) => one.key === kept.key))
+    report({ kind: 'checkpoint', detail: `the key that had signed before is not in the history: ${kept.key}` })
+  if (!kept || (newest && newest.size >= kept.size)) return
+  report({
+    kind: 'checkpoint',
+    detail: newest
+      ? `the newest one has size ${newest.size}, but one of size ${kept.size} was kept`
+      : `none is stored, but one of size ${kept.size} was kept`,
+  })
+}
+
+const checkHead = async ({ covered }: Claims, events: EventSource, report: Report) => {
+  const head = await events.head()
+  if (covered > head)
+    report({
+      kind: 'tree',
+      detail: `events are said to be covered up to position ${covered}, but the log ends at ${head}`,
+    })
+}
+
+/**
+ * Compares the whole log with its leaves, the leaves with the tree, and the tree with the checkpoints that were signed and
+ * kept. Everything that is wrong goes to `report`. Memory does not grow with the log, but with what is wrong.
+ * @throws CannotVerify
+ */
+export const verifyLog = async (options: VerifyOptions): Promise<Verified> => {
+  const { url, events, kept, report, progress } = options
+  const [client, lookUps] = [await openReadOnly(url), await openReadOnly(url)]
+  try {
+    const claims = await readClaims(lookUps, await events.logId())
+    const { size, covered, signed } = claims
+    checkKept(claims, options)
+    await checkHead(claims, events, report)
+    const tree = newTreeCheck([...checkSigned(signed, report), ...keptRoot(kept, report)], report)
+    const leaves = newLeafWindow(readLeaves(client, await countLeaves(lookUps, size)), tree.add)
+    const { compare, finish } = newComparison({
+      leaves,
+      covered,
+      findLeaves: (id) => findLeaves(lookUps, id, size),
+      report,
+    })
+    let count = 0
+    for await (const batch of events.events(covered)) {
+      for (const event of batch) {
+        const waits = compare(event)
+        if (waits) await waits
+      }
+      count += batch.length
+      progress?.(count, size)
+    }
+    const streams = await finish()
+    await checkSubtrees(lookUps, { built: tree.finish(claims), size, report })
+    await nameMissing(lookUps, events, { streams, size, covered, report })
+    return { events: count, leaves: size, checkpoint: signed.at(-1) }
+  } finally {
+    await Promise.all([closeConnection(client), closeConnection(lookUps)])
+  }
+}
+
+/** Up to which index leaves are read: also those that the tree does not know of, but none that are written meanwhile. */
+const countLeaves = async (client: Awaited<ReturnType<typeof openReadOnly>>, size: number): Promise<number> => {
+  const text = `
+    select greatest($1, (select coalesce(max(index), -1) + 1 from tracebook.leaves
+      where (select size from tracebook.tree) = $1)) as count`
+  return Number((await client.query<{ count: bigint }>(text, [size])).rows[0]!.count)
+}

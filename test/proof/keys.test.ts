@@ -1,0 +1,84 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { ConfigError, readConfig } from '../../src/config.ts'
+import { readSigner } from '../../src/proof/keys.ts'
+import { generateSigner, parseSigner } from '../../src/proof/note.ts'
+import { inFolder } from '../embedded/support.ts'
+
+const test = suite('proof/keys')
+
+const settings = (env: Record<string, string> = {}) => readConfig(env)
+
+test('an embedded database gets a key of its own, which stays, readable by its owner only', () =>
+  inFolder(async (folder) => {
+    const made = await readSigner(settings(), folder)
+    assert.is(made!.name, 'tracebook.invalid/log')
+    const file = join(folder, 'audit.key')
+    assert.is((await stat(file)).mode & 0o777, 0o600)
+    assert.is(parseSigner((await readFile(file, 'utf8')).trim()).text, made!.text)
+    assert.is((await readSigner(settings(), folder))!.text, made!.text)
+  }))
+
+test('the origin is AUDIT_ORIGIN, else the host of PUBLIC_URL; the key stays the same one', () =>
+  inFolder(async (folder) => {
+    const made = await readSigner(settings(), folder)
+    const secret = (text: string) => text.split('+').at(-1)
+    for (const [env, name] of [
+      [{ PUBLIC_URL: 'https://traces.example.com/' }, 'traces.example.com'],
+      [{ PUBLIC_URL: 'http://127.0.0.1:3000' }, '127.0.0.1:3000'],
+      [{ PUBLIC_URL: 'https://traces.example.com', AUDIT_ORIGIN: 'example.com/log7' }, 'example.com/log7'],
+    ] as const) {
+      const signer = await readSigner(settings(env), folder)
+      assert.is(signer!.name, name)
+      assert.is(secret(signer!.text), secret(made!.text))
+    }
+  }))
+
+test('a configured key names the origin, and is used whatever the database', () =>
+  inFolder(async (folder) => {
+    const { text, name } = generateSigner('example.com/log')
+    const file = join(folder, 'key')
+    await writeFile(file, `${text}\n`)
+    for (const env of [{ AUDIT_KEY: text }, { AUDIT_KEY_FILE: file }, { AUDIT_KEY: text, AUDIT_ORIGIN: name }]) {
+      const config = settings({ ...env, PUBLIC_URL: 'https://traces.example.com' })
+      for (const dataDir of [undefined, folder]) assert.is((await readSigner(config, dataDir))!.text, text)
+    }
+    assert.is(await readSigner(settings(), undefined), undefined)
+  }))
+
+test('what cannot be used ends the start with a line that names the variable, and not the key', () =>
+  inFolder(async (folder) => {
+    const { text } = generateSigner('example.com/log')
+    const secret = text.split('+').at(-1)!
+    const environments = [
+      { AUDIT_KEY: text.slice(0, -1) },
+      { AUDIT_KEY: text, AUDIT_KEY_FILE: '/key' },
+      { AUDIT_KEY: text, AUDIT_ORIGIN: 'example.com/other' },
+      { AUDIT_ORIGIN: 'two words' },
+      { AUDIT_PUBLIC: 'yes' },
+    ]
+    for (const env of environments) {
+      assert.throws(
+        () => settings(env),
+        (error: unknown) =>
+          error instanceof ConfigError && /AUDIT_/.test(error.message) && !error.message.includes(secret),
+      )
+    }
+    const file = join(folder, 'key')
+    const failing = async (env: Record<string, string>) => {
+      const error: Error = await readSigner(settings(env), undefined).then(
+        () => assert.unreachable() as never,
+        (error) => error,
+      )
+      return error.message
+    }
+    assert.match(await failing({ AUDIT_KEY_FILE: file }), 'AUDIT_KEY_FILE')
+    await writeFile(file, text.replace('PRIVATE', 'PUBLIC'))
+    assert.match(await failing({ AUDIT_KEY_FILE: file }), file)
+    await writeFile(file, text)
+    assert.match(await failing({ AUDIT_KEY_FILE: file, AUDIT_ORIGIN: 'other' }), 'AUDIT_ORIGIN')
+  }))
+
+test.run()

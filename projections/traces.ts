@@ -148,10 +148,11 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
     comment on column traces.incarnation is 'revision of its first event: tells one life of an externalId from the next';
     ${tombstones.create}`,
   rows: { traces: { trace: 'id' }, trace_tombstones: { trace: 'id' } },
-  // Many namespaces may have a trace with the same external id: looked up by namespace, or the oldest first.
+  // Many namespaces may have a trace with the same external id: looked up by namespace, or the oldest first. The index of
+  // the retention holds hashes of ids, so that no plan takes it to look for a trace.
   indexes: `
     create index traces_key on traces (key, namespace_id);
-    create index traces_unchanged on traces (namespace_id, updated_day, id);
+    create index traces_unchanged on traces (uuid_hash(namespace_id), updated_day, uuid_hash(id));
     create index traces_public on traces (key, created_at, id) where visibility = 'public';
     create index traces_not_public on traces (key, created_at, id) where visibility <> 'public';`,
   start: () => ({ rows: new Map(), deleted: new Map() }),

@@ -17,8 +17,9 @@ export const keepingStatement = `
 /** By the day of the last change, which is indexed; the exact time sorts out those of the last day. */
 export const expiredStatement = `
   select updated_day as "updatedDay", id from traces
-  where namespace_id = $1 and updated_day <= $2 and updated_at < $3 and (updated_day, id) > ($4, $5)
-  order by updated_day, id limit $6`
+  where uuid_hash(namespace_id) = uuid_hash($1) and namespace_id = $1 and updated_day <= $2 and updated_at < $3
+    and (updated_day, uuid_hash(id), id) > ($4, uuid_hash($5), $5)
+  order by updated_day, uuid_hash(id), id limit $6`
 
 const NAMESPACES = 500
 

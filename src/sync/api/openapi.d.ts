@@ -8416,7 +8416,13 @@ export interface operations {
     };
     getTraceEventProof: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
             header?: never;
             path: {
                 /**

@@ -39,7 +39,7 @@ const run = (folder: string) =>
     const { traces } = await ask<Feed>(service.url, '/v1/feed', { token })
     const counts = new Map(traces.map(({ externalId, messageCount }) => [externalId, messageCount]))
     assert.is(traces.length, 12)
-    for (const [file, expected] of expectedCounts(folder)) {
+    for (const [file, expected] of expectedCounts(folder, 'claude')) {
       if (!file.startsWith('claude-code/')) continue
       const id = basename(file, '.jsonl')
       assert.is(counts.get(id), expected.messages, file)

@@ -15,7 +15,7 @@ const first60 = (messages: readonly SessionMessage[]): string => {
   return [...prompt].slice(0, 60).join('')
 }
 
-const isoOf = (time: number | undefined): string => new Date(time ?? NaN).toISOString()
+const isoOf = (time: number | undefined): string => (time ? new Date(time).toISOString() : '')
 
 type Counted = Omit<Expected, 'cwdsInOrder' | 'gitBranchesInOrder'>
 
@@ -43,9 +43,22 @@ export const countsOf = (session: Session, messages: readonly SessionMessage[]):
     firstUserPrompt60: first60(messages),
     models: count(messages.flatMap(({ model }) => model ?? [])),
     firstTimestamp: isoOf(messages[0]?.timestamp),
-    lastTimestamp: isoOf(Math.max(...messages.map(({ timestamp }) => timestamp ?? 0))),
+    lastTimestamp: isoOf(Math.max(0, ...messages.map(({ timestamp }) => timestamp ?? 0))),
     externalIds: { first: ids[0] ?? '', last: ids.at(-1) ?? '', distinct: new Set(ids).size },
     sessionId: session.externalId,
     gitBranch: session.trace.gitBranch ?? null,
+  }
+}
+
+const TIMES = ['firstTimestamp', 'lastTimestamp']
+
+/** What is both expected and counted: the counts, and what they should be. `expected.json` gives less for some files. */
+export const comparable = (expected: Expected, counted: Counted) => {
+  const given = Object.entries(expected).filter(([name, value]) => value !== null && Object.hasOwn(counted, name))
+  return {
+    expected: Object.fromEntries(
+      given.map(([name, value]) => [name, TIMES.includes(name) ? isoOf(Date.parse(String(value))) : value]),
+    ),
+    counted: Object.fromEntries(given.map(([name]) => [name, counted[name as keyof Counted]])),
   }
 }

@@ -31,12 +31,12 @@ export const sharedData = (): string | undefined => {
   return undefined
 }
 
-/** The Claude Code files with expected counts, by their path in the folder. */
-export const expectedCounts = (data: string): ReadonlyMap<string, Expected> => {
+/** The files of `agents/<folder>` with expected counts, by their path; for `claude` also the sessions in `claude-code`. */
+export const expectedCounts = (data: string, folder: string): ReadonlyMap<string, Expected> => {
   const { claudeCode, agents } = JSON.parse(readFileSync(join(data, 'expected.json'), 'utf8')) as {
     readonly claudeCode: Record<string, Expected>
     readonly agents: Record<string, Expected>
   }
-  const other = Object.entries(agents).filter(([path]) => path.startsWith('agents/claude/'))
-  return new Map([...Object.entries(claudeCode), ...other])
+  const other = Object.entries(agents).filter(([path]) => path.startsWith(`agents/${folder}/`))
+  return new Map([...(folder === 'claude' ? Object.entries(claudeCode) : []), ...other])
 }

@@ -1,14 +1,10 @@
 import type { Part } from '../agent.ts'
-import { isObject, type Json, textOf } from '../support/json.ts'
+import { type Json, textOf } from '../support/json.ts'
+import { argsOf } from '../support/parts.ts'
 import { blocksOf, messageOf, textOfBlocks } from './blocks.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 
 const synthetic = '<synthetic>'
-
-const argsOf = (input: unknown): Json => {
-  if (isObject(input)) return input
-  return input === undefined || input === null ? {} : { input }
-}
 
 /** The model of an answer; undefined for lines that the CLI wrote itself (README, rule 4). */
 export const modelOf = (json: Json): string | undefined => {

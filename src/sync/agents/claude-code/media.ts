@@ -1,4 +1,5 @@
 import { type Json, objectOf, textOf } from '../support/json.ts'
+import { mediaText } from '../support/media.ts'
 
 /**
  * The text that replaces an image or a document: `[image image/png 415 kB]` (README, rule 5). The size is that of the base64
@@ -6,9 +7,7 @@ import { type Json, objectOf, textOf } from '../support/json.ts'
  */
 export const placeholder = (block: Json): string => {
   const source = objectOf(block['source'])
-  const data = textOf(source['data'])
-  const size = data && `${Math.max(1, Math.round(data.length / 1_000))} kB`
-  return `[${[block['type'], textOf(source['media_type']), size].filter(Boolean).join(' ')}]`
+  return mediaText(String(block['type']), textOf(source['media_type']), textOf(source['data'])?.length)
 }
 
 export const isMedia = (block: Json): boolean => block['type'] === 'image' || block['type'] === 'document'

@@ -1,14 +1,14 @@
 import { basename } from 'node:path'
-import { digest } from '../../digest.ts'
 import type { TraceFields } from '../agent.ts'
-import { isExternalId } from '../support/external-ids.ts'
+import { acceptedId } from '../support/external-ids.ts'
 import { type Json, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { titleOf } from '../support/title.ts'
+import { newToolCalls } from '../support/tool-calls.ts'
+import { mostFrequent, traceFieldsOf } from '../support/trace.ts'
 import { modelOf } from './assistant.ts'
 import { isSubAgent } from './entries.ts'
 import { answerId, ownMessage } from './messages.ts'
-import { newToolCalls } from '../support/tool-calls.ts'
 
 /** The result of the first reading: what the trace's id and fields are made of, and the last line of each answer. */
 type Outline = {
@@ -64,16 +64,6 @@ export const readOutline = async (lines: AsyncIterable<ObjectLine>): Promise<Out
   return outline
 }
 
-/** The most frequent value; the first one on a tie. */
-const mostFrequent = (values: Iterable<string>): string | undefined => {
-  const counts = new Map<string, number>()
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
-  return [...counts].reduce<[string, number] | undefined>(
-    (best, entry) => (best && best[1] >= entry[1] ? best : entry),
-    undefined,
-  )?.[0]
-}
-
 /**
  * The trace's externalId: a sub-agent's file name, else the most frequent session id (README, rule 9). The id in the file name
  * is preferred where lines have it: shortly after a `/clear`, most lines of a file may belong to the previous session.
@@ -82,7 +72,7 @@ export const externalIdOf = (path: string, { sessionIds }: Outline): string => {
   const name = basename(path).replace(/\.jsonl$/, '')
   const [frequent] = [...sessionIds].sort(([, a], [, b]) => b - a)
   const id = isSubAgent(path) || sessionIds.has(name) ? name : (frequent?.[0] ?? name)
-  return isExternalId(id) ? id : `session-${digest(id)}`
+  return acceptedId(id, 'session')
 }
 
 /** The user's title, else the agent's, else a summary of this session (files also hold those of others), else the first prompt. */
@@ -93,17 +83,10 @@ const titleFor = ({ titles, summaries, firstPrompt }: Outline, uuids: ReadonlySe
   (firstPrompt === undefined ? undefined : titleOf(firstPrompt))
 
 /** The trace's fields. `uuids` are the ids of all lines of the file. */
-export const traceFields = (agentId: string, outline: Outline, uuids: ReadonlySet<string>): TraceFields => {
-  const { projectPath, gitBranch } = outline
-  const title = titleFor(outline, uuids)
-  const projectName = projectPath?.split(/[\\/]/).findLast((name) => name !== '')
-  const model = mostFrequent(outline.models.values())
-  return {
-    agentId,
-    ...(title === undefined ? {} : { title }),
-    ...(projectPath === undefined ? {} : { projectPath }),
-    ...(projectName === undefined ? {} : { projectName }),
-    ...(model === undefined ? {} : { model }),
-    ...(gitBranch === undefined ? {} : { gitBranch }),
-  }
-}
+export const traceFields = (agentId: string, outline: Outline, uuids: ReadonlySet<string>): TraceFields =>
+  traceFieldsOf(agentId, {
+    title: titleFor(outline, uuids),
+    projectPath: outline.projectPath,
+    model: mostFrequent(outline.models.values()),
+    gitBranch: outline.gitBranch,
+  })

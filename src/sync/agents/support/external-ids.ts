@@ -12,6 +12,9 @@ export const isExternalId = (id: unknown): id is string =>
   id !== '.' &&
   id !== '..'
 
+/** `id` itself, or `<prefix>-<digest>` of one that the service would refuse. */
+export const acceptedId = (id: string, prefix: string): string => (isExternalId(id) ? id : `${prefix}-${digest(id)}`)
+
 /**
  * Generates ids for lines without one, from the line's text and how many lines before have the same text, so that they are
  * the same each time the file is read.

@@ -15,7 +15,7 @@ if (!data) test.skip('no recorded sessions beside the repository')
 const picked = (expected: Expected, keys: readonly string[]) =>
   Object.fromEntries(keys.map((key) => [key, expected[key as keyof Expected]]))
 
-for (const [file, expected] of data ? expectedCounts(data) : []) {
+for (const [file, expected] of data ? expectedCounts(data, 'claude') : []) {
   test(`${file} gives the expected counts`, async () => {
     const { session, messages } = await readSession(join(data!, file))
     const counts = countsOf(session, messages)

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, join, sep } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
 import { entries } from './entries.ts'
@@ -43,6 +43,7 @@ export const geminiCli: Agent = {
   name: 'Gemini CLI',
   version: 1,
   roots: (env, home) => [join(env['GEMINI_CLI_HOME'] || home, '.gemini', 'tmp')],
+  skipsFolder: (path) => path.split(sep).length === 2 && basename(path) !== 'chats',
   isSessionFile: (path) => /[\\/]chats[\\/](?:session-[^\\/]*\.jsonl?|[^\\/]+[\\/][^\\/]+\.jsonl)$/.test(path),
   extensions: ['.jsonl', '.json'],
   recognises: looksLike,

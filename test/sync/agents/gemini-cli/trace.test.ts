@@ -85,10 +85,13 @@ test('of a session that was migrated only the newer file is read; backups and li
   ])
     writeFileSync(join(chats, name), metadata())
   symlinkSync(join(path, 'session-1.jsonl'), join(chats, 'session-d.jsonl'))
+  const skipped = join(chats, '..', 'tool-outputs', 'chats')
+  mkdirSync(skipped, { recursive: true })
+  writeFileSync(join(skipped, 'session-e.jsonl'), metadata())
   for (const other of ['logs.json', 'checkpoint.json']) writeFileSync(join(chats, '..', other), '[]')
-  const found = await findSessionFiles([geminiCli], [join(projects, 'found')], { env: {}, home: path }, () => {})
+  const found = await findSessionFiles([geminiCli], [], { env: {}, home: path }, () => {})
   assert.equal(
-    found.map((file) => file.path.slice(chats.length + 1)),
+    found.flatMap((file) => (file.path.startsWith(join(projects, 'found')) ? file.path.slice(chats.length + 1) : [])),
     ['s-1/sub-1.jsonl', 'session-a.jsonl', 'session-b.json'],
   )
 })

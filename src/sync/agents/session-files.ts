@@ -51,7 +51,13 @@ async function* filesBelow(
 
 /** The files of a root. */
 async function* filesOf({ path, agent }: Root, unreadable: ReportUnreadable): AsyncGenerator<string> {
-  if ((await stat(path)).isFile()) return yield path
+  if (
+    await stat(path).then(
+      (found) => found.isFile(),
+      () => false,
+    )
+  )
+    return yield path
   yield* filesBelow(path, unreadable, (folder) => agent.skipsFolder?.(relative(path, folder)) === true)
 }
 

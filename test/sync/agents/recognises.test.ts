@@ -37,6 +37,10 @@ for (const file of data ? globSync('{claude-code,agents}/**/*.{json,jsonl}', { c
     )
   })
 
+const sqlite = 'SQLite format 3\0 '
+const tables = (...names: readonly string[]) => names.map((name) => `CREATE TABLE \`${name}\` (id text)`).join(' ')
+const inStorage = '/x/storage/session/p/ses_1.json'
+
 const beginnings: readonly (readonly [string, string, readonly string[]])[] = [
   ['/x/a.jsonl', '{"sessionId":"s","projectHash":"h"}\n{"id":"m"}', ['gemini-cli']],
   ['/x/a.jsonl', '{"sessionId":"s"}\n{"projectHash":"h"}', []],
@@ -44,6 +48,14 @@ const beginnings: readonly (readonly [string, string, readonly string[]])[] = [
   ['/x/a.json', '{"name":"package","version":"1.0.0"}', []],
   ['/x/a.json', '[]', []],
   ['/x/a.json', '', []],
+  ['/x/opencode.db', sqlite, ['opencode']],
+  ['/x/opencode-dev.db', sqlite, ['opencode']],
+  ['/x/opencode.db', 'text', []],
+  ['/x/mine.db', sqlite + tables('project', 'session', 'message', 'part'), ['opencode']],
+  ['/x/mine.db', sqlite + tables('message', 'users'), []],
+  [inStorage, '{"id":"ses_1","projectID":"p","directory":"/w"}', ['opencode']],
+  ['/x/storage/message/s/msg_1.json', '{"id":"msg_1","projectID":"p","directory":"/w"}', []],
+  [inStorage, '{"id":"x"}', []],
 ]
 for (const [path, beginning, expected] of beginnings)
   test(`${path} that begins with ${JSON.stringify(beginning)} is recognised by ${expected.join() || 'none'}`, () => {

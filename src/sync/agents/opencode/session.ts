@@ -1,0 +1,66 @@
+import type { Session, SessionMessage, TraceFields } from '../agent.ts'
+import { acceptedId } from '../support/external-ids.ts'
+import { textOf } from '../support/json.ts'
+import { titleOf } from '../support/title.ts'
+import { mostFrequent, traceFieldsOf } from '../support/trace.ts'
+import { messageOf, withoutReverted } from './messages.ts'
+import type { OnDamaged, SessionInfo, StoredMessage } from './stored.ts'
+
+const DEFAULT_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T[\d:.]+Z$/
+
+/** The messages of a session in order: for a first reading, and again each time they are asked for. */
+type Messages = {
+  readonly first: (onDamaged: OnDamaged) => AsyncIterable<StoredMessage>
+  readonly again: () => AsyncIterable<StoredMessage>
+}
+
+async function* messagesOf(
+  stored: AsyncIterable<StoredMessage>,
+  { revert }: SessionInfo,
+): AsyncGenerator<SessionMessage> {
+  for await (const one of withoutReverted(stored, revert)) {
+    const message = messageOf(one)
+    if (message) yield message
+  }
+}
+
+const traceOf = async (
+  agentId: string,
+  { title, directory }: SessionInfo,
+  messages: AsyncIterable<SessionMessage>,
+): Promise<TraceFields> => {
+  const models: string[] = []
+  let prompt: string | undefined
+  for await (const { role, model, parts } of messages) {
+    if (model !== undefined) models.push(model)
+    const part = role === 'user' && prompt === undefined ? parts.find(({ type }) => type === 'text') : undefined
+    if (part?.type === 'text') prompt = titleOf(part.content.text)
+  }
+  const given = textOf(title)
+  return traceFieldsOf(agentId, {
+    title: given === undefined || DEFAULT_TITLE.test(given) ? prompt : given,
+    projectPath: textOf(directory),
+    model: mostFrequent(models),
+  })
+}
+
+/** A session as the client takes it (README, rules 8 to 11). */
+export const sessionOf = async (
+  agentId: string,
+  info: SessionInfo,
+  { first, again }: Messages,
+  onMalformed: (line: number) => void,
+): Promise<Session> => {
+  let skippedLines = 0
+  const countDamaged = (message: number) => {
+    skippedLines++
+    onMalformed(message)
+  }
+  const trace = await traceOf(agentId, info, messagesOf(first(countDamaged), info))
+  return {
+    externalId: acceptedId(info.id, 'session'),
+    trace,
+    skippedLines,
+    messages: () => messagesOf(again(), info),
+  }
+}

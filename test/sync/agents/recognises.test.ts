@@ -56,6 +56,13 @@ const beginnings: readonly (readonly [string, string, readonly string[]])[] = [
   [inStorage, '{"id":"ses_1","projectID":"p","directory":"/w"}', ['opencode']],
   ['/x/storage/message/s/msg_1.json', '{"id":"msg_1","projectID":"p","directory":"/w"}', []],
   [inStorage, '{"id":"x"}', []],
+  ['/x/a.jsonl', '{"role":"user","message":{"content":[]}}', ['cursor']],
+  ['/x/a.jsonl', '{"type":"user","message":{"role":"user","content":"{\\"role\\":\\"user\\",\\"message\\":1}"}}', []],
+  ['/x/agent-transcripts/a/a.jsonl', '{"type":"turn_ended"}', ['cursor']],
+  ['/x/agent-transcripts/a.txt', 'user:\nHello', ['cursor']],
+  ['/x/a.txt', 'user:\nHello', []],
+  ['/x/state.vscdb', `${sqlite}CREATE TABLE cursorDiskKV (key TEXT)`, ['cursor']],
+  ['/x/state.vscdb', `${sqlite}CREATE TABLE ItemTable (key TEXT)`, []],
 ]
 for (const [path, beginning, expected] of beginnings)
   test(`${path} that begins with ${JSON.stringify(beginning)} is recognised by ${expected.join() || 'none'}`, () => {

@@ -46,8 +46,10 @@ export async function* withoutReverted(
       yield message
       continue
     }
+    if (typeof revert['partID'] !== 'string') return
     const end = message.parts.findIndex(({ id }) => id === revert['partID'])
-    if (typeof revert['partID'] === 'string') yield { ...message, parts: message.parts.slice(0, Math.max(0, end)) }
+    const { error: _, ...info } = message.info
+    yield { ...message, info, parts: message.parts.slice(0, Math.max(0, end)) }
     return
   }
 }

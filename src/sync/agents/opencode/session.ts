@@ -1,8 +1,7 @@
 import type { Session, SessionMessage, TraceFields } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { textOf } from '../support/json.ts'
-import { titleOf } from '../support/title.ts'
-import { mostFrequent, traceFieldsOf } from '../support/trace.ts'
+import { newTraceNotes, traceFieldsOf } from '../support/trace.ts'
 import { messageOf, withoutReverted } from './messages.ts'
 import type { OnDamaged, SessionInfo, StoredMessage } from './stored.ts'
 
@@ -29,18 +28,13 @@ const traceOf = async (
   { title, directory }: SessionInfo,
   messages: AsyncIterable<SessionMessage>,
 ): Promise<TraceFields> => {
-  const models: string[] = []
-  let prompt: string | undefined
-  for await (const { role, model, parts } of messages) {
-    if (model !== undefined) models.push(model)
-    const part = role === 'user' && prompt === undefined ? parts.find(({ type }) => type === 'text') : undefined
-    if (part?.type === 'text') prompt = titleOf(part.content.text)
-  }
+  const notes = newTraceNotes()
+  for await (const message of messages) notes.note(message)
   const given = textOf(title)
   return traceFieldsOf(agentId, {
-    title: given === undefined || DEFAULT_TITLE.test(given) ? prompt : given,
+    title: given === undefined || DEFAULT_TITLE.test(given) ? notes.title() : given,
     projectPath: textOf(directory),
-    model: mostFrequent(models),
+    model: notes.model(),
   })
 }
 

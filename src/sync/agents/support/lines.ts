@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { type Json, parseObject } from './json.ts'
 
@@ -33,6 +34,16 @@ const decode = (bytes: Buffer): string | undefined => {
     return bytes.toString('utf8').trim()
   } catch {
     return undefined // longer than a string can be
+  }
+}
+
+/** A line of text without its end. `ended` is whether a newline follows. */
+type TextLine = { readonly text: string; readonly ended: boolean }
+
+/** The lines in the first `size` bytes of a text file. One that is longer than a string can be is left out. */
+export async function* textLines(path: string, size: number): AsyncGenerator<TextLine> {
+  for await (const { bytes, ended } of linesOf(path, size)) {
+    if (bytes.length < constants.MAX_STRING_LENGTH) yield { text: bytes.toString('utf8').replace(/\r$/, ''), ended }
   }
 }
 

@@ -68,6 +68,17 @@ test('of a list only the last version of a message counts, also when a line of i
   )
 })
 
+test('of a message that is twice in a list the last version counts, at the first one’s place (rule 3)', async () => {
+  const { messages } = await read(set({ messages: parsed(one, two, typed('m-1', 'again')) }))
+  assert.equal(
+    messages.map(({ externalId, order, parts }) => [externalId, order, parts[0]?.content]),
+    [
+      ['m-1', 1, { text: 'again' }],
+      ['m-2', 2, { text: 'two' }],
+    ],
+  )
+})
+
 test('metadata may hold messages; other records with messages change nothing (rule 2)', async () => {
   assert.equal(await ids(one, metadata({ messages: parsed(two, three) })), ['m-2', 'm-3'])
   assert.equal(await ids(one, JSON.stringify({ later: 'record', messages: parsed(two) })), ['m-1'])

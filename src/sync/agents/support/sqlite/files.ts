@@ -5,9 +5,8 @@ export type DatabaseFiles = {
   /** Differs once the file of that name may have changed; empty when there is none. */
   readonly main: string
   readonly wal: string
-  /** Whether the write-ahead log holds anything, and whether its index is there. */
+  /** Whether the write-ahead log holds anything. */
   readonly hasWal: boolean
-  readonly hasShm: boolean
   /** Whether a rollback journal is in use: a transaction is being written, or was when its program crashed. */
   readonly isJournalHot: boolean
   /** In milliseconds. */
@@ -39,9 +38,8 @@ const textOf = (stats: Stats | undefined): string => (stats ? `${stats.ino} ${st
 /** Looks at the files of the database at `path`. Throws what `stat` throws when the database itself is missing. */
 export const lookAtFiles = async (path: string): Promise<DatabaseFiles> => {
   const main = await stat(path, { bigint: true })
-  const [wal, shm, journal, counter] = await Promise.all([
+  const [wal, journal, counter] = await Promise.all([
     found(`${path}-wal`),
-    found(`${path}-shm`),
     head(`${path}-journal`, 8),
     head(path, CHANGE_COUNTER.to),
   ])
@@ -49,7 +47,6 @@ export const lookAtFiles = async (path: string): Promise<DatabaseFiles> => {
     main: `${textOf(main)} ${counter.subarray(CHANGE_COUNTER.from).toString('hex')}`,
     wal: textOf(wal),
     hasWal: (wal?.size ?? 0n) > 0n,
-    hasShm: shm !== undefined,
     isJournalHot: journal.toString('hex') === JOURNAL_MAGIC,
     changedAt: Number((main.mtimeNs > (wal?.mtimeNs ?? 0n) ? main.mtimeNs : wal!.mtimeNs) / 1_000_000n),
   }

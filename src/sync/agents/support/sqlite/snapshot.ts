@@ -74,8 +74,7 @@ const takeCopied = async <T>(path: string, before: DatabaseFiles, read: Read<T>)
  * locks that it takes keep no program from writing. They need the index of the log, so that without it a copy is read, and
  * also when its program locks out all others.
  */
-const takeWithWal = async <T>(path: string, before: DatabaseFiles, read: Read<T>): Promise<Taken<T> | undefined> => {
-  if (!before.hasShm) return takeCopied(path, before, read)
+const takeWithWal = async <T>(path: string, read: Read<T>): Promise<Taken<T> | undefined> => {
   try {
     return attach(path, '&readonly_shm=1', read)
   } catch (error) {
@@ -97,7 +96,7 @@ const isUnavailable = (error: unknown): boolean =>
 const take = async <T>(path: string, read: Read<T>): Promise<Taken<T>> => {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const files = await lookAtFiles(path)
-    const taken = await (files.hasWal ? takeWithWal(path, files, read) : takeUnlocked(path, files, read))
+    const taken = await (files.hasWal ? takeWithWal(path, read) : takeUnlocked(path, files, read))
     if (taken) return taken
     await pause(PAUSE_MS)
   }

@@ -173,6 +173,19 @@ test('a writer in another process never waits for a reader, nor fails', async ()
   }
 })
 
+test('a database without a log that changes while it is read is read again', async () => {
+  const { path, writer } = newDatabase('delete')
+  let attempts = 0
+  const found = await readDatabase(path, (source) => {
+    const before = source.prepare('SELECT a FROM source.t').all().length
+    if (++attempts === 1) writer.exec('INSERT INTO t VALUES (2)')
+    return [before, source.prepare('SELECT a FROM source.t').all().length]
+  })
+  assert.equal(found, [2, 2])
+  assert.is(attempts, 2)
+  writer.close()
+})
+
 test('everything that is read is of one moment, and the rows that were copied outlive it', async () => {
   const { path, writer } = newDatabase()
   const { database, result } = await copyFromDatabase(path, (source) => {

@@ -6,7 +6,7 @@ import type { Database } from '../support/sqlite/load.ts'
 import { copyFromDatabase } from '../support/sqlite/snapshot.ts'
 import { newTraceNotes, traceFieldsOf } from '../support/trace.ts'
 import { type Bubble, messageOf, toolsOf } from './bubbles.ts'
-import { bounded, hasTable, listComposers } from './listing.ts'
+import { bounded, composerList, hasTable } from './listing.ts'
 import { type Projects, projectOf, projectsOf } from './workspaces.ts'
 
 /** Copies the bubbles of a session into a table of the private database, and gives the text of the session's row. */
@@ -114,6 +114,6 @@ const again = async (copy: () => Promise<{ readonly database: Database; readonly
 /** The sessions of a database. Each is copied at one moment when it is read. */
 export async function* composerSessions(agentId: string, path: string): AsyncGenerator<StoredSession> {
   const projects = projectsOf(path)
-  for (const { id, stamp } of await listComposers(path))
+  for (const { id, stamp } of await composerList.latest(path))
     yield { source: `${path}#${id}`, stamp, read: readComposer(agentId, path, id, projects) }
 }

@@ -12,7 +12,7 @@ const DATABASE = /[\\/]globalStorage[\\/]state\.vscdb$/
 const looksLike = (path: string, beginning: string): boolean => {
   if (path.endsWith('.vscdb'))
     return beginning.startsWith('SQLite format 3\0') && (DATABASE.test(path) || beginning.includes('cursorDiskKV'))
-  if (path.endsWith('.txt')) return TRANSCRIPT.test(path) && /^\s*(?:user|assistant):\s*$/m.test(beginning)
+  if (path.endsWith('.txt')) return TRANSCRIPT.test(path) && /^[ \t]*(?:user|assistant):[ \t\r]*$/m.test(beginning)
   return TRANSCRIPT.test(path) || /^\s*\{\s*"role"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:/.test(beginning)
 }
 

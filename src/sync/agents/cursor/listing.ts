@@ -21,15 +21,25 @@ const rowsOf = (kind: string): string =>
 export const bounded = (name: string): string =>
   `CASE WHEN octet_length(${name}) <= ${MAX_ROW} THEN CAST(${name} AS TEXT) END`
 
-/** The name of the number that SQLite gives each row; NULL where a table has none. */
-const rowNumber = (database: Database): string => {
-  const found = database.prepare(`SELECT wr FROM pragma_table_list('cursorDiskKV') WHERE schema = 'source'`).get()
-  return found?.['wr'] === 0 ? 'rowid' : 'NULL'
+/** The bubbles of the sessions. */
+const BUBBLES = `source.cursorDiskKV WHERE key >= 'bubbleId:' AND key < 'bubbleId;'`
+const OWNER = `substr(key, 10, instr(substr(key, 10), ':') - 1)`
+
+/**
+ * What tells that a session's bubbles have changed. Cursor's table gives a row another number each time it is written, unless
+ * it had the highest one, so that the index of keys and the size of the newest row tell it without a look at all others.
+ */
+const changesSql = (database: Database): string => {
+  const { sql } = database.prepare(`SELECT sql FROM source.sqlite_master WHERE name = 'cursorDiskKV'`).get() ?? {}
+  return /ON CONFLICT REPLACE/i.test(String(sql))
+    ? `SELECT id, printf('%s %s %s', n, newest, octet_length(value)) AS changes
+       FROM (SELECT ${OWNER} AS id, count(*) AS n, max(rowid) AS newest FROM ${BUBBLES} GROUP BY 1)
+       JOIN source.cursorDiskKV ON cursorDiskKV.rowid = newest`
+    : `SELECT ${OWNER} AS id, printf('%s %s', count(*), sum(octet_length(value))) AS changes FROM ${BUBBLES} GROUP BY 1`
 }
 
 const listSql = (database: Database): string => `
-  SELECT composer.id AS id,
-    printf('%s %s %s %s %s', composer.updated, composer.size, coalesce(n, 0), coalesce(bytes, 0), coalesce(last, 0)) AS stamp
+  SELECT composer.id AS id, printf('%s %s %s', composer.updated, composer.size, changes) AS stamp
   FROM (
     SELECT substr(key, 14) AS id, octet_length(value) AS size,
       CASE WHEN json_valid(text) THEN json_extract(text, '$.lastUpdatedAt') END AS updated,
@@ -37,11 +47,7 @@ const listSql = (database: Database): string => `
         + coalesce(json_array_length(text, '$.conversation'), 0) END AS listed
     FROM (SELECT key, value, ${bounded('value')} AS text FROM ${rowsOf('composerData')})
   ) composer
-  LEFT JOIN (
-    SELECT substr(key, 10, instr(substr(key, 10), ':') - 1) AS id, count(*) AS n, sum(octet_length(value)) AS bytes,
-      max(${rowNumber(database)}) AS last
-    FROM source.cursorDiskKV WHERE key >= 'bubbleId:' AND key < 'bubbleId;' AND value IS NOT NULL GROUP BY 1
-  ) bubble ON bubble.id = composer.id
+  LEFT JOIN (${changesSql(database)}) bubble ON bubble.id = composer.id
   WHERE coalesce(listed, 1) > 0 AND composer.id <> ''
   ORDER BY composer.id`
 
@@ -56,4 +62,4 @@ const list = (path: string): Promise<readonly Listed[]> =>
   )
 
 /** The sessions of a database that hold anything (README, rule 2). Throws what reading it throws. */
-export const listComposers = rememberListing(list)
+export const composerList = rememberListing(list)

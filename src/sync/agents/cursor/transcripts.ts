@@ -4,7 +4,7 @@ import { acceptedId } from '../support/external-ids.ts'
 import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
 import { objectLines } from '../support/lines.ts'
 import { newTraceNotes, traceFieldsOf } from '../support/trace.ts'
-import { listComposers } from './listing.ts'
+import { composerList } from './listing.ts'
 import { databasesOfTranscript, projectFolderOf } from './places.ts'
 import { messagesOfLines, messagesOfText } from './transcript.ts'
 import { folderNamed } from './workspaces.ts'
@@ -55,7 +55,7 @@ const readTranscript =
 /** Whether the editor's database holds the session as well. One that cannot be read, or is not there, holds none. */
 const isInDatabase = async (path: string): Promise<boolean> => {
   for (const database of databasesOfTranscript(path)) {
-    const composers = await listComposers(database).catch(() => [])
+    const composers = await composerList.recent(database).catch(() => [])
     if (composers.some(({ id }) => id === nameOf(path))) return true
   }
   return false

@@ -60,7 +60,7 @@ const findProjects = async (database: string): Promise<ReadonlyMap<string, strin
   for (const workspace of await foldersIn(workspacesBeside(database))) {
     const folder = await folderOf(workspace)
     if (folder === undefined) continue
-    const ids = await composersOf(join(workspace, 'state.vscdb')).catch(() => [])
+    const ids = await composersOf.latest(join(workspace, 'state.vscdb')).catch(() => [])
     for (const id of ids) if (!projects.has(id)) projects.set(id, folder)
   }
   return projects

@@ -53,9 +53,8 @@ export const contentText = (content: unknown): string | undefined =>
 
 const responseText = (response: Json): string => {
   const { output, error } = response
-  if (typeof output === 'string') return output
-  if (typeof error === 'string') return error
-  return JSON.stringify(withoutBinary(output ?? error ?? response))
+  const text = withoutBinary(output ?? error ?? response)
+  return typeof text === 'string' ? text : JSON.stringify(text)
 }
 
 const outputOf = (part: Json): string[] => {

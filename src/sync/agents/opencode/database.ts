@@ -64,7 +64,7 @@ const list = (path: string): Promise<readonly Listed[]> =>
   })
 
 /** The sessions of a database (README, rule 2). Throws what reading it throws. */
-export const listSessions = rememberListing(list)
+export const sessionList = rememberListing(list)
 
 const bounded = (name: string): string => `CASE WHEN octet_length(${name}) <= ${MAX_ROW} THEN CAST(${name} AS TEXT) END`
 
@@ -141,6 +141,6 @@ const readSession =
 
 /** The sessions of a database. Each is copied at one moment when it is read. */
 export async function* databaseSessions(agentId: string, path: string): AsyncGenerator<StoredSession> {
-  for (const { id, stamp } of await listSessions(path))
+  for (const { id, stamp } of await sessionList.latest(path))
     yield { source: `${path}#${id}`, stamp, read: readSession(agentId, path, id) }
 }

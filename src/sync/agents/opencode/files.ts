@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import type { StoredSession } from '../agent.ts'
 import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import { digest } from '../../digest.ts'
-import { listSessions } from './database.ts'
+import { sessionList } from './database.ts'
 import { sessionOf } from './session.ts'
 import type { OnDamaged, SessionInfo, StoredMessage } from './stored.ts'
 
@@ -113,7 +113,7 @@ const isInDatabase = async (storage: string, sessionId: string): Promise<boolean
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   for (const entry of entries) {
     if (!entry.isFile() || !/^opencode(?:-[\w.-]+)?\.db$/.test(entry.name)) continue
-    const sessions = await listSessions(join(folder, entry.name)).catch(() => [])
+    const sessions = await sessionList.recent(join(folder, entry.name)).catch(() => [])
     if (sessions.some(({ id }) => id === sessionId)) return true
   }
   return false

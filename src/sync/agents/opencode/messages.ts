@@ -7,7 +7,7 @@ import type { StoredMessage } from './stored.ts'
 
 /** The model of an answer: it is stored in two ways. */
 const modelOf = (info: Json): string | undefined =>
-  info['role'] === 'assistant' ? (textOf(info['modelID']) ?? textOf(objectOf(info['model'])['modelID'])) : undefined
+  textOf(info['modelID']) ?? textOf(objectOf(info['model'])['modelID'])
 
 const roleOf = ({ role, summary }: Json): SessionMessage['role'] | undefined => {
   if (role === 'assistant') return summary === true ? 'system' : 'assistant'
@@ -25,7 +25,7 @@ export const messageOf = ({ id, number, info, parts: stored }: StoredMessage): S
   const parts = stored.flatMap(partsOf)
   if (isObject(info['error'])) parts.push(errorPart(errorText(info['error'])))
   if (role === undefined || parts.length === 0) return undefined
-  const [model, timestamp] = [modelOf(info), timeOf(info)]
+  const [model, timestamp] = [role === 'assistant' ? modelOf(info) : undefined, timeOf(info)]
   return {
     externalId: acceptedId(id, 'message'),
     role,

@@ -10,12 +10,13 @@ export const mediaText = (kind: string, mediaType: string | undefined, base64Len
 export const kindOf = (mediaType: string | undefined): string =>
   /^(?:image|audio|video)(?=\/)/.exec(mediaType ?? '')?.[0] ?? 'document'
 
-const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,200};base64,/i
-
 /** The text that replaces a `data:` URL with base64 content; undefined for any other text. */
 export const dataUrlText = (text: string): string | undefined => {
-  const found = DATA_URL.exec(text)
-  return found ? mediaText(kindOf(found[1]), found[1], text.length - found[0].length) : undefined
+  const head = text.slice(0, 300)
+  const end = head.indexOf(';base64,')
+  if (end === -1 || !/^data:/i.test(head)) return undefined
+  const mediaType = head.slice('data:'.length, end).split(';')[0] || undefined
+  return mediaText(kindOf(mediaType), mediaType, text.length - end - ';base64,'.length)
 }
 
 const mediaTypeOf = (value: Readonly<Record<string, unknown>>): string | undefined =>

@@ -77,6 +77,12 @@ test('a stamp changes with whatever changes in its session, and in no other (rul
     assert.is(after.get('#c-2'), before.get('#c-2'))
     before = after
   }
+  for (const text of ['an', 'an answer', 'an answer that grows']) {
+    writer.bubble('c-1', 'b-5', said(text))
+    const after = await stampsOf(path)
+    assert.is.not(after.get('#c-1'), before.get('#c-1'), text)
+    before = after
+  }
   writer.close()
 })
 

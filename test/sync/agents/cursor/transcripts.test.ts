@@ -145,20 +145,28 @@ test('of several transcripts of a session one is read (rule 7)', async () => {
 })
 
 test('a session that the database of the same home holds is read from there alone (rule 7)', async () => {
-  const prompt = `${line('user', text('Fix it'))}\n`
-  const transcripts = join('home', '.cursor', 'projects', 'w-my-app', 'agent-transcripts')
-  const [one, two] = ['c-1', 'c-2'].map((id) => write(join(transcripts, id, `${id}.jsonl`), prompt))
-  assert.is((await readSessions(one!, cursor)).length, 1)
-  const path = join(root, 'home', '.config', 'Cursor', 'User', 'globalStorage', 'state.vscdb')
+  const inHome = (home: string) => {
+    const transcripts = join(home, '.cursor', 'projects', 'w-my-app', 'agent-transcripts')
+    return {
+      path: join(root, home, '.config', 'Cursor', 'User', 'globalStorage', 'state.vscdb'),
+      countOf: async (id: string) => {
+        const file = write(join(transcripts, id, `${id}.jsonl`), `${line('user', text('Fix it'))}\n`)
+        return (await readSessions(file, cursor)).length
+      },
+    }
+  }
+  assert.is(await inHome('without').countOf('c-1'), 1)
+  const { path, countOf } = inHome('with')
   const writer = cursorDatabase(path)
   writer.composer('c-1', ['b-1'])
   writer.bubble('c-1', 'b-1', typed('Fix it'))
   writer.composer('c-2', [])
-  assert.is((await readSessions(one!, cursor)).length, 0)
-  assert.is((await readSessions(two!, cursor)).length, 1)
+  assert.equal([await countOf('c-1'), await countOf('c-2')], [0, 1])
   writer.close()
-  writeFileSync(path, 'damaged'.repeat(1_000))
-  assert.is((await readSessions(one!, cursor)).length, 1)
+  const damaged = inHome('damaged')
+  mkdirSync(dirname(damaged.path), { recursive: true })
+  writeFileSync(damaged.path, 'damaged'.repeat(1_000))
+  assert.is(await damaged.countOf('c-1'), 1)
 })
 
 test('the project is a workspace of the editor that is written like the folder, if only one is (rule 11)', async () => {

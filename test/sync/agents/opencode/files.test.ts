@@ -84,13 +84,16 @@ test('the stamp changes with a message or a part, also one that is written again
 })
 
 test('a session that a database beside it holds is read from there, any other from its files (rule 3)', async () => {
+  const besideSession = (id: string) => {
+    const { data, session } = newFiles()
+    const writer = opencodeDatabase(join(data, 'opencode-dev.db'))
+    writer.session(id)
+    writer.close()
+    return session
+  }
+  assert.is((await readSessions(besideSession('ses_2'), opencode)).length, 1)
+  assert.equal(await readSessions(besideSession('ses_1'), opencode), [])
   const { data, session } = newFiles()
-  const writer = opencodeDatabase(join(data, 'opencode-dev.db'))
-  writer.session('ses_2')
-  assert.is((await readSessions(session, opencode)).length, 1)
-  writer.session('ses_1')
-  assert.equal(await readSessions(session, opencode), [])
-  writer.close()
   writeFileSync(join(data, 'opencode-dev.db'), 'damaged'.repeat(1_000))
   assert.is((await readSessions(session, opencode)).length, 1)
 })

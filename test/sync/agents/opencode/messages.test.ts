@@ -146,11 +146,11 @@ test('an answer’s error is a part, a summary is a system message, an empty ans
     message('ses_1', 'msg_5', { ...answerInfo, error: { name: 'UnknownError' } })
   })
   assert.equal(
-    messages.map(({ role, order, parts }) => [role, order, parts[0]?.content]),
+    messages.map(({ role, model, order, parts }) => [role, model, order, parts[0]?.content]),
     [
-      ['assistant', 1, { message: 'The operation was aborted.' }],
-      ['system', 2, { text: 'So far' }],
-      ['assistant', 5, { message: 'UnknownError' }],
+      ['assistant', 'claude-sonnet', 1, { message: 'The operation was aborted.' }],
+      ['system', undefined, 2, { text: 'So far' }],
+      ['assistant', 'claude-sonnet', 5, { message: 'UnknownError' }],
     ],
   )
 })

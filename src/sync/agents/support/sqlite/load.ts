@@ -10,23 +10,27 @@ const opensAddresses = (version: string): boolean => {
   return major >= 24 || (major === 23 && minor >= 10) || (major === 22 && minor >= 15)
 }
 
+/** `node:sqlite`, loaded without the warning of Node.js 22 that it is experimental. */
+const load = (): typeof Sqlite => {
+  const { emitWarning } = process
+  try {
+    process.emitWarning = () => {}
+    return process.getBuiltinModule('node:sqlite')
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
 let sqlite: typeof Sqlite | undefined
 
 /**
  * A new connection to a private database, which is in memory while it is small, else in a file that is deleted when it is
- * closed. `node:sqlite` is loaded with the first one, without the warning of Node.js 22 that it is experimental. Throws when
- * this Node.js is too old.
+ * closed. SQLite is loaded with the first one. Throws when this Node.js is too old.
  */
 export const newPrivateDatabase = (): Database => {
   if (!opensAddresses(process.versions.node)) throw new Error(MISSING)
-  const { emitWarning } = process
-  try {
-    process.emitWarning = () => {}
-    sqlite ??= process.getBuiltinModule('node:sqlite')
-  } finally {
-    process.emitWarning = emitWarning
-  }
+  sqlite ??= load()
   const database = new sqlite.DatabaseSync('')
-  database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 2000')
+  database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 200')
   return database
 }

@@ -109,7 +109,7 @@ const explained = (error: unknown): unknown =>
 /**
  * Reads from the SQLite database at `path`, which may be in use: `read` sees one moment of it as the schema `source`. None of
  * its files is written or created, and its program never waits. Throws what opening and reading the database throws, and when
- * it is being written without a break for two seconds.
+ * it is being written without a break for some seconds.
  */
 export const readDatabase = async <T>(path: string, read: Read<T>): Promise<T> => {
   const { database, result } = await copyFromDatabase(path, read)

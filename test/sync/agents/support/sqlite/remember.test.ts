@@ -14,7 +14,7 @@ const touch = (file: string, time: number) => utimesSync(file, time, time)
 
 test('a database is queried again only when it or its write-ahead log has changed', async () => {
   let queries = 0
-  const list = rememberListing(() => Promise.resolve(++queries))
+  const { latest: list } = rememberListing(() => Promise.resolve(++queries))
   writeFileSync(path, 'one')
   writeFileSync(`${path}-wal`, 'one')
   for (const file of [path, `${path}-wal`]) touch(file, 1_000)
@@ -31,17 +31,27 @@ test('a database is queried again only when it or its write-ahead log has change
 
 test('one that was changed just now is queried again, because a next change could have the same time', async () => {
   let queries = 0
-  const list = rememberListing(() => Promise.resolve(++queries))
+  const { latest: list } = rememberListing(() => Promise.resolve(++queries))
   writeFileSync(path, 'three')
   assert.equal([await list(path), await list(path)], [1, 2])
 })
 
 test('a listing that failed is not remembered', async () => {
   let queries = 0
-  const list = rememberListing(() => (++queries === 1 ? Promise.reject(new Error('locked')) : Promise.resolve(queries)))
+  const { latest: list } = rememberListing(() =>
+    ++queries === 1 ? Promise.reject(new Error('locked')) : Promise.resolve(queries),
+  )
   for (const file of [path, `${path}-wal`]) touch(file, 1_000)
   assert.is((await list(path).catch((error: unknown) => error as Error)) instanceof Error, true)
   assert.is(await list(path), 2)
+})
+
+test('a recent listing is enough where it need not be the latest', async () => {
+  let queries = 0
+  const { latest, recent } = rememberListing(() => Promise.resolve(++queries))
+  assert.equal([await recent(path), await recent(path)], [1, 1])
+  writeFileSync(path, 'four')
+  assert.equal([await recent(path), await latest(path), await recent(path)], [1, 2, 2])
 })
 
 test.run()

@@ -1,7 +1,8 @@
 import type { Part } from '../agent.ts'
 import { type Json, textOf } from '../support/json.ts'
+import { blocksOf } from '../support/content-blocks.ts'
 import { argsOf } from '../support/parts.ts'
-import { blocksOf, messageOf, textOfBlocks } from './blocks.ts'
+import { messageOf, textOfBlocks } from './blocks.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 
 const synthetic = '<synthetic>'

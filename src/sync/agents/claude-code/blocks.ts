@@ -1,10 +1,4 @@
-import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
-
-/** The content blocks of a message. A string is one text block; anything else that is not a block is left out. */
-export const blocksOf = (content: unknown): readonly Json[] => {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return Array.isArray(content) ? content.filter(isObject) : []
-}
+import { type Json, objectOf, textOf } from '../support/json.ts'
 
 export const messageOf = (json: Json): Json => objectOf(json['message'])
 

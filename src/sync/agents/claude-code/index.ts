@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
+import { countSkipped } from '../support/skipped-lines.ts'
 import { entries } from './entries.ts'
 import { messagesOf } from './messages.ts'
 import { externalIdOf, readOutline, traceFields } from './outline.ts'
@@ -8,17 +9,13 @@ import { externalIdOf, readOutline, traceFields } from './outline.ts'
 const id = 'claude-code'
 
 const readSession: ReadSessionFile = async (path, { size, onMalformed }) => {
-  let skippedLines = 0
   const uuids = new Set<string>()
-  const countMalformed = (line: number) => {
-    skippedLines++
-    onMalformed(line)
-  }
-  const outline = await readOutline(entries(path, size, countMalformed, uuids))
+  const skipped = countSkipped(onMalformed)
+  const outline = await readOutline(entries(path, size, skipped.onMalformed, uuids))
   return {
     externalId: externalIdOf(path, outline),
     trace: traceFields(id, outline, uuids),
-    skippedLines,
+    skippedLines: skipped.count(),
     messages: () =>
       messagesOf(
         entries(path, size, () => {}),

@@ -1,7 +1,7 @@
 import type { Part } from '../agent.ts'
 import { type Json, textOf } from '../support/json.ts'
-import { blocksOf, textOfBlocks } from './blocks.ts'
-import { isMedia, placeholder } from './media.ts'
+import { blocksOf, isMedia, placeholder } from '../support/content-blocks.ts'
+import { textOfBlocks } from './blocks.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 import { typedText } from './user-text.ts'
 

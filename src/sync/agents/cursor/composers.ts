@@ -2,6 +2,7 @@ import type { Session, SessionMessage, StoredSession } from '../agent.ts'
 import { acceptedId, newLineIds } from '../support/external-ids.ts'
 import { isObject, type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import { withoutBinary } from '../support/media.ts'
+import { countSkipped } from '../support/skipped-lines.ts'
 import type { Database } from '../support/sqlite/load.ts'
 import { copyFromDatabase } from '../support/sqlite/snapshot.ts'
 import { newTraceNotes, traceFieldsOf } from '../support/trace.ts'
@@ -73,17 +74,13 @@ const composerOf = (data: unknown): Json | undefined => (typeof data === 'string
 const readComposer =
   (agentId: string, path: string, id: string, projects: Projects): StoredSession['read'] =>
   async ({ onMalformed }): Promise<Session> => {
-    let skippedLines = 0
-    const countDamaged = (bubble: number) => {
-      skippedLines++
-      onMalformed(bubble)
-    }
+    const skipped = countSkipped(onMalformed)
     const copy = () => copyFromDatabase(path, (source) => copyComposer(source, id))
     const { database, result } = await copy()
     const composer = composerOf(result)
-    if (result !== undefined && !composer) countDamaged(1)
+    if (result !== undefined && !composer) skipped.onMalformed(1)
     const notes = newTraceNotes()
-    for (const message of messagesIn(database, composer ?? {}, countDamaged)) notes.note(message)
+    for (const message of messagesIn(database, composer ?? {}, skipped.onMalformed)) notes.note(message)
     // The first messages() reads the copy of which the trace was made; without one, the copy is closed as garbage.
     let unread: typeof database | undefined = database
     return {
@@ -93,7 +90,7 @@ const readComposer =
         projectPath: await projectOf(path, id, composer ?? {}, projects),
         model: notes.model(),
       }),
-      skippedLines,
+      skippedLines: skipped.count(),
       messages: async function* () {
         const taken = unread ? { database: unread, composer } : await again(copy)
         unread = undefined

@@ -1,8 +1,9 @@
 import type { Part, SessionMessage } from '../agent.ts'
+import { blocksOf, isMedia, placeholder } from '../support/content-blocks.ts'
 import { newLineIds } from '../support/external-ids.ts'
-import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
+import { type Json, objectOf, textOf } from '../support/json.ts'
 import { type ObjectLine, textLines } from '../support/lines.ts'
-import { mediaText, withoutBinary } from '../support/media.ts'
+import { withoutBinary } from '../support/media.ts'
 import { argsOf, textPart, thinkingPart } from '../support/parts.ts'
 import { type ToolCalls, newToolCalls } from '../support/tool-calls.ts'
 
@@ -14,18 +15,6 @@ export const typedText = (text: string): string | undefined => {
   if (start === -1) return text.trimStart().startsWith('<user_info>') ? undefined : text
   const end = text.indexOf(CLOSE, start)
   return text.slice(start + OPEN.length, end === -1 ? undefined : end).trim()
-}
-
-const blocksOf = (content: unknown): readonly Json[] => {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return Array.isArray(content) ? content.filter(isObject) : []
-}
-
-const isMedia = ({ type }: Json): boolean => type === 'image' || type === 'document'
-
-const placeholder = (block: Json): string => {
-  const source = objectOf(block['source'])
-  return mediaText(String(block['type']), textOf(source['media_type']), textOf(source['data'])?.length)
 }
 
 const outputOf = (content: unknown): string =>

@@ -2,6 +2,7 @@ import { basename, extname, join } from 'node:path'
 import type { SessionMessage, StoredSession } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
+import { countSkipped } from '../support/skipped-lines.ts'
 import { objectLines } from '../support/lines.ts'
 import { newTraceNotes, traceFieldsOf } from '../support/trace.ts'
 import { composerList } from './listing.ts'
@@ -32,13 +33,9 @@ const messagesOf = (path: string, size: number, onMalformed: (line: number) => v
 const readTranscript =
   (agentId: string): ReadSessionFile =>
   async (path, { size, onMalformed }) => {
-    let skippedLines = 0
-    const countMalformed = (line: number) => {
-      skippedLines++
-      onMalformed(line)
-    }
+    const skipped = countSkipped(onMalformed)
     const notes = newTraceNotes()
-    for await (const message of messagesOf(path, size, countMalformed)) notes.note(message)
+    for await (const message of messagesOf(path, size, skipped.onMalformed)) notes.note(message)
     const project = projectFolderOf(path)
     return {
       externalId: acceptedId(`transcript-${nameOf(path)}`, 'session'),
@@ -47,7 +44,7 @@ const readTranscript =
         projectPath: project === undefined ? undefined : await folderNamed(databasesOfTranscript(path), project),
         model: notes.model(),
       }),
-      skippedLines,
+      skippedLines: skipped.count(),
       messages: () => messagesOf(path, size, () => {}),
     }
   }

@@ -1,6 +1,7 @@
 import { basename, join, sep } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
+import { countSkipped } from '../support/skipped-lines.ts'
 import { entries } from './entries.ts'
 import { messagesOf } from './messages.ts'
 import { externalIdOf, readOutline, traceFields } from './outline.ts'
@@ -8,16 +9,12 @@ import { externalIdOf, readOutline, traceFields } from './outline.ts'
 const id = 'gemini-cli'
 
 const readSession: ReadSessionFile = async (path, { size, onMalformed }) => {
-  let skippedLines = 0
-  const countMalformed = (line: number) => {
-    skippedLines++
-    onMalformed(line)
-  }
-  const outline = await readOutline(entries(path, size, countMalformed))
+  const skipped = countSkipped(onMalformed)
+  const outline = await readOutline(entries(path, size, skipped.onMalformed))
   return {
     externalId: externalIdOf(path, outline),
     trace: await traceFields(id, path, outline),
-    skippedLines,
+    skippedLines: skipped.count(),
     messages: () =>
       messagesOf(
         entries(path, size, () => {}),

@@ -1,6 +1,7 @@
 import type { Session, SessionMessage, TraceFields } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { textOf } from '../support/json.ts'
+import { countSkipped } from '../support/skipped-lines.ts'
 import { newTraceNotes, traceFieldsOf } from '../support/trace.ts'
 import { messageOf, withoutReverted } from './messages.ts'
 import type { OnDamaged, SessionInfo, StoredMessage } from './stored.ts'
@@ -45,16 +46,12 @@ export const sessionOf = async (
   { first, again }: Messages,
   onMalformed: (line: number) => void,
 ): Promise<Session> => {
-  let skippedLines = 0
-  const countDamaged = (message: number) => {
-    skippedLines++
-    onMalformed(message)
-  }
-  const trace = await traceOf(agentId, info, messagesOf(first(countDamaged), info))
+  const skipped = countSkipped(onMalformed)
+  const trace = await traceOf(agentId, info, messagesOf(first(skipped.onMalformed), info))
   return {
     externalId: acceptedId(info.id, 'session'),
     trace,
-    skippedLines,
+    skippedLines: skipped.count(),
     messages: () => messagesOf(again(), info),
   }
 }

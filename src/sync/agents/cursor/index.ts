@@ -6,14 +6,16 @@ import { isSuperseded, transcriptSessions } from './transcripts.ts'
 
 const id = 'cursor'
 
-const TRANSCRIPT = /[\\/]agent-transcripts[\\/].*\.(?:jsonl|txt)$/
+const isTranscript = (path: string): boolean =>
+  /[\\/]agent-transcripts[\\/]/.test(path) && /\.(?:jsonl|txt)$/.test(path)
+
 const DATABASE = /[\\/]globalStorage[\\/]state\.vscdb$/
 
 const looksLike = (path: string, beginning: string): boolean => {
   if (path.endsWith('.vscdb'))
     return beginning.startsWith('SQLite format 3\0') && (DATABASE.test(path) || beginning.includes('cursorDiskKV'))
-  if (path.endsWith('.txt')) return TRANSCRIPT.test(path) && /^[ \t]*(?:user|assistant):[ \t\r]*$/m.test(beginning)
-  return TRANSCRIPT.test(path) || /^\s*\{\s*"role"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:/.test(beginning)
+  if (path.endsWith('.txt')) return isTranscript(path) && /^[ \t]*(?:user|assistant):[ \t\r]*$/m.test(beginning)
+  return isTranscript(path) || /^\s*\{\s*"role"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:/.test(beginning)
 }
 
 /**
@@ -26,7 +28,7 @@ export const cursor: Agent = {
   version: 1,
   roots: (env, home) => [...databasesIn(env, home), transcripts(home)],
   skipsFolder: (path) => path.split(sep).length === 2 && !path.endsWith(`${sep}agent-transcripts`),
-  isSessionFile: (path) => TRANSCRIPT.test(path) || DATABASE.test(path),
+  isSessionFile: (path) => isTranscript(path) || DATABASE.test(path),
   extensions: ['.vscdb', '.jsonl', '.txt'],
   recognises: looksLike,
   isSuperseded,

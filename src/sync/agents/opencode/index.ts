@@ -8,11 +8,12 @@ const id = 'opencode'
 const DATABASE = /(?:^|[\\/])opencode(?:-[\w.-]+)?\.db$/
 const SESSION_FILE = /[\\/]session[\\/][^\\/]+[\\/][^\\/]+\.json$/
 
-/** Whether the beginning of a database, where the tables are described, has those of opencode. */
-const hasTables = (beginning: string): boolean =>
-  ['session', 'message', 'part'].every((table) =>
-    new RegExp(`CREATE TABLE [\`"]?${table}[\`"]?\\s*\\(`).test(beginning),
-  )
+/** The beginning of a database, where the tables are described, has these when it is one of opencode. */
+const TABLES = [
+  /CREATE TABLE [`"]?session[`"]?\s*\(/,
+  /CREATE TABLE [`"]?message[`"]?\s*\(/,
+  /CREATE TABLE [`"]?part[`"]?\s*\(/,
+]
 
 /** The folders below the data folder that hold session files. All others hold snapshots, logs, messages and parts. */
 const isSearched = (path: string): boolean => {
@@ -38,7 +39,8 @@ export const opencode: Agent = {
   extensions: ['.db', '.json'],
   recognises: (path, beginning) =>
     path.endsWith('.db')
-      ? beginning.startsWith('SQLite format 3\0') && (DATABASE.test(path) || hasTables(beginning))
+      ? beginning.startsWith('SQLite format 3\0') &&
+        (DATABASE.test(path) || TABLES.every((table) => table.test(beginning)))
       : SESSION_FILE.test(path) && /"projectID"\s*:/.test(beginning) && /"directory"\s*:/.test(beginning),
   sessions: (path) => (path.endsWith('.json') ? fileSessions(id, path) : databaseSessions(id, path)),
 }

@@ -51,13 +51,8 @@ async function* filesBelow(
 
 /** The files of a root. */
 async function* filesOf({ path, agent }: Root, unreadable: ReportUnreadable): AsyncGenerator<string> {
-  if (
-    await stat(path).then(
-      (found) => found.isFile(),
-      () => false,
-    )
-  )
-    return yield path
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isFile()) return yield path
   yield* filesBelow(path, unreadable, (folder) => agent.skipsFolder?.(relative(path, folder)) === true)
 }
 

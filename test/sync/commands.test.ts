@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { agents } from '../../src/sync/agents/index.ts'
 import { refusal } from './support/service-world.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { userLine, writeSession } from './support/session-file.ts'
@@ -125,6 +126,18 @@ test('wrong usage exits with 2, help with 0', async (context) => {
   const { code, out } = await run(context, 'sync', '--help')
   assert.is(code, 0)
   for (const word of ['--dry-run', '--json', '"summary"', 'Exit codes', 'TRACEBOOK_URL']) assert.match(out, word)
+})
+
+test('the help of sync names each agent, and each variable that tells where its sessions are', async (context) => {
+  const { out } = await run(context, 'sync', '--help')
+  const asked = new Set<string>()
+  const env = new Proxy({}, { get: (_target, name) => void asked.add(String(name)) })
+  for (const { name, roots } of agents) {
+    roots(env, '/home/ada')
+    assert.match(out.replace(/\s+/g, ' '), name)
+  }
+  assert.ok(asked.size >= agents.length)
+  for (const name of asked) assert.match(out, name)
 })
 
 test('a session that has ended exits with 2', async (context) => {

@@ -10,6 +10,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
   login: async () => (await import('./commands/login.ts')).loginCommand(),
   sync: async () => (await import('./commands/sync.ts')).syncCommand(),
+  agents: async () => (await import('./commands/agents.ts')).agentsCommand(),
   tail: async () => (await import('./commands/tail.ts')).tailCommand(),
   export: async () => (await import('./commands/export.ts')).exportCommand(),
   import: async () => (await import('./commands/import.ts')).importCommand(),

@@ -15,6 +15,7 @@ import { barReporter, jsonReporter, lineReporter } from '../sync/report/reporter
 import { openFileStates } from '../sync/upload/file-states.ts'
 import { syncFiles } from '../sync/upload/sync-files.ts'
 import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
+import { clientEnvironment } from './client-environment.ts'
 
 type Options = {
   readonly server?: string
@@ -28,9 +29,10 @@ type Options = {
 
 const help = `
 Uploads what is new since the last run; when nothing is new, nothing is written to the
-server. Paths are session files, or folders that are searched with all folders below;
-without paths: $CLAUDE_CONFIG_DIR/projects or ~/.claude/projects. Links in a folder that
-is searched are not followed: name the file or folder that is meant.
+server. Paths are session files, or folders that are searched with all folders below.
+Without paths: where Claude Code, Codex, Copilot CLI, Cursor, Gemini CLI, opencode and pi
+keep their sessions; "tracebook agents" shows what is there. Links in a folder that is
+searched are not followed: name the file or folder that is meant.
 
 A new trace is private unless --visibility says otherwise. A trace that exists keeps
 its visibility; --visibility changes it, also when the session itself has not changed.
@@ -56,10 +58,7 @@ With --json, stdout holds one JSON document a line:
       the last one
   {"type":"error","message","exitCode"}   instead, when the run could not begin
 
-Environment:
-  TRACEBOOK_URL         the server, when --server is not given
-  TRACEBOOK_CONFIG_DIR  the folder for tokens and state, instead of the platform's own
-  CLAUDE_CONFIG_DIR     where Claude Code keeps its files, instead of ~/.claude
+${clientEnvironment}
 
 Exit codes:
   0  all is well
@@ -107,10 +106,10 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
   return (await syncFiles(job, files, unreadable.length)).exitCode
 }
 
-/** `tracebook sync`: uploads the Claude Code sessions of this machine. Output and exit codes in its help. */
+/** `tracebook sync`: uploads the sessions of coding agents on this machine. Output and exit codes in its help. */
 export const syncCommand = (): Command =>
   new Command('sync')
-    .description('Upload the sessions of Claude Code')
+    .description('Upload the sessions of coding agents')
     .argument('[path...]', 'session files, or folders to search')
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
     .option('--namespace <slug>', 'the namespace to upload to (default: the one of your login)')

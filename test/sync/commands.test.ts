@@ -1,51 +1,18 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, cpSync, mkdirSync } from 'node:fs'
+import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { text as readAll } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { agents } from '../../src/sync/agents/index.ts'
+import { type CommandContext, documents, newCommandContext, run, start } from './support/commands.ts'
 import { refusal } from './support/service-world.ts'
-import { startServer, type TestServer } from './support/server.ts'
 import { userLine, writeSession } from './support/session-file.ts'
-import { tempFolder } from './support/temp.ts'
 
-type Context = { server: TestServer; home: string; claude: string; remove: () => void }
-const test = suite<Context>('the commands login and sync')
-const [entry, fixtures] = [
-  join(import.meta.dirname, 'support', 'cli.ts'),
-  join(import.meta.dirname, '..', 'fixtures', 'sync'),
-]
+const test = suite<CommandContext>('the commands login and sync')
 const session = '5e550000-0000-4000-8000-000000000001'
 
-test.before.each(async (context) => {
-  const { path, remove } = tempFolder()
-  const claude = join(path, 'claude')
-  cpSync(fixtures, claude, { recursive: true })
-  Object.assign(context, { server: await startServer(), home: path, claude, remove })
-})
-test.after.each(async ({ server, remove }) => {
-  await server.close()
-  remove()
-})
-
-const start = ({ server, home, claude }: Context, ...args: readonly string[]) =>
-  spawn(process.execPath, [entry, ...args], {
-    env: {
-      TRACEBOOK_URL: server.url,
-      TRACEBOOK_CONFIG_DIR: join(home, 'config'),
-      CLAUDE_CONFIG_DIR: claude,
-      HOME: home,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-const run = async (context: Context, ...args: readonly string[]) => {
-  const child = start(context, ...args)
-  const [out, err] = await Promise.all([readAll(child.stdout), readAll(child.stderr), once(child, 'close')])
-  return { code: child.exitCode, out, err }
-}
-const documents = (out: string) => out.trimEnd().split('\n').map((one) => JSON.parse(one) as Record<string, unknown>) // prettier-ignore
+test.before.each(async (context) => void Object.assign(context, await newCommandContext()))
+test.after.each(({ close }) => close())
 
 test('sync without a login exits with 2 and says what to do', async (context) => {
   const { code, out, err } = await run(context, 'sync')
@@ -125,6 +92,18 @@ test('wrong usage exits with 2, help with 0', async (context) => {
   const { code, out } = await run(context, 'sync', '--help')
   assert.is(code, 0)
   for (const word of ['--dry-run', '--json', '"summary"', 'Exit codes', 'TRACEBOOK_URL']) assert.match(out, word)
+})
+
+test('the help of sync names each agent, and each variable that tells where its sessions are', async (context) => {
+  const { out } = await run(context, 'sync', '--help')
+  const asked = new Set<string>()
+  const env = new Proxy({}, { get: (_target, name) => void asked.add(String(name)) })
+  for (const { name, roots } of agents) {
+    roots(env, '/home/ada')
+    assert.ok(out.split(/\s+/).join(' ').includes(` ${name}`), name)
+  }
+  assert.ok(asked.size >= agents.length)
+  for (const name of asked) assert.match(out, name)
 })
 
 test('a session that has ended exits with 2', async (context) => {

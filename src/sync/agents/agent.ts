@@ -80,8 +80,10 @@ export type Agent = {
   readonly name: string
   /** The version of the parser. A session is read again when it was last read with another version. */
   readonly version: number
-  /** The folders that are searched by default. `home` is the user's home folder. */
+  /** The folders that are searched by default, or single files. `home` is the user's home folder. */
   readonly roots: (env: EnvironmentVariables, home: string) => readonly string[]
+  /** Whether a folder below one of these holds no sessions, by its path from there, and is not searched by default. */
+  readonly skipsFolder?: (path: string) => boolean
   /** Whether a file below one of the agent's folders holds sessions, by its path. */
   readonly isSessionFile: (path: string) => boolean
   /** How the names of its session files end, such as `.jsonl`: no other file is looked into. */

@@ -2,7 +2,10 @@ import type { Agent } from './agent.ts'
 import { claudeCode } from './claude-code/index.ts'
 import { codex } from './codex/index.ts'
 import { copilotCli } from './copilot-cli/index.ts'
+import { cursor } from './cursor/index.ts'
+import { geminiCli } from './gemini-cli/index.ts'
+import { opencode } from './opencode/index.ts'
 import { pi } from './pi/index.ts'
 
 /** The agents whose sessions are uploaded. A file that several recognise is read by the first one; the last one is the least strict. */
-export const agents: readonly Agent[] = [codex, pi, copilotCli, claudeCode]
+export const agents: readonly Agent[] = [codex, pi, copilotCli, geminiCli, opencode, cursor, claudeCode]

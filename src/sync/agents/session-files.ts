@@ -1,5 +1,5 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { errorMessage, UsageError } from '../../cli/exit.ts'
 import type { Agent, EnvironmentVariables } from './agent.ts'
 import { firstBytes } from './support/chunks.ts'
@@ -13,50 +13,63 @@ export type SearchedHome = { readonly env: EnvironmentVariables; readonly home: 
 /** Called for each folder or file that cannot be read, and for each file that was deleted during the search. */
 type ReportUnreadable = (path: string, message: string) => void
 
-/** A folder in which an agent stores its sessions, by its real path. */
-type Root = { readonly folder: string; readonly agent: Agent }
+/** A folder in which an agent stores its sessions, or a file that holds some, by its real path. */
+type Root = { readonly path: string; readonly agent: Agent }
 
 const isMissing = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-/** The folders of all agents that are there. One that is itself a symbolic link is followed. */
+/** The roots of all agents that are there. One that is itself a symbolic link is followed. */
 const rootsOf = async (agents: readonly Agent[], { env, home }: SearchedHome): Promise<readonly Root[]> => {
   const roots: Root[] = []
   for (const agent of agents)
     for (const root of agent.roots(env, home)) {
-      const folder = await realpath(root).catch(() => undefined)
-      if (folder !== undefined) roots.push({ folder, agent })
+      const path = await realpath(root).catch(() => undefined)
+      if (path !== undefined) roots.push({ path, agent })
     }
   return roots
 }
 
 /**
- * The files in a folder and all folders below. Symbolic links are not followed: they could lead to files outside that are not
- * meant for upload, or back to a folder above.
+ * The files in a folder and all folders below, but those that are skipped. Symbolic links are not followed: they could lead to
+ * files outside that are not meant for upload, or back to a folder above.
  */
-async function* filesBelow(folder: string, unreadable: ReportUnreadable): AsyncGenerator<string> {
+async function* filesBelow(
+  folder: string,
+  unreadable: ReportUnreadable,
+  skips: (folder: string) => boolean = () => false,
+): AsyncGenerator<string> {
   try {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name)
-      if (entry.isDirectory()) yield* filesBelow(path, unreadable)
-      else if (entry.isFile()) yield path
+      if (entry.isFile()) yield path
+      else if (entry.isDirectory() && !skips(path)) yield* filesBelow(path, unreadable, skips)
     }
   } catch (error) {
     unreadable(folder, errorMessage(error))
   }
 }
 
+/** The files of a root. */
+async function* filesOf({ path, agent }: Root, unreadable: ReportUnreadable): AsyncGenerator<string> {
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isFile()) return yield path
+  yield* filesBelow(path, unreadable, (folder) => agent.skipsFolder?.(relative(path, folder)) === true)
+}
+
 const BEGINNING = 1 << 16
 
 /**
- * The agent that has written a file: the one in whose folder it lies, else the first one that recognises it; undefined when it
- * holds no sessions.
+ * The agent that has written a file: the one whose root it is or lies in, else the first one that recognises it; undefined when
+ * it holds no sessions.
  */
 const agentOf = async (
   path: string,
   { agents, roots }: { readonly agents: readonly Agent[]; readonly roots: readonly Root[] },
 ): Promise<Agent | undefined> => {
-  const owners = roots.filter(({ folder }) => path.startsWith(folder + sep)).map(({ agent }) => agent)
+  const named = roots.find((root) => root.path === path)
+  if (named) return named.agent
+  const owners = roots.filter((root) => path.startsWith(root.path + sep)).map(({ agent }) => agent)
   if (owners.length > 0) return owners.find(({ isSessionFile }) => isSessionFile(path))
   const candidates = agents.filter(({ extensions }) => extensions.some((extension) => path.endsWith(extension)))
   if (candidates.length === 0) return undefined
@@ -104,7 +117,6 @@ export const findSessionFiles = async (
   }
   for (const path of paths)
     for await (const file of filesAt(path, unreadable)) await add(file, file === path ? agents.at(-1) : undefined)
-  if (paths.length === 0)
-    for (const { folder } of roots) for await (const file of filesBelow(folder, unreadable)) await add(file)
+  if (paths.length === 0) for (const root of roots) for await (const file of filesOf(root, unreadable)) await add(file)
   return withoutSuperseded([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
 }

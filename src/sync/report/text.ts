@@ -2,7 +2,8 @@ import type { Summary, SyncEvent, Tally } from './events.ts'
 
 const numberFormat = new Intl.NumberFormat('en-US')
 
-const countOf = (count: number, one: string, many = `${one}s`): string =>
+/** `1 file`, `1,204 files`. */
+export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${numberFormat.format(count)} ${count === 1 ? one : many}`
 
 const describeTally = ({ messages, new: created, updated }: Tally): string => {

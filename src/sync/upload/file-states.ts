@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Agent, StoredSession } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
 import { readJson, writePrivateFile } from '../private-files.ts'
+import type { RedactionOptions } from '../redaction/session.ts'
 
 const Digests = z.array(z.tuple([z.string(), z.string()])).transform((pairs) => new Map(pairs))
 
@@ -52,5 +53,9 @@ export const openFileStates = (config: string, server: string, namespaceId: stri
   }
 }
 
-/** The stamp of a session as its agent reads it now. */
-export const stampOf = ({ id, version }: Agent, { stamp }: StoredSession): string => `${id}/${version} ${stamp}`
+/** The stamp of a session as its agent reads it now, and as secrets are taken out of it. */
+export const stampOf = (
+  { id, version }: Agent,
+  { stamp }: StoredSession,
+  redaction: Pick<RedactionOptions, 'version'> | undefined,
+): string => `${id}/${version} ${stamp}${redaction?.version ?? ''}`

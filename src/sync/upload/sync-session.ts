@@ -91,7 +91,7 @@ export const syncSession = async (
 ): Promise<Result> => {
   const { states, force, report } = job
   const { source } = session
-  const stamp = `${stampOf(agent, session)}${job.redaction?.version ?? ''}`
+  const stamp = stampOf(agent, session, job.redaction)
   const stored = force ? undefined : await states.read(source)
   if (stored?.stamp === stamp) return { status: await updateVisibility(job, stored), externalId: stored.externalId }
   const onMalformed = (line: number) => {

@@ -8,6 +8,7 @@ import { agents } from '../../../src/sync/agents/index.ts'
 import { isExternalId } from '../../../src/sync/agents/support/external-ids.ts'
 import { answerLine, text, userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
+import { answer, metadata, typed } from './gemini-cli/records.ts'
 
 const test = suite('every agent')
 const { path: folder, remove } = tempFolder()
@@ -23,9 +24,13 @@ const codex = (id: string, role: string, type: string) => ({
   type: 'response_item',
   payload: { type: 'message', id, role, content: [{ type, text: `said ${id}` }] },
 })
+const cursor = (role: string, value: string) => ({ role, message: { content: [text(value)] } })
 const copilot = (id: string, type: string, data: object) => ({ type, id, timestamp, data })
 
-/** One for each agent that writes lines; undefined for those that keep databases or whole documents. A new agent needs one. */
+/**
+ * One for each agent that writes lines. Undefined for opencode: it keeps sessions in a database, or formerly in a file for each
+ * message, so that there are no lines to mix. A new agent needs one.
+ */
 const samples: Readonly<Record<string, Sample | undefined>> = {
   'claude-code': {
     name: 's.jsonl',
@@ -60,6 +65,17 @@ const samples: Readonly<Record<string, Sample | undefined>> = {
       copilot('e-1', 'user.message', { content: 'hello' }),
       copilot('e-2', 'assistant.message', { messageId: 'm-1', content: 'hi', toolRequests: [] }),
     ),
+  },
+  'gemini-cli': {
+    name: join('chats', 'session-2026-02-01T10-00-0192f0c1.jsonl'),
+    head: [metadata({ sessionId: '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b' })],
+    lines: [typed('m-1', 'hello'), answer('m-2', 'hi'), typed('m-3', 'hello')],
+  },
+  opencode: undefined,
+  cursor: {
+    name: join('agent-transcripts', '0192f0c1', '0192f0c1.jsonl'),
+    head: [],
+    lines: json(cursor('user', 'hello'), cursor('assistant', 'hi'), cursor('user', 'again')),
   },
 }
 

@@ -115,6 +115,28 @@ test('a file is that of the agent in whose folder it lies, else of the first one
   )
 })
 
+test('a root may be a single file, whatever its name', async () => {
+  const folder = join(path, 'single')
+  mkdirSync(folder)
+  for (const name of ['my.db', 'other.jsonl']) writeFileSync(join(folder, name), '')
+  symlinkSync('my.db', join(folder, 'link.db'))
+  assert.equal(await find([], [join(folder, 'my.db')]), ['single/my.db'])
+  assert.equal(await find([], [join(folder, 'link.db'), join(folder, 'none.db')]), ['single/my.db'])
+})
+
+test('a folder without sessions is skipped by default, and searched when it is named', async () => {
+  const folder = join(path, 'skipping')
+  for (const place of ['snapshot/deep', 'chats/snapshot']) {
+    mkdirSync(join(folder, place), { recursive: true })
+    writeFileSync(join(folder, place, 's.jsonl'), '')
+  }
+  const agent: Agent = { ...agentIn(folder), skipsFolder: (below) => below === 'snapshot' }
+  const found = async (...paths: readonly string[]) =>
+    (await findSessionFiles([agent], paths, home, () => {})).map((file) => file.path.slice(folder.length + 1))
+  assert.equal(await found(), ['chats/snapshot/s.jsonl'])
+  assert.equal(await found(folder), ['chats/snapshot/s.jsonl', 'snapshot/deep/s.jsonl'])
+})
+
 test('a file whose session another one holds as well is left out', async () => {
   const folder = join(path, 'rollouts', 'twice')
   mkdirSync(folder)

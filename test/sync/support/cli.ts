@@ -1,5 +1,7 @@
 import { Command } from 'commander'
+import { agentsCommand } from '../../../src/commands/agents.ts'
 import { loginCommand } from '../../../src/commands/login.ts'
 import { syncCommand } from '../../../src/commands/sync.ts'
 
-await new Command('tracebook').addCommand(loginCommand()).addCommand(syncCommand()).parseAsync()
+const commands = [loginCommand(), syncCommand(), agentsCommand()]
+await commands.reduce((program, command) => program.addCommand(command), new Command('tracebook')).parseAsync()

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Agent } from '../../../src/sync/agents/agent.ts'
 import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { newApiClient } from '../../../src/sync/api/client.ts'
 import { connect } from '../../../src/sync/login/connect.ts'
@@ -14,6 +15,8 @@ import { startServer } from './server.ts'
 import { tempFolder } from './temp.ts'
 
 type Options = {
+  /** These look for their sessions below the home folder, instead of Claude Code in the folder of sessions. */
+  readonly agents?: readonly Agent[]
   readonly slug?: string
   readonly visibility?: Visibility
   readonly dryRun?: boolean
@@ -33,10 +36,11 @@ export const newWorld = async () => {
   const user = await logInWithDevice(config, server.url, api)
   server.requests.length = 0
 
-  const sync = async ({ slug, visibility, dryRun = false, force = false }: Options = {}): Promise<Run> => {
+  const sync = async ({ agents, slug, visibility, dryRun = false, force = false }: Options = {}): Promise<Run> => {
     const events: SyncEvent[] = []
     const report = (event: SyncEvent) => void events.push(event)
-    const files = await findSessionFiles([claudeCode], [sessions], { env: {}, home: path }, () => {})
+    const [searching, paths] = agents ? [agents, []] : [[claudeCode], [sessions]]
+    const files = await findSessionFiles(searching, paths, { env: {}, home: path }, () => {})
     const connection = await connect({ config, server: server.url, slug, readOnly: dryRun }, api)
     const redaction = await readRedactionOptions(config)
     const states = openFileStates(config, server.url, connection.namespaceId)
@@ -55,7 +59,7 @@ export const newWorld = async () => {
     await server.close()
     remove()
   }
-  return { config, sessions, server, user, api, waits, sync, writesOf, configFiles, close }
+  return { home: path, config, sessions, server, user, api, waits, sync, writesOf, configFiles, close }
 }
 
 export type ClientWorld = Awaited<ReturnType<typeof newWorld>>

@@ -1,8 +1,8 @@
 import type { Part } from '../agent.ts'
 import { argsOf } from '../support/args.ts'
-import { blocksOf } from '../support/blocks.ts'
+import { blocksOf } from '../support/content-blocks.ts'
 import { type Json, textOf } from '../support/json.ts'
-import { textPart, thinkingPart } from '../support/parts.ts'
+import { errorPart, textPart, thinkingPart } from '../support/parts.ts'
 import { messageOf, textOfBlocks } from './blocks.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 
@@ -40,7 +40,7 @@ const partsOf = (block: Json, calls: ToolCalls, fallback: string): readonly Part
 export const assistantParts = (json: Json, calls: ToolCalls, messageId: string, before: number): readonly Part[] => {
   const blocks = blocksOf(messageOf(json)['content'])
   if (messageOf(json)['model'] === synthetic)
-    return [{ type: 'error', content: { message: textOfBlocks(blocks) ?? textOf(json['error']) ?? 'API error' } }]
+    return [errorPart(textOfBlocks(blocks) ?? textOf(json['error']) ?? 'API error')]
   const parts: Part[] = []
   for (const block of blocks) parts.push(...partsOf(block, calls, `${messageId}-call-${before + parts.length + 1}`))
   return parts

@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import type { TraceFields } from '../agent.ts'
-import { traceIdOf } from '../support/external-ids.ts'
+import { acceptedId } from '../support/external-ids.ts'
 import { type Json, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { count, mostFrequent } from '../support/most-frequent.ts'
+import { count, countsOf, mostFrequent } from '../support/most-frequent.ts'
 import { titleOf } from '../support/title.ts'
 import { traceFieldsOf } from '../support/trace-fields.ts'
 import { modelOf } from './assistant.ts'
@@ -71,7 +71,8 @@ export const readOutline = async (lines: AsyncIterable<ObjectLine>): Promise<Out
  */
 export const externalIdOf = (path: string, { sessionIds }: Outline): string => {
   const name = basename(path).replace(/\.jsonl$/, '')
-  return traceIdOf(isSubAgent(path) || sessionIds.has(name) ? name : (mostFrequent(sessionIds) ?? name))
+  const id = isSubAgent(path) || sessionIds.has(name) ? name : (mostFrequent(sessionIds) ?? name)
+  return acceptedId(id, 'session')
 }
 
 /** The user's title, else the agent's, else a summary of this session (files also hold those of others), else the first prompt. */
@@ -84,8 +85,6 @@ const titleFor = ({ titles, summaries, firstPrompt }: Outline, uuids: ReadonlySe
 /** The trace's fields. `uuids` are the ids of all lines of the file. */
 export const traceFields = (agentId: string, outline: Outline, uuids: ReadonlySet<string>): TraceFields => {
   const { projectPath, gitBranch } = outline
-  const models = new Map<string, number>()
-  for (const model of outline.models.values()) count(models, model)
-  const title = titleFor(outline, uuids)
-  return traceFieldsOf(agentId, { title, projectPath, model: mostFrequent(models), gitBranch })
+  const model = mostFrequent(countsOf(outline.models.values()))
+  return traceFieldsOf(agentId, { title: titleFor(outline, uuids), projectPath, model, gitBranch })
 }

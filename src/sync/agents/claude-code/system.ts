@@ -1,5 +1,6 @@
 import type { Part } from '../agent.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
+import { errorPart, textPart } from '../support/parts.ts'
 
 const errorText = (json: Json): string => {
   const error = objectOf(json['error'])
@@ -22,9 +23,9 @@ const errorText = (json: Json): string => {
 export const systemParts = (json: Json): readonly Part[] => {
   switch (json['subtype']) {
     case 'compact_boundary':
-      return [{ type: 'text', content: { text: textOf(json['content']) ?? 'Conversation compacted' } }]
+      return textPart(textOf(json['content']) ?? 'Conversation compacted')
     case 'api_error':
-      return [{ type: 'error', content: { message: errorText(json) } }]
+      return [errorPart(errorText(json))]
     default:
       return []
   }

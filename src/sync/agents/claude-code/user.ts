@@ -1,9 +1,8 @@
 import type { Part } from '../agent.ts'
-import { blocksOf } from '../support/blocks.ts'
+import { blocksOf, isMedia, placeholder } from '../support/content-blocks.ts'
 import { type Json, textOf } from '../support/json.ts'
 import { textPart } from '../support/parts.ts'
 import { textOfBlocks } from './blocks.ts'
-import { isMedia, placeholder } from './media.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 import { typedText } from './user-text.ts'
 

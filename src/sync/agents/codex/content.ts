@@ -1,17 +1,13 @@
-import { blocksOf } from '../support/blocks.ts'
+import { blocksOf } from '../support/content-blocks.ts'
 import { isObject, type Json, parseObject, textOf } from '../support/json.ts'
-import { mediaPlaceholder } from '../support/media.ts'
+import { dataUrlPlaceholder, mediaPlaceholder } from '../support/media.ts'
 
 const TEXT_TYPES = ['input_text', 'output_text', 'text']
-
-const dataUrl = /^data:([^;,]*)[;,]/
 
 /** The text that replaces an image; undefined without one (README, rule 3). */
 const imageText = ({ image_url: image }: Json): string | undefined => {
   const url = textOf(isObject(image) ? image['url'] : image)
-  if (url === undefined) return undefined
-  const found = dataUrl.exec(url)
-  return found ? mediaPlaceholder('image', found[1], url.length - url.indexOf(',') - 1) : mediaPlaceholder('image')
+  return url === undefined ? undefined : (dataUrlPlaceholder(url, 'image') ?? mediaPlaceholder('image'))
 }
 
 /** The text of a content block; undefined for what has none, or is encrypted. */

@@ -1,5 +1,5 @@
 import type { Part, SessionMessage } from '../agent.ts'
-import { blocksOf } from '../support/blocks.ts'
+import { blocksOf } from '../support/content-blocks.ts'
 import { isExternalId } from '../support/external-ids.ts'
 import type { Json } from '../support/json.ts'
 import { textPart, thinkingPart } from '../support/parts.ts'

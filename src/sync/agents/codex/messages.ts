@@ -2,7 +2,7 @@ import type { SessionMessage } from '../agent.ts'
 import { type MessageIds, newMessageIds } from '../support/external-ids.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { textPart } from '../support/parts.ts'
+import { errorPart, textPart } from '../support/parts.ts'
 import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
 import { itemDraft, ownIdOf } from './items.ts'
 
@@ -19,7 +19,7 @@ export const payloadOf = (json: Json): Json => objectOf(json['payload'])
 
 const errorDraft = (payload: Json): Draft | undefined =>
   payload['type'] === 'error'
-    ? { role: 'system', parts: [{ type: 'error', content: { message: textOf(payload['message']) ?? 'Error' } }] }
+    ? { role: 'system', parts: [errorPart(textOf(payload['message']) ?? 'Error')] }
     : undefined
 
 const compactionDraft = (payload: Json): Draft => ({

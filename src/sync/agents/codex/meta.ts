@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { traceIdOf } from '../support/external-ids.ts'
+import { acceptedId } from '../support/external-ids.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { threadIdOf } from './files.ts'
@@ -23,7 +23,7 @@ export async function* noting(meta: Meta, lines: AsyncIterable<ObjectLine>): Asy
 export const sessionIdOf = (path: string, { session }: Meta): string =>
   textOf(session?.['id']) ?? threadIdOf(path) ?? basename(path).replace(/\.jsonl(\.zst)?$/, '')
 
-export const externalIdOf = (path: string, meta: Meta): string => traceIdOf(sessionIdOf(path, meta))
+export const externalIdOf = (path: string, meta: Meta): string => acceptedId(sessionIdOf(path, meta), 'session')
 
 /** Where the session took place: its folder, and what git said of it. */
 export const placeOf = ({ session, cwd }: Meta) => {

@@ -1,7 +1,7 @@
 import type { Part } from '../agent.ts'
 import { argsOfJson } from '../support/args.ts'
-import { blocksOf } from '../support/blocks.ts'
-import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
+import { blocksOf } from '../support/content-blocks.ts'
+import { isObject, type Json, objectOf, objectsIn, textOf } from '../support/json.ts'
 import { mediaPlaceholder, withoutBase64 } from '../support/media.ts'
 import { textPart, thinkingPart } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
@@ -20,16 +20,13 @@ const attachmentText = (attachment: Json): string => {
 /** The parts of a prompt (README, rule 2). */
 export const promptParts = ({ content, attachments }: Json): readonly Part[] => [
   ...textPart(content),
-  ...(Array.isArray(attachments) ? attachments.filter(isObject).map(attachmentText).flatMap(textPart) : []),
+  ...objectsIn(attachments).map(attachmentText).flatMap(textPart),
 ]
 
 const callPart = (request: Json, calls: ToolCalls, fallbackId: string): Part => {
   const call = calls.add(request['toolCallId'], textOf(request['name']) ?? 'unknown', fallbackId)
   return { type: 'tool_call', content: { ...call, args: argsOfJson(request['arguments']) } }
 }
-
-const requestsOf = ({ toolRequests }: Json): readonly Json[] =>
-  Array.isArray(toolRequests) ? toolRequests.filter(isObject) : []
 
 /** The parts of an answer (README, rule 3). `isNew` tells whether its thinking was not said before. */
 export const answerParts = (
@@ -40,7 +37,9 @@ export const answerParts = (
 ): readonly Part[] => [
   ...newThinking(data['reasoningText'], isNew),
   ...textPart(data['content']),
-  ...requestsOf(data).map((request, index) => callPart(request, calls, `${messageId()}-call-${index + 1}`)),
+  ...objectsIn(data['toolRequests']).map((request, index) =>
+    callPart(request, calls, `${messageId()}-call-${index + 1}`),
+  ),
 ]
 
 /** The part of thinking that was not said before (README, rule 4). */

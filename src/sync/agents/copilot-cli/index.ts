@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { objectsOf } from '../support/beginning.ts'
-import { noMessageIds, traceIdOf } from '../support/external-ids.ts'
+import { acceptedId, noMessageIds } from '../support/external-ids.ts'
 import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
 import { isObject, type Json } from '../support/json.ts'
 import { objectLines } from '../support/lines.ts'
@@ -22,7 +22,7 @@ const readSession: ReadSessionFile = async (path, { size, onMalformed }) => {
   const lines = noting(details, objectLines(path, size, skipped.onMalformed))
   for await (const message of messagesOf(lines, noMessageIds)) outline.note(message)
   return {
-    externalId: traceIdOf(details.sessionId ?? idInPath(path)),
+    externalId: acceptedId(details.sessionId ?? idInPath(path), 'session'),
     trace: traceFieldsOf(id, {
       title: outline.title(),
       projectPath: details.cwd,

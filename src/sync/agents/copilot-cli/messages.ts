@@ -3,7 +3,7 @@ import { isExternalId, type MessageIds, newMessageIds } from '../support/externa
 import { newHashedMap } from '../support/hashed-map.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { textPart } from '../support/parts.ts'
+import { errorPart, textPart } from '../support/parts.ts'
 import { newToolCalls } from '../support/tool-calls.ts'
 import { answerParts, newThinking, promptParts, resultPart } from './content.ts'
 import { chosenModel } from './session.ts'
@@ -33,7 +33,7 @@ type Reading = ReturnType<typeof newReading>
 
 const errorDraft = (data: Json): Draft => ({
   role: 'system',
-  parts: [{ type: 'error', content: { message: textOf(data['message']) ?? textOf(data['errorType']) ?? 'Error' } }],
+  parts: [errorPart(textOf(data['message']) ?? textOf(data['errorType']) ?? 'Error')],
 })
 
 const compactionDraft = (data: Json): Draft | undefined =>

@@ -1,9 +1,9 @@
 import type { Part } from '../agent.ts'
 import { argsOfJson } from '../support/args.ts'
-import { blocksOf } from '../support/blocks.ts'
+import { blocksOf } from '../support/content-blocks.ts'
 import { type Json, textOf } from '../support/json.ts'
 import { mediaPlaceholder, withoutBase64 } from '../support/media.ts'
-import { textPart, thinkingPart } from '../support/parts.ts'
+import { errorPart, textPart, thinkingPart } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 
 /** The text of a block: its own, or one that replaces an image; undefined for other blocks (README, rule 5). */
@@ -40,7 +40,7 @@ export const answerParts = (message: Json, calls: ToolCalls, messageId: () => st
   }
   const { stopReason } = message
   if (stopReason === 'error' || stopReason === 'aborted')
-    parts.push({ type: 'error', content: { message: textOf(message['errorMessage']) ?? stopReason } })
+    parts.push(errorPart(textOf(message['errorMessage']) ?? stopReason))
   return parts
 }
 

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { objectsOf } from '../support/beginning.ts'
-import { traceIdOf } from '../support/external-ids.ts'
+import { acceptedId } from '../support/external-ids.ts'
 import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
 import type { Json } from '../support/json.ts'
 import { objectLines } from '../support/lines.ts'
@@ -24,7 +24,7 @@ const readSession: ReadSessionFile = async (path, { size, onMalformed }) => {
   const lines = objectLines(path, size, skipped.onMalformed)
   const { sessionId, projectPath, title, model, isOnPath } = await readOutline(lines, again)
   return {
-    externalId: traceIdOf(sessionId ?? idInName(path)),
+    externalId: acceptedId(sessionId ?? idInName(path), 'session'),
     trace: traceFieldsOf(id, { title, projectPath, model }),
     skippedLines: skipped.lines,
     messages: () => messagesOf(again(), isOnPath),

@@ -13,8 +13,9 @@ export const isExternalId = (id: unknown): id is string =>
   id !== '.' &&
   id !== '..'
 
-/** The externalId of a trace: the session's id, or a hash of one that the service would refuse. */
-export const traceIdOf = (id: string): string => (isExternalId(id) ? id : `session-${digest(id)}`)
+/** The externalId of a session's trace or of a message: `id` itself, or `<kind>-<digest>` of one that the service would refuse. */
+export const acceptedId = (id: string, kind: 'session' | 'message'): string =>
+  isExternalId(id) ? id : `${kind}-${digest(id)}`
 
 /**
  * Generates ids for lines without one, from the line's text and how many lines before have the same text, so that they are

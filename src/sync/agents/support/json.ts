@@ -41,6 +41,9 @@ export const textOf = (value: unknown): string | undefined =>
 /** `value` if it is an object, else an empty one, so that properties of a missing object are undefined. */
 export const objectOf = (value: unknown): Json => (isObject(value) ? value : {})
 
+/** The objects in a list; none of anything else. */
+export const objectsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
+
 /** The milliseconds of an RFC 3339 string; undefined for anything else. */
 export const millisecondsOf = (value: unknown): number | undefined => {
   const time = typeof value === 'string' ? Date.parse(value) : NaN

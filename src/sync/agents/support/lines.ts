@@ -45,6 +45,12 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   if (!unfinished.isEmpty()) yield { number, bytes: unfinished.take(), ended: false }
 }
 
+/** The lines of text in the first `size` bytes of a file, without their ends. One that is longer than a string can be is left out. */
+export async function* textLines(path: string, size: number): AsyncGenerator<string> {
+  for await (const { bytes } of linesOf(chunksOf(path, size, () => {})))
+    if (bytes) yield bytes.toString('utf8').replace(/\r$/, '')
+}
+
 /**
  * The JSON objects in the first `size` bytes of a JSON Lines file, which may be compressed (`.zst`). Blank lines are skipped.
  * `onMalformed` is called for a line that is not one object, except for a last line without a newline, which is still being

@@ -1,15 +1,17 @@
 import type { Part } from '../agent.ts'
 import { textOf } from './json.ts'
 
-const partOf =
-  (type: 'text' | 'thinking') =>
-  (value: unknown): readonly Part[] => {
-    const text = textOf(value)
-    return text === undefined ? [] : [{ type, content: { text } }]
-  }
-
 /** A text part; none for anything but a string that is not blank. */
-export const textPart = partOf('text')
+export const textPart = (value: unknown): readonly Part[] => {
+  const text = textOf(value)
+  return text === undefined ? [] : [{ type: 'text', content: { text } }]
+}
 
 /** A thinking part; none for anything but a string that is not blank. */
-export const thinkingPart = partOf('thinking')
+export const thinkingPart = (value: unknown, durationMs?: number): readonly Part[] => {
+  const text = textOf(value)
+  if (text === undefined) return []
+  return [{ type: 'thinking', content: { text, ...(durationMs === undefined ? {} : { durationMs }) } }]
+}
+
+export const errorPart = (message: string): Part => ({ type: 'error', content: { message } })

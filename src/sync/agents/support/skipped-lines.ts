@@ -1,11 +1,15 @@
+import type { ReadOptions } from '../agent.ts'
+
 /** Counts the lines that cannot be read, and passes each on to `onMalformed`. */
-export const countSkipped = (onMalformed: (line: number) => void) => {
-  const skipped = {
-    lines: 0,
-    onMalformed: (line: number) => {
-      skipped.lines++
+export const countSkipped = (onMalformed: ReadOptions['onMalformed']): ReadOptions & { readonly lines: number } => {
+  let lines = 0
+  return {
+    get lines() {
+      return lines
+    },
+    onMalformed: (line) => {
+      lines++
       onMalformed(line)
     },
   }
-  return skipped
 }

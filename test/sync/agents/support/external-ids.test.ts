@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isExternalId, newMessageIds, traceIdOf } from '../../../../src/sync/agents/support/external-ids.ts'
+import { acceptedId, isExternalId, newMessageIds } from '../../../../src/sync/agents/support/external-ids.ts'
 
 const test = suite('externalIds')
 
@@ -35,9 +35,10 @@ test('a long id that comes again is still one that the service accepts', () => {
   assert.ok(ids.every(isExternalId))
 })
 
-test('the id of a trace is that of its session, or a hash of one that the service would refuse', () => {
-  assert.is(traceIdOf('s-1'), 's-1')
-  assert.match(traceIdOf('..'), /^session-/)
+test('an id is taken as it is, or becomes a hash when the service would refuse it', () => {
+  assert.is(acceptedId('s-1', 'session'), 's-1')
+  assert.match(acceptedId('..', 'session'), /^session-/)
+  assert.match(acceptedId('', 'message'), /^message-/)
 })
 
 test.run()

@@ -1,0 +1,132 @@
+import { homedir } from 'node:os'
+import { Command } from 'commander'
+import { commandName } from '../cli/command-name.ts'
+import { escapeControls } from '../cli/escape.ts'
+import { exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
+import { agents } from '../sync/agents/index.ts'
+import { configDir, serverAddress } from '../sync/config.ts'
+import { readCredentials } from '../sync/login/credentials.ts'
+import { type AgentOverview, type Changes, overviewOf, type Sent } from '../sync/overview.ts'
+import { readRedactionOptions } from '../sync/redaction/options.ts'
+import { countOf } from '../sync/report/text.ts'
+import { openFileStates } from '../sync/upload/file-states.ts'
+import { clientEnvironment } from './client-environment.ts'
+
+type Options = { readonly server?: string; readonly json?: boolean }
+
+const help = `
+Shows where each agent keeps its sessions, how many there are, and which of them sync would
+look at: new ones, those that may have changed since they were sent, and unchanged ones. That
+is told by what this machine has sent to the namespace of its login; the server is not asked.
+Without a login, sessions are only counted.
+
+With --json, stdout holds one JSON document a line:
+  {"type":"agent","id","name","places":[{"path","exists"}],"files","sessions",
+   "new"?,"changed"?,"unchanged"?}
+  {"type":"problem","kind":"unreadable","file","message"}
+  {"type":"summary","server","namespace"?,"files","sessions","new"?,"changed"?,"unchanged"?,
+   "unreadable","exitCode"}
+      the last one; without a login there is no namespace
+
+${clientEnvironment}
+
+Exit codes:
+  0  all is well
+  1  a folder, file or database could not be read
+  2  wrong usage`
+
+type Total = Pick<AgentOverview, 'files' | 'sessions' | 'changes'>
+
+const sumOf = (changes: readonly Changes[]): Changes => ({
+  new: changes.reduce((sum, one) => sum + one.new, 0),
+  changed: changes.reduce((sum, one) => sum + one.changed, 0),
+  unchanged: changes.reduce((sum, one) => sum + one.unchanged, 0),
+})
+
+const totalOf = (overviews: readonly AgentOverview[], sent: Sent | undefined): Total => ({
+  files: overviews.reduce((sum, { files }) => sum + files, 0),
+  sessions: overviews.reduce((sum, { sessions }) => sum + sessions, 0),
+  changes: sent && sumOf(overviews.flatMap(({ changes }) => changes ?? [])),
+})
+
+/** `3 sessions in 2 files: 1 new, 2 unchanged`. */
+const describe = ({ files, sessions, changes }: Total): string => {
+  const kinds = Object.entries(changes ?? {}).filter(([, count]) => count > 0)
+  const known = kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')
+  return `${countOf(sessions, 'session')} in ${countOf(files, 'file')}${known && `: ${known}`}`
+}
+
+type Summary = Total & {
+  readonly server: string
+  /** The namespace of the login; undefined without one. */
+  readonly namespace: string | undefined
+  readonly unreadable: number
+  readonly exitCode: number
+}
+
+type Reporter = {
+  readonly unreadable: (file: string, message: string) => void
+  readonly overview: (overview: AgentOverview) => void
+  readonly summary: (summary: Summary) => void
+}
+
+const textReporter: Reporter = {
+  unreadable: (file, message) => console.error(escapeControls(`${file}: ${message}`)),
+  overview: (overview) => {
+    const found = overview.places.filter(({ exists }) => exists)
+    const what = overview.files === 0 ? 'no sessions' : describe(overview)
+    console.log(escapeControls(`${overview.agent.name}: ${found.length === 0 ? 'not found' : what}`))
+    for (const { path } of found) console.log(escapeControls(`  ${path}`))
+  },
+  summary: ({ server, namespace, ...total }) => {
+    console.log(`All: ${describe(total)}`)
+    if (namespace !== undefined) return
+    const hint = `${commandName} login --server ${server}`
+    console.error(escapeControls(`Not logged in to ${server}: what was sent is not known. Run: ${hint}`))
+  },
+}
+
+const printJson = (document: object): void => console.log(escapeControls(JSON.stringify(document)))
+
+const jsonReporter: Reporter = {
+  unreadable: (file, message) => printJson({ type: 'problem', kind: 'unreadable', file, message }),
+  overview: ({ agent: { id, name }, changes, ...rest }) => printJson({ type: 'agent', id, name, ...rest, ...changes }),
+  summary: ({ server, namespace, files, sessions, changes, ...rest }) =>
+    printJson({ type: 'summary', server, namespace, files, sessions, ...changes, ...rest }),
+}
+
+/** What was sent to the namespace of the login. */
+const sentTo = async (config: string, server: string, namespaceId: string): Promise<Sent> => ({
+  states: openFileStates(config, server, namespaceId),
+  redaction: await readRedactionOptions(config),
+})
+
+const showAgents = async (options: Options): Promise<number> => {
+  const [server, config] = [serverAddress(options.server, process.env), configDir(process.env)]
+  const report = options.json ? jsonReporter : textReporter
+  const login = (await readCredentials(config, server))?.login
+  const sent = login && (await sentTo(config, server, login.namespaceId))
+  let unreadable = 0
+  const onUnreadable = (file: string, message: string) => {
+    unreadable++
+    report.unreadable(file, message)
+  }
+  const overviews: AgentOverview[] = []
+  for await (const overview of overviewOf(agents, { env: process.env, home: homedir() }, sent, onUnreadable)) {
+    overviews.push(overview)
+    report.overview(overview)
+  }
+  const exitCode = unreadable > 0 ? exitCodes.incomplete : exitCodes.ok
+  report.summary({ server, namespace: login?.namespaceSlug, ...totalOf(overviews, sent), unreadable, exitCode })
+  return exitCode
+}
+
+/** `tracebook agents`: what coding agents keep on this machine, and what of it `sync` would look at. */
+export const agentsCommand = (): Command =>
+  new Command('agents')
+    .description('Show which sessions of coding agents are on this machine')
+    .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
+    .option('--json', 'JSON on stdout, a document a line')
+    .addHelpText('after', help)
+    .exitOverride(exitOnUsage)
+    .action((options: Options) => runCommand(() => showAgents(options), options.json))

@@ -1,0 +1,113 @@
+import type { Part, SessionMessage } from '../agent.ts'
+import { argsWithoutBinary } from '../support/args.ts'
+import { blocksOf, isMedia, placeholder } from '../support/content-blocks.ts'
+import { newLineIds } from '../support/external-ids.ts'
+import { type Json, objectOf, textOf } from '../support/json.ts'
+import { type ObjectLine, textLines } from '../support/lines.ts'
+import { outputOfValue } from '../support/output.ts'
+import { textPart, thinkingPart } from '../support/parts.ts'
+import { type ToolCalls, newToolCalls } from '../support/tool-calls.ts'
+
+const [OPEN, CLOSE] = ['<user_query>', '</user_query>']
+
+/** What the user typed of a text that was sent (README, rule 6). */
+export const typedText = (text: string): string | undefined => {
+  const start = text.indexOf(OPEN)
+  if (start === -1) return text.trimStart().startsWith('<user_info>') ? undefined : text
+  const end = text.indexOf(CLOSE, start)
+  return text.slice(start + OPEN.length, end === -1 ? undefined : end).trim()
+}
+
+const outputOf = (content: unknown): string =>
+  blocksOf(content)
+    .map((block) => {
+      if (typeof block['text'] === 'string') return block['text']
+      return isMedia(block) ? placeholder(block) : outputOfValue(block)
+    })
+    .join('\n')
+
+/** The calls of a transcript, and which ids they have: most have none, though their results do. */
+type Calls = { readonly calls: ToolCalls; readonly ids: Set<unknown> }
+
+const resultPart = (block: Json, { calls, ids }: Calls): Part => {
+  const id = block['tool_use_id'] ?? block['toolCallId']
+  const found = calls.findForResult(ids.has(id) ? id : undefined)
+  const call =
+    found.toolName === 'unknown'
+      ? { ...calls.findForResult(id ?? 'unknown'), toolName: textOf(block['name']) ?? 'unknown' }
+      : found
+  const failed = block['is_error'] === true || block['isError'] === true
+  return {
+    type: 'tool_result',
+    content: { ...call, output: outputOf(block['content']), status: failed ? 'error' : 'success' },
+  }
+}
+
+const partsOf = (block: Json, role: string, state: Calls, fallbackId: string): readonly Part[] => {
+  switch (block['type']) {
+    case 'text':
+      return textPart(role === 'user' && typeof block['text'] === 'string' ? typedText(block['text']) : block['text'])
+    case 'thinking':
+      return thinkingPart(block['thinking'])
+    case 'tool_use':
+    case 'tool_call': {
+      state.ids.add(block['id'])
+      const call = state.calls.add(block['id'], textOf(block['name']) ?? 'unknown', fallbackId)
+      return [{ type: 'tool_call', content: { ...call, args: argsWithoutBinary(block['input']) } }]
+    }
+    case 'tool_result':
+    case 'tool-result':
+      return [resultPart(block, state)]
+    case 'image':
+    case 'document':
+      return textPart(placeholder(block))
+    default:
+      return []
+  }
+}
+
+/** The messages of a transcript in JSON lines. */
+export async function* messagesOfLines(lines: AsyncIterable<ObjectLine>): AsyncGenerator<SessionMessage> {
+  const state: Calls = { calls: newToolCalls(), ids: new Set() }
+  const idOf = newLineIds()
+  for await (const { json, text, number: order } of lines) {
+    const { role, message, model } = json
+    if (role !== 'user' && role !== 'assistant') continue
+    const externalId = idOf(text)
+    const parts: Part[] = []
+    for (const block of blocksOf(objectOf(message)['content']))
+      parts.push(...partsOf(block, role, state, `${externalId}-call-${parts.length + 1}`))
+    if (parts.length === 0) continue
+    yield {
+      externalId,
+      role,
+      ...(role === 'assistant' && textOf(model) ? { model: textOf(model)! } : {}),
+      order,
+      parts,
+    }
+  }
+}
+
+/** The messages of a transcript in plain text. */
+export async function* messagesOfText(path: string, size: number): AsyncGenerator<SessionMessage> {
+  const idOf = newLineIds()
+  let open: { readonly role: 'user' | 'assistant'; readonly order: number; readonly lines: string[] } | undefined
+  const close = function* (): Generator<SessionMessage> {
+    if (!open) return
+    const { role, order, lines } = open
+    const externalId = idOf(`${role} ${lines.find((line) => line.trim() !== '') ?? ''}`)
+    const text = lines.join('\n').trim()
+    const parts = textPart(role === 'user' ? typedText(text) : text)
+    if (parts.length > 0) yield { externalId, role, order, parts }
+  }
+  let order = 0
+  for await (const text of textLines(path, size)) {
+    order++
+    const role = /^\s*(user|assistant):\s*$/.exec(text)?.[1] as 'user' | 'assistant' | undefined
+    if (role) {
+      yield* close()
+      open = { role, order, lines: [] }
+    } else open?.lines.push(text)
+  }
+  yield* close()
+}

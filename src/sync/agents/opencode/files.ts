@@ -1,0 +1,153 @@
+import { lstat, readFile, readdir, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { StoredSession } from '../agent.ts'
+import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
+import { digest } from '../../digest.ts'
+import { sessionList } from './database.ts'
+import { sessionOf } from './session.ts'
+import type { OnDamaged, SessionInfo, StoredMessage } from './stored.ts'
+
+const MAX_FILE = 64 << 20
+
+/** The paths of the JSON files of a folder, by name. Links are not followed; a folder that is missing has none. */
+const jsonFiles = async (folder: string): Promise<readonly string[]> => {
+  const found = await lstat(folder).catch(() => undefined)
+  if (!found?.isDirectory()) return []
+  const entries = await readdir(folder, { withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
+    .map(({ name }) => join(folder, name))
+    .sort()
+}
+
+/** The object of a file; undefined when it is none, too large, or was deleted meanwhile. */
+const readObject = async (path: string): Promise<Json | undefined> => {
+  try {
+    return (await stat(path)).size > MAX_FILE ? undefined : parseObject((await readFile(path, 'utf8')).trim())
+  } catch {
+    return undefined
+  }
+}
+
+/** The folder below `parent` for an id, which a damaged file could have made a path to elsewhere. */
+const folderFor = (parent: string, id: string): string | undefined =>
+  id !== '.' && id !== '..' && basename(id) === id ? join(parent, id) : undefined
+
+const filesFor = async (parent: string, id: string): Promise<readonly string[]> => {
+  const folder = folderFor(parent, id)
+  return folder === undefined ? [] : jsonFiles(folder)
+}
+
+/** `<storage>` of `<storage>/session/<project>/<id>.json`. */
+const storageOf = (path: string): string => dirname(dirname(dirname(path)))
+
+const idOf = (json: Json | undefined, path: string): string => textOf(json?.['id']) ?? basename(path, '.json')
+
+/** A message's file, by what orders it. */
+type MessageFile = { readonly path: string; readonly id: string; readonly created: number }
+
+/** The files of a session's messages, in order (README, rule 4). Those that are damaged are last. */
+const messageFiles = async (storage: string, sessionId: string): Promise<readonly MessageFile[]> => {
+  const files: MessageFile[] = []
+  for (const path of await filesFor(join(storage, 'message'), sessionId)) {
+    const json = await readObject(path)
+    const { created } = objectOf(json?.['time'])
+    files.push({ path, id: idOf(json, path), created: typeof created === 'number' ? created : Infinity })
+  }
+  return files.sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))
+}
+
+/** The files of parts that lie beside each other without folders, as in the first version, by message. */
+const looseParts = async (storage: string): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const files = new Map<string, string[]>()
+  for (const path of await jsonFiles(join(storage, 'part'))) {
+    const id = textOf((await readObject(path))?.['messageID'])
+    if (id !== undefined) files.set(id, [...(files.get(id) ?? []), path])
+  }
+  return files
+}
+
+async function* messagesIn(storage: string, sessionId: string, onDamaged: OnDamaged): AsyncGenerator<StoredMessage> {
+  const loose = await looseParts(storage)
+  let number = 0
+  for (const { path, id } of await messageFiles(storage, sessionId)) {
+    number++
+    const info = await readObject(path)
+    if (!info) {
+      onDamaged(number)
+      continue
+    }
+    const parts = []
+    for (const file of [...(await filesFor(join(storage, 'part'), id)), ...(loose.get(id) ?? [])]) {
+      const json = await readObject(file)
+      if (json) parts.push({ id: idOf(json, file), json })
+      else onDamaged(number)
+    }
+    yield { id, number, info, parts }
+  }
+}
+
+/** The files of a message's parts, by the message's file: opencode names that by the message's id. */
+const partFiles = async (storage: string, message: string): Promise<readonly string[]> => {
+  const named = await filesFor(join(storage, 'part'), basename(message, '.json'))
+  return named.length > 0 ? named : filesFor(join(storage, 'part'), idOf(await readObject(message), message))
+}
+
+/** A text that differs once a file of the session may have changed. */
+const stampOf = async (path: string, sessionId: string): Promise<string> => {
+  const storage = storageOf(path)
+  const messages = await filesFor(join(storage, 'message'), sessionId)
+  const parts: string[] = []
+  for (const message of messages) parts.push(...(await partFiles(storage, message)))
+  const stats: string[] = []
+  for (const file of [path, ...messages, ...parts, ...(await jsonFiles(join(storage, 'part')))]) {
+    const found = await stat(file, { bigint: true }).catch(() => undefined)
+    stats.push(`${file} ${found?.size} ${found?.mtimeNs}`)
+  }
+  return digest(stats.join('\n'))
+}
+
+/** Whether a database beside `storage` holds the session (README, rule 3). One that cannot be read holds none. */
+const isInDatabase = async (storage: string, sessionId: string): Promise<boolean> => {
+  const folder = dirname(storage)
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  for (const entry of entries) {
+    if (!entry.isFile() || !/^opencode(?:-[\w.-]+)?\.db$/.test(entry.name)) continue
+    const sessions = await sessionList.recent(join(folder, entry.name)).catch(() => [])
+    if (sessions.some(({ id }) => id === sessionId)) return true
+  }
+  return false
+}
+
+const infoOf = (id: string, json: Json | undefined): SessionInfo => ({
+  id,
+  title: textOf(json?.['title']),
+  directory: textOf(json?.['directory']),
+  revert: objectOf(json?.['revert']),
+})
+
+/** The session of a file, unless a database holds it as well. Throws when the file is missing. */
+export async function* fileSessions(agentId: string, path: string): AsyncGenerator<StoredSession> {
+  await stat(path)
+  const storage = storageOf(path)
+  const id = idOf(await readObject(path), path)
+  if (await isInDatabase(storage, id)) return
+  yield {
+    source: path,
+    stamp: await stampOf(path, id),
+    read: async ({ onMalformed }) => {
+      const json = await readObject(path)
+      if (!json) onMalformed(1)
+      const session = await sessionOf(
+        agentId,
+        infoOf(id, json),
+        {
+          first: (onDamaged) => messagesIn(storage, id, onDamaged),
+          again: () => messagesIn(storage, id, () => {}),
+        },
+        onMalformed,
+      )
+      return json ? session : { ...session, skippedLines: session.skippedLines + 1 }
+    },
+  }
+}

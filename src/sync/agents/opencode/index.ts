@@ -1,0 +1,46 @@
+import { isAbsolute, join, sep } from 'node:path'
+import type { Agent } from '../agent.ts'
+import { databaseSessions } from './database.ts'
+import { fileSessions } from './files.ts'
+
+const id = 'opencode'
+
+const DATABASE = /(?:^|[\\/])opencode(?:-[\w.-]+)?\.db$/
+const SESSION_FILE = /[\\/]session[\\/][^\\/]+[\\/][^\\/]+\.json$/
+
+/** The beginning of a database, where the tables are described, has these when it is one of opencode. */
+const TABLES = [
+  /CREATE TABLE [`"]?session[`"]?\s*\(/,
+  /CREATE TABLE [`"]?message[`"]?\s*\(/,
+  /CREATE TABLE [`"]?part[`"]?\s*\(/,
+]
+
+/** The folders below the data folder that hold session files. All others hold snapshots, logs, messages and parts. */
+const isSearched = (path: string): boolean => {
+  const [storage, session, ...project] = path.split(sep)
+  return storage === 'storage' && (session ?? 'session') === 'session' && project.length <= 1
+}
+
+/**
+ * opencode stores sessions in a database, formerly in files; `README.md` describes how they are read. Raise `version` when the
+ * same session gives other messages than before.
+ */
+export const opencode: Agent = {
+  id,
+  name: 'opencode',
+  version: 1,
+  roots: ({ XDG_DATA_HOME, OPENCODE_DB }, home) => {
+    const data = join(XDG_DATA_HOME || join(home, '.local', 'share'), 'opencode')
+    if (!OPENCODE_DB || OPENCODE_DB === ':memory:') return [data]
+    return [data, isAbsolute(OPENCODE_DB) ? OPENCODE_DB : join(data, OPENCODE_DB)]
+  },
+  skipsFolder: (path) => !isSearched(path),
+  isSessionFile: (path) => DATABASE.test(path) || SESSION_FILE.test(path),
+  extensions: ['.db', '.json'],
+  recognises: (path, beginning) =>
+    path.endsWith('.db')
+      ? beginning.startsWith('SQLite format 3\0') &&
+        (DATABASE.test(path) || TABLES.every((table) => table.test(beginning)))
+      : SESSION_FILE.test(path) && /"projectID"\s*:/.test(beginning) && /"directory"\s*:/.test(beginning),
+  sessions: (path) => (path.endsWith('.json') ? fileSessions(id, path) : databaseSessions(id, path)),
+}

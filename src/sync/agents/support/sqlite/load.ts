@@ -1,0 +1,36 @@
+import type * as Sqlite from 'node:sqlite'
+
+export type Database = Sqlite.DatabaseSync
+
+const MISSING = 'reading the sessions in a database needs Node.js 22.15 or later'
+
+// The first versions cannot open a database by a `file:` address, and so not without writing beside it.
+const opensAddresses = (version: string): boolean => {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major >= 24 || (major === 23 && minor >= 10) || (major === 22 && minor >= 15)
+}
+
+/** `node:sqlite`, loaded without the warning of Node.js 22 that it is experimental. */
+const load = (): typeof Sqlite => {
+  const { emitWarning } = process
+  try {
+    process.emitWarning = () => {}
+    return process.getBuiltinModule('node:sqlite')
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+let sqlite: typeof Sqlite | undefined
+
+/**
+ * A new connection to a private database, which is in memory while it is small, else in a file that is deleted when it is
+ * closed. SQLite is loaded with the first one. Throws when this Node.js is too old.
+ */
+export const newPrivateDatabase = (): Database => {
+  if (!opensAddresses(process.versions.node)) throw new Error(MISSING)
+  sqlite ??= load()
+  const database = new sqlite.DatabaseSync('')
+  database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 200')
+  return database
+}

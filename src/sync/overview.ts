@@ -1,0 +1,73 @@
+import { stat } from 'node:fs/promises'
+import { errorMessage } from '../cli/exit.ts'
+import type { Agent, StoredSession } from './agents/agent.ts'
+import { findSessionFiles, type SearchedHome, type SessionFile } from './agents/session-files.ts'
+import type { RedactionOptions } from './redaction/session.ts'
+import { type FileStateStore, stampOf } from './upload/file-states.ts'
+
+/** Sessions that were never sent, those that may have changed since, and the others. */
+export type Changes = { new: number; changed: number; unchanged: number }
+
+/** What one agent keeps on this machine. `changes` is undefined where it is not known what was sent. */
+export type AgentOverview = {
+  readonly agent: Pick<Agent, 'id' | 'name'>
+  readonly places: readonly { readonly path: string; readonly exists: boolean }[]
+  readonly files: number
+  readonly sessions: number
+  readonly changes: Changes | undefined
+}
+
+/** What was sent from this machine, and how secrets would be taken out now. */
+export type Sent = { readonly states: FileStateStore; readonly redaction: RedactionOptions }
+
+/** Called for each folder, file or database that cannot be read. */
+type ReportUnreadable = (path: string, message: string) => void
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+const changeOf = async (agent: Agent, session: StoredSession, { states, redaction }: Sent): Promise<keyof Changes> => {
+  const stored = await states.read(session.source)
+  if (!stored) return 'new'
+  return stored.stamp === stampOf(agent, session, redaction) ? 'unchanged' : 'changed'
+}
+
+/** Counts the sessions of an agent's files, without reading them. */
+const countSessions = async (
+  agent: Agent,
+  files: readonly SessionFile[],
+  sent: Sent | undefined,
+  unreadable: ReportUnreadable,
+): Promise<Pick<AgentOverview, 'sessions' | 'changes'>> => {
+  const changes: Changes = { new: 0, changed: 0, unchanged: 0 }
+  let sessions = 0
+  for (const { path } of files)
+    try {
+      for await (const session of agent.sessions(path)) {
+        sessions++
+        if (sent) changes[await changeOf(agent, session, sent)]++
+      }
+    } catch (error) {
+      unreadable(path, errorMessage(error))
+    }
+  return { sessions, changes: sent && changes }
+}
+
+/** What each agent keeps at its default places, by the agents' names. Nothing is sent, and no session is read. */
+export async function* overviewOf(
+  agents: readonly Agent[],
+  searched: SearchedHome,
+  sent: Sent | undefined,
+  unreadable: ReportUnreadable,
+): AsyncGenerator<AgentOverview> {
+  const all = await findSessionFiles(agents, [], searched, unreadable)
+  for (const agent of agents.toSorted((a, b) => a.name.localeCompare(b.name))) {
+    const roots = agent.roots(searched.env, searched.home)
+    const places = await Promise.all(roots.map(async (path) => ({ path, exists: await exists(path) })))
+    const files = all.filter((file) => file.agent === agent)
+    yield { agent, places, files: files.length, ...(await countSessions(agent, files, sent, unreadable)) }
+  }
+}

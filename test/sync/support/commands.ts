@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { startServer, type TestServer } from './server.ts'
+import { tempFolder } from './temp.ts'
+
+/** A server of its own, a home folder, and in that the folder of Claude Code with two sessions. */
+export type CommandContext = { server: TestServer; home: string; claude: string; close: () => Promise<void> }
+
+const [entry, fixtures] = [
+  join(import.meta.dirname, 'cli.ts'),
+  join(import.meta.dirname, '..', '..', 'fixtures', 'sync'),
+]
+
+export const newCommandContext = async (): Promise<CommandContext> => {
+  const { path: home, remove } = tempFolder()
+  const claude = join(home, 'claude')
+  cpSync(fixtures, claude, { recursive: true })
+  const server = await startServer()
+  const close = async () => {
+    await server.close()
+    remove()
+  }
+  return { server, home, claude, close }
+}
+
+/** Starts `tracebook` with these arguments. */
+export const start = ({ server, home, claude }: CommandContext, ...args: readonly string[]) =>
+  spawn(process.execPath, [entry, ...args], {
+    env: {
+      TRACEBOOK_URL: server.url,
+      TRACEBOOK_CONFIG_DIR: join(home, 'config'),
+      CLAUDE_CONFIG_DIR: claude,
+      HOME: home,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+
+/** Runs `tracebook` to its end. */
+export const run = async (context: CommandContext, ...args: readonly string[]) => {
+  const child = start(context, ...args)
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { code: child.exitCode, out, err }
+}
+
+/** The JSON documents of an output, one a line. */
+export const documents = (out: string): readonly Record<string, unknown>[] =>
+  out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)

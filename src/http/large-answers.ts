@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Unavailable } from '../engine/rejected.ts'
-import { type Progress, isTooSlow, newProgress, stalledFor, taken } from './reading-pace.ts'
+import { type MinPace, type Progress, isTooSlow, newProgress, stalledFor, taken } from './reading-pace.ts'
 import { type Permit, newSemaphore } from './semaphore.ts'
 
 declare module 'fastify' {
@@ -20,7 +20,8 @@ const CAPACITY_BYTES = 32 * 1024 * 1024
 /** Large answers are written in pieces: each that the system takes shows that the client goes on reading. */
 const PIECE_BYTES = 64 * 1024
 const STALL_MS = 30_000
-const STALL_IN_SHORTAGE_MS = 1_000
+/** Others wait 5 s for memory at most. */
+const PACE_IN_SHORTAGE: MinPace = { graceMs: 1_000, bytesPerMs: 2_000 }
 const CHECK_INTERVAL_MS = 1_000
 
 /** `progress` is undefined while the answer is being made. */
@@ -49,7 +50,7 @@ export const installLargeAnswers = (app: FastifyInstance, capacity = CAPACITY_BY
     let left = missing
     for (const answer of [...pending.values()].sort((a, b) => stall(b) - stall(a))) {
       if (left <= 0) return
-      if (!answer.progress || !isTooSlow(answer.progress, STALL_IN_SHORTAGE_MS)) continue
+      if (!answer.progress || !isTooSlow(answer.progress, PACE_IN_SHORTAGE)) continue
       left -= answer.permit.size()
       answer.reply.raw.destroy()
     }

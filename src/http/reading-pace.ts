@@ -21,9 +21,13 @@ export const taken = ({ began }: Progress, takenBytes: number): Progress => ({
 /** For how many milliseconds the client has taken nothing. */
 export const stalledFor = ({ tookAt }: Progress): number => performance.now() - tookAt
 
-/** Bytes in a millisecond: a client that takes less holds memory that others wait for, however little it takes at a time. */
-const MIN_PACE = 2048
+/** What a client has to take while others wait for the memory of what it is being sent. */
+export type MinPace = {
+  /** For so many milliseconds it may take nothing. */
+  readonly graceMs: number
+  /** After these it has to take so much on average, or it could hold the memory for long by taking little by little. */
+  readonly bytesPerMs: number
+}
 
-/** Whether a client takes too little while others wait: nothing for so many milliseconds, or after these below 2 MB/s. */
-export const isTooSlow = (progress: Progress, graceMs: number): boolean =>
-  stalledFor(progress) > graceMs || performance.now() - progress.began > graceMs + progress.takenBytes / MIN_PACE
+export const isTooSlow = (progress: Progress, { graceMs, bytesPerMs }: MinPace): boolean =>
+  stalledFor(progress) > graceMs || performance.now() - progress.began > graceMs + progress.takenBytes / bytesPerMs

@@ -1,4 +1,4 @@
-import { isTooSlow, stalledFor } from '../http/reading-pace.ts'
+import type { Progress } from '../http/reading-pace.ts'
 import type { Connection } from './connection.ts'
 import { closeCodes } from './close-codes.ts'
 import type { Flow } from './flow.ts'
@@ -32,6 +32,15 @@ export type Patience = {
   readonly crowded: number
 }
 
+/**
+ * A frame that is being sent: how often it was looked at since it began, and since the client took something of it. Looks are
+ * counted instead of time, because a node that was busy itself sees no progress, whatever its clients take.
+ */
+type Sending = { readonly progress: Progress; readonly looks: number; readonly stalled: number }
+
+/** While frames wait for others: what even many clients at once can take of a node's network. */
+const CROWDED_BYTES_PER_MS = 250
+
 const usual: Patience = { look: 2_000, ping: 20_000, silence: 60_000, stall: 15_000, crowded: 3_000 }
 const LEAVE_MS = 1_500
 
@@ -46,6 +55,7 @@ export const newConnections = (
 ): Connections => {
   const owners = new Map<Connection, Owner>()
   const counted = new Map<string, number>()
+  const sendings = new Map<Connection, Sending>()
   let pinged = performance.now()
   let gone = () => {}
   let isStopping = false
@@ -74,6 +84,24 @@ export const newConnections = (
     if (flow.isCrowded()) connection.terminate()
   }
 
+  const lookAtSending = (connection: Connection): Sending | undefined => {
+    const progress = connection.progress()
+    const before = sendings.get(connection)
+    sendings.delete(connection)
+    if (!progress) return undefined
+    const isSame = before?.progress.began === progress.began
+    const isStalled = isSame && before.progress.tookAt === progress.tookAt
+    const sending = { progress, looks: isSame ? before.looks + 1 : 0, stalled: isStalled ? before.stalled + 1 : 0 }
+    sendings.set(connection, sending)
+    return sending
+  }
+
+  const isTooSlow = ({ progress, looks, stalled }: Sending) => {
+    const { look, stall, crowded } = patience
+    if (!flow.isCrowded()) return stalled * look > stall
+    return stalled * look > crowded || looks * look > crowded + progress.takenBytes / CROWDED_BYTES_PER_MS
+  }
+
   const hasRoom = (owner: Owner) => (counted.get(keyOf(owner)) ?? 0) < most(owner)
 
   const look = () => {
@@ -81,12 +109,10 @@ export const newConnections = (
     const isDue = now - pinged >= patience.ping
     if (isDue) pinged = now
     for (const connection of [...owners.keys()]) {
-      const progress = connection.progress()
-      const isSlow =
-        progress && (flow.isCrowded() ? isTooSlow(progress, patience.crowded) : stalledFor(progress) > patience.stall)
+      const sending = lookAtSending(connection)
       if (now - connection.heardAt() > patience.silence)
         end(connection, closeCodes.silent, 'nothing was heard for a minute')
-      else if (isSlow) cutOff(connection)
+      else if (sending && isTooSlow(sending)) cutOff(connection)
       else if (isDue) connection.ping()
     }
   }
@@ -104,6 +130,7 @@ export const newConnections = (
     if (!owner) return
     owners.delete(connection)
     leaving.delete(connection)
+    sendings.delete(connection)
     count(owner, -1)
     if (owners.size > 0) return
     clearInterval(looking)

@@ -4,6 +4,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { agents } from '../../../src/sync/agents/index.ts'
 import { newWorld } from '../support/client-world.ts'
+import { meta, prompt as typedInCodex } from '../support/codex-file.ts'
+import { prompt as typedInCopilot, start as copilotStart } from '../support/copilot-file.ts'
+import { entry, header, user } from '../support/pi-file.ts'
 import { userLine } from '../support/session-file.ts'
 import { cursorDatabase, typed as typedInCursor } from './cursor/database-file.ts'
 import { metadata, typed } from './gemini-cli/records.ts'
@@ -22,6 +25,12 @@ const newMachine = async () => {
   }
   put('.claude/projects/-w/s-1.jsonl', `${userLine('u-1', 'Hello Claude')}\n`)
   put('.gemini/tmp/app/chats/session-1.jsonl', `${metadata({ sessionId: 'g-1' })}\n${typed('m-1', 'Hello Gemini')}\n`)
+  put('.codex/sessions/2026/02/01/rollout-x.jsonl', `${meta('x-1')}\n${typedInCodex('Hello Codex')}\n`)
+  put(
+    '.copilot/session-state/h-1/events.jsonl',
+    `${copilotStart({ sessionId: 'h-1' })}\n${typedInCopilot('e-1', 'Hello Copilot')}\n`,
+  )
+  put('.pi/agent/sessions/--w--/time_p-1.jsonl', `${header({ id: 'p-1' })}\n${entry('e-1', null, user('Hello pi'))}\n`)
   const data = join(world.home, '.local', 'share', 'opencode')
   mkdirSync(data, { recursive: true })
   const opencode = opencodeDatabase(join(data, 'opencode.db'))
@@ -51,20 +60,23 @@ const newMachine = async () => {
 test('all are uploaded, and once more only what has changed', async () => {
   const machine = await newMachine()
   const { summary } = await machine.sync()
-  assert.equal([summary.synced, summary.new, summary.failed, summary.exitCode], [4, 5, 0, 0])
+  assert.equal([summary.synced, summary.new, summary.failed, summary.exitCode], [7, 8, 0, 0])
   assert.equal(
     machine.server.traces.map(({ externalId, fields }) => [fields['agentId'], externalId, fields['title']]).sort(),
     [
       ['claude-code', 's-1', 'Hello Claude'],
+      ['codex', 'x-1', 'Hello Codex'],
+      ['copilot-cli', 'h-1', 'Hello Copilot'],
       ['cursor', 'c-1', 'In Cursor'],
       ['gemini-cli', 'g-1', 'Hello Gemini'],
       ['opencode', 'ses_1', 'In opencode'],
+      ['pi', 'p-1', 'Hello pi'],
     ],
   )
   assert.equal(await machine.writesOf(), [])
   machine.opencode.part('ses_1', 'msg_2', 'prt_2', tool('c', 'bash', { status: 'completed', output: 'ok' }))
   const { summary: next } = await machine.sync()
-  assert.equal([next.synced, next.unchanged, next.new, next.updated], [1, 3, 0, 1])
+  assert.equal([next.synced, next.unchanged, next.new, next.updated], [1, 6, 0, 1])
   await machine.close()
 })
 
@@ -72,7 +84,7 @@ test('a database that is damaged fails alone, by its name and with the reason', 
   const machine = await newMachine()
   const damaged = machine.put('.local/share/opencode/opencode-dev.db', 'damaged'.repeat(1_000))
   const { summary, events } = await machine.sync()
-  assert.equal([summary.synced, summary.failed, summary.exitCode], [4, 1, 1])
+  assert.equal([summary.synced, summary.failed, summary.exitCode], [7, 1, 1])
   assert.equal(
     events.flatMap((event) => (event.type === 'problem' ? [event] : [])),
     [

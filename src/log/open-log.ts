@@ -31,7 +31,7 @@ export const openLog = async ({
       : openPostgresLog({ url: databaseUrl, ...(connections ? { connections } : {}), ...options }),
   )
 
-const isPostgresUrl = (url: string): boolean => /^postgres(ql)?:/i.test(url)
+export const isPostgresUrl = (url: string): boolean => /^postgres(ql)?:/i.test(url)
 
 /** Opens the adapter for a URL of either kind, without `wholeAppends`; migrates a PostgreSQL first. @throws BadAddress */
 export const openAdapter = async (url: string): Promise<EventLog> => {

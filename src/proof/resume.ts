@@ -18,14 +18,15 @@ const walkStatement = `
   ) update tracebook.tree set log = $3, walk_size = size, walk_until = $4, walk_matched = -1
   where exists (select from restarted)`
 
-/** Whether the leaves belong to the log as it is: to no other one, and to none that has lost its end since. */
+/** Whether the leaves belong to the log as it is: to no other one or unknown one, and to none that has lost its end since. */
 const areOfThisLog = async (
   log: EventLog,
   stored: StoredTree,
   reached: ProcessCheckpoint,
   { id, epoch }: LogIdentity,
 ): Promise<boolean> => {
-  if (stored.log !== undefined && stored.log !== id) return false
+  if (stored.size > 0 && stored.log !== id) return false
+  if (stored.size > 0 && !stored.walk && !reached.anchor) return false // it would begin again, and cover all twice
   return !(await hasLogLostEvents(log, reached, epoch))
 }
 

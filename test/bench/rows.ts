@@ -14,6 +14,7 @@ import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { newPool } from '../../src/postgres/connect.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { databaseUrl, onServer } from '../support/database.ts'
+import { copyLog, coverLog, verify } from './audit-verify.ts'
 import { messages } from './corpus.ts'
 import { hostileMinute } from './hostile.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
@@ -326,6 +327,24 @@ const rebuild = ({ world }: Setting) =>
     return { value: median(runs), yardstick: median(copies) }
   })
 
+const WANTED_LEAVES = 10_000
+const MEMORY_MB = 400
+
+/** A check of a whole log, beside a COPY of it; how fast leaves are written, and how much memory the check takes. */
+const auditVerify = ({ world }: Setting) =>
+  withDatabase(world.databaseUrl, async (url): Promise<readonly Named[]> => {
+    const leaves = await coverLog(url)
+    await copyLog(url)
+    const before = await copyLog(url)
+    const { rate, memory } = await verify(url)
+    const yardstick = (before + (await copyLog(url))) / 2
+    return [
+      { name: 'audit-verify', unit: 'events/s', value: rate, yardstick },
+      { name: 'audit-verify memory', unit: 'MB', value: memory, yardstick: MEMORY_MB },
+      { name: 'audit-leaves', unit: 'events/s', value: leaves, yardstick: WANTED_LEAVES },
+    ]
+  })
+
 export const rows: readonly Measure[] = [
   { name: 'log-append', unit: 'events/s', measure: logAppend },
   { name: 'log-append-snapshot', unit: 'events/s', measure: logAppendSnapshot },
@@ -339,5 +358,6 @@ export const rows: readonly Measure[] = [
   { name: 'timeline-lag', unit: '', measure: timelineLag },
   { name: 'time-travel', unit: '', measure: timeTravel },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },
+  { name: 'audit-verify', unit: '', measure: auditVerify },
   { name: 'hostile-minute', unit: '', measure: hostileMinute },
 ]

@@ -5,7 +5,7 @@ import { diskGuard } from '../../embedded/disk.ts'
 import { lockDataDir } from '../../embedded/lock.ts'
 import { startPostgres } from '../../embedded/postgres.ts'
 import type { EventLog } from '../../log/log.ts'
-import { openAdapter } from '../../log/open-log.ts'
+import { isPostgresUrl, openAdapter } from '../../log/open-log.ts'
 
 /** The location that means the PostgreSQL under `DATA_DIR`; all others are URLs. */
 const EMBEDDED = 'embedded'
@@ -41,7 +41,7 @@ const lockUnlessServed = (dataDir: string) =>
  * Starts the PostgreSQL of `DATA_DIR` while the log is open. Refuses while a service runs there: its database could be
  * reached, but the copy would silently miss what the service writes meanwhile.
  */
-const openEmbedded = async (role: Role, signal: AbortSignal): Promise<EventLog> => {
+const openEmbedded = async (role: Role, signal: AbortSignal): Promise<OpenLocation> => {
   const dataDir = DATA_DIR.parse(process.env.DATA_DIR || undefined)
   if (role === 'source') await assertHoldsPostgres(dataDir)
   const cleanups = [(await lockUnlessServed(dataDir)).release]
@@ -53,7 +53,7 @@ const openEmbedded = async (role: Role, signal: AbortSignal): Promise<EventLog> 
     cleanups.push(() => postgres.stop('fast'))
     const log = await openAdapter(postgres.url)
     cleanups.push(log.close)
-    return { ...(role === 'target' ? withDiskGuard(log, dataDir) : log), close }
+    return { log: { ...(role === 'target' ? withDiskGuard(log, dataDir) : log), close }, databaseUrl: postgres.url }
   } catch (error) {
     await close()
     throw error
@@ -62,6 +62,11 @@ const openEmbedded = async (role: Role, signal: AbortSignal): Promise<EventLog> 
 
 type Role = 'source' | 'target'
 
+/** A log, and the database it is in; undefined for EventStoreDB. */
+export type OpenLocation = { readonly log: EventLog; readonly databaseUrl: string | undefined }
+
 /** Opens the log at a URL, or, for `embedded`, that of `DATA_DIR`. Closing it also stops a PostgreSQL that was started for it. */
-export const openLocation = (location: string, role: Role, signal: AbortSignal): Promise<EventLog> =>
-  location === EMBEDDED ? openEmbedded(role, signal) : openAdapter(location)
+export const openLocation = async (location: string, role: Role, signal: AbortSignal): Promise<OpenLocation> => {
+  if (location === EMBEDDED) return openEmbedded(role, signal)
+  return { log: await openAdapter(location), databaseUrl: isPostgresUrl(location) ? location : undefined }
+}

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { uuidText } from '../../uuid.ts'
+import type { Slice } from './hashing.ts'
 
 /** Rows of a binary COPY: far cheaper to read than those of a query. */
 
@@ -69,9 +70,12 @@ export async function* copyRows<T>(
 
 export const int8At = ({ bytes, fields }: BinaryRow, i: number): bigint => bytes.readBigInt64BE(fields[i]!)
 
-/** The bytes of a field as one character each: UTF-8 that is not decoded. */
-export const rawTextAt = ({ bytes, fields }: BinaryRow, i: number): string =>
-  bytes.toString('latin1', fields[i]!, fields[i + 1]! - LENGTH_BYTES)
+/** The bytes of a field, valid while the row is. */
+export const sliceAt = ({ bytes, fields }: BinaryRow, i: number): Slice => ({
+  bytes,
+  from: fields[i]!,
+  to: fields[i + 1]! - LENGTH_BYTES,
+})
 
 export const textAt = ({ bytes, fields }: BinaryRow, i: number): string =>
   bytes.toString('utf8', fields[i]!, fields[i + 1]! - LENGTH_BYTES)

@@ -1,10 +1,13 @@
 import { closeConnection, newClient } from '../../postgres/connect.ts'
 import { copyRows } from './binary-rows.ts'
 import type { EventSource, HashedEvent } from './hashed-event.ts'
+import { type Hashing, openHashing } from './hashing.ts'
 import { newRecordCollector, recordColumns } from './whole-records.ts'
 
 /** One statement reads so many positions: a longer one would keep dead rows of the whole database from being cleared away. */
 const PAGE_POSITIONS = 200_000n
+/** So many jobs are with the thread before their hashes are waited for. */
+const READ_AHEAD = 3
 
 /** Opens a connection that changes nothing. */
 export const openReadOnly = async (url: string) => {
@@ -15,30 +18,56 @@ export const openReadOnly = async (url: string) => {
   return client
 }
 
-/** The events of a log in PostgreSQL, read as bytes. */
+/** Events whose hashes come with `hashed`. */
+type Pending = { readonly events: readonly HashedEvent[]; readonly hashed: Promise<void> }
+
+/** The events of a log in PostgreSQL, read as bytes, and hashed on a thread of their own. */
 export const openPostgresEvents = async (url: string): Promise<EventSource> => {
   const [client, other] = [await openReadOnly(url), await openReadOnly(url)]
+  const hashing = [openHashing(), openHashing()] as const
 
-  async function* events(upTo: bigint) {
-    const { add, flush } = newRecordCollector()
-    for (let after = 0n; after < upTo; after += PAGE_POSITIONS) {
-      const end = after + PAGE_POSITIONS < upTo ? after + PAGE_POSITIONS : upTo
-      const range = `${after === 0n ? '' : `position > ${after} and `}position <= ${end}`
-      yield* copyRows<HashedEvent>(
-        client,
-        `select ${recordColumns} from log.events where ${range} order by position`,
-        add,
-      )
+  /** Reads the records that some queries give, one after the other; hashes while it reads on. */
+  async function* read(
+    from: typeof client,
+    hashing: Hashing,
+    queries: Iterable<string>,
+  ): AsyncGenerator<readonly HashedEvent[]> {
+    const { add, flush } = newRecordCollector(hashing.add)
+    const pending: Pending[] = []
+    let events: HashedEvent[] = []
+    const send = () => {
+      pending.push({ events, hashed: hashing.send() })
+      events = []
     }
-    yield flush()
+    const take = async () => {
+      const { events, hashed } = pending.shift()!
+      await hashed
+      return events
+    }
+    for (const query of queries)
+      for await (const piece of copyRows<HashedEvent>(from, query, add)) {
+        for (const event of piece) events.push(event)
+        if (!hashing.isFull()) continue
+        send()
+        if (pending.length > READ_AHEAD) yield await take()
+      }
+    events.push(...flush())
+    send()
+    while (pending.length > 0) yield await take()
   }
 
-  async function* ofStream(stream: string) {
+  function* pages(upTo: bigint) {
+    for (let after = 0n; after < upTo; after += PAGE_POSITIONS) {
+      const end = after + PAGE_POSITIONS < upTo ? after + PAGE_POSITIONS : upTo
+      const from = after === 0n ? '' : `position > ${after} and `
+      yield `select ${recordColumns} from log.events where ${from}position <= ${end} order by position`
+    }
+  }
+
+  const events = (upTo: bigint) => read(client, hashing[0], pages(upTo))
+  const ofStream = (stream: string) => {
     const name = other.escapeLiteral(stream)
-    const query = `select ${recordColumns} from log.events where stream = ${name} order by revision`
-    const { add, flush } = newRecordCollector()
-    yield* copyRows<HashedEvent>(other, query, add)
-    yield flush()
+    return read(other, hashing[1], [`select ${recordColumns} from log.events where stream = ${name} order by revision`])
   }
 
   const head = async () => {
@@ -47,7 +76,7 @@ export const openPostgresEvents = async (url: string): Promise<EventSource> => {
   }
   const logId = async () => (await client.query<{ id: string }>('select id from log.identity')).rows[0]!.id
   const close = async () => {
-    await Promise.all([closeConnection(client), closeConnection(other)])
+    await Promise.all([closeConnection(client), closeConnection(other), ...hashing.map((one) => one.close())])
   }
   return { logId, head, events, ofStream, close }
 }

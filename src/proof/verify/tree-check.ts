@@ -32,7 +32,7 @@ export const readClaims = async (client: pg.Client, logId: string): Promise<Clai
     const { size, log, walk } = await readStoredTree(client)
     const { position, anchor } = await readProcessCheckpoint(client, PROCESS)
     const { rows } = await client.query<SignedRow>(signedStatement)
-    if (log === undefined) throw new CannotVerify('no leaves have been written yet: start the service')
+    if (log === undefined && size === 0) throw new CannotVerify('no leaves have been written yet: start the service')
     if (log !== logId) throw new CannotVerify('the leaves belong to another log: start the service, which matches them')
     if (walk) throw new CannotVerify('the leaves are being matched with the log: wait for the service')
     return { size, covered: position, anchor: anchor?.id, signed: rows.map(toSigned).reverse() }

@@ -1,6 +1,6 @@
-import { type BinaryRow, int8At, rawTextAt, textAt, uuidAt } from './binary-rows.ts'
+import { type BinaryRow, int8At, sliceAt, textAt, uuidAt } from './binary-rows.ts'
 import type { HashedEvent } from './hashed-event.ts'
-import { rawLeafHash, rawText } from './raw-hash.ts'
+import { type Hashing, sliceOf } from './hashing.ts'
 
 /** The columns that `newRecordCollector` reads, in their order. */
 export const recordColumns = 'position, revision, id, stream, type, metadata, data'
@@ -38,7 +38,10 @@ const markOf = (type: string, metadata: string, id: string): Mark => {
 }
 
 type Give = (event: HashedEvent) => void
-type Found = Omit<HashedEvent, 'completedAt'>
+/** An event that is not complete yet: its hash and the rest are filled in later. */
+type Found = { -readonly [Key in keyof HashedEvent]: HashedEvent[Key] }
+
+const PENDING = Buffer.alloc(0)
 type Head = Pick<HashedEvent, 'id' | 'stream' | 'type' | 'revision'>
 
 /** An append of a stream whose end has not come yet. */
@@ -53,13 +56,13 @@ type OpenAppend = {
 /**
  * Puts the records of the log together as `../../log/whole-appends.ts` does, of each event only its hash: gives the events
  * of an append when its last record comes. Events of an append whose last record does not come, because of a crash or of
- * tampering, are given when another append of the stream begins, and by `flush`.
+ * tampering, are given when another append of the stream begins, and by `flush`. Their hashes may come later (`hashing.ts`).
  */
-export const newRecordCollector = () => {
+export const newRecordCollector = (hash: Hashing['add']) => {
   const open = new Map<string, OpenAppend>()
 
   const giveBroken = ({ append, hasBeginning, events }: OpenAppend, give: Give) => {
-    for (const event of events) give({ ...event, completedAt: undefined, hasBeginning, append })
+    for (const event of events) give(Object.assign(event, { hasBeginning, append }))
   }
 
   const openAppend = (stream: string, revision: bigint, mark: Mark, give: Give): OpenAppend => {
@@ -73,18 +76,21 @@ export const newRecordCollector = () => {
     return fresh
   }
 
+  /** An event, the texts of which are given to be hashed; undefined for a chunk that is not the last one. */
   const eventOf = (row: BinaryRow, into: OpenAppend, head: Head, { chunk }: Mark): Found | undefined => {
-    const { id, stream, type, revision } = head
-    const place = { stream, revision, position: int8At(row, 0) }
-    const hashOf = (metadata: string, data: string, of = head) =>
-      rawLeafHash(of.id, rawText(stream), rawText(of.type), metadata, data)
-    if (!chunk) return { id, type, ...place, hash: hashOf(rawTextAt(row, 5), rawTextAt(row, 6)) }
+    const place = { stream: head.stream, revision: head.revision, position: int8At(row, 0), completedAt: undefined }
+    if (!chunk) {
+      const event = { id: head.id, type: head.type, ...place, hash: PENDING }
+      hash([sliceOf(head.id), sliceAt(row, 3), sliceAt(row, 4), sliceAt(row, 5), sliceAt(row, 6)], event)
+      return event
+    }
     if (chunk.index === 0) into.slices = []
     into.slices.push(JSON.parse(textAt(row, 6)) as string)
-    const { event, size } = chunk
-    if (!event || into.slices.length !== size) return undefined
-    const hash = hashOf(rawText(event.metadata), rawText(into.slices.join('')), { ...head, ...event })
-    return { id: event.id, type: event.type, ...place, hash }
+    if (!chunk.event || into.slices.length !== chunk.size) return undefined
+    const { id, type, metadata } = chunk.event
+    const event = { id, type, ...place, hash: PENDING }
+    hash([id, head.stream, type, metadata, into.slices.join('')].map(sliceOf), event)
+    return event
   }
 
   const endsAppend = ({ index, size, chunk }: Mark) => index === size - 1 && (!chunk || chunk.event !== undefined)
@@ -98,7 +104,7 @@ export const newRecordCollector = () => {
     if (event) into.events.push(event)
     if (!endsAppend(mark)) return
     const completedAt = int8At(row, 0)
-    for (const whole of into.events) give({ ...whole, completedAt })
+    for (const whole of into.events) give(Object.assign(whole, { completedAt }))
     open.delete(head.stream)
   }
 

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
 import { allOf } from '../../embedded/support.ts'
 import { numbered } from '../../log/support/events.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import { ask } from '../support/api.ts'
 import { inTemporary, run, startService } from '../support/processes.ts'
@@ -11,8 +12,8 @@ import { inTemporary, run, startService } from '../support/processes.ts'
 const test = suite('log copy from and to the embedded PostgreSQL')
 delete process.env.TEST_LOG_URL // here the log is always in PostgreSQL
 
-const copy = (dataDir: string, from: string, to: string, more: Record<string, string> = {}) =>
-  run(['log', 'copy', '--from', from, '--to', to], { DATA_DIR: dataDir, ...more })
+const copy = (dataDir: string, from: string, to: string, more: Record<string, string> = {}, ...options: string[]) =>
+  run(['log', 'copy', '--from', from, '--to', to, ...options], { DATA_DIR: dataDir, ...more })
 
 /** A service with one session and one trace. */
 const startWithTrace = async (dataDir: string) => {
@@ -38,10 +39,18 @@ test('moves a log out, while no service runs there, and into another DATA_DIR', 
     assert.is((await service.end('SIGTERM')).how, 0)
 
     const out = await copy(old, 'embedded', double.url)
-    assert.equal([out.how, out.err], [0, ''])
+    assert.is(out.how, 0)
+    assert.match(out.err, /^The audit tree was not copied: .*\n.*\n$/)
     assert.equal(await allOf(old), [])
     const back = await copy(fresh, double.url, 'embedded')
-    assert.equal([back.how, back.err], [0, ''])
+    assert.is(back.how, 0)
+    const database = await freshDatabase()
+    const whole = await copy(old, 'embedded', database.url)
+    assert.equal([whole.how, whole.err], [0, ''])
+    assert.match(whole.out, /^\d+ leaves of the audit tree copied\.$/m)
+    const named = await copy(old, 'embedded', double.url, {}, '--target-database', database.url)
+    assert.equal([named.how, named.err], [0, ''])
+    await database.drop()
     assert.equal(await allOf(fresh), [])
     assert.is(/Verified: .*/.exec(back.out)![0], /Verified: .*/.exec(out.out)![0])
 

@@ -1,0 +1,22 @@
+import { parentPort } from 'node:worker_threads'
+import { HASH_BYTES } from '../tree.ts'
+import { type HashAnswer, type HashJob, PARTS } from './hashing.ts'
+import { rawLeafHash } from './raw-hash.ts'
+
+/** A thread that hashes events: their texts come one behind the other, with the places where each of them ends. */
+parentPort!.on('message', ({ bytes, ends }: HashJob) => {
+  const texts = Buffer.from(bytes)
+  const hashes = new Uint8Array((ends.length / PARTS) * HASH_BYTES)
+  let at = 0
+  const next = (end: number): string => {
+    const text = texts.toString('latin1', at, end)
+    at = end
+    return text
+  }
+  for (let i = 0; i < ends.length; i += PARTS) {
+    const [id, stream, type] = [next(ends[i]!), next(ends[i + 1]!), next(ends[i + 2]!)]
+    hashes.set(rawLeafHash(id, stream, type, next(ends[i + 3]!), next(ends[i + 4]!)), (i / PARTS) * HASH_BYTES)
+  }
+  const answer: HashAnswer = { hashes: hashes.buffer, bytes }
+  parentPort!.postMessage(answer, [answer.hashes, bytes])
+})

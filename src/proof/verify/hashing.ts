@@ -1,0 +1,92 @@
+import { Worker } from 'node:worker_threads'
+import { HASH_BYTES } from '../tree.ts'
+
+/** How many texts an entry has: id, stream, type, metadata and data. */
+export const PARTS = 5
+
+/** The texts of some events one behind the other, as UTF-8, and where each of them ends. */
+export type HashJob = { readonly bytes: ArrayBuffer; readonly ends: Int32Array<ArrayBuffer> }
+
+/** The hashes, and the job's bytes to be used again. */
+export type HashAnswer = { readonly hashes: ArrayBuffer; readonly bytes: ArrayBuffer }
+
+/** Something whose hash is filled in later. */
+export type Slot = { hash: Buffer }
+
+/** Part of a buffer, from `from` to before `to`. */
+export type Slice = { readonly bytes: Buffer; readonly from: number; readonly to: number }
+
+export const sliceOf = (text: string): Slice => {
+  const bytes = Buffer.from(text)
+  return { bytes, from: 0, to: bytes.length }
+}
+
+const JOB_BYTES = 2 * 1024 * 1024
+
+/** Hashes events on a thread of its own, while this one reads on. */
+export type Hashing = {
+  /** Copies the texts of an event; its hash is there when the job is done that takes it. */
+  add(parts: readonly Slice[], slot: Slot): void
+  /** Whether there is enough for a job. */
+  isFull(): boolean
+  /** Sends what was added to the thread; resolves when all hashes so far are filled in. */
+  send(): Promise<void>
+  close(): Promise<void>
+}
+
+export const openHashing = (): Hashing => {
+  const worker = new Worker(new URL('hash-thread.ts', import.meta.url))
+  worker.unref()
+  const waiting: { readonly slots: readonly Slot[]; readonly done: PromiseWithResolvers<void> }[] = []
+  const free: Buffer<ArrayBuffer>[] = []
+  let texts: Buffer<ArrayBuffer> = Buffer.allocUnsafeSlow(JOB_BYTES)
+  let ends: number[] = []
+  let slots: Slot[] = []
+  let length = 0
+
+  worker.on('message', ({ hashes, bytes }: HashAnswer) => {
+    const { slots, done } = waiting.shift()!
+    free.push(Buffer.from(bytes))
+    const all = Buffer.from(hashes)
+    for (const [i, slot] of slots.entries()) slot.hash = all.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES)
+    done.resolve()
+  })
+  worker.on('error', (error) => {
+    for (const { done } of waiting.splice(0)) done.reject(error)
+  })
+
+  const makeRoom = (bytes: number) => {
+    if (length + bytes <= texts.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(texts.length * 2, length + bytes))
+    texts.copy(larger, 0, 0, length)
+    texts = larger
+  }
+
+  const add = (parts: readonly Slice[], slot: Slot) => {
+    for (const { bytes, from, to } of parts) {
+      makeRoom(to - from)
+      bytes.copy(texts, length, from, to)
+      length += to - from
+      ends.push(length)
+    }
+    slots.push(slot)
+  }
+
+  const send = (): Promise<void> => {
+    if (slots.length === 0) return waiting.at(-1)?.done.promise ?? Promise.resolve()
+    const done = Promise.withResolvers<void>()
+    waiting.push({ slots, done })
+    const job: HashJob = { bytes: texts.buffer as ArrayBuffer, ends: Int32Array.from(ends) }
+    worker.postMessage(job, [job.bytes, job.ends.buffer])
+    texts = free.pop() ?? Buffer.allocUnsafeSlow(JOB_BYTES)
+    ;[ends, slots, length] = [[], [], 0]
+    return done.promise
+  }
+
+  return {
+    add,
+    isFull: () => length >= JOB_BYTES * 0.75,
+    send,
+    close: async () => void (await worker.terminate()),
+  }
+}

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import { wholeAppends } from '../../src/log/whole-appends.ts'
+import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
+import { generateSigner } from '../../src/proof/note.ts'
+import { startProof } from '../../src/proof/process.ts'
+import { onServer } from '../support/database.ts'
+import { outage, silent } from '../support/silent.ts'
+import { messages } from './corpus.ts'
+
+export const EVENTS = Number(process.env.AUDIT_EVENTS ?? 1_000_000)
+const APPEND = 200
+const POLL_MS = 50
+
+const main = new URL('../../src/main.ts', import.meta.url).pathname
+
+const fillStatement = `
+  insert into log.events (position, stream, revision, id, type, data, metadata, bytes)
+  select n, 'trace-' || md5((n / ${APPEND})::text)::uuid, n % ${APPEND}, gen_random_uuid(), 'MessageAdded', b.data,
+    format('{"at":%s,"actor":{"userId":"%s","sessionId":"%s"},"requestId":"%s","schema":1,"append":{"id":"%s","index":%s,"size":${APPEND}}}',
+      1770000000000 + n, md5('u')::uuid, md5('s')::uuid, md5(n::text)::uuid, md5((n / ${APPEND})::text)::uuid, n % ${APPEND})::json,
+    length(b.data::text)
+  from generate_series($2::int8, $3::int8) n
+  join unnest($1::json[]) with ordinality b(data, number) on b.number = n % cardinality($1::json[]) + 1 order by n`
+
+/** Events as the service writes them, in appends of 200, by SQL: appending a million takes minutes. Positions begin at 200. */
+const fill = async (url: string) => {
+  const bodies = messages(2_000).map((message) =>
+    JSON.stringify({ ...message, ordinal: 0, class: 'agent_text', tools: [], digest: 'x'.repeat(22) }),
+  )
+  for (let from = APPEND; from < EVENTS + APPEND; from += 50_000)
+    await onServer(url, fillStatement, [bodies, from, Math.min(from + 50_000, EVENTS + APPEND) - 1])
+  await onServer(url, 'vacuum analyze log.events')
+}
+
+/** Events a second that get their leaves. */
+export const coverLog = async (url: string): Promise<number> => {
+  await fill(url)
+  const log = wholeAppends(openPostgresLog({ url }))
+  const signer = generateSigner('bench/log')
+  const started = performance.now()
+  const proof = startProof({ url, log, signer, now: Date.now, logger: silent, outage })
+  while (proof.leaves() < EVENTS) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  const seconds = (performance.now() - started) / 1_000
+  const isSigned = 'select from tracebook.audit_keys where size = $1'
+  while ((await onServer(url, isSigned, [EVENTS])).rows.length === 0)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  await proof.close()
+  await log.close()
+  return EVENTS / seconds
+}
+
+/** Rows a second of a plain COPY of the events. */
+export const copyLog = async (url: string): Promise<number> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const started = performance.now()
+  for await (const _ of client.query(copyTo('copy log.events to stdout')));
+  const seconds = (performance.now() - started) / 1_000
+  await client.end()
+  return EVENTS / seconds
+}
+
+const peakMb = (pid: number): number => {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024
+  } catch {
+    return 0 // it has ended
+  }
+}
+
+/** Events a second that `tracebook audit verify` checks, with its start, and the most memory that it took, in megabytes. */
+export const verify = async (url: string): Promise<{ rate: number; memory: number }> => {
+  const config = await mkdtemp(join(tmpdir(), 'tracebook-bench-'))
+  const started = performance.now()
+  const env = { ...process.env, DATABASE_URL: url, EVENTSTORE_URL: '', TRACEBOOK_CONFIG_DIR: config }
+  const child = spawn(process.execPath, [main, 'audit', 'verify'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  let memory = 0
+  const watch = setInterval(() => (memory = Math.max(memory, peakMb(child.pid!))), POLL_MS)
+  const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
+  clearInterval(watch)
+  await rm(config, { recursive: true })
+  if (code !== 0) throw new Error(`verify: ${code} ${out}`)
+  return { rate: EVENTS / ((performance.now() - started) / 1_000), memory }
+}

@@ -64,7 +64,7 @@ const importLog = async (path: string, to: string | undefined): Promise<number> 
   const onSignal = () => stop.abort()
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
   const location = to ?? (process.env.EVENTSTORE_URL || process.env.DATABASE_URL || 'embedded')
-  const target = await openLocation(location, 'target', stop.signal)
+  const { log: target } = await openLocation(location, 'target', stop.signal)
   try {
     const { events, before, digest, isComplete } = await copyInto(target, from, stop.signal)
     if (!isComplete) {

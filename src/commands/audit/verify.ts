@@ -95,7 +95,7 @@ const newPrinter = ({ json = false, acceptLost }: Options) => {
 
 const conclude = async (place: string, { events, leaves, checkpoint }: Verified, found: number, json = false) => {
   if (found > 0) {
-    const reason = `${found} ${found === 1 ? 'thing is' : 'things are'} not as they should be`
+    const reason = found === 1 ? 'one thing is not as it should be' : `${found} things are not as they should be`
     console.log(json ? JSON.stringify({ type: 'refused', findings: found, reason }) : `REFUSED: ${reason}`)
     return EXIT_DIFFERS
   }

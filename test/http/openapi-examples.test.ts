@@ -25,7 +25,7 @@ const schemas = new Map<string, { body?: z.ZodType; params?: z.ZodType; querystr
 const noteRoutes = (message: unknown) => {
   const { fastify } = message as { fastify: FastifyInstance }
   fastify.addHook('onRoute', ({ method, url, schema }: RouteOptions) => {
-    const path = url.replaceAll(/:(\w+)/g, '{$1}')
+    const path = url.replaceAll(/:(\w+)/g, '{$1}').replace('*', '{*}')
     schemas.set(`${String(method).toLowerCase()} ${path}`, (schema ?? {}) as never)
   })
 }

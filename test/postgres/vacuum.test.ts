@@ -40,6 +40,7 @@ test('are vacuumed long before a fifth of them is dead', async () => {
     'rm_test.counts': 21_000,
     'rm_test.checkpoint': 1_000,
     'rm_test.sizes': 21_000,
+    'tracebook.tree': 200,
   })
   await database.drop()
 })

@@ -20,8 +20,8 @@ const FOR_EVER = 'max-age=31536000, immutable'
 
 const Size = z.string().regex(/^\d{1,15}$/, { error: 'must be a size: a whole number from 0 on' })
 const Sizes = z.object({
-  from: Size.meta({ description: 'The size of the older tree' }),
-  to: Size.meta({ description: 'The size of the newer tree' }),
+  from: Size.meta({ description: 'The size of the older tree', examples: ['0'] }),
+  to: Size.meta({ description: 'The size of the newer tree', examples: ['0'] }),
 })
 const TileParams = z.object({
   level: z.string().meta({ description: 'The level of the tile: 0 has the hashes of leaves', examples: ['0'] }),

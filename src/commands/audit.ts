@@ -3,6 +3,7 @@ import { exitOnUsage } from '../cli/exit.ts'
 import { erasuresCommand } from './audit/erasures.ts'
 import { exportCommand } from './audit/export.ts'
 import { importCommand } from './audit/import.ts'
+import { auditLogCommand } from './audit/log.ts'
 import { replayCommand } from './audit/replay.ts'
 
 /** `tracebook audit`: what happened, who did it, and whether what was deleted is gone. */
@@ -10,6 +11,7 @@ export const auditCommand = (): Command =>
   new Command('audit')
     .description('Look into what happened, and check it')
     .exitOverride(exitOnUsage)
+    .addCommand(auditLogCommand())
     .addCommand(erasuresCommand())
     .addCommand(replayCommand())
     .addCommand(exportCommand())

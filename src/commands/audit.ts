@@ -5,6 +5,7 @@ import { exportCommand } from './audit/export.ts'
 import { importCommand } from './audit/import.ts'
 import { auditLogCommand } from './audit/log.ts'
 import { replayCommand } from './audit/replay.ts'
+import { auditShowCommand } from './audit/show.ts'
 
 /** `tracebook audit`: what happened, who did it, and whether what was deleted is gone. */
 export const auditCommand = (): Command =>
@@ -12,6 +13,7 @@ export const auditCommand = (): Command =>
     .description('Look into what happened, and check it')
     .exitOverride(exitOnUsage)
     .addCommand(auditLogCommand())
+    .addCommand(auditShowCommand())
     .addCommand(erasuresCommand())
     .addCommand(replayCommand())
     .addCommand(exportCommand())

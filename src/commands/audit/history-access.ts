@@ -19,7 +19,12 @@ export const serverOption = (): Option =>
   new Option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
 
 /** Whose history is read, for sentences about a refusal; a namespace's own without an externalId. */
-export type Subject = { readonly externalId?: string | undefined; readonly namespace?: string | undefined }
+export type Subject = {
+  readonly externalId?: string | undefined
+  readonly namespace?: string | undefined
+  /** It is asked for at a revision or time, which may not be there. */
+  readonly isPast?: boolean
+}
 
 export type Access = {
   readonly server: string
@@ -51,13 +56,14 @@ const forbidden = ({ externalId, namespace }: Subject): string =>
       `Ask one of them, or name a trace: ${commandName} audit log <externalId>`
     : `Only members of its namespace may see the history of the trace "${externalId}". Ask an admin of it for an invite.`
 
-const notFound = ({ externalId, namespace }: Subject): string => {
+const notFound = ({ externalId, namespace, isPast = false }: Subject): string => {
   if (externalId === undefined) return `There is no namespace "${namespace}". Name another one with --namespace.`
+  const option = namespace === undefined ? '' : ` --namespace ${namespace}`
   const where = namespace === undefined ? '' : ` in the namespace "${namespace}"`
-  return (
-    `There is no trace "${externalId}"${where} that you may read, or not at that revision or time. ` +
-    `Its revisions are listed by: ${commandName} audit log ${externalId}${namespace === undefined ? '' : ` --namespace ${namespace}`}`
-  )
+  const none = `There is no trace "${externalId}"${where} that you may read`
+  return isPast
+    ? `${none}, or not at that revision or time. Its revisions: ${commandName} audit log ${externalId}${option}`
+    : `${none}. The traces of your namespace are listed by: ${commandName} tail`
 }
 
 /** What a refusal means for the user, and what to do about it; any other error as it is. */

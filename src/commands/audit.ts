@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { exitOnUsage } from '../cli/exit.ts'
+import { auditDiffCommand } from './audit/diff.ts'
 import { erasuresCommand } from './audit/erasures.ts'
 import { exportCommand } from './audit/export.ts'
 import { importCommand } from './audit/import.ts'
@@ -14,6 +15,7 @@ export const auditCommand = (): Command =>
     .exitOverride(exitOnUsage)
     .addCommand(auditLogCommand())
     .addCommand(auditShowCommand())
+    .addCommand(auditDiffCommand())
     .addCommand(erasuresCommand())
     .addCommand(replayCommand())
     .addCommand(exportCommand())

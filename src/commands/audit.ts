@@ -1,14 +1,20 @@
 import { Command } from 'commander'
 import { exitOnUsage } from '../cli/exit.ts'
+import { auditDiffCommand } from './audit/diff.ts'
 import { erasuresCommand } from './audit/erasures.ts'
 import { exportCommand } from './audit/export.ts'
 import { importCommand } from './audit/import.ts'
+import { auditLogCommand } from './audit/log.ts'
 import { newKeyCommand } from './audit/new-key.ts'
 import { proofCommand } from './audit/proof.ts'
 import { replayCommand } from './audit/replay.ts'
+import { auditShowCommand } from './audit/show.ts'
 import { verifyCommand } from './audit/verify.ts'
 
 const commands = [
+  auditLogCommand,
+  auditShowCommand,
+  auditDiffCommand,
   verifyCommand,
   proofCommand,
   newKeyCommand,

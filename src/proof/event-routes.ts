@@ -15,7 +15,12 @@ const tags = ['audit']
 const revision = Revision.meta({ description: 'The revision of the event in its stream', examples: ['3'] })
 const ofTrace = z.object({ externalId: Key, revision })
 const ofNamespace = z.object({ slug: Key, revision })
-const ofDeletion = z.object({ slug: Key, traceId: z.string().meta({ description: 'The id of the deleted trace' }) })
+const ofDeletion = z.object({
+  slug: Key,
+  traceId: z
+    .string()
+    .meta({ description: 'The id of the deleted trace', examples: ['0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b'] }),
+})
 
 /** Seconds until an event that has just been appended is covered. */
 const RETRY_AFTER = '2'

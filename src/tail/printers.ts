@@ -35,6 +35,16 @@ const newChangedTraces = () => {
   }
 }
 
+/** About how many columns a line of a message takes. */
+export const messageWidth = (out: NodeJS.WriteStream): number =>
+  Math.max(MIN_WIDTH, (out.columns ?? USUAL_WIDTH) - MARGIN)
+
+/** A line as it is printed, with its end. */
+export const shownLine = ({ text, style }: Line, out: NodeJS.WriteStream): string => {
+  const plain = escapeControls(text)
+  return `${style === undefined ? plain : styleText(styles[style], plain, { stream: out })}\n`
+}
+
 const startsWith = (lines: readonly Line[], start: readonly Line[]) =>
   start.length < lines.length && start.every(({ text }, i) => text === lines[i]!.text)
 
@@ -42,15 +52,11 @@ const startsWith = (lines: readonly Line[], start: readonly Line[]) =>
 export const textPrinter = ({ out, err }: Output): Printer => {
   const shown = new Map<string, readonly Line[]>()
   const changedTraces = newChangedTraces()
-  const width = () => Math.max(MIN_WIDTH, (out.columns ?? USUAL_WIDTH) - MARGIN)
 
-  const print = ({ text, style }: Line) => {
-    const plain = escapeControls(text)
-    out.write(`${style === undefined ? plain : styleText(styles[style], plain, { stream: out })}\n`)
-  }
+  const print = (line: Line) => void out.write(shownLine(line, out))
 
   const message = (message: MessageValue) => {
-    const lines = messageLines(message, width())
+    const lines = messageLines(message, messageWidth(out))
     const before = shown.get(message.id)
     shown.set(message.id, lines)
     if (before && startsWith(lines, before)) return lines.slice(before.length).forEach(print)

@@ -1,11 +1,8 @@
-import createClient from 'openapi-fetch'
-import { boundedFetch } from './bounded-fetch.ts'
 import { RequestFailed } from './errors.ts'
-import type { components, paths } from './openapi.d.ts'
+import { newHttp } from './http.ts'
+import type { components } from './openapi.d.ts'
 import { responseData, type SendRequest } from './response-data.ts'
 import { realTiming, type RetryTiming, withRetry } from './retry.ts'
-
-const TIMEOUT_MS = 120_000
 
 type Schemas = components['schemas']
 type WithNamespace = { readonly namespaceId: string; readonly namespaceSlug: string }
@@ -49,15 +46,6 @@ const requireNamespace = <Session extends Partial<WithNamespace>>(session: Sessi
     throw new RequestFailed('you are a member of no namespace', { status: 403 })
   return { ...session, namespaceId, namespaceSlug }
 }
-
-const newHttp = (server: string, token: string | undefined) =>
-  createClient<paths>({
-    baseUrl: server,
-    // Redirects are not followed, so that a token never reaches another server.
-    redirect: 'manual',
-    headers: { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
-    fetch: (request) => boundedFetch(request, TIMEOUT_MS),
-  })
 
 /**
  * The client of the API at `server`, a URL without trailing slash, authenticated with `token`. Temporary failures are

@@ -1,0 +1,30 @@
+import stringWidth from 'string-width'
+import { escapeControls } from '../../cli/escape.ts'
+import { localTime } from '../../cli/local-time.ts'
+import type { TimelineEntry } from '../../sync/api/history.ts'
+import { fitToColumns } from '../../tail/fit-to-columns.ts'
+
+const [TIME, REVISION, WHO, TRACE] = [29, 6, 16, 36]
+/** Who has no name is shown by id, and what no user did is the service's. */
+const SERVICE = 'Tracebook'
+
+const padded = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - stringWidth(text)))
+
+/**
+ * An entry on one line: time, revision, who, in a namespace's timeline the trace, and the sentence. `columns` is the width of
+ * the terminal, which the line is cut to; undefined for a pipe or a file, where nothing is cut.
+ */
+export const entryLine = (entry: TimelineEntry, namesTrace: boolean, columns: number | undefined): string => {
+  const { at, revision, actor, trace, text } = entry
+  const cell = (value: string, width: number) =>
+    padded(columns === undefined ? escapeControls(value) : fitToColumns(value, width), width)
+  const cells = [
+    padded(localTime(at), TIME),
+    `@${revision}`.padStart(REVISION),
+    cell(actor === undefined ? SERVICE : (actor.displayName ?? actor.userId), WHO),
+    ...(namesTrace ? [cell(trace?.externalId ?? '-', TRACE)] : []),
+    escapeControls(text),
+  ]
+  const line = cells.join('  ')
+  return columns === undefined ? line : fitToColumns(line, columns)
+}

@@ -1,0 +1,14 @@
+import type { User } from '../../support/processes.ts'
+
+/** A command that goes on, and what it has printed so far. */
+export const startFollowing = (user: User, ...args: string[]) => {
+  const { child, ended } = user.start(...args)
+  let [out, err] = ['', '']
+  child.stdout!.on('data', (text) => (out += String(text)))
+  child.stderr!.on('data', (text) => (err += String(text)))
+  const end = () => {
+    child.kill('SIGINT')
+    return ended
+  }
+  return { out: () => out, err: () => err, ended, end }
+}

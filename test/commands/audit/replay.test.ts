@@ -19,7 +19,7 @@ const documentsOf = (out: string) =>
 test('says that a clean service is equal to its log, also while it is written to, and leaves nothing behind', async (scene) => {
   await call(scene, 'PUT', 'a', { title: 'A' })
   await call(scene, 'PUT', 'a/messages/m', { role: 'user', textContent: 'x' })
-  const bare = await tracebook(scene, 'audit', 'replay')
+  const bare = await tracebook(scene, 'audit', 'replay', '--group', 'main')
   assert.equal([bare.how, bare.err], [0, ''])
   assert.match(bare.out, /^read models main replayed to position \d+ in [\d.]+ s\n$/)
   let over = false
@@ -31,7 +31,7 @@ test('says that a clean service is equal to its log, also while it is written to
   await writing
   assert.equal([compared.how, compared.err], [0, ''])
   assert.match(compared.out, ': equal to those that serve')
-  const { rows } = await sql(scene, `select nspname from pg_namespace where nspname like 'rm_%'`)
+  const { rows } = await sql(scene, `select nspname from pg_namespace where nspname like '${schema}%'`)
   assert.equal(rows, [{ nspname: schema }])
 })
 
@@ -41,7 +41,7 @@ test('names what differs from the log, and swaps only when asked', async (scene)
   await sql(scene, `update ${schema}.traces set title = '"\\u001b[2J"' where id = '${id}'`)
   await sql(scene, `delete from ${schema}.feed where id = '${id}'`)
   await sql(scene, `insert into ${schema}.users values ('${id}', null)`)
-  const told = await tracebook(scene, 'audit', 'replay', '--compare')
+  const told = await tracebook(scene, 'audit', 'replay', '--compare', '--group', 'main')
   assert.is(told.how, 1)
   for (const [table, what] of [
     ['feed', 'missing'],
@@ -51,7 +51,7 @@ test('names what differs from the log, and swaps only when asked', async (scene)
     assert.match(told.out, `${schema}.${table} id=${id}: ${what}\n`)
   assert.match(told.out, ': 3 differences\n')
 
-  const { how, out } = await tracebook(scene, 'audit', 'replay', '--compare', '--swap', '--json')
+  const { how, out } = await tracebook(scene, 'audit', 'replay', '--compare', '--swap', '--json', '--group', 'main')
   assert.is(how, 1)
   const documents = documentsOf(out)
   assert.equal(
@@ -63,7 +63,7 @@ test('names what differs from the log, and swaps only when asked', async (scene)
     ],
   )
   assert.is(documents.at(-1)!.differences, 3)
-  assert.is((await tracebook(scene, 'audit', 'replay', '--compare')).how, 0)
+  assert.is((await tracebook(scene, 'audit', 'replay', '--compare', '--group', 'main')).how, 0)
   const { data } = await call(scene, 'GET', 'b')
   assert.is((data as { trace: { title: string } }).trace.title, 'B')
 })
@@ -71,7 +71,7 @@ test('names what differs from the log, and swaps only when asked', async (scene)
 test('leaves out streams in quarantine, and names them', async (scene) => {
   const stream = await poison(scene, 'bad')
   await call(scene, 'PUT', 'good', { title: 'x' })
-  const found = await tracebook(scene, 'audit', 'replay', '--compare')
+  const found = await tracebook(scene, 'audit', 'replay', '--compare', '--group', 'main')
   assert.is(found.how, 3, found.out)
   assert.match(found.out, `${stream}: in quarantine, not compared\n`)
   assert.match(found.out, 'equal to those that serve, 1 stream in quarantine left out')

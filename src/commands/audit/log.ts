@@ -17,6 +17,13 @@ import {
 } from './history-access.ts'
 import { wholeNumber } from './whole-number.ts'
 
+const TYPES_A_LINE = 5
+
+const typesText = (): string =>
+  Array.from({ length: Math.ceil(entryTypes.length / TYPES_A_LINE) }, (_, line) =>
+    entryTypes.slice(line * TYPES_A_LINE, (line + 1) * TYPES_A_LINE).join(', '),
+  ).join(',\n  ')
+
 const help = `
 Who did what, and when, on one line each: of a trace for the members of its namespace, without an
 externalId of the whole namespace, deleted traces included, for its admins. The oldest comes first.
@@ -33,7 +40,7 @@ milliseconds since 1970; --from is included, --to is not.
 --follow shows what is there, with --limit the newest so many, and then each entry as it comes, until
 Ctrl-C. A lost connection is made again, and nothing is missed or shown twice.
 
-Types: ${entryTypes.join(', ').replaceAll(/(.{60,90}), /g, '$1,\n  ')}
+Types: ${typesText()}
 
 With --json, stdout holds one JSON document a line:
   {"revision","type","at","actor"?,"text","trace"?,"messages"?,"patch"?,"requestId"?,…}   an entry, as

@@ -127,6 +127,10 @@ test('nothing is erased before it has its leaf, and leaves outlive what they sta
   const other = await writeTrace(app, token, 'other', 1)
   const pending = async () => (await onServer(database.url, 'select stream from tracebook.erasures')).rows
   await until(async () => (await pending()).length === 1)
+  // Erasure asks for leaves again and again, once nothing else holds it up.
+  const asks = `select from pg_stat_activity where datname = current_database() and query like '%processes%name = ''proof''%'
+    and application_name = 'tracebook erasure'`
+  await until(async () => (await onServer(database.url, asks)).rows.length > 0)
   const ofTrace = async (id: string) => (await Array.fromAsync(app.service.log.read(`trace-${id}`))).length
   assert.ok((await ofTrace(id)) > 20)
   await holder.query('select pg_advisory_unlock_all()')

@@ -75,6 +75,7 @@ export const openHashing = (): Hashing => {
   const send = (): Promise<void> => {
     if (slots.length === 0) return waiting.at(-1)?.done.promise ?? Promise.resolve()
     const done = Promise.withResolvers<void>()
+    done.promise.catch(() => {}) // it is awaited later
     waiting.push({ slots, done })
     const job: HashJob = { bytes: texts.buffer as ArrayBuffer, ends: Int32Array.from(ends) }
     worker.postMessage(job, [job.bytes, job.ends.buffer])

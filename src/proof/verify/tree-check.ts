@@ -27,6 +27,11 @@ export type Claims = {
 
 /** @throws CannotVerify when there are no leaves of this log yet, or they are being matched with it */
 export const readClaims = async (client: pg.Client, logId: string): Promise<Claims> => {
+  const { rows: tables } = await client.query<{ isThere: boolean }>(
+    `select to_regclass('tracebook.tree') is not null as "isThere"`,
+  )
+  if (!tables[0]!.isThere)
+    throw new CannotVerify('this database has no audit tree yet: start this version of the service')
   await client.query('begin isolation level repeatable read')
   try {
     const { size, log, walk } = await readStoredTree(client)

@@ -103,7 +103,8 @@ test('has its read models built anew, and memory emptied', async (scene) => {
   await write(scene, 'PUT', path('fresh'), shared)
   assert.equal(await feedOf(app), ['fresh', 'kept'])
 
-  const { log, codec } = app.service
+  const { log, codec, reads } = app.service
+  await until(async () => (await reads.rows('test-leftovers', 'select from leftovers', [])).length === 0)
   for (const group of [readModels, shelf]) {
     const schema = schemaOf(group)
     await until(async () => hasComeTo(await log.head(), database, schema))

@@ -74,6 +74,7 @@ const leaveBehind = async ({ app, database: { url }, token, sql }: Scene) => {
   await sql.query('rollback')
   await until(async () => (await holderOf(url, locks.rebuild(schema))) === undefined)
   assert.is((await app.call('DELETE', '/v1/traces/t', { token })).status, 200)
+  await until(async () => !(await marked(url)).includes(schema)) // swept
   assert.equal(await marked(url), [`${schema}_next`])
 }
 

@@ -8308,9 +8308,15 @@ export interface operations {
     getAuditConsistency: {
         parameters: {
             query: {
-                /** @description The size of the older tree */
+                /**
+                 * @description The size of the older tree
+                 * @example 0
+                 */
                 from: string;
-                /** @description The size of the newer tree */
+                /**
+                 * @description The size of the newer tree
+                 * @example 0
+                 */
                 to: string;
             };
             header?: never;
@@ -8677,7 +8683,10 @@ export interface operations {
                  * @example my-team
                  */
                 slug: string;
-                /** @description The id of the deleted trace */
+                /**
+                 * @description The id of the deleted trace
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
                 traceId: string;
             };
             cookie?: never;

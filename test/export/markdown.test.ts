@@ -55,7 +55,7 @@ const linesOf = (text: string): string[] => {
     const before = previous
     previous = isCode ? '' : line
     if (isCode) return []
-    const bare = line.replace(ESCAPED, '..').replace(CODE, '')
+    const bare = line.replace(ESCAPED, '..').replace(CODE, '..')
     const heading = /^ {0,3}#{1,6}(?:\s|$)/.exec(bare)
     const isSetext = /^ {0,3}(?:=+|-+)\s*$/.test(bare) && before.trim() !== ''
     return [

@@ -34,10 +34,14 @@ async function* wholeLines(
 
 type LastOfStream = { readonly revision: bigint }
 
-/** Checks that events follow each other as in a log: positions and revisions grow, and appends are whole. */
+/**
+ * Checks that events follow each other as in a log: appends are whole and come in the order of their last events, positions
+ * and revisions grow. The segments of an append may have been stored among other appends.
+ */
 const newOrderCheck = (fail: (what: string) => never) => {
   const streams = new Map<string, LastOfStream>()
   let last: RecordedEvent | undefined
+  let closedAt = -1n
 
   const closes = (event: RecordedEvent) => {
     const { index, size } = metadataOf(event).append
@@ -61,11 +65,14 @@ const newOrderCheck = (fail: (what: string) => never) => {
     } catch {
       fail('its metadata or data are no JSON')
     }
-    if (last && event.position <= last.position) fail('its position is not behind that of the event before')
+    const isWithin = last !== undefined && !closes(last)
+    if ((isWithin && event.position <= last!.position) || (closes(event) && event.position <= closedAt))
+      fail('its position is not behind that of the event before')
     const before = streams.get(event.stream)
     if (before && event.revision <= before.revision) fail('its revision is not behind that of its stream before')
     checkAppend(event)
     streams.set(event.stream, { revision: event.revision })
+    if (closes(event)) closedAt = event.position
     last = event
   }
 

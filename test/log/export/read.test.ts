@@ -121,4 +121,14 @@ test('a file that was cut off is read up to its last whole line', async () => {
   assert.equal([file.body().bytes, file.rest(), file.trailer()], [Buffer.byteLength(whole), 30, undefined])
 })
 
+test('the segments of an append may have been stored among other appends, which come in the order of their ends', async () => {
+  const [one, first, second] = eventsOf(1, 2)
+  const among = { ...first!, position: one!.position - 1n }
+  const lines = await write([one!, among, second!])
+  assert.is(await problemOfLines(lines), 'none')
+  const [late, ...before] = [{ ...one!, position: second!.position + 2n }, among, second!]
+  const swapped = await write([late, ...before])
+  assert.match(await problemOfLines(swapped), /line 4: its position is not behind/)
+})
+
 test.run()

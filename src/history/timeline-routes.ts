@@ -98,7 +98,7 @@ export const timelineRoutes = (app: FastifyInstance, services: HistoryServices):
   const { reads, timeline } = services
 
   /** `check` is called once the entries are read: those of a trace that is deleted meanwhile may have been half swept. */
-  const list = async (reply: FastifyReply, scope: Scope, filter: Filter, check = async () => {}) => {
+  const list = async (reply: FastifyReply, scope: Scope, filter: Filter, check: () => Promise<void>) => {
     if (filter.limit === 0) return okText(reply, '{"events":[]}')
     const rows = await listEntries(timeline, scope, filter)
     await check()
@@ -157,11 +157,13 @@ export const timelineRoutes = (app: FastifyInstance, services: HistoryServices):
     async (request, reply) => {
       const { params, query } = request
       const filter = filterOf(query, 'desc', 'namespace')
-      const { id } = await namespaceOfAdmin(reads, idOfSlug(params.slug), requireCaller(request))
+      const assertAdmin = () => namespaceOfAdmin(reads, idOfSlug(params.slug), requireCaller(request))
+      const { id } = await assertAdmin()
       timeline.assertNotQuarantined(`namespace-${id}`)
       await timeline.caughtUp(0n)
       const traceIdOf = query.trace === undefined ? undefined : traceId(id, query.trace)
-      return list(reply, { of: 'namespace', id, traceId: traceIdOf }, filter)
+      // Who has ceased to be an admin meanwhile must not see what came after.
+      return list(reply, { of: 'namespace', id, traceId: traceIdOf }, filter, async () => void (await assertAdmin()))
     },
   )
 }

@@ -15,7 +15,9 @@ export type ComparisonOptions = {
 /** Leaves of a stream whose events did not come: how many, and the last one. */
 type Missing = { count: number; last: number }
 
-const DELETION = 'TraceDeleted'
+/** Whether an event may explain that those before it in its stream are gone. Streams of other kinds are never erased. */
+export const explainsErasure = ({ type, stream }: Pick<HashedEvent, 'type' | 'stream'>): boolean =>
+  type === 'TraceDeleted' && stream.startsWith('trace-')
 
 /**
  * Compares the events of the log with the leaves, both in their order. Leaves whose events do not come are of erased streams, if
@@ -57,7 +59,7 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
         ...found,
         detail: `at position ${position}; leaf ${leaf.index} says position ${leaf.position} and ${leaf.stream} revision ${leaf.revision}`,
       })
-    if (event.type === DELETION && (missing.get(stream)?.last ?? Infinity) < leaf.index) missing.delete(stream)
+    if (explainsErasure(event) && (missing.get(stream)?.last ?? Infinity) < leaf.index) missing.delete(stream)
   }
 
   /** An event whose leaf is further on: the leaves before it are left out. */
@@ -105,6 +107,16 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
       detail: `it has no leaf, though all up to position ${covered} are covered (it is at ${position})`,
     })
 
+  /** The last revision of each stream so far. No leaf covers revisions: who changes them in log and leaves alike changes no hash. */
+  const revisions = new Map<string, bigint>()
+
+  const checkRevision = ({ stream, revision, id }: HashedEvent) => {
+    const before = revisions.get(stream)
+    if (before !== undefined && revision <= before)
+      report({ kind: 'reordered', stream, revision, id, detail: `it comes behind revision ${before} of its stream` })
+    else revisions.set(stream, revision)
+  }
+
   const torn = new Set<string>()
 
   /**
@@ -141,6 +153,7 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
   /** Compares the next event. Gives a promise only where the next leaf is another one. */
   const compare = (event: HashedEvent): Promise<void> | void => {
     if (event.completedAt === undefined) return compareBroken(event)
+    checkRevision(event)
     const leaf = leaves.peek()
     if (leaf?.id !== event.id || leaf.lost !== undefined || early.has(leaf.index)) return compareSlowly(event)
     check(event, leaf)

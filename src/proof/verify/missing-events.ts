@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { explainsErasure } from './comparison.ts'
 import type { Report } from './findings.ts'
 import type { EventSource, HashedEvent } from './hashed-event.ts'
 import { type StoredLeaf, findLeaves, readLeavesOfStreams } from './leaf-rows.ts'
@@ -20,7 +21,7 @@ const presentOf = async (client: pg.Client, events: EventSource, stream: string)
     for (const event of batch) {
       const { id, type, hash } = event
       byId.set(id, event)
-      if (type !== 'TraceDeleted') continue
+      if (!explainsErasure({ type, stream })) continue
       const leaf = (await findLeaves(client, id, Number.MAX_SAFE_INTEGER)).findLast(({ lost }) => lost === undefined)
       if (leaf?.hash.equals(hash)) deletedAt = leaf.index
     }

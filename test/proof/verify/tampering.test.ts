@@ -338,6 +338,25 @@ for (let seed = 1; seed <= COUNT; seed++) {
   })
 }
 
+test('whoever swaps two events in their stream, and in the leaves, is found, though no hash says so', async (scene) => {
+  const { client } = scene
+  const { event } = newWays(client, 1)
+  const a = await event(`type = 'MessageAdded' and stream like 'many-%'`)
+  const b = await event(`stream = '${a.stream}' and id <> '${a.id}'`)
+  await swap(client, 'revision', a, b)
+  for (const [id, revision] of [
+    [a.id, b.revision],
+    [b.id, a.revision],
+  ] as const)
+    await run(client, 'update tracebook.leaves set revision = $2 where event_id = $1', [id, revision])
+  const found = await check(scene)
+  await restore(client)
+  assert.ok(
+    found.some(({ kind }) => kind === 'reordered'),
+    said(found),
+  )
+})
+
 test('nothing is found once all was put back', async (scene) => assert.equal(await check(scene), []))
 
 const said = (found: readonly Finding[]) =>

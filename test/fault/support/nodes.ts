@@ -11,6 +11,7 @@ import { dumpSchema } from '../../support/compare.ts'
 import { onServer } from '../../support/database.ts'
 import { openBareLog } from '../../support/bare-log.ts'
 import { logEnvironment } from '../../support/log-place.ts'
+import { sweepAll } from '../../support/sweep.ts'
 import { type Service, serveOn } from './service.ts'
 
 export const schema = schemaOf(readModels)
@@ -51,6 +52,7 @@ export const isThere = async (url: string, { pid, started }: Session): Promise<b
 
 /** The read models hold, to the letter, what a rebuild from the log holds. Nothing may be written meanwhile. */
 export const assertAsRebuilt = async (url: string): Promise<void> => {
+  await sweepAll(url) // as a rebuild does
   const live = await dumpSchema(url, schema)
   const log = wholeAppends(openBareLog(url))
   try {

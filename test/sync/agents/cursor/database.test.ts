@@ -158,20 +158,20 @@ test('the project is the folder that the session names, else the one of the work
   const open = [
     workspace('w-1', { folder: 'file:///w/by%20name' }),
     workspace('w-2', { folder: 'vscode-remote://ssh-remote%2Bhost/w/remote' }),
-    workspace('w-3', { folder: 'file:///c%3A/work/app' }),
+    workspace('w-3', { folder: 'file:///c%3A/w/app' }),
     workspace('w-4', { workspace: 'file:///w/all.code-workspace' }),
     workspace('w-5', { folder: 'file:///%E0%A4%A' }),
   ]
   open[1]!.item('composer.composerData', { allComposers: [{ composerId: 'c-1' }, {}], selectedComposerIds: ['c-9', 7] })
   open[2]!.item('workbench.panel.composerChatViewPane.1', { 'workbench.panel.aichat.view.c-2': {} })
   open[4]!.item('composer.composerData', { allComposers: [{ composerId: 'c-1' }] })
-  assert.equal(await pathsOf(), ['/w/remote', 'c:/work/app'])
+  assert.equal(await pathsOf(), ['/w/remote', 'c:/w/app'])
   writer.composer('c-1', ['c-1-b-1'], { workspaceIdentifier: { id: 'w-1' } })
   writer.composer('c-2', ['c-2-b-1'], { workspaceIdentifier: { id: '../w-1', uri: { fsPath: '/w/app' } } })
   assert.equal(await pathsOf(), ['/w/by name', '/w/app'])
   writer.composer('c-1', ['c-1-b-1'], { workspaceIdentifier: { id: '..' } })
   writer.composer('c-2', ['c-2-b-1'], { workspaceIdentifier: 'w-1' })
-  assert.equal(await pathsOf(), ['/w/remote', 'c:/work/app'])
+  assert.equal(await pathsOf(), ['/w/remote', 'c:/w/app'])
   for (const one of [...open, writer]) one.close()
 })
 

@@ -1,5 +1,5 @@
-import { createHash, hash, randomUUIDv7 } from 'node:crypto'
-import { uuidText, writeUuid } from './uuid.ts'
+import { createHash, hash } from 'node:crypto'
+import { newUuid, uuidText, writeUuid } from './uuid.ts'
 
 /**
  * Where uniqueness matters an id is derived from the key of its thing: two processes that create the same thing at once then
@@ -33,7 +33,7 @@ export const namespaceId = (slug: string): string => derived('namespace', slug)
 export const identityId = (type: 'device' | 'codehost', key: string, removals = 0): string =>
   removals === 0 ? derived('identity', type, key) : derived('identity', type, key, String(removals))
 export const userId = (identityId: string): string => derived('user', identityId)
-export const newId = (): string => randomUUIDv7()
+export const newId = newUuid
 
 /** A hash in the form of a UUID, for indexes over keys that may have 1,024 characters. */
 export const keyHash = (key: string): string => uuidText(hash('sha256', key, 'buffer'))

@@ -1,24 +1,65 @@
-#!/usr/bin/env node
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { exitOnUsage } from './cli/exit.ts'
+import { version } from './version.ts'
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+/** What the list of commands says of one, and its module, which is imported only when the command is called. */
+type Entry = { readonly description: string; readonly load: () => Promise<Command> }
 
-/** Each command is imported only when it is called, so that `sync` does not load the server's modules. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
-  login: async () => (await import('./commands/login.ts')).loginCommand(),
-  sync: async () => (await import('./commands/sync.ts')).syncCommand(),
-  agents: async () => (await import('./commands/agents.ts')).agentsCommand(),
-  tail: async () => (await import('./commands/tail.ts')).tailCommand(),
-  export: async () => (await import('./commands/export.ts')).exportCommand(),
-  import: async () => (await import('./commands/import.ts')).importCommand(),
-  models: async () => (await import('./commands/models.ts')).modelsCommand(),
-  rebuild: async () => (await import('./commands/rebuild.ts')).rebuildCommand(),
-  log: async () => (await import('./commands/log.ts')).logCommand(),
-  audit: async () => (await import('./commands/audit.ts')).auditCommand(),
-  openapi: async () => (await import('./commands/openapi.ts')).openapiCommand(),
+const commands: Readonly<Record<string, Entry>> = {
+  serve: {
+    description: 'Run the service. Without DATABASE_URL it brings its own PostgreSQL, under DATA_DIR.',
+    load: async () => (await import('./commands/serve.ts')).serveCommand(),
+  },
+  login: {
+    description: 'Log this device in to a Tracebook server',
+    load: async () => (await import('./commands/login.ts')).loginCommand(),
+  },
+  sync: {
+    description: 'Upload the sessions of coding agents',
+    load: async () => (await import('./commands/sync.ts')).syncCommand(),
+  },
+  agents: {
+    description: 'Show which sessions of coding agents are on this machine',
+    load: async () => (await import('./commands/agents.ts')).agentsCommand(),
+  },
+  tail: {
+    description: 'Follow a trace, your namespace or the public feed',
+    load: async () => (await import('./commands/tail.ts')).tailCommand(),
+  },
+  export: {
+    description: 'Write a session as Markdown, HTML or JSON',
+    load: async () => (await import('./commands/export.ts')).exportCommand(),
+  },
+  import: {
+    description: 'Put back a session that was exported as JSON',
+    load: async () => (await import('./commands/import.ts')).importCommand(),
+  },
+  models: {
+    description: 'The model registry, which gives models their names',
+    load: async () => (await import('./commands/models.ts')).modelsCommand(),
+  },
+  rebuild: {
+    description: 'Build the read models anew from the log, beside those that serve, and swap them',
+    load: async () => (await import('./commands/rebuild.ts')).rebuildCommand(),
+  },
+  log: {
+    description: 'Copy a log, scavenge it, or see to events that read models cannot apply',
+    load: async () => (await import('./commands/log.ts')).logCommand(),
+  },
+  audit: {
+    description: 'Look into what happened, and prove it',
+    load: async () => (await import('./commands/audit.ts')).auditCommand(),
+  },
+  openapi: {
+    description: 'Print the OpenAPI document of the HTTP API',
+    load: async () => (await import('./commands/openapi.ts')).openapiCommand(),
+  },
+}
+
+/** The command that a line calls, `help <command>` included; undefined for none, and for an unknown one. */
+const calledBy = ([first = '', second = '']: readonly string[]): string | undefined => {
+  const name = first === 'help' ? second : first
+  return Object.hasOwn(commands, name) ? name : undefined
 }
 
 const program = new Command('tracebook')
@@ -26,8 +67,7 @@ const program = new Command('tracebook')
   .version(version)
   .exitOverride(exitOnUsage)
 
-const [, , name = ''] = process.argv
-// Without a command, or with an unknown one, commander lists all of them.
-const needed = Object.hasOwn(commands, name) ? [commands[name]!] : Object.values(commands)
-for (const load of needed) program.addCommand(await load())
+const called = calledBy(process.argv.slice(2))
+for (const [name, { description, load }] of Object.entries(commands))
+  program.addCommand((name === called ? await load() : new Command(name)).description(description))
 await program.parseAsync()

@@ -1,3 +1,6 @@
+import crypto from 'node:crypto'
+import { v7 } from 'uuid'
+
 /** Converts UUIDs between text and bytes, digit by digit, without the garbage of intermediate strings. */
 
 const TEXT_LENGTH = 36
@@ -42,3 +45,6 @@ export const uuidText = (bytes: Uint8Array): string => {
   }
   return scratch.toString('latin1')
 }
+
+/** A new UUID of version 7, which sorts by time. Node's own where there is one: it is ten times as fast. */
+export const newUuid: () => string = (crypto as Partial<typeof crypto>).randomUUIDv7 ?? v7

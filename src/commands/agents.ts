@@ -124,7 +124,6 @@ const showAgents = async (options: Options): Promise<number> => {
 /** `tracebook agents`: what coding agents keep on this machine, and what of it `sync` would look at. */
 export const agentsCommand = (): Command =>
   new Command('agents')
-    .description('Show which sessions of coding agents are on this machine')
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', help)

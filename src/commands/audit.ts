@@ -26,7 +26,7 @@ const commands = [
 
 /** `tracebook audit`: what happened, who did it, proof of it, and whether what was deleted is gone. */
 export const auditCommand = (): Command => {
-  const audit = new Command('audit').description('Look into what happened, and prove it').exitOverride(exitOnUsage)
+  const audit = new Command('audit').exitOverride(exitOnUsage)
   for (const command of commands) audit.addCommand(command())
   return audit
 }

@@ -82,7 +82,6 @@ const exportTrace = async (externalId: string, options: Options): Promise<number
 /** `tracebook export`: writes a session as Markdown, HTML or JSON. Output and exit codes in its help. */
 export const exportCommand = (): Command =>
   new Command('export')
-    .description('Write a session as Markdown, HTML or JSON')
     .argument('<externalId>', 'the session')
     .addOption(
       new Option('--format <format>', 'what to write (default: by the name of the file, else md)').choices(formats),

@@ -90,7 +90,6 @@ const importFile = async (file: string, options: Options): Promise<number> => {
 /** `tracebook import`: puts an exported session back. Output and exit codes in its help. */
 export const importCommand = (): Command =>
   new Command('import')
-    .description('Put back a session that was exported as JSON')
     .argument('<file>', 'the file')
     .option('--namespace <slug>', 'the namespace to import into (default: the one of your login)')
     .addOption(new Option('--visibility <visibility>', 'who may read the session').choices(visibilities))

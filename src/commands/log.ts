@@ -9,7 +9,6 @@ import { skipCommand } from './log/skip.ts'
 /** `tracebook log`: the commands on the event log. */
 export const logCommand = (): Command =>
   new Command('log')
-    .description('Copy a log, scavenge it, or see to events that read models cannot apply')
     .exitOverride(exitOnUsage)
     .addCommand(copyCommand())
     .addCommand(scavengeCommand())

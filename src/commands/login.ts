@@ -62,7 +62,6 @@ const login = async (options: Options): Promise<number> => {
 /** `tracebook login`: logs this device in. Exit codes in its help. */
 export const loginCommand = (): Command =>
   new Command('login')
-    .description('Log this device in to a Tracebook server')
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
     .option('--codehost', "sign in at the server's code host, in a browser")
     .option('--namespace <slug>', 'with --codehost: the namespace that the login is for')

@@ -26,12 +26,9 @@ const refresh = async (): Promise<number> => {
 
 /** `tracebook models refresh` */
 export const modelsCommand = (): Command =>
-  new Command('models')
-    .description('The model registry, which gives models their names.')
-    .exitOverride(exitOnUsage)
-    .addCommand(
-      new Command('refresh')
-        .description('Read the catalogue of CATALOGUE_URL now, and take over what changed.')
-        .exitOverride(exitOnUsage)
-        .action(() => runCommand(refresh)),
-    )
+  new Command('models').exitOverride(exitOnUsage).addCommand(
+    new Command('refresh')
+      .description('Read the catalogue of CATALOGUE_URL now, and take over what changed.')
+      .exitOverride(exitOnUsage)
+      .action(() => runCommand(refresh)),
+  )

@@ -30,7 +30,4 @@ const print = async (): Promise<number> => {
 
 /** `tracebook openapi`: prints the OpenAPI document, for example to generate a client from it. */
 export const openapiCommand = (): Command =>
-  new Command('openapi')
-    .description('Print the OpenAPI document of the HTTP API')
-    .exitOverride(exitOnUsage)
-    .action(() => runCommand(print))
+  new Command('openapi').exitOverride(exitOnUsage).action(() => runCommand(print))

@@ -64,7 +64,6 @@ const rebuildGroups = async (groups: readonly Group[]): Promise<number> => {
 /** `tracebook rebuild`: builds new read models from the log while the old ones serve, then swaps them. */
 export const rebuildCommand = (groups: readonly Group[] = allGroups): Command =>
   new Command('rebuild')
-    .description('Build the read models anew from the log, beside those that serve, and swap them')
     .argument('[group]', `which read models: ${namesOf(groups)} (default: all, one after the other)`)
     .addHelpText('after', '\nUses DATABASE_URL, or the service that runs on DATA_DIR. Nothing stops meanwhile.')
     .exitOverride(exitOnUsage)

@@ -67,7 +67,6 @@ const start = async ({ roles }: { readonly roles?: string }): Promise<number> =>
 /** `tracebook serve`: runs the service until a signal stops it. */
 export const serveCommand = (): Command =>
   new Command('serve')
-    .description('Run the service. Without DATABASE_URL it brings its own PostgreSQL, under DATA_DIR.')
     .option('--roles <list>', 'what this process does: api, projector, worker (default: all; also ROLES)')
     .addHelpText('after', '\nConfiguration is environment variables; the README lists them all.')
     .exitOverride(exitOnUsage)

@@ -109,7 +109,6 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
 /** `tracebook sync`: uploads the sessions of coding agents on this machine. Output and exit codes in its help. */
 export const syncCommand = (): Command =>
   new Command('sync')
-    .description('Upload the sessions of coding agents')
     .argument('[path...]', 'session files, or folders to search')
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
     .option('--namespace <slug>', 'the namespace to upload to (default: the one of your login)')

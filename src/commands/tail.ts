@@ -107,7 +107,6 @@ const wholeNumber = (text: string): number => {
 /** `tracebook tail`: follows a trace, a namespace or the public feed. Output and exit codes in its help. */
 export const tailCommand = (): Command =>
   new Command('tail')
-    .description('Follow a trace, your namespace or the public feed')
     .argument('[externalId]', 'the trace to follow (default: all of your namespace)')
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
     .option('--namespace <slug>', 'the namespace (default: the one of your login)')

@@ -1,8 +1,8 @@
-import { randomUUIDv7 } from 'node:crypto'
 import type { NewEvent } from '../log/log.ts'
 import type { Actor, Metadata } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
 import type { Concluded, Decision, DecisionWithResult, DomainEvent, Loaded, StreamKind } from './stream.ts'
+import { newUuid } from '../uuid.ts'
 
 /** Who asks, and in which request: recorded with each event. */
 export type Context = { readonly actor?: Actor | undefined; readonly requestId?: string | undefined }
@@ -131,10 +131,10 @@ export const toNewEvents = <State, Event extends DomainEvent>(
 ): NewEvent[] => {
   const needed = kind.condense ? new Set(kind.condense(decided.map(({ event }) => event))) : undefined
   const appended = needed ? decided.filter(({ event }) => needed.has(event)) : decided
-  const id = randomUUIDv7()
+  const id = newUuid()
   return appended.map(({ event, context, at, data, schema }, index) => {
     const metadata = { at, ...context, schema, append: { id, index, size: appended.length } } as Metadata
     const decoded = { data: event.data, metadata }
-    return { id: randomUUIDv7(), type: event.type, data, metadata: JSON.stringify(metadata), decoded }
+    return { id: newUuid(), type: event.type, data, metadata: JSON.stringify(metadata), decoded }
   })
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
+import { moduleUrl } from '../module-url.ts'
 import type { BodyThreads, Task } from './body-thread.ts'
 import { check } from './check.ts'
 import { invalid } from './http-error.ts'
@@ -19,7 +20,7 @@ declare module 'fastify' {
 
 export const BATCH_LIMIT = 16 * 1024 * 1024
 
-const module = new URL('./body-tasks.ts', import.meta.url)
+const module = moduleUrl('./body-tasks', import.meta.url)
 
 /** A task that reads the members that a schema names. @throws Error for a schema that is not of an object */
 const membersOf = (schema: unknown): Task<unknown> => {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
@@ -6,11 +5,8 @@ import { cookieNameOf } from './auth.ts'
 import { JSON_TYPE } from './reply.ts'
 import { transform, transformObject } from './openapi-document.ts'
 import { withOwnExamples } from './openapi-examples.ts'
+import { version } from '../version.ts'
 import type { HttpConfig } from './settings.ts'
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
-}
 
 const description = `Stores the recorded sessions of AI coding agents.
 

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { parse } from 'node:path'
 import {
   type DatabaseIntrospector,
   Kysely,
@@ -9,6 +10,7 @@ import {
   sql,
   type TableMetadata,
 } from 'kysely'
+import { moduleUrl } from '../module-url.ts'
 import { newPool } from './connect.ts'
 
 const SCHEMA = 'tracebook'
@@ -19,8 +21,10 @@ const NO_TIMEOUT = 0
 const folder = new URL('../../migrations/', import.meta.url)
 
 const getMigrations = async (): Promise<Record<string, Migration>> => {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.ts'))
-  const loaded = files.map(async (file) => [file.slice(0, -3), await import(new URL(file, folder).href)] as const)
+  const names = readdirSync(folder).map((file) => parse(file).name)
+  const loaded = names.map(
+    async (name) => [name, await import(moduleUrl(`../../migrations/${name}`, import.meta.url).href)] as const,
+  )
   return Object.fromEntries(await Promise.all(loaded))
 }
 

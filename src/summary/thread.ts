@@ -1,4 +1,5 @@
 import { Tinypool } from 'tinypool'
+import { moduleUrl } from '../module-url.ts'
 import type { Summary } from './provider.ts'
 import type { PromptTask } from './thread-worker.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
@@ -20,7 +21,7 @@ export type SummaryThread = {
 
 /** `onError` is called when a thread cannot start, or ends by itself. */
 export const newSummaryThread = (onError: (error: Error) => void): SummaryThread => {
-  const filename = new URL('./thread-worker.ts', import.meta.url).href
+  const filename = moduleUrl('./thread-worker', import.meta.url).href
   const pool = new Tinypool({ filename, minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS })
   // The task of such a thread does not fail then; it ends by its timeout.
   pool.on('error', onError)

@@ -6,6 +6,7 @@ import { count, id as idOf } from '../http/fields.ts'
 import { Key } from '../http/parameters.ts'
 import { answers, jsonArray, okText } from '../http/reply.ts'
 import { messageId } from '../ids.ts'
+import { moduleUrl } from '../module-url.ts'
 import type { Reserve } from '../namespace/quota.ts'
 import { BatchBody, MessageBody, readBatch, readMessage } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide-messages.ts'
@@ -60,7 +61,7 @@ const reserving =
     return decided
   }
 
-const module = new URL('./body-tasks.ts', import.meta.url)
+const module = moduleUrl('./body-tasks', import.meta.url)
 
 /** The messages of a trace: upsert one, upsert up to 200, list. */
 export const messageRoutes = (app: FastifyInstance, service: TraceServices): void => {

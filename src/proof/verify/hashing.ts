@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { moduleUrl } from '../../module-url.ts'
 import { HASH_BYTES } from '../tree.ts'
 
 /** How many texts an entry has: id, stream, type, metadata and data. */
@@ -35,7 +36,7 @@ export type Hashing = {
 }
 
 export const openHashing = (): Hashing => {
-  const worker = new Worker(new URL('hash-thread.ts', import.meta.url))
+  const worker = new Worker(moduleUrl('./hash-thread', import.meta.url))
   worker.unref()
   const waiting: { readonly slots: readonly Slot[]; readonly done: PromiseWithResolvers<void> }[] = []
   const free: Buffer<ArrayBuffer>[] = []

@@ -108,7 +108,7 @@ const open = (
     unanswered = undefined
     on.frame(parse(String(data)) as ServerFrame)
   })
-  socket.addEventListener('close', ({ code }: CloseEvent) => end(code))
+  socket.addEventListener('close', ({ code }) => end(code))
   socket.addEventListener('error', () => {}) // a close follows
   return { say, leave: () => leave(1000) }
 }

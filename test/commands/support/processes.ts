@@ -10,6 +10,11 @@ import { until } from '../../support/until.ts'
 const main = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
 
 type Variables = Readonly<Record<string, string>>
+/** What runs `tracebook`: a file, and what comes before the command's own arguments. */
+export type Program = readonly [file: string, ...args: string[]]
+
+const ofClone: Program = [process.execPath, main]
+
 /** How a process ended: its exit code or signal, and all that it said. */
 export type Ended = { readonly how: number | NodeJS.Signals; readonly out: string; readonly err: string }
 
@@ -26,10 +31,14 @@ export const inTemporary = (work: (folder: string) => Promise<unknown>) =>
   })
 
 /** `tracebook` as a user starts it, with these variables and nothing else of the caller's shell but the bare need. */
-const start = (args: readonly string[], variables: Variables): { child: ChildProcess; ended: Promise<Ended> } => {
+const start = (
+  args: readonly string[],
+  variables: Variables,
+  [file, ...before]: Program,
+): { child: ChildProcess; ended: Promise<Ended> } => {
   const { PATH = '', TMPDIR = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const env = { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE, ...variables }
-  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(file, [...before, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   started.add(child)
   child.once('exit', () => started.delete(child))
   const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
@@ -39,7 +48,8 @@ const start = (args: readonly string[], variables: Variables): { child: ChildPro
 }
 
 /** Runs a command to its end. */
-export const run = (args: readonly string[], variables: Variables): Promise<Ended> => start(args, variables).ended
+export const run = (args: readonly string[], variables: Variables, program = ofClone): Promise<Ended> =>
+  start(args, variables, program).ended
 
 const ofService = (dataDir: string, port = 0): Variables => ({
   DATA_DIR: dataDir,
@@ -68,8 +78,8 @@ const isReady = (url: string) =>
   )
 
 /** Starts the service on a folder; resolves when it is ready for reads and writes. Rejects with its words when it ends before. */
-export const startService = async (dataDir: string, port?: number): Promise<RunningService> => {
-  const { child, ended } = start(['serve'], ofService(dataDir, port))
+export const startService = async (dataDir: string, port?: number, program = ofClone): Promise<RunningService> => {
+  const { child, ended } = start(['serve'], ofService(dataDir, port), program)
   let failure: Ended | undefined
   void ended.then((end) => (failure = end))
   const address = async () => {
@@ -97,13 +107,13 @@ export type User = {
 }
 
 /** `folder`: whatever the user owns stands below it. `url`: the server that the user talks to. */
-export const newUser = (folder: string, url: string): User => {
+export const newUser = (folder: string, url: string, program = ofClone): User => {
   const [config, claude] = [join(folder, 'config'), join(folder, 'claude')]
   const variables = { TRACEBOOK_URL: url, TRACEBOOK_CONFIG_DIR: config, CLAUDE_CONFIG_DIR: claude, HOME: folder }
   return {
     config,
     claude,
-    run: (...args) => run(args, variables),
-    start: (...args) => start(args, variables),
+    run: (...args) => run(args, variables, program),
+    start: (...args) => start(args, variables, program),
   }
 }

@@ -3,9 +3,33 @@ import { destroyConnection } from '../postgres/connect.ts'
 
 const CLOSE_TIMEOUT_MS = 500
 
+type Done = Parameters<pg.Pool['connect']>[0]
+
+/**
+ * A pool whose connections may be released twice. The job runner does so when it is stopped before it was told whether it
+ * listens; the driver would throw, where nobody catches it, and end the process.
+ */
+class LenientPool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>
+  override connect(done: Done): void
+  override connect(done?: Done): Promise<pg.PoolClient> | void {
+    if (!done) return super.connect()
+    super.connect((error, client, release) => {
+      if (!client) return done(error, client, release)
+      let isReleased = false
+      const releaseOnce: typeof release = (reason) => {
+        if (isReleased) return
+        isReleased = true
+        release(reason)
+      }
+      done(error, client, releaseOnce)
+    })
+  }
+}
+
 /** The job runner's connections, with the driver's own type parsers, which the runner expects. */
 export const newJobPool = (url: string, connections: number): { pool: pg.Pool; close(): Promise<void> } => {
-  const pool = new pg.Pool({
+  const pool = new LenientPool({
     connectionString: url,
     application_name: 'tracebook jobs',
     max: connections,

@@ -1,8 +1,10 @@
 import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
 import { startJobRunner } from '../../src/summary/job-runner.ts'
 import { TASK } from '../../src/summary/process-state.ts'
 import { newProxy } from '../log/support/proxy.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('summary jobs')
 
@@ -32,5 +34,30 @@ for (const outcome of ['succeeded', 'failed'] as const) {
     }
   })
 }
+
+test('a stop while the database does not answer ends the runner, and not the process', async () => {
+  const database = await freshDatabase()
+  const proxy = await newProxy(database.url)
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  const told: string[] = []
+  const logger = { debug: (_: object, message: string) => void told.push(message) }
+  const options = { url: proxy.url, connections: 3, concurrency: 1, run: async () => {}, logger }
+  const jobs = await startJobRunner(options)
+  try {
+    proxy.set('stall') // as it begins to listen: whether it does, it never learns
+    await until(async () => told.some((message) => message.startsWith('Worker connected')))
+    jobs.open()
+    await jobs.close()
+    await jobs.ended
+    await new Promise(setImmediate)
+    assert.equal(unhandled, [])
+  } finally {
+    process.off('unhandledRejection', note)
+    await proxy.close()
+    await database.drop()
+  }
+})
 
 test.run()

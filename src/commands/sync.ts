@@ -12,6 +12,7 @@ import { connect } from '../sync/login/connect.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
 import type { Reporter } from '../sync/report/events.ts'
 import { barReporter, jsonReporter, lineReporter } from '../sync/report/reporters.ts'
+import { always } from '../sync/upload/destination.ts'
 import { openFileStates } from '../sync/upload/file-states.ts'
 import { syncFiles } from '../sync/upload/sync-files.ts'
 import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
@@ -102,7 +103,8 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
   for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
   const states = openFileStates(config, server, connection.namespaceId)
-  const job = { connection, states, redaction, visibility, dryRun, force, report }
+  const destinationOf = always({ connection, states, visibility })
+  const job = { destinationOf, redaction, dryRun, force, report }
   return (await syncFiles(job, files, unreadable.length)).exitCode
 }
 

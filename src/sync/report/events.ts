@@ -1,5 +1,8 @@
-/** The result for one file. `deleted`: its trace was deleted on the server, so it is not uploaded again. */
-export type FileStatus = 'synced' | 'unchanged' | 'empty' | 'deleted' | 'failed'
+/**
+ * The result for one session. `deleted`: its trace was deleted on the server, so it is not uploaded again; `excluded`: it is not
+ * to be sent.
+ */
+export type FileStatus = 'synced' | 'unchanged' | 'empty' | 'deleted' | 'excluded' | 'failed'
 
 /** The number of messages that the server stored, or, in a dry run, that would be sent, and how many were new or updated. */
 export type Tally = { readonly messages: number; readonly new: number; readonly updated: number }
@@ -12,6 +15,7 @@ export type Summary = Tally & {
   readonly unchanged: number
   readonly empty: number
   readonly deleted: number
+  readonly excluded: number
   readonly failed: number
   readonly skippedLines: number
   readonly leftOutMessages: number

@@ -20,6 +20,7 @@ const describeRest = (summary: Summary): string =>
     summary.unchanged > 0 && `${countOf(summary.unchanged, 'file')} unchanged`,
     summary.empty > 0 && `${countOf(summary.empty, 'file')} without messages`,
     summary.deleted > 0 && `${countOf(summary.deleted, 'session')} deleted on the server`,
+    summary.excluded > 0 && `${countOf(summary.excluded, 'session')} not to be sent`,
     summary.failed > 0 && `${countOf(summary.failed, 'session')} failed`,
     summary.leftOutMessages > 0 && `${countOf(summary.leftOutMessages, 'message')} left out`,
     summary.redacted > 0 && `${countOf(summary.redacted, 'secret')} taken out`,

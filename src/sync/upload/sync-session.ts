@@ -1,20 +1,28 @@
 import type { Agent, Session, StoredSession } from '../agents/agent.ts'
-import type { FileStatus } from '../report/events.ts'
+import type { FileStatus, Reporter } from '../report/events.ts'
 import { type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
+import type { Destination, DestinationOf } from './destination.ts'
 import { type FileState, stampOf } from './file-states.ts'
-import { type FileCounts, type UploadContext, dryRunTarget, serverTarget } from './targets.ts'
+import { type FileCounts, type UploadContext, dryRunTarget, newFileCounts, serverTarget } from './targets.ts'
 import { type UploadResult, uploadSession } from './upload-session.ts'
 import { findOwnTrace } from './upsert-trace.ts'
 
 /** The settings of a run. With `force` everything is uploaded again. */
-export type SyncJob = UploadContext & {
+export type SyncJob = {
+  readonly destinationOf: DestinationOf
   /** How secrets are taken out; undefined when they are not. */
   readonly redaction: RedactionOptions | undefined
   readonly dryRun: boolean
   readonly force: boolean
+  readonly report: Reporter
 }
 
-type Result = { readonly status: FileStatus; readonly externalId: string }
+/** The upload of one session: where it goes, once that is known, and what was counted. */
+export type SessionRun = { readonly counts: FileCounts; destination?: Destination }
+
+export const newSessionRun = (): SessionRun => ({ counts: newFileCounts() })
+
+type Result = { readonly status: FileStatus; readonly externalId?: string }
 
 const statusOf = {
   sent: 'synced',
@@ -26,8 +34,11 @@ const statusOf = {
 const deletedNotice = 'its trace was deleted on the server: not uploaded again (--force does)'
 
 /** Updates only the visibility of an unchanged session's trace, when the user asks for another one now. */
-const updateVisibility = async (job: SyncJob, { path, externalId, stored }: FileState): Promise<FileStatus> => {
-  const { connection, visibility, dryRun, report } = job
+const updateVisibility = async (
+  { dryRun, report }: SyncJob,
+  { connection, visibility }: Destination,
+  { path, externalId, stored }: FileState,
+): Promise<FileStatus> => {
   if (!stored || visibility === undefined) return 'unchanged'
   const trace = await findOwnTrace(connection, externalId)
   if (!trace) {
@@ -70,10 +81,17 @@ const withoutSecrets = async (job: SyncJob, source: string, read: Session, count
   return session
 }
 
-const uploadAndStore = async (job: SyncJob, state: FileState, stamp: string, session: Session, counts: FileCounts) => {
-  const target = (job.dryRun ? dryRunTarget : serverTarget)(job, state, counts)
+const uploadAndStore = async (
+  job: SyncJob,
+  context: UploadContext,
+  state: FileState,
+  stamp: string,
+  session: Session,
+  counts: FileCounts,
+) => {
+  const target = (job.dryRun ? dryRunTarget : serverTarget)(context, state, counts)
   const status = statusOf[await uploadSession(session, state, target)]
-  if (!job.dryRun) await job.states.write({ ...state, stamp })
+  if (!job.dryRun) await context.states.write({ ...state, stamp })
   if (status === 'deleted')
     job.report({ type: 'notice', file: state.path, externalId: state.externalId, message: deletedNotice })
   return status
@@ -87,19 +105,25 @@ export const syncSession = async (
   job: SyncJob,
   agent: Agent,
   session: StoredSession,
-  counts: FileCounts,
+  run: SessionRun,
 ): Promise<Result> => {
-  const { states, force, report } = job
+  const { force, report } = job
+  const { counts } = run
   const { source } = session
+  const destination = await job.destinationOf({ source, agentId: agent.id })
+  if ('notSent' in destination) return { status: 'excluded' }
+  run.destination = destination
+  const { states } = destination
   const stamp = stampOf(agent, session, job.redaction)
   const stored = force ? undefined : await states.read(source)
-  if (stored?.stamp === stamp) return { status: await updateVisibility(job, stored), externalId: stored.externalId }
+  if (stored?.stamp === stamp)
+    return { status: await updateVisibility(job, destination, stored), externalId: stored.externalId }
   const onMalformed = (line: number) => {
     counts.skippedLines++
     report({ type: 'problem', kind: 'line_skipped', file: source, line, message: 'not one JSON object: line skipped' })
   }
   const read = await withoutSecrets(job, source, await session.read({ onMalformed }), counts)
   const state = initialState(source, read, stored)
-  const status = await uploadAndStore(job, state, stamp, read, counts)
+  const status = await uploadAndStore(job, { ...destination, report }, state, stamp, read, counts)
   return { status, externalId: state.externalId }
 }

@@ -1,12 +1,12 @@
 import type { UpsertCounts } from '../api/client.ts'
 import { hasStatus, RequestFailed } from '../api/errors.ts'
 import { digest } from '../digest.ts'
-import type { Connection } from '../login/connect.ts'
 import type { Reporter } from '../report/events.ts'
 import type { EncodedMessage } from './encode.ts'
-import type { FileState, FileStateStore } from './file-states.ts'
+import type { Destination } from './destination.ts'
+import type { FileState } from './file-states.ts'
 import type { Target } from './upload-session.ts'
-import { fallbackId, upsertTrace, updateTrace, type Visibility } from './upsert-trace.ts'
+import { fallbackId, upsertTrace, updateTrace } from './upsert-trace.ts'
 
 /** Running counts of one file's upload: messages, those of them that were new or updated, and what was left or taken out. */
 export type FileCounts = {
@@ -27,13 +27,8 @@ export const newFileCounts = (): FileCounts => ({
   redacted: 0,
 })
 
-/** What all uploads of a run share. `visibility` only when the user asked for one. */
-export type UploadContext = {
-  readonly connection: Connection
-  readonly states: FileStateStore
-  readonly visibility?: Visibility | undefined
-  readonly report: Reporter
-}
+/** Where a session goes, and who is told of it. */
+export type UploadContext = Destination & { readonly report: Reporter }
 
 const reportOmission =
   (report: Reporter, state: FileState, counts: FileCounts): Target['reportOmission'] =>

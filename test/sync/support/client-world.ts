@@ -9,6 +9,7 @@ import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
 import type { Visibility } from '../../../src/sync/upload/upsert-trace.ts'
 import { readRedactionOptions } from '../../../src/sync/redaction/options.ts'
 import type { Summary, SyncEvent } from '../../../src/sync/report/events.ts'
+import { always } from '../../../src/sync/upload/destination.ts'
 import { syncFiles } from '../../../src/sync/upload/sync-files.ts'
 import { openFileStates } from '../../../src/sync/upload/file-states.ts'
 import { startServer } from './server.ts'
@@ -44,7 +45,8 @@ export const newWorld = async () => {
     const connection = await connect({ config, server: server.url, slug, readOnly: dryRun }, api)
     const redaction = await readRedactionOptions(config)
     const states = openFileStates(config, server.url, connection.namespaceId)
-    const job = { connection, states, redaction, visibility, dryRun, force, report }
+    const destinationOf = always({ connection, states, visibility })
+    const job = { destinationOf, redaction, dryRun, force, report }
     return { summary: await syncFiles(job, files, 0), events }
   }
 

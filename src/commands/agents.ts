@@ -4,12 +4,12 @@ import { commandName } from '../cli/command-name.ts'
 import { escapeControls } from '../cli/escape.ts'
 import { exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
 import { agents } from '../sync/agents/index.ts'
-import { configDir, serverAddress } from '../sync/config.ts'
+import { configDir, serverAddress, stateDir } from '../sync/config.ts'
 import { readCredentials } from '../sync/login/credentials.ts'
 import { type AgentOverview, type Changes, overviewOf, type Sent } from '../sync/overview.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
 import { countOf } from '../sync/report/text.ts'
-import { openFileStates } from '../sync/upload/file-states.ts'
+import { openSyncState } from '../sync/state/sync-state.ts'
 import { clientEnvironment } from './client-environment.ts'
 
 type Options = { readonly server?: string; readonly json?: boolean }
@@ -97,7 +97,7 @@ const jsonReporter: Reporter = {
 
 /** What was sent to the namespace of the login. */
 const sentTo = async (config: string, server: string, namespaceId: string): Promise<Sent> => ({
-  states: openFileStates(config, server, namespaceId),
+  states: await openSyncState({ folder: stateDir(process.env), config, readOnly: true }).of({ server, namespaceId }),
   redaction: await readRedactionOptions(config),
 })
 

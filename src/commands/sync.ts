@@ -7,13 +7,13 @@ import { agents } from '../sync/agents/index.ts'
 import { type SearchedHome, findSessionFiles } from '../sync/agents/session-files.ts'
 import { newApiClient } from '../sync/api/client.ts'
 import { withNotice, realTiming } from '../sync/api/retry.ts'
-import { configDir, serverAddress } from '../sync/config.ts'
+import { configDir, serverAddress, stateDir } from '../sync/config.ts'
 import { connect } from '../sync/login/connect.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
 import type { Reporter } from '../sync/report/events.ts'
 import { barReporter, jsonReporter, lineReporter } from '../sync/report/reporters.ts'
 import { always } from '../sync/upload/destination.ts'
-import { openFileStates } from '../sync/upload/file-states.ts'
+import { openSyncState } from '../sync/state/sync-state.ts'
 import { syncFiles } from '../sync/upload/sync-files.ts'
 import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
 import { clientEnvironment } from './client-environment.ts'
@@ -102,10 +102,15 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
     console.error(escapeControls(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`))
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
   for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
-  const states = openFileStates(config, server, connection.namespaceId)
+  const state = openSyncState({ folder: stateDir(process.env), config, readOnly: dryRun })
+  const states = await state.of({ server, ...connection })
   const destinationOf = always({ connection, states, visibility })
-  const job = { destinationOf, redaction, dryRun, force, report }
-  return (await syncFiles(job, files, unreadable.length)).exitCode
+  const job = { destinationOf, origins: state, redaction, dryRun, force, report }
+  try {
+    return (await syncFiles(job, files, unreadable.length)).exitCode
+  } finally {
+    state.close()
+  }
 }
 
 /** `tracebook sync`: uploads the sessions of coding agents on this machine. Output and exit codes in its help. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import envPaths from 'env-paths'
 import { UsageError } from '../cli/exit.ts'
 import { trimEndMatching } from '../trim-end.ts'
@@ -6,9 +7,17 @@ import type { EnvironmentVariables } from './agents/agent.ts'
 const DEFAULT_SERVER = 'http://127.0.0.1:3000'
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
-/** The folder of credentials and of upload states: `TRACEBOOK_CONFIG_DIR`, else the platform's folder for configuration. */
+/** The folder of credentials and settings: `TRACEBOOK_CONFIG_DIR`, else the platform's folder for configuration. */
 export const configDir = (env: EnvironmentVariables): string =>
   env['TRACEBOOK_CONFIG_DIR'] || envPaths('tracebook', { suffix: '' }).config
+
+/**
+ * The folder of what was uploaded: `TRACEBOOK_DATA_DIR`, else `data` in `TRACEBOOK_CONFIG_DIR`, so that one variable keeps two
+ * users of a machine apart, else the platform's folder for data.
+ */
+export const stateDir = (env: EnvironmentVariables): string =>
+  env['TRACEBOOK_DATA_DIR'] ||
+  (env['TRACEBOOK_CONFIG_DIR'] ? join(env['TRACEBOOK_CONFIG_DIR'], 'data') : envPaths('tracebook', { suffix: '' }).data)
 
 /**
  * The server's base URL, without a trailing slash so that one server has one spelling: `option`, else `TRACEBOOK_URL`, else

@@ -3,7 +3,8 @@ import { errorMessage } from '../cli/exit.ts'
 import type { Agent, StoredSession } from './agents/agent.ts'
 import { findSessionFiles, type SearchedHome, type SessionFile } from './agents/session-files.ts'
 import type { RedactionOptions } from './redaction/session.ts'
-import { type FileStateStore, stampOf } from './upload/file-states.ts'
+import type { SessionStates } from './state/session-states.ts'
+import { stampOf } from './upload/sync-session.ts'
 
 /** Sessions that were never sent, those that may have changed since, and the others. */
 export type Changes = { new: number; changed: number; unchanged: number }
@@ -18,7 +19,7 @@ export type AgentOverview = {
 }
 
 /** What was sent from this machine, and how secrets would be taken out now. */
-export type Sent = { readonly states: FileStateStore; readonly redaction: RedactionOptions }
+export type Sent = { readonly states: SessionStates; readonly redaction: RedactionOptions }
 
 /** Called for each folder, file or database that cannot be read. */
 type ReportUnreadable = (path: string, message: string) => void
@@ -29,8 +30,8 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-const changeOf = async (agent: Agent, session: StoredSession, { states, redaction }: Sent): Promise<keyof Changes> => {
-  const stored = await states.read(session.source)
+const changeOf = (agent: Agent, session: StoredSession, { states, redaction }: Sent): keyof Changes => {
+  const stored = states.read(session.source)
   if (!stored) return 'new'
   return stored.stamp === stampOf(agent, session, redaction) ? 'unchanged' : 'changed'
 }
@@ -48,7 +49,7 @@ const countSessions = async (
     try {
       for await (const session of agent.sessions(path)) {
         sessions++
-        if (sent) changes[await changeOf(agent, session, sent)]++
+        if (sent) changes[changeOf(agent, session, sent)]++
       }
     } catch (error) {
       unreadable(path, errorMessage(error))

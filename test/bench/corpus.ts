@@ -5,12 +5,12 @@ const WORDS =
   'const the return of await file "path" import from test error => line \n function to a in { } value'.split(' ')
 
 /** Pseudo-random but the same in every run. */
-const newRandom = (seed: number) => () => {
+export const newRandom = (seed: number) => () => {
   seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
   return seed / 2 ** 32
 }
 
-const textOfLength = (length: number, random: () => number) => {
+export const textOfLength = (length: number, random: () => number) => {
   let text = ''
   while (text.length < length) text += `${WORDS[Math.floor(random() * WORDS.length)]} `
   return text.slice(0, length)

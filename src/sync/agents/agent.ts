@@ -53,8 +53,19 @@ export type TraceFields = {
 export type Session = {
   readonly externalId: string
   readonly trace: TraceFields
+  /** The lines that could not be read, of those that were read this time. */
   readonly skippedLines: number
+  /**
+   * True when reading went on from `ReadOptions.resume`: `messages` then gives those that are new or changed since, each whole,
+   * and maybe some others. `externalId` and `trace` are those of the whole session.
+   */
+  readonly isResumed?: boolean
   readonly messages: () => AsyncIterable<SessionMessage>
+  /**
+   * The place that was reached, and what a later reading has to know of all before it. Known once `messages` has ended; undefined
+   * where the session can only be read whole. Some kB, and about 11 bytes for each line and each message.
+   */
+  readonly resume?: () => string | undefined
 }
 
 /** A session where its agent has stored it, before it is read. */
@@ -67,8 +78,14 @@ export type StoredSession = {
   readonly read: (options: ReadOptions) => Promise<Session>
 }
 
-/** `onMalformed` is told the number of each line that is no JSON object. */
-export type ReadOptions = { readonly onMalformed: (line: number) => void }
+/**
+ * `onMalformed` is told the number of each line that is no JSON object. `resume` is what an earlier `Session.resume` gave: only what
+ * was added since is read, unless that text no longer fits the file, or the parser, or what was added needs what is before it.
+ */
+export type ReadOptions = {
+  readonly onMalformed: (line: number) => void
+  readonly resume?: string | undefined
+}
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 

@@ -19,6 +19,8 @@ export type Connection = {
   readonly token: string
   readonly namespaceId: string
   readonly namespaceSlug: string
+  /** The log of the service: another one has other traces. Undefined where the service does not say. */
+  readonly logId?: string | undefined
 }
 
 const notLoggedInError = async (config: string, server: string): Promise<UsageError> => {
@@ -44,8 +46,8 @@ const explainEndedSession = async <T>(server: string, request: Promise<T>): Prom
 
 const connectionOf = async (newClient: NewApiClient, server: string, token: string): Promise<Connection> => {
   const api = newClient(server, token)
-  const { namespaceId, namespaceSlug } = (await api.session()).session
-  return { api, token, namespaceId, namespaceSlug }
+  const { session, logId } = await api.session()
+  return { api, token, namespaceId: session.namespaceId, namespaceSlug: session.namespaceSlug, logId }
 }
 
 // A login with a code host may belong to another user than the device's own.
@@ -59,6 +61,7 @@ const deviceOfOtherUser = (server: string, slug: string) =>
 const connectInNamespace = async (
   config: string,
   stored: Credentials,
+  logId: string | undefined,
   wanted: { id: string; slug: string },
   newClient: NewApiClient,
 ) => {
@@ -76,7 +79,7 @@ const connectInNamespace = async (
   const others = stored.others.filter(({ namespaceId }) => namespaceId !== wanted.id)
   await writeCredentials(config, { ...stored, others: [...others, { namespaceId: wanted.id, token: session.token }] })
   const { token, namespaceId, namespaceSlug } = session
-  return { api: newClient(server, token), token, namespaceId, namespaceSlug }
+  return { api: newClient(server, token), token, namespaceId, namespaceSlug, logId }
 }
 
 /**
@@ -96,7 +99,7 @@ export const connect = async (
     const wanted = await connection.api.namespace(name)
     if (wanted.role === undefined) throw new UsageError(`You are no member of the namespace "${name}".`)
     if (readOnly) return { ...connection, namespaceId: wanted.id, namespaceSlug: wanted.slug }
-    return await connectInNamespace(config, stored, { id: wanted.id, slug: name }, newClient)
+    return await connectInNamespace(config, stored, connection.logId, { id: wanted.id, slug: name }, newClient)
   } catch (error) {
     if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${name}" at ${server}.`)
     if (hasStatus(error, 403)) throw new UsageError(`This device may not use the namespace "${name}": ${error.message}`)

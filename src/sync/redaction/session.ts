@@ -134,7 +134,12 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>) => {
 }
 
 /** A session without its secrets, and what was taken out of it. */
-export type Redacted = { readonly session: Session; readonly redactions: readonly Redaction[] }
+export type Redacted = {
+  readonly session: Session
+  readonly redactions: readonly Redaction[]
+  /** Whether a call names an environment file: what it gives may be all secret. */
+  readonly readsEnvFiles: boolean
+}
 
 /**
  * Takes the secrets out of a session: each is replaced by `[redacted:<rule>]`, and the same one by the same text wherever it
@@ -146,7 +151,13 @@ export const redactSession = async (
 ): Promise<Redacted> => {
   const secrets = newSecrets(options)
   const affected = new Set<string>()
-  const isEnvPart = newEnvCalls()
+  const isEnvCallPart = newEnvCalls()
+  let readsEnvFiles = false
+  const isEnvPart = (part: Part): boolean => {
+    const isEnv = isEnvCallPart(part)
+    readsEnvFiles ||= isEnv
+    return isEnv
+  }
   mapFields(session.trace, (text, where) => secrets.note(text, where, false))
   for await (const message of session.messages()) {
     const { externalId } = message
@@ -155,7 +166,7 @@ export const redactSession = async (
     )
     if (redacted !== message) affected.add(externalId)
   }
-  if (secrets.redactions.length === 0) return { session, redactions: [] }
+  if (secrets.redactions.length === 0) return { session, redactions: [], readsEnvFiles }
   secrets.learned()
 
   async function* messages() {
@@ -167,5 +178,5 @@ export const redactSession = async (
     }
   }
   const trace = mapFields(session.trace, (text) => secrets.replaceKnown(secrets.replaceFound(text, false)))
-  return { session: { ...session, trace, messages }, redactions: secrets.redactions }
+  return { session: { ...session, trace, messages }, redactions: secrets.redactions, readsEnvFiles }
 }

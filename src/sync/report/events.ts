@@ -47,7 +47,7 @@ export type SyncEvent =
       readonly rule: string
       readonly hash: string
     }
-  | { readonly type: 'notice'; readonly file: string; readonly externalId: string; readonly message: string }
+  | { readonly type: 'notice'; readonly file: string; readonly externalId?: string; readonly message: string }
   | (Tally & {
       readonly type: 'session'
       readonly file: string

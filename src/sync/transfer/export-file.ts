@@ -114,6 +114,9 @@ const OWN = new Set(['id', 'createdAt', 'updatedAt'])
 const partJson = (json: string): string =>
   `{${[...rawMembers(json)].flatMap(({ key, value }) => (key === 'order' ? [] : [`${JSON.stringify(key)}:${value}`])).join(',')}}`
 
+// Nothing is remembered of an import.
+const NO_DIGEST = new Uint8Array()
+
 /** A message as it is sent: its values are the text of the file, so that nothing is rounded or put in another order. */
 const encode = (json: string, line: number): EncodedMessage => {
   const members = [...rawMembers(json)].flatMap(({ key, value }) => {
@@ -123,7 +126,7 @@ const encode = (json: string, line: number): EncodedMessage => {
   })
   const { externalId } = check(Message, json, `message ${line}`)
   const sent = `{${members.join(',')}}`
-  return { externalId, line, json: sent, bytes: Buffer.byteLength(sent), digest: '', truncations: [] }
+  return { externalId, line, json: sent, bytes: Buffer.byteLength(sent), digest: NO_DIGEST, truncations: [] }
 }
 
 const stampOf = async (path: string): Promise<string> => {

@@ -2,10 +2,10 @@ import { UsageError } from '../../cli/exit.ts'
 import { RequestFailed } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'
 import type { Reporter } from '../report/events.ts'
+import { noStates } from '../state/session-states.ts'
 import { toBatches } from '../upload/batches.ts'
 import type { EncodedMessage } from '../upload/encode.ts'
-import type { FileState, FileStateStore } from '../upload/file-states.ts'
-import { type FileCounts, newFileCounts, serverTarget } from '../upload/targets.ts'
+import { type FileCounts, newFileCounts, sendBatch, type Upload } from '../upload/targets.ts'
 import { type Visibility, findOwnTrace, upsertTrace } from '../upload/upsert-trace.ts'
 import type { ExportFile, ExportedTrace } from './export-file.ts'
 
@@ -65,12 +65,6 @@ const visibilityFor = (
   return found?.visibility ?? (exported === 'public' ? 'private' : exported)
 }
 
-/** Nothing is remembered of an import: a repetition sends everything again, and changes nothing. */
-const noStates: FileStateStore = {
-  read: async () => undefined,
-  write: async ({ messages }) => messages.clear(),
-}
-
 /**
  * Writes an exported trace and its messages. What is there stays, and gets what the file has. A repetition changes nothing, so an
  * import that was interrupted is simply run again. @throws RequestFailed, Damaged, UsageError
@@ -98,15 +92,15 @@ const sendMessages = async (
   externalId: string,
 ): Promise<FileCounts> => {
   const counts = newFileCounts()
-  const state: FileState = {
-    path: file,
-    sessionId: externalId,
-    externalId,
-    stored: true,
-    fields: new Map(),
-    messages: new Map(),
+  const upload: Upload = {
+    // A repetition sends everything again, and changes nothing.
+    destination: { connection, states: noStates, visibility },
+    state: { source: file, sessionId: externalId, externalId, stored: true, fields: new Map() },
+    messageDigest: () => undefined,
+    counts,
+    report,
   }
-  const target = serverTarget({ connection, states: noStates, visibility, report }, state, counts)
-  for await (const batch of toBatches(messages)) await target.sendBatch(batch)
+  // One after the other: messages without an order of their own keep that of their arrival.
+  for await (const batch of toBatches(messages)) await sendBatch(upload, batch)
   return counts
 }

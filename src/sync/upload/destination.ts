@@ -1,12 +1,12 @@
 import type { Connection } from '../login/connect.ts'
-import type { FileStateStore } from './file-states.ts'
+import type { SessionStates } from '../state/session-states.ts'
 import type { Visibility } from './upsert-trace.ts'
 
 /** Where a session goes. `visibility` only when one was asked for. */
 export type Destination = {
   readonly connection: Connection
   /** What was sent to the namespace of the connection. */
-  readonly states: FileStateStore
+  readonly states: SessionStates
   readonly visibility?: Visibility | undefined
 }
 
@@ -16,13 +16,13 @@ export type Origin = {
   readonly source: string
   readonly agentId: string
   /** The folder that the agent worked in, as far as it stored one. */
-  readonly projectPath?: string | undefined
+  readonly projectPath: string | undefined
 }
 
 /** A session that is not sent, and why: shown to the user. */
 export type NotSent = { readonly notSent: string }
 
-/** Called once for each session of a run. Throws UsageError and RequestFailed: the session fails then. */
+/** Called for each session of a run, maybe twice. Throws UsageError and RequestFailed: the session fails then. */
 export type DestinationOf = (origin: Origin) => Promise<Destination | NotSent>
 
 /** All sessions go to one place. */

@@ -1,5 +1,5 @@
 import type { SessionMessage, TraceFields } from '../agents/agent.ts'
-import { digest } from '../digest.ts'
+import { digestBytes } from '../digest.ts'
 import { truncateFields, truncateMessage } from './truncate.ts'
 
 /** A message as it is sent: its JSON text, the size of the text in bytes, and its digest. */
@@ -8,7 +8,7 @@ export type EncodedMessage = {
   readonly line: number
   readonly json: string
   readonly bytes: number
-  readonly digest: string
+  readonly digest: Uint8Array
   /** A description of each text that had to be truncated. */
   readonly truncations: readonly string[]
 }
@@ -25,7 +25,7 @@ export const encodeMessage = (message: SessionMessage): EncodedMessage => {
     line: message.order,
     json,
     bytes: Buffer.byteLength(json),
-    digest: digest(json),
+    digest: digestBytes(json),
     truncations,
   }
 }

@@ -1,26 +1,37 @@
 import type { Agent, Session, StoredSession } from '../agents/agent.ts'
 import type { FileStatus, Reporter } from '../report/events.ts'
-import { type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
-import type { Destination, DestinationOf } from './destination.ts'
-import { type FileState, stampOf } from './file-states.ts'
-import { type FileCounts, type UploadContext, dryRunTarget, newFileCounts, serverTarget } from './targets.ts'
+import type { RedactionOptions } from '../redaction/session.ts'
+import type { SessionState } from '../state/session-states.ts'
+import type { SyncState } from '../state/sync-state.ts'
+import type { Destination, DestinationOf, NotSent } from './destination.ts'
+import { readSession, type ReadResult } from './read-session.ts'
+import { dryRunTarget, type FileCounts, type NewSending, serverTarget, type Upload } from './targets.ts'
 import { type UploadResult, uploadSession } from './upload-session.ts'
 import { findOwnTrace } from './upsert-trace.ts'
 
 /** The settings of a run. With `force` everything is uploaded again. */
 export type SyncJob = {
   readonly destinationOf: DestinationOf
+  /** What was learnt of sources before. */
+  readonly origins: Pick<SyncState, 'originOf' | 'learnOrigin'>
   /** How secrets are taken out; undefined when they are not. */
   readonly redaction: RedactionOptions | undefined
   readonly dryRun: boolean
   readonly force: boolean
   readonly report: Reporter
+  /** Ends the run: what is on its way arrives, nothing else is sent. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The upload of one session: where it goes, once that is known, and what was counted. */
-export type SessionRun = { readonly counts: FileCounts; destination?: Destination }
-
-export const newSessionRun = (): SessionRun => ({ counts: newFileCounts() })
+export type SessionRun = {
+  readonly agent: Agent
+  readonly session: StoredSession
+  readonly counts: FileCounts
+  readonly report: Reporter
+  readonly newSending: NewSending
+  destination?: Destination
+}
 
 type Result = { readonly status: FileStatus; readonly externalId?: string }
 
@@ -33,16 +44,27 @@ const statusOf = {
 
 const deletedNotice = 'its trace was deleted on the server: not uploaded again (--force does)'
 
+/** The stamp of a session as its agent reads it now. */
+const readStamp = ({ id, version }: Agent, { stamp }: StoredSession): string => `${id}/${version} ${stamp}`
+
+/** The same, and as secrets are taken out of it. */
+export const stampOf = (
+  agent: Agent,
+  session: StoredSession,
+  redaction: Pick<RedactionOptions, 'version'> | undefined,
+): string => `${readStamp(agent, session)}${redaction?.version ?? ''}`
+
 /** Updates only the visibility of an unchanged session's trace, when the user asks for another one now. */
 const updateVisibility = async (
-  { dryRun, report }: SyncJob,
+  dryRun: boolean,
+  { report }: SessionRun,
   { connection, visibility }: Destination,
-  { path, externalId, stored }: FileState,
+  { source, externalId, stored }: SessionState,
 ): Promise<FileStatus> => {
   if (!stored || visibility === undefined) return 'unchanged'
   const trace = await findOwnTrace(connection, externalId)
   if (!trace) {
-    report({ type: 'notice', file: path, externalId, message: deletedNotice })
+    report({ type: 'notice', file: source, externalId, message: deletedNotice })
     return 'deleted'
   }
   if (trace.visibility === visibility) return 'unchanged'
@@ -51,79 +73,67 @@ const updateVisibility = async (
 }
 
 /** The stored state if it belongs to this session, else an empty one. Without a stamp until the upload is complete. */
-const initialState = (path: string, { externalId }: Session, stored: FileState | undefined): FileState => {
+const initialState = (source: string, { externalId }: Session, stored: SessionState | undefined): SessionState => {
   if (stored?.sessionId === externalId) return { ...stored, stamp: undefined }
-  return { path, sessionId: externalId, externalId, stored: false, fields: new Map(), messages: new Map() }
+  return { source, sessionId: externalId, externalId, stored: false, fields: new Map() }
 }
 
-/** So many are told of in the text that a person reads. */
-const NAMED = 3
-
-const redactionNotice = (redactions: readonly Redaction[]): string => {
-  const named = redactions
-    .slice(0, NAMED)
-    .map(
-      ({ rule, externalId, where, hash }) =>
-        `${rule} in ${externalId ? `message ${externalId}, ` : ''}${where} (${hash.slice(0, 12)})`,
-    )
-  const more = redactions.length - named.length
-  return `secrets taken out: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+const upload = async (
+  { dryRun, force, redaction }: SyncJob,
+  run: SessionRun,
+  destination: Destination,
+  { session, resume }: ReadResult,
+): Promise<Result> => {
+  const { source } = run.session
+  const { states } = destination
+  const state = initialState(source, session, force ? undefined : states.read(source))
+  const messageDigest = state.stored ? states.digests(source) : () => undefined
+  const uploaded: Upload = { destination, state, messageDigest, counts: run.counts, report: run.report }
+  const target = (dryRun ? dryRunTarget : serverTarget)(uploaded, run.newSending)
+  const status = statusOf[await uploadSession(session, target)]
+  const { externalId } = uploaded.state
+  if (!dryRun) states.complete({ ...uploaded.state, stamp: stampOf(run.agent, run.session, redaction) }, resume())
+  if (status === 'deleted') run.report({ type: 'notice', file: source, externalId, message: deletedNotice })
+  return { status, externalId }
 }
 
-/** Takes the secrets out of a session, where the job asks for that, and reports them. */
-const withoutSecrets = async (job: SyncJob, source: string, read: Session, counts: FileCounts): Promise<Session> => {
-  if (!job.redaction) return read
-  const { session, redactions } = await redactSession(read, job.redaction)
-  counts.redacted += redactions.length
-  for (const redaction of redactions) job.report({ type: 'redaction', file: source, ...redaction })
-  if (redactions.length > 0)
-    job.report({ type: 'notice', file: source, externalId: read.externalId, message: redactionNotice(redactions) })
-  return session
+const isNotSent = (answer: Destination | NotSent): answer is NotSent => 'notSent' in answer
+
+const excluded = ({ session: { source }, report }: SessionRun, { notSent }: NotSent): Result => {
+  report({ type: 'notice', file: source, message: notSent })
+  return { status: 'excluded' }
 }
 
-const uploadAndStore = async (
-  job: SyncJob,
-  context: UploadContext,
-  state: FileState,
-  stamp: string,
-  session: Session,
-  counts: FileCounts,
-) => {
-  const target = (job.dryRun ? dryRunTarget : serverTarget)(context, state, counts)
-  const status = statusOf[await uploadSession(session, state, target)]
-  if (!job.dryRun) await context.states.write({ ...state, stamp })
-  if (status === 'deleted')
-    job.report({ type: 'notice', file: state.path, externalId: state.externalId, message: deletedNotice })
-  return status
+/** Reads a session, and uploads what is new in it to where it goes. `expected` is where it went when it was read last. */
+const readAndUpload = async (job: SyncJob, run: SessionRun, expected: Destination | undefined): Promise<Result> => {
+  const { agent, session } = run
+  const { source } = session
+  const read = await readSession(job.redaction, run, job.force ? undefined : expected?.states)
+  const { projectPath } = read.session.trace
+  const destination = await job.destinationOf({ source, agentId: agent.id, projectPath })
+  if (!job.dryRun) job.origins.learnOrigin(source, { stamp: readStamp(agent, session), projectPath })
+  if (isNotSent(destination)) return excluded(run, destination)
+  run.destination = destination
+  // What was left out is known to another namespace only.
+  const isPart = read.session.isResumed === true && destination.states !== expected?.states
+  return upload(job, run, destination, isPart ? await readSession(job.redaction, run, undefined) : read)
 }
 
 /**
- * Uploads what is new in one session, and adds to `counts`. An unchanged one is not read. Throws RequestFailed, and what
- * reading throws; what the server acknowledged until then is recorded, so that the next run continues there.
+ * Uploads what is new in one session, and adds to its counts. An unchanged one is not read. Throws RequestFailed, and what
+ * reading throws; what the server acknowledged until then is remembered, so that the next run continues there.
  */
-export const syncSession = async (
-  job: SyncJob,
-  agent: Agent,
-  session: StoredSession,
-  run: SessionRun,
-): Promise<Result> => {
-  const { force, report } = job
-  const { counts } = run
+export const syncSession = async (job: SyncJob, run: SessionRun): Promise<Result> => {
+  const { agent, session } = run
   const { source } = session
-  const destination = await job.destinationOf({ source, agentId: agent.id })
-  if ('notSent' in destination) return { status: 'excluded' }
-  run.destination = destination
-  const { states } = destination
-  const stamp = stampOf(agent, session, job.redaction)
-  const stored = force ? undefined : await states.read(source)
-  if (stored?.stamp === stamp)
-    return { status: await updateVisibility(job, destination, stored), externalId: stored.externalId }
-  const onMalformed = (line: number) => {
-    counts.skippedLines++
-    report({ type: 'problem', kind: 'line_skipped', file: source, line, message: 'not one JSON object: line skipped' })
-  }
-  const read = await withoutSecrets(job, source, await session.read({ onMalformed }), counts)
-  const state = initialState(source, read, stored)
-  const status = await uploadAndStore(job, { ...destination, report }, state, stamp, read, counts)
-  return { status, externalId: state.externalId }
+  const origin = job.origins.originOf(source)
+  if (!origin) return readAndUpload(job, run, undefined)
+  const { projectPath } = origin
+  const expected = await job.destinationOf({ source, agentId: agent.id, projectPath })
+  if (isNotSent(expected)) return excluded(run, expected)
+  const stored = job.force ? undefined : expected.states.read(source)
+  if (stored?.stamp !== stampOf(agent, session, job.redaction) || origin.stamp !== readStamp(agent, session))
+    return readAndUpload(job, run, expected)
+  run.destination = expected
+  return { status: await updateVisibility(job.dryRun, run, expected, stored), externalId: stored.externalId }
 }

@@ -1,16 +1,23 @@
+import pMap from 'p-map'
 import { commandName } from '../../cli/command-name.ts'
 import { errorMessage, exitCodes } from '../../cli/exit.ts'
 import type { Agent, StoredSession } from '../agents/agent.ts'
 import type { SessionFile } from '../agents/session-files.ts'
 import { hasStatus, isTemporary } from '../api/errors.ts'
-import type { FileStatus, Tally } from '../report/events.ts'
-import { newSessionRun, type SessionRun, type SyncJob, syncSession } from './sync-session.ts'
-import { type FileCounts, newFileCounts } from './targets.ts'
+import type { FileStatus, SyncEvent, Tally } from '../report/events.ts'
+import { newBudget } from './budget.ts'
+import { newSending } from './sending.ts'
+import { type SessionRun, type SyncJob, syncSession } from './sync-session.ts'
+import { type FileCounts, type NewSending, newFileCounts } from './targets.ts'
+
+/** So many sessions are read and uploaded at once. */
+const SESSIONS = 6
+/** So many bytes of messages are on their way at once, of all sessions together, in at most so many requests. */
+const BYTES = 8 << 20
+const REQUESTS = 8
 
 /** Why a run ended before its last session, and the exit code: all sessions after it would fail too. */
 export type StopReason = { readonly why: string; readonly exitCode: number }
-
-type SessionResult = { readonly status: FileStatus; readonly stopReason?: StopReason }
 
 /** What became of some sources: sessions by their status, and what was counted in them. */
 export type SyncResult = {
@@ -26,71 +33,37 @@ const describeFailure = (error: unknown, namespaceSlug: string | undefined): str
   return errorMessage(error)
 }
 
-const stopReasonOf = (error: unknown): Pick<SessionResult, 'stopReason'> => {
+const stopReasonOf = (error: unknown): StopReason | undefined => {
   if (hasStatus(error, 401))
-    return {
-      stopReason: { why: `your session has ended. Log in again: ${commandName} login`, exitCode: exitCodes.usage },
-    }
-  if (!isTemporary(error)) return {}
-  const why = `${errorMessage(error)}. Run the command again to go on where it stopped.`
-  return { stopReason: { why, exitCode: exitCodes.incomplete } }
+    return { why: `your session has ended. Log in again: ${commandName} login`, exitCode: exitCodes.usage }
+  if (!isTemporary(error)) return undefined
+  return {
+    why: `${errorMessage(error)}. Run the command again to go on where it stopped.`,
+    exitCode: exitCodes.incomplete,
+  }
 }
 
 const tallyOf = ({ messages, new: created, updated }: FileCounts): Tally => ({ messages, new: created, updated })
 
-const failed = (job: SyncJob, file: string, error: unknown, run = newSessionRun()): SessionResult => {
-  const message = describeFailure(error, run.destination?.connection.namespaceSlug)
-  job.report({ type: 'problem', kind: 'session_failed', file, message })
-  job.report({ type: 'session', file, status: 'failed', ...tallyOf(run.counts) })
-  return { status: 'failed', ...stopReasonOf(error) }
-}
+/** A session that was found, or a file that cannot be read, and why. */
+type Found =
+  { readonly agent: Agent; readonly session: StoredSession } | { readonly path: string; readonly error: unknown }
 
-const syncAndReport = async (
-  job: SyncJob,
-  agent: Agent,
-  session: StoredSession,
-  run: SessionRun,
-): Promise<SessionResult> => {
-  try {
-    const { externalId, status } = await syncSession(job, agent, session, run)
-    job.report({
-      type: 'session',
-      file: session.source,
-      ...(externalId === undefined ? {} : { externalId }),
-      status,
-      ...tallyOf(run.counts),
-    })
-    return { status }
-  } catch (error) {
-    return failed(job, session.source, error, run)
-  }
-}
-
-/** Uploads the sessions of all files, one after the other, until one has a reason to stop. */
-async function* results(
-  job: SyncJob,
-  files: readonly SessionFile[],
-): AsyncGenerator<SessionResult & { readonly counts: FileCounts }> {
+async function* sessionsOf(files: readonly SessionFile[]): AsyncGenerator<Found> {
   for (const { path, agent } of files) {
     try {
-      for await (const session of agent.sessions(path)) {
-        const run = newSessionRun()
-        const result = await syncAndReport(job, agent, session, run)
-        yield { ...result, counts: run.counts }
-        if (result.stopReason) return
-      }
+      for await (const session of agent.sessions(path)) yield { agent, session }
     } catch (error) {
-      yield { ...failed(job, path, error), counts: newFileCounts() }
+      yield { path, error }
     }
   }
 }
 
-/**
- * Uploads what is new in the sessions of `files` and reports each; unchanged ones are not read. Goes on after one that fails,
- * unless the server cannot be reached or the session of the login has ended. A job may be used again and again.
- */
-export const syncSources = async (job: SyncJob, files: readonly SessionFile[]): Promise<SyncResult> => {
-  const totals = newFileCounts()
+/** Adds up what becomes of each session, and ends the run where all others would fail too. */
+const newTotals = (job: SyncJob) => {
+  const stopped = new AbortController()
+  const signal = job.signal ? AbortSignal.any([stopped.signal, job.signal]) : stopped.signal
+  const counts = newFileCounts()
   const byStatus: Record<FileStatus, number> = {
     synced: 0,
     unchanged: 0,
@@ -100,10 +73,72 @@ export const syncSources = async (job: SyncJob, files: readonly SessionFile[]): 
     failed: 0,
   }
   let stopReason: StopReason | undefined
-  for await (const { counts, ...result } of results(job, files)) {
-    stopReason = result.stopReason
-    byStatus[result.status]++
-    for (const key of Object.keys(counts) as (keyof FileCounts)[]) totals[key] += counts[key]
+  const add = (status: FileStatus | undefined, more: FileCounts) => {
+    if (status !== undefined) byStatus[status]++
+    for (const key of Object.keys(more) as (keyof FileCounts)[]) counts[key] += more[key]
   }
-  return { byStatus, counts: totals, stopReason }
+  const stop = (reason: StopReason) => {
+    stopReason ??= reason
+    stopped.abort(new Error(reason.why))
+  }
+  return { signal, add, stop, result: (): SyncResult => ({ byStatus, counts, stopReason }) }
+}
+type Totals = ReturnType<typeof newTotals>
+
+const fail = (job: SyncJob, totals: Totals, file: string, error: unknown, run?: SessionRun): void => {
+  const counts = run?.counts ?? newFileCounts()
+  const message = describeFailure(error, run?.destination?.connection.namespaceSlug)
+  job.report({ type: 'problem', kind: 'session_failed', file, message })
+  job.report({ type: 'session', file, status: 'failed', ...tallyOf(counts) })
+  totals.add('failed', counts)
+  const reason = stopReasonOf(error)
+  if (reason) totals.stop(reason)
+}
+
+/** Uploads one session. Its events are reported together, once it has ended: those of others are between them otherwise. */
+const syncAndReport = async (
+  job: SyncJob,
+  totals: Totals,
+  newSending: NewSending,
+  found: Extract<Found, { session: StoredSession }>,
+): Promise<void> => {
+  const { source: file } = found.session
+  const events: SyncEvent[] = []
+  const report = (event: SyncEvent) => void (event.type === 'progress' ? job.report(event) : events.push(event))
+  const run: SessionRun = { ...found, counts: newFileCounts(), report, newSending }
+  const tell = () => events.forEach(job.report)
+  try {
+    const { status, externalId } = await syncSession(job, run)
+    tell()
+    const id = externalId === undefined ? {} : { externalId }
+    job.report({ type: 'session', file, ...id, status, ...tallyOf(run.counts) })
+    totals.add(status, run.counts)
+  } catch (error) {
+    tell()
+    // What failed with the run, or was ended by it, is told of once.
+    if (totals.signal.aborted) totals.add(undefined, run.counts)
+    else fail(job, totals, file, error, run)
+  }
+}
+
+/**
+ * Uploads what is new in the sessions of `files` and reports each; unchanged ones are not read. Several are read and sent at
+ * once, and reported as they end. Goes on after one that fails, unless the server cannot be reached or the session of the login
+ * has ended. A job may be used again and again.
+ */
+export const syncSources = async (job: SyncJob, files: readonly SessionFile[]): Promise<SyncResult> => {
+  const totals = newTotals(job)
+  const { signal } = totals
+  const budget = newBudget(BYTES)
+  const sending: NewSending = (send) => newSending({ send, budget, least: BYTES / REQUESTS, signal })
+  await pMap(
+    sessionsOf(files),
+    async (found) => {
+      if (signal.aborted) return
+      if ('error' in found) fail(job, totals, found.path, found.error)
+      else await syncAndReport(job, totals, sending, found)
+    },
+    { concurrency: SESSIONS },
+  )
+  return totals.result()
 }

@@ -2,9 +2,10 @@ import type { UpsertCounts } from '../api/client.ts'
 import { hasStatus, RequestFailed } from '../api/errors.ts'
 import { digest } from '../digest.ts'
 import type { Reporter } from '../report/events.ts'
-import type { EncodedMessage } from './encode.ts'
+import type { SessionState } from '../state/session-states.ts'
 import type { Destination } from './destination.ts'
-import type { FileState } from './file-states.ts'
+import type { EncodedMessage } from './encode.ts'
+import type { Sending } from './sending.ts'
 import type { Target } from './upload-session.ts'
 import { fallbackId, upsertTrace, updateTrace } from './upsert-trace.ts'
 
@@ -27,74 +28,78 @@ export const newFileCounts = (): FileCounts => ({
   redacted: 0,
 })
 
-/** Where a session goes, and who is told of it. */
-export type UploadContext = Destination & { readonly report: Reporter }
+/** The upload of one session. `state` is what the server has of it, and follows what is sent. */
+export type Upload = {
+  readonly destination: Destination
+  state: SessionState
+  readonly messageDigest: Target['messageDigest']
+  readonly counts: FileCounts
+  readonly report: Reporter
+}
+
+type Send = (batch: readonly EncodedMessage[]) => Promise<void>
+/** Gives what sends batches in one way all that it needs besides. */
+export type NewSending = (send: Send) => Sending
 
 const reportOmission =
-  (report: Reporter, state: FileState, counts: FileCounts): Target['reportOmission'] =>
+  ({ state, counts, report }: Upload): Target['reportOmission'] =>
   ({ externalId, line }, why) => {
     counts.leftOut++
     const message = `message ${externalId}: ${why}`
-    report({ type: 'problem', kind: 'message_left_out', file: state.path, line, externalId, message })
+    report({ type: 'problem', kind: 'message_left_out', file: state.source, line, externalId, message })
   }
 
-const reportTruncation =
-  (report: Reporter, { path, externalId }: FileState): Target['reportTruncation'] =>
-  (message) =>
-    report({ type: 'notice', file: path, externalId, message })
+const notice = ({ state: { source, externalId }, report }: Upload, message: string): void =>
+  report({ type: 'notice', file: source, externalId, message })
+
+/** What both targets do alike. */
+const targetOf = (upload: Upload, upsertTrace: Target['upsertTrace'], sending: Sending): Target => ({
+  fieldDigest: (name) => upload.state.fields.get(name),
+  messageDigest: upload.messageDigest,
+  isTraceStored: () => upload.state.stored,
+  upsertTrace,
+  sending,
+  reportTruncation: (message) => notice(upload, message),
+  reportOmission: reportOmission(upload),
+})
 
 /** The target of `--dry-run`: counts what would be sent, and sends nothing. */
-export const dryRunTarget = ({ report }: UploadContext, state: FileState, counts: FileCounts): Target => ({
-  upsertTrace: async () => true,
-  sendBatch: async (batch) => {
-    const updated = batch.filter(({ externalId }) => state.messages.has(externalId)).length
+export const dryRunTarget = (upload: Upload, newSending: NewSending): Target => {
+  const { counts, messageDigest, report } = upload
+  const count: Send = async (batch) => {
+    const updated = batch.filter(({ externalId }) => messageDigest(externalId) !== undefined).length
     counts.messages += batch.length
     counts.new += batch.length - updated
     counts.updated += updated
     report({ type: 'progress', messages: batch.length })
-  },
-  reportTruncation: reportTruncation(report, state),
-  reportOmission: reportOmission(report, state, counts),
-})
+  }
+  return targetOf(upload, async () => true, newSending(count))
+}
 
-/** Updates the stored trace, or creates it and notes its id in `state`. False when a stored trace was deleted since. */
-const ensureTrace = async (
-  { connection, visibility, report }: UploadContext,
-  state: FileState,
-  changedFields: ReadonlyMap<string, string>,
-) => {
+/** Updates the stored trace, or creates it and notes its id. False when a stored trace was deleted since. */
+const ensureTrace = async (upload: Upload, changedFields: ReadonlyMap<string, string>): Promise<boolean> => {
+  const { connection, visibility } = upload.destination
+  const { sessionId, stored } = upload.state
   const change = { fields: Object.fromEntries(changedFields), visibility }
-  if (state.stored) return updateTrace(connection, state.externalId, change)
-  const externalId = await upsertTrace(connection, state.sessionId, change)
+  if (stored) return updateTrace(connection, upload.state.externalId, change)
+  const externalId = await upsertTrace(connection, sessionId, change)
   if (externalId === undefined) {
-    const ids = `${state.sessionId} and ${fallbackId(state.sessionId, connection)}`
+    const ids = `${sessionId} and ${fallbackId(sessionId, connection)}`
     throw new RequestFailed(`another user has the ids ${ids}`, { status: 409 })
   }
-  if (externalId !== state.sessionId) {
-    const message = `another user has the id ${state.sessionId}: stored as ${externalId}`
-    report({ type: 'notice', file: state.path, externalId, message })
-  }
-  state.externalId = externalId
-  state.stored = true
+  upload.state = { ...upload.state, externalId, stored: true }
+  if (externalId !== sessionId) notice(upload, `another user has the id ${sessionId}: stored as ${externalId}`)
   return true
 }
 
-/** The upload of one file. */
-type Upload = UploadContext & {
-  readonly state: FileState
-  readonly counts: FileCounts
-  readonly omit: Target['reportOmission']
-}
-
 /** Counts a batch that the server has stored, and remembers it, so that the next run does not send it again. */
-const acknowledge = async (upload: Upload, batch: readonly EncodedMessage[], result: UpsertCounts): Promise<void> => {
-  const { state, counts, states, report } = upload
+const acknowledge = (upload: Upload, batch: readonly EncodedMessage[], result: UpsertCounts): void => {
+  const { state, counts, destination, report } = upload
   const { created, updated, unchanged } = result
   counts.messages += created + updated + unchanged
   counts.new += created
   counts.updated += updated
-  for (const message of batch) state.messages.set(message.externalId, message.digest)
-  await states.write(state)
+  destination.states.acknowledge(state.source, batch)
   report({ type: 'progress', messages: batch.length })
 }
 
@@ -102,33 +107,33 @@ const acknowledge = async (upload: Upload, batch: readonly EncodedMessage[], res
  * Sends a batch. The server refuses the whole batch for one invalid message; then both halves are sent, down to that message,
  * which is left out.
  */
-const sendOrSplit = async (upload: Upload, batch: readonly EncodedMessage[]): Promise<void> => {
-  const { connection, state, omit } = upload
+export const sendBatch = async (upload: Upload, batch: readonly EncodedMessage[]): Promise<void> => {
+  const { api } = upload.destination.connection
   const texts = batch.map(({ json }) => json)
-  const result = await connection.api.upsertMessages(state.externalId, texts).catch((error: unknown) => {
+  const result = await api.upsertMessages(upload.state.externalId, texts).catch((error: unknown) => {
     if (!hasStatus(error, 400, 413)) throw error
     return error
   })
   if (!(result instanceof RequestFailed)) return acknowledge(upload, batch, result)
-  if (batch.length === 1) return omit(batch[0]!, `the server refused it (${result.message}): left out`)
+  if (batch.length === 1)
+    return reportOmission(upload)(batch[0]!, `the server refused it (${result.message}): left out`)
   const half = Math.ceil(batch.length / 2)
-  await sendOrSplit(upload, batch.slice(0, half))
-  await sendOrSplit(upload, batch.slice(half))
+  await sendBatch(upload, batch.slice(0, half))
+  await sendBatch(upload, batch.slice(half))
 }
 
-/** The server as target. After each request the state file records what the server has acknowledged. */
-export const serverTarget = (context: UploadContext, state: FileState, counts: FileCounts): Target => {
-  const omit = reportOmission(context.report, state, counts)
-  const upload: Upload = { ...context, state, counts, omit }
-  return {
-    upsertTrace: async (changedFields) => {
-      if (!(await ensureTrace(context, state, changedFields))) return false
-      for (const [name, value] of changedFields) state.fields.set(name, digest(value))
-      await context.states.write(state)
-      return true
-    },
-    sendBatch: (batch) => sendOrSplit(upload, batch),
-    reportTruncation: reportTruncation(context.report, state),
-    reportOmission: omit,
+/** The server as target. After each request it is remembered what the server has acknowledged. */
+export const serverTarget = (upload: Upload, newSending: NewSending): Target => {
+  const upsert: Target['upsertTrace'] = async (changedFields) => {
+    if (!(await ensureTrace(upload, changedFields))) return false
+    const digests = [...changedFields].map(([name, value]) => [name, digest(value)] as const)
+    upload.state = { ...upload.state, fields: new Map([...upload.state.fields, ...digests]) }
+    upload.destination.states.write(upload.state)
+    return true
   }
+  return targetOf(
+    upload,
+    upsert,
+    newSending((batch) => sendBatch(upload, batch)),
+  )
 }

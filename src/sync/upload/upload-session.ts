@@ -2,13 +2,18 @@ import type { Session, SessionMessage } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
 import { toBatches, fitsInBatch } from './batches.ts'
 import { type EncodedMessage, encodeMessage, encodeFields } from './encode.ts'
-import type { FileState } from './file-states.ts'
+import type { Sending } from './sending.ts'
 
 /** Where a session's changes are sent: to the server, or, in a dry run, nowhere. */
 export type Target = {
+  /** The digest of a field of the trace, as the server has it. */
+  readonly fieldDigest: (name: string) => string | undefined
+  /** The digest of a message, by its id, as the server has it. */
+  readonly messageDigest: (externalId: string) => Uint8Array | undefined
+  readonly isTraceStored: () => boolean
   /** Creates the trace or updates these fields; false when the trace was deleted on the server. */
   readonly upsertTrace: (fields: ReadonlyMap<string, string>) => Promise<boolean>
-  readonly sendBatch: (batch: readonly EncodedMessage[]) => Promise<void>
+  readonly sending: Sending
   /** Reports that a field of the trace or of a message was truncated. */
   readonly reportTruncation: (description: string) => void
   /** Reports a message that is not sent, and why. */
@@ -29,17 +34,19 @@ const encodeUnlessTooDeep = (message: SessionMessage): EncodedMessage | undefine
   }
 }
 
-/** The messages that are new or have changed since `state`, without those that the server would refuse. */
+const isSame = (stored: Uint8Array | undefined, sent: Uint8Array): boolean =>
+  stored !== undefined && Buffer.compare(stored, sent) === 0
+
+/** The messages that are new or have changed since they were sent, without those that the server would refuse. */
 async function* changedMessages(
   messages: AsyncIterable<SessionMessage>,
-  state: FileState,
-  { reportTruncation, reportOmission }: Target,
+  { messageDigest, reportTruncation, reportOmission }: Target,
 ): AsyncGenerator<EncodedMessage> {
   for await (const message of messages) {
     const encoded = encodeUnlessTooDeep(message)
     if (!encoded) reportOmission({ externalId: message.externalId, line: message.order }, tooDeep)
     else if (!fitsInBatch(encoded)) reportOmission(encoded, tooBig)
-    else if (state.messages.get(encoded.externalId) !== encoded.digest) {
+    else if (!isSame(messageDigest(encoded.externalId), encoded.digest)) {
       for (const truncation of encoded.truncations) reportTruncation(`message ${encoded.externalId}: ${truncation}`)
       yield encoded
     }
@@ -54,24 +61,37 @@ async function* tap<T>(items: AsyncIterable<T>, onItem: () => void): AsyncGenera
   }
 }
 
-/**
- * Sends what has changed in a session since `state`: the trace first, then the messages in batches. A session without
- * messages creates no trace.
- */
-export const uploadSession = async (session: Session, state: FileState, target: Target): Promise<UploadResult> => {
-  const { fields, truncations } = encodeFields(session.trace)
-  const changedFields = new Map([...fields].filter(([name, value]) => state.fields.get(name) !== digest(value)))
-  if (changedFields.size > 0) truncations.forEach(target.reportTruncation)
+const sendChanges = async (
+  session: Session,
+  changedFields: ReadonlyMap<string, string>,
+  target: Target,
+): Promise<UploadResult> => {
   let count = 0
-  let isTraceStored = false
+  let isUpserted = false
   const messages = tap(session.messages(), () => count++)
-  for await (const batch of toBatches(changedMessages(messages, state, target))) {
-    if (!isTraceStored && !(await target.upsertTrace(changedFields))) return 'deleted'
-    isTraceStored = true
-    await target.sendBatch(batch)
+  for await (const batch of toBatches(changedMessages(messages, target))) {
+    if (!isUpserted && !(await target.upsertTrace(changedFields))) return 'deleted'
+    isUpserted = true
+    await target.sending.add(batch)
   }
-  if (count === 0) return 'empty'
-  if (isTraceStored) return 'sent'
-  if (changedFields.size === 0 || !state.stored) return 'nothing to send'
+  await target.sending.finish()
+  if (isUpserted) return 'sent'
+  if (count === 0 && session.isResumed !== true) return 'empty'
+  if (changedFields.size === 0 || !target.isTraceStored()) return 'nothing to send'
   return (await target.upsertTrace(changedFields)) ? 'sent' : 'deleted'
+}
+
+/**
+ * Sends what has changed in a session: the trace first, then the messages in batches, while the session is read on. A session
+ * without messages creates no trace. Ends when no batch is on its way any more.
+ */
+export const uploadSession = async (session: Session, target: Target): Promise<UploadResult> => {
+  const { fields, truncations } = encodeFields(session.trace)
+  const changedFields = new Map([...fields].filter(([name, value]) => target.fieldDigest(name) !== digest(value)))
+  if (changedFields.size > 0) truncations.forEach(target.reportTruncation)
+  try {
+    return await sendChanges(session, changedFields, target)
+  } finally {
+    await target.sending.settle()
+  }
 }

@@ -11,7 +11,7 @@ import { readRedactionOptions } from '../../../src/sync/redaction/options.ts'
 import type { Summary, SyncEvent } from '../../../src/sync/report/events.ts'
 import { always } from '../../../src/sync/upload/destination.ts'
 import { syncFiles } from '../../../src/sync/upload/sync-files.ts'
-import { openFileStates } from '../../../src/sync/upload/file-states.ts'
+import { openSyncState } from '../../../src/sync/state/sync-state.ts'
 import { startServer } from './server.ts'
 import { tempFolder } from './temp.ts'
 
@@ -44,10 +44,15 @@ export const newWorld = async () => {
     const files = await findSessionFiles(searching, paths, { env: {}, home: path }, () => {})
     const connection = await connect({ config, server: server.url, slug, readOnly: dryRun }, api)
     const redaction = await readRedactionOptions(config)
-    const states = openFileStates(config, server.url, connection.namespaceId)
+    const state = openSyncState({ folder: join(config, 'data'), config, readOnly: dryRun })
+    const states = await state.of({ server: server.url, ...connection })
     const destinationOf = always({ connection, states, visibility })
-    const job = { destinationOf, redaction, dryRun, force, report }
-    return { summary: await syncFiles(job, files, 0), events }
+    const job = { destinationOf, origins: state, redaction, dryRun, force, report }
+    try {
+      return { summary: await syncFiles(job, files, 0), events }
+    } finally {
+      state.close()
+    }
   }
 
   /** Forgets what was asked, runs once more, and gives the writes of that run. */

@@ -1,5 +1,5 @@
 /** 53 bits of a hash of a text, as a number that is not 0. */
-const hashOf = (text: string): number => {
+export const hashOf = (text: string): number => {
   let high = 0x9e3779b9
   let low = 0x85ebca6b
   for (let index = 0; index < text.length; index++) {

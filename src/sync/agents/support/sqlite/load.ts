@@ -23,6 +23,9 @@ const load = (): typeof Sqlite => {
 
 let sqlite: typeof Sqlite | undefined
 
+/** A connection to the database in a file, which is created when it is not there. */
+export const openDatabase = (path: string): Database => new (sqlite ??= load()).DatabaseSync(path)
+
 /**
  * A new connection to a private database, which is in memory while it is small, else in a file that is deleted when it is
  * closed. SQLite is loaded with the first one. Throws when this Node.js is too old.

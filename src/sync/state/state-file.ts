@@ -1,0 +1,133 @@
+import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { UsageError } from '../../cli/exit.ts'
+import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
+
+/** Raise it with each change of the tables, and say in `upgrade` what becomes of the older ones. */
+const VERSION = 1
+
+/**
+ * `destination`: a namespace of a service, and the log that the service had. `session`: what was sent to it of a source; `stamp` is
+ * that of the last complete upload. `message`: digests of what the server acknowledged, by a hash of the message's id. `origin`:
+ * what tells where a source goes. `claim`: which process uploads a source now.
+ */
+const TABLES = `
+  CREATE TABLE destination (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, server TEXT NOT NULL, namespace TEXT NOT NULL, log TEXT,
+    UNIQUE (server, namespace));
+  CREATE TABLE session (
+    id INTEGER PRIMARY KEY, destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE,
+    source TEXT NOT NULL, stamp TEXT, session TEXT NOT NULL, trace TEXT NOT NULL, stored INTEGER NOT NULL,
+    fields TEXT NOT NULL, resume TEXT,
+    UNIQUE (destination, source));
+  CREATE TABLE message (
+    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE, id INTEGER NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (session, id)) WITHOUT ROWID;
+  CREATE TABLE origin (source TEXT PRIMARY KEY, stamp TEXT NOT NULL, project TEXT) WITHOUT ROWID;
+  CREATE TABLE claim (
+    destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE, source TEXT NOT NULL,
+    owner TEXT NOT NULL, pid INTEGER NOT NULL, host TEXT NOT NULL, until INTEGER NOT NULL,
+    PRIMARY KEY (destination, source)) WITHOUT ROWID;
+  PRAGMA user_version = ${VERSION};`
+
+export const STATE_FILE = 'uploads.sqlite'
+
+// SQLite's codes of a damaged file, and of one that is no database.
+const DAMAGED: readonly unknown[] = [11, 26]
+
+const isDamage = (error: unknown): boolean => {
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: number }
+  return code === 'ERR_SQLITE_ERROR' && DAMAGED.includes((errcode ?? 0) & 0xff)
+}
+
+/** Runs `work` in a transaction that no other process writes in. */
+export const transaction = <T>(database: Database, work: () => T): T => {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // SQLite has ended it, as it does where the disk is full.
+    }
+    throw error
+  }
+}
+
+const versionOf = (database: Database) => Number(database.prepare('PRAGMA user_version').get()!['user_version'])
+
+const create = (database: Database): void =>
+  transaction(database, () => {
+    const version = versionOf(database)
+    if (version === 0) database.exec(TABLES)
+    else if (version > VERSION) throw new UsageError(`a newer tracebook keeps what was uploaded: update this one`)
+  })
+
+const open = (path: string): Database => {
+  const database = openDatabase(path)
+  try {
+    // NORMAL: after a loss of power the last uploads may be forgotten, which the server then answers with `unchanged`.
+    database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    database.exec('PRAGMA foreign_keys = ON')
+    if (versionOf(database) !== VERSION) create(database)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** An open database with what is made for it: statements, and what was looked up in it. */
+export type StateFile<Prepared> = {
+  /** Runs `work`, and in a new file once more where the old one turns out to be damaged. */
+  readonly use: <T>(work: (prepared: Prepared) => T) => T
+  readonly close: () => void
+}
+
+/**
+ * The file in `folder` that holds what was uploaded, for its owner only; several processes may use it at once. A damaged one is
+ * deleted: then everything is compared with the server again. Without `folder` it is in memory. Throws UsageError for the file
+ * of a newer version.
+ */
+export const openStateFile = <Prepared>(
+  folder: string | undefined,
+  prepare: (database: Database) => Prepared,
+): StateFile<Prepared> => {
+  const path = folder === undefined ? ':memory:' : join(folder, STATE_FILE)
+  const start = () => {
+    if (folder !== undefined) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      closeSync(openSync(path, 'a', 0o600))
+    }
+    const database = open(path)
+    return { database, prepared: prepare(database) }
+  }
+  const startAnew = () => {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+    return start()
+  }
+  const orAnew = <T>(work: () => T, anew: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      return anew()
+    }
+  }
+  let current = orAnew(start, startAnew)
+  return {
+    use: (work) =>
+      orAnew(
+        () => work(current.prepared),
+        () => {
+          current.database.close()
+          current = startAnew()
+          return work(current.prepared)
+        },
+      ),
+    close: () => current.database.close(),
+  }
+}

@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Database } from '../agents/support/sqlite/load.ts'
+import { readOlderStates, removeOlderStates } from './older-states.ts'
+import { newSessionStates, type SessionStates, sessionStatements } from './session-states.ts'
+import { openStateFile, STATE_FILE, transaction } from './state-file.ts'
+
+/** A namespace of a service. `logId` names the service's log, where it is known. */
+export type Place = { readonly server: string; readonly namespaceId: string; readonly logId?: string | undefined }
+
+/** What was learnt of a source when it was read last, and had this stamp. */
+export type LearntOrigin = { readonly stamp: string; readonly projectPath: string | undefined }
+
+/** What this machine remembers of its uploads. */
+export type SyncState = {
+  /** What was sent to a place. What was sent to an earlier log of it is forgotten: the service does not have it any more. */
+  readonly of: (place: Place) => Promise<SessionStates>
+  /** Undefined for a source that was never read. */
+  readonly originOf: (source: string) => LearntOrigin | undefined
+  readonly learnOrigin: (source: string, origin: LearntOrigin) => void
+  readonly close: () => void
+}
+
+const prepare = (database: Database) => ({
+  database,
+  sessions: sessionStatements(database),
+  destination: database.prepare('SELECT id, log FROM destination WHERE server = ? AND namespace = ?'),
+  addDestination: database.prepare('INSERT INTO destination (server, namespace, log) VALUES (?, ?, ?)'),
+  setLog: database.prepare('UPDATE destination SET log = ? WHERE id = ?'),
+  removeDestination: database.prepare('DELETE FROM destination WHERE id = ?'),
+  origin: database.prepare('SELECT stamp, project FROM origin WHERE source = ?'),
+  learnOrigin: database.prepare('INSERT OR REPLACE INTO origin (source, stamp, project) VALUES (?, ?, ?)'),
+  /** Ids of destinations that were looked up in this file. */
+  known: new Map<string, number>(),
+})
+type Prepared = ReturnType<typeof prepare>
+
+/** The destination of a place; one of another log is forgotten with all that was sent to it. */
+const enter = (prepared: Prepared, { server, namespaceId, logId }: Place): number =>
+  transaction(prepared.database, () => {
+    const found = prepared.destination.get(server, namespaceId)
+    const isSame = found && (logId === undefined || found['log'] === null || found['log'] === logId)
+    if (isSame) {
+      if (logId !== undefined && found['log'] === null) prepared.setLog.run(logId, found['id']!)
+      return Number(found['id'])
+    }
+    if (found) prepared.removeDestination.run(found['id']!)
+    return Number(prepared.addDestination.run(server, namespaceId, logId ?? null).lastInsertRowid)
+  })
+
+const idOf =
+  (place: Place) =>
+  (prepared: Prepared): number => {
+    const key = JSON.stringify([place.server, place.namespaceId, place.logId])
+    const known = prepared.known.get(key)
+    if (known !== undefined) return known
+    const id = enter(prepared, place)
+    prepared.known.set(key, id)
+    return id
+  }
+
+/** Takes over what an older version has stored. Once more, where that was interrupted. */
+const takeOver = async (config: string, place: Place, states: SessionStates): Promise<void> => {
+  for await (const { messages, ...state } of readOlderStates(config, place)) {
+    if (states.read(state.source)) continue
+    states.write({ ...state, stamp: undefined })
+    states.acknowledge(state.source, messages)
+    states.write(state)
+  }
+}
+
+/** `config` is where versions before this one kept their states. With `readOnly` nothing is written, but in memory. */
+type Options = { readonly folder: string; readonly config: string; readonly readOnly?: boolean }
+
+/** Opens what is remembered in `folder`. Throws UsageError when a newer version has written it. */
+export const openSyncState = ({ folder, config, readOnly = false }: Options): SyncState => {
+  const isInMemory = readOnly && !existsSync(join(folder, STATE_FILE))
+  const file = openStateFile(isInMemory ? undefined : folder, prepare)
+
+  return {
+    of: async (place) => {
+      const states = newSessionStates(file, idOf(place))
+      if (isInMemory || !readOnly) await takeOver(config, place, states)
+      if (!readOnly) await removeOlderStates(config, place)
+      return states
+    },
+    originOf: (source) =>
+      file.use(({ origin }) => {
+        const found = origin.get(source)
+        if (!found) return undefined
+        const { stamp, project } = found
+        return { stamp: String(stamp), projectPath: typeof project === 'string' ? project : undefined }
+      }),
+    learnOrigin: (source, { stamp, projectPath }) =>
+      file.use(({ learnOrigin }) => void learnOrigin.run(source, stamp, projectPath ?? null)),
+    close: file.close,
+  }
+}

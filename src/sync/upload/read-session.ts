@@ -1,0 +1,72 @@
+import type { Session } from '../agents/agent.ts'
+import { type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
+import type { SessionStates } from '../state/session-states.ts'
+import type { SessionRun } from './sync-session.ts'
+
+/** A session as it is to be sent, and once it was sent the text to go on reading from. */
+export type ReadResult = { readonly session: Session; readonly resume: () => string | undefined }
+
+/** So many are told of in the text that a person reads. */
+const NAMED = 3
+
+const redactionNotice = (redactions: readonly Redaction[]): string => {
+  const named = redactions
+    .slice(0, NAMED)
+    .map(
+      ({ rule, externalId, where, hash }) =>
+        `${rule} in ${externalId ? `message ${externalId}, ` : ''}${where} (${hash.slice(0, 12)})`,
+    )
+  const more = redactions.length - named.length
+  return `secrets taken out: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+type Reading = ReadResult & { readonly malformed: readonly number[]; readonly redactions: readonly Redaction[] }
+
+const read = async (
+  redaction: RedactionOptions | undefined,
+  { session: stored }: SessionRun,
+  text: string | undefined,
+): Promise<Reading> => {
+  const malformed: number[] = []
+  const session = await stored.read({ onMalformed: (line) => void malformed.push(line), resume: text })
+  const resume = () => session.resume?.()
+  if (!redaction) return { session, resume, malformed, redactions: [] }
+  const { session: redacted, redactions, readsEnvFiles } = await redactSession(session, redaction)
+  // A secret is replaced wherever it occurs in a session, so one that has some is always read whole.
+  const isClean = redactions.length === 0 && !readsEnvFiles
+  return { session: redacted, resume: () => (isClean ? resume() : undefined), malformed, redactions }
+}
+
+/** The rules for secrets that all before the place was read by, and the agent's text for that place. */
+const newResume = (redaction: RedactionOptions | undefined) => {
+  const beginning = `${redaction?.version ?? ''}\n`
+  return {
+    wrap: (text: string | undefined) => (text === undefined ? undefined : beginning + text),
+    unwrap: (text: string | undefined) => (text?.startsWith(beginning) ? text.slice(beginning.length) : undefined),
+  }
+}
+
+/**
+ * Reads a session, takes the secrets out, where that is asked for, and reports what is left and taken out. With `states` only
+ * what was added since it was sent last, where that can be told apart.
+ */
+export const readSession = async (
+  redaction: RedactionOptions | undefined,
+  run: SessionRun,
+  states: SessionStates | undefined,
+): Promise<ReadResult> => {
+  const { counts, report } = run
+  const { source: file } = run.session
+  const { wrap, unwrap } = newResume(redaction)
+  const part = await read(redaction, run, unwrap(states?.resume(file)))
+  const isWhole = part.session.isResumed !== true || part.redactions.length === 0
+  const { session, resume, malformed, redactions } = isWhole ? part : await read(redaction, run, undefined)
+  counts.skippedLines += malformed.length
+  for (const line of malformed)
+    report({ type: 'problem', kind: 'line_skipped', file, line, message: 'not one JSON object: line skipped' })
+  counts.redacted += redactions.length
+  for (const redaction of redactions) report({ type: 'redaction', file, ...redaction })
+  if (redactions.length > 0)
+    report({ type: 'notice', file, externalId: session.externalId, message: redactionNotice(redactions) })
+  return { session, resume: () => wrap(resume()) }
+}

@@ -8,6 +8,7 @@ import { destroyConnection, newLeaderClient } from '../postgres/connect.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { growBy, walkOver } from './growth.ts'
 import { type Growth, readCandidates, storeGrowth } from './leaves.ts'
+import { lossText, readLosses } from './losses.ts'
 import type { Signer } from './note.ts'
 import { resume } from './resume.ts'
 import { openCheckpointWriter } from './signed-checkpoints.ts'
@@ -79,11 +80,25 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
     return walkOver(tree, events, { walk, candidates: await readCandidates(client, ids, walk), step })
   }
 
+  /** What is lost is told before it is marked so: what the tables say later can be compared with that. */
+  const storeWithLosses = async (client: Client, growth: Growth): Promise<boolean> => {
+    await client.query('begin')
+    const isStored = await storeGrowth(client, growth)
+    for (const { epoch, count, ...loss } of isStored ? await readLosses(client) : [])
+      logger.error(
+        { epoch, events: count, accept: lossText({ epoch, count, ...loss }) },
+        'the log has lost events: `tracebook audit verify` names them until it is given `accept` with --accept-lost',
+      )
+    await client.query('commit')
+    return isStored
+  }
+
   const cover = async (work: Work, batch: Batch) => {
     const { client, tree, epoch } = work
     if ((await log.identity()).epoch !== epoch) throw new LogChanged()
     const growth = await growthOf(work, batch)
-    if (!(await storeGrowth(client, growth))) throw new Error('another process has moved the checkpoint of the leaves')
+    const store = growth.lost ? storeWithLosses : storeGrowth
+    if (!(await store(client, growth))) throw new Error('another process has moved the checkpoint of the leaves')
     work.at = batch.through
     work.walk = growth.walk
     leaves = tree.size()

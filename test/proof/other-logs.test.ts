@@ -8,6 +8,7 @@ import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { copyTree } from '../../src/proof/copy-tree.ts'
+import { lossText, parseLoss } from '../../src/proof/losses.ts'
 import { startProof } from '../../src/proof/process.ts'
 import { TreeDiffers } from '../../src/proof/tree-differs.ts'
 import { logEvents } from '../../src/proof/verify/log-events.ts'
@@ -122,6 +123,37 @@ test('of a log that has lost its end the leaves stay, and new events come behind
     Array.from({ length: 20 }, (_, i) => [stream, BigInt(i + 10)]),
   )
   assert.is(end, 29n)
+
+  const told = said.map((line) => /"accept":"([^"]+)"/.exec(line)?.[1]).filter((text) => text !== undefined)
+  const acceptedLosses = told.map((text) => parseLoss(text)!)
+  assert.equal([...new Set(told)].length, 1)
+  const unaccepted = async () => (await check(database, log, { acceptedLosses })).filter((one) => !one.isAccepted)
+  assert.equal(await unaccepted(), [])
+  // The same epoch is no excuse for other events: before the lost ones, behind them, or in the place of one of them.
+  for (const set of [
+    'lost = $1 where index = 4',
+    'lost = $1 where index = 32',
+    'lost = null where index = 15',
+    'lost = case index when 15 then null else $1::uuid end where index in (9, 15)',
+  ]) {
+    await onServer(database.url, 'create table public.kept as table tracebook.leaves')
+    await onServer(database.url, `update tracebook.leaves set ${set}`, set.includes('$1') ? [epoch] : [])
+    assert.ok(
+      (await unaccepted()).some((finding) => finding.kind === 'lost' && finding.epoch === epoch),
+      set,
+    )
+    await onServer(
+      database.url,
+      'truncate tracebook.leaves; insert into tracebook.leaves table public.kept; drop table public.kept',
+    )
+  }
+})
+
+test('a loss is written and read as one word', () => {
+  const loss = { epoch: newId(), from: 3, to: 9, count: 7, digest: 'ab'.repeat(32) }
+  assert.equal(parseLoss(lossText(loss)), loss)
+  for (const text of [loss.epoch, `${lossText(loss)} `, lossText(loss).replace(/.$/, 'g'), ''])
+    assert.is(parseLoss(text), undefined)
 })
 
 test('a copy in another log is matched with the leaves of the first, erased ones included', async (scene) => {

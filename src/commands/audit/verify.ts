@@ -3,6 +3,7 @@ import { escapeControls } from '../../cli/escape.ts'
 import { UsageError, exitCodes, exitOnUsage, runCommand } from '../../cli/exit.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { openLog } from '../../log/open-log.ts'
+import { type Loss, lossText, parseLoss } from '../../proof/losses.ts'
 import { parseVerifier } from '../../proof/note.ts'
 import { TreeDiffers } from '../../proof/tree-differs.ts'
 import { type Finding, describeFinding, findingJson } from '../../proof/verify/findings.ts'
@@ -28,8 +29,9 @@ put into another order. Reads the database of the service, and changes nothing t
 The newest checkpoint is kept in the configuration folder, for the next time. Keep a copy elsewhere: who can change
 the database may be able to change this folder, too.
 
-Events that were lost with the end of the log, after a failover or with a backup, are named with the epoch in which
-they were missed; --accept-lost says that you know of it.
+Events that were lost with the end of the log, after a failover or with a backup, are named. When the service
+misses them it says what was lost, in a line of its log; --accept-lost with the word \`accept\` of that line says
+that you know of it: exactly these events may be missing then.
 
 With --json, stdout holds one JSON document a line: {"type":"finding","kind",…} for each finding, then
 {"type":"verified"|"refused",…}.
@@ -83,14 +85,24 @@ const placeOf = ({ DATABASE_URL, DATA_DIR }: Config): string => {
 }
 
 /** Counts what was found; what is lost and accepted is printed, but does not count. */
-const newPrinter = ({ json = false, acceptLost }: Options) => {
+const newPrinter = ({ json = false }: Options) => {
   let found = 0
-  const accepted = new Set(acceptLost)
   const report = (finding: Finding) => {
-    if (!(finding.kind === 'lost' && accepted.has(finding.epoch!))) found += 1
+    if (!finding.isAccepted) found += 1
     console.log(escapeControls(json ? findingJson(finding) : describeFinding(finding)))
   }
   return { report, found: () => found }
+}
+
+const printLosses = (losses: readonly Loss[], { json = false }: Options) => {
+  for (const loss of losses) {
+    const { epoch, count } = loss
+    const accept = lossText(loss)
+    if (json) console.log(JSON.stringify({ type: 'loss', epoch, events: count, accept }))
+    else
+      console.log(`${count} events are said to be lost. If the service has said so when it missed them, in the same words:
+  --accept-lost ${accept}`)
+  }
 }
 
 const conclude = async (place: string, { events, leaves, checkpoint }: Verified, found: number, json = false) => {
@@ -121,21 +133,31 @@ const refuseDamaged = (error: unknown, { json = false }: Options): number => {
 }
 
 const verifyHere = async (options: Options): Promise<number> => {
+  const acceptedLosses = lossesOf(options)
   const config = readConfig(process.env)
   const place = placeOf(config)
   const kept = await readKept(place)
   const { report, found } = newPrinter(options)
   const verified = await withDatabase(config, async (url) => {
     const events = await openEvents(url, config)
-    return verifyLog({ url, events, kept, key: options.key, report, progress: newProgress() }).finally(() =>
-      events.close(),
+    return verifyLog({ url, events, kept, key: options.key, acceptedLosses, report, progress: newProgress() }).finally(
+      () => events.close(),
     )
   })
+  printLosses(verified.losses, options)
   const { checkpoint } = verified
   if (kept && checkpoint && kept.key !== checkpoint.key)
     console.error(`the key has been replaced since: ${kept.key} by ${checkpoint.key}`)
   return conclude(place, verified, found(), options.json)
 }
+
+/** @throws UsageError */
+const lossesOf = ({ acceptLost }: Options): Loss[] =>
+  acceptLost.map((text) => {
+    const loss = parseLoss(text)
+    if (loss) return loss
+    throw new UsageError(`--accept-lost: "${text}" is no loss: EPOCH:FROM-TO:COUNT:DIGEST, as the service has said it`)
+  })
 
 const assertKey = (key: string) => {
   try {
@@ -164,7 +186,7 @@ export const verifyCommand = (): Command =>
     .option('--server [url]', 'check a service by its API (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
     .option('--offline <bundle>', 'check a bundle of `tracebook audit proof`, without any service')
     .option('--key <key>', 'the public key of the log, as you know it: <name>+<hash>+<base64>')
-    .option('--accept-lost <epoch>', 'events lost in this epoch are known to be; may be repeated', collect, [])
+    .option('--accept-lost <loss>', 'what the service said that the log has lost; may be repeated', collect, [])
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)

@@ -1,4 +1,4 @@
-/** What a check has found wrong. All but `lost` mean that something was tampered with. */
+/** What a check has found wrong. All but `lost` and accepted mean that something was tampered with. */
 export type FindingKind =
   /** The event is not what its leaf says. */
   | 'changed'
@@ -27,15 +27,17 @@ export type Finding = {
   readonly leaf?: number
   /** Of a lost event. */
   readonly epoch?: string
+  /** Of a lost event: it is among those that the operator has said to know of, so it counts for nothing. */
+  readonly isAccepted?: true
   readonly detail: string
 }
 
 export type Report = (finding: Finding) => void
 
 /** A finding as a line for people. */
-export const describeFinding = ({ kind, stream, revision, id, detail }: Finding): string => {
+export const describeFinding = ({ kind, stream, revision, id, isAccepted, detail }: Finding): string => {
   const event = stream === undefined ? '' : ` ${stream}${revision === undefined ? '' : ` revision ${revision}`}`
-  return `${kind}:${event}${id === undefined ? '' : ` (${id})`}${event || id ? ':' : ''} ${detail}`
+  return `${kind}:${event}${id === undefined ? '' : ` (${id})`}${event || id ? ':' : ''} ${detail}${isAccepted ? ', which was accepted' : ''}`
 }
 
 /** The same as one line of JSON. */

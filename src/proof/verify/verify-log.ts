@@ -1,10 +1,12 @@
 import { closeConnection } from '../../postgres/connect.ts'
+import type { Loss } from '../losses.ts'
 import type { TreeHead } from '../tree.ts'
 import { newComparison } from './comparison.ts'
 import type { Report } from './findings.ts'
 import type { EventSource } from './hashed-event.ts'
 import { findLeaves, readLeaves } from './leaf-rows.ts'
 import { newLeafWindow } from './leaf-window.ts'
+import { newLossCheck } from './loss-check.ts'
 import { nameMissing } from './missing-events.ts'
 import { openReadOnly } from './postgres-events.ts'
 import { type Claims, type ExpectedRoot, checkSigned, checkSubtrees, newTreeCheck, readClaims } from './tree-check.ts'
@@ -17,6 +19,8 @@ export type VerifyOptions = {
   readonly kept?: (TreeHead & { readonly key: string }) | undefined
   /** The key that must have signed the newest checkpoint. */
   readonly key?: string | undefined
+  /** What the service has said that the log has lost. */
+  readonly acceptedLosses?: readonly Loss[]
   readonly report: Report
   /** Called with the number of events that were compared, again and again. */
   readonly progress?: (done: number, of: number) => void
@@ -27,6 +31,8 @@ export type Verified = {
   readonly leaves: number
   /** The last checkpoint that is stored; undefined without any. */
   readonly checkpoint: Claims['signed'][number] | undefined
+  /** What the log has lost in epochs of which nothing is accepted. */
+  readonly losses: readonly Loss[]
 }
 
 const keptRoot = (kept: TreeHead | undefined, report: Report): ExpectedRoot[] => {
@@ -71,7 +77,7 @@ const checkHead = async ({ covered }: Claims, events: EventSource, report: Repor
  * @throws CannotVerify
  */
 export const verifyLog = async (options: VerifyOptions): Promise<Verified> => {
-  const { url, events, kept, report, progress } = options
+  const { url, events, kept, acceptedLosses = [], report, progress } = options
   const [client, lookUps] = [await openReadOnly(url), await openReadOnly(url)]
   try {
     const claims = await readClaims(lookUps, await events.logId())
@@ -79,7 +85,11 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verified> => {
     checkKept(claims, options)
     await checkHead(claims, events, report)
     const tree = newTreeCheck([...checkSigned(signed, report), ...keptRoot(kept, report)], report)
-    const leaves = newLeafWindow(readLeaves(client, await countLeaves(lookUps, size)), tree.add)
+    const losses = newLossCheck(acceptedLosses, report)
+    const leaves = newLeafWindow(readLeaves(client, await countLeaves(lookUps, size)), (leaf) => {
+      tree.add(leaf)
+      losses.add(leaf)
+    })
     const { compare, finish } = newComparison({
       leaves,
       covered,
@@ -98,7 +108,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verified> => {
     const streams = await finish()
     await checkSubtrees(lookUps, { built: tree.finish(claims), size, report })
     await nameMissing(lookUps, events, { streams, size, covered, report })
-    return { events: count, leaves: size, checkpoint: signed.at(-1) }
+    return { events: count, leaves: size, checkpoint: signed.at(-1), losses: losses.finish() }
   } finally {
     await Promise.all([closeConnection(client), closeConnection(lookUps)])
   }

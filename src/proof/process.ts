@@ -11,7 +11,7 @@ import { type Growth, readCandidates, storeGrowth } from './leaves.ts'
 import { lossText, readLosses } from './losses.ts'
 import type { Signer } from './note.ts'
 import { resume } from './resume.ts'
-import { openCheckpointWriter } from './signed-checkpoints.ts'
+import { type SignedCheckpoint, openCheckpointWriter } from './signed-checkpoints.ts'
 import { type Walk, PROCESS, readGrowingTree, writeRefusal } from './stored-tree.ts'
 import { TreeDiffers } from './tree-differs.ts'
 import type { GrowingTree, TreeHead } from './tree.ts'
@@ -67,6 +67,7 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
   let current: LeaderSession | undefined
   let leaves = 0
   let published: TreeHead | undefined
+  let known: readonly SignedCheckpoint[] | undefined
   let refusal: string | undefined
   let lastReason = ''
 
@@ -118,13 +119,14 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
   const follow = async (client: Client, signal: AbortSignal) => {
     const work = await begin(client)
     const { tree } = work
-    const checkpoints = await openCheckpointWriter({ client, tree, signer, published, now })
+    const checkpoints = await openCheckpointWriter({ client, tree, signer, published, known, now })
     await writeRefusal(client, undefined)
     refusal = undefined
     let signedAt = Number.NEGATIVE_INFINITY
     const sign = async () => {
       if (performance.now() - signedAt < SIGN_MS) return
-      published = (await checkpoints.write()) ?? published
+      known = await checkpoints.write()
+      published = signer ? known.at(-1) : published
       signedAt = performance.now()
     }
     await sign()
@@ -165,9 +167,13 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
     return pause(REFUSED_RETRY_MS, stop.signal)
   }
 
+  /** Another process may lead meanwhile. */
+  const forgetKnown = () => void (known = undefined)
+
   const handleFailure = (error: Error): Promise<void> | void => {
     if (stop.signal.aborted) return
     if (error instanceof TreeDiffers) return refuse(error.message)
+    forgetKnown()
     if (error instanceof LogUnavailable) return // logged by the watch on the log
     if (isOutage(error)) return outage.failed(PROCESS, error)
     if (error.message !== lastReason) logger.info({ reason: error.message }, 'the audit tree is taken up again')
@@ -176,7 +182,7 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
 
   const runUntilStopped = async () => {
     while (!stop.signal.aborted) {
-      await runOnce().catch(handleFailure)
+      await runOnce().then(forgetKnown, handleFailure)
       await pause(RETRY_MS, stop.signal)
     }
   }

@@ -39,21 +39,36 @@ export const toSigned = ({ from_size, size, ...row }: Row): SignedCheckpoint => 
 export const signedStatement = `select ${columns} from tracebook.audit_keys order by number desc`
 export type SignedRow = Row
 
-const newest = async (client: Client): Promise<SignedCheckpoint | undefined> =>
-  (await client.query<Row>(`${signedStatement} limit 1`)).rows.map(toSigned)[0]
+/** All keys that have signed, the oldest first, each with its last checkpoint. */
+const readHistory = async (client: Client): Promise<SignedCheckpoint[]> =>
+  (await client.query<Row>({ name: 'audit-history', text: signedStatement })).rows.map(toSigned).reverse()
+
+const isSame = (a: SignedCheckpoint, b: SignedCheckpoint | undefined): boolean =>
+  b !== undefined &&
+  a.number === b.number &&
+  a.key === b.key &&
+  a.from === b.from &&
+  a.size === b.size &&
+  a.note === b.note &&
+  a.retired === b.retired &&
+  a.root.equals(b.root)
 
 const updateStatement = `
   update tracebook.audit_keys set size = $2, root = $3, note = $4, signed_at = $5
-  where number = $1 and size <= $2`
+  where number = $1 and key = $6 and size <= $2 and not exists (select from tracebook.audit_keys where number > $1)
+  returning 1`
 
 const insertStatement = `
   insert into tracebook.audit_keys (number, key, from_size, size, root, note, signed_at)
-  values ($1, $6, $2, $2, $3, $4, $5)`
+  values ($1, $6, $2, $2, $3, $4, $5) returning 1`
 
 /** Signs the tree as it grows. */
 export type CheckpointWriter = {
-  /** Signs and stores a checkpoint of the tree, if it has grown since the last one. Gives the last one. */
-  write(): Promise<TreeHead | undefined>
+  /**
+   * Signs and stores a checkpoint of the tree, if it has grown since the last one. Gives all keys with their last checkpoints.
+   * @throws TreeDiffers when something else has been written to them
+   */
+  write(): Promise<readonly SignedCheckpoint[]>
 }
 
 export type WriterOptions = {
@@ -63,6 +78,8 @@ export type WriterOptions = {
   readonly signer: Signer | undefined
   /** The last checkpoint that this process has signed, whatever has become of the database since. */
   readonly published: TreeHead | undefined
+  /** All keys with their last checkpoints, as this process has left them, where no other process has led since. */
+  readonly known: readonly SignedCheckpoint[] | undefined
   /** The clock, in milliseconds. */
   readonly now: () => number
 }
@@ -74,27 +91,52 @@ const assertContinues = async ({ client, tree, published }: WriterOptions, store
       throw new TreeDiffers(`the leaves do not lead to the checkpoint of size ${head.size} that was signed`)
 }
 
-/** @throws TreeDiffers when the stored tree does not continue what was signed */
+/** @throws TreeDiffers when a checkpoint was inserted, changed or removed since this process has looked */
+const assertUnchanged = async (client: Client, known: readonly SignedCheckpoint[]): Promise<void> => {
+  const stored = await readHistory(client)
+  const other = stored.find((one, i) => !isSame(one, known[i])) ?? known[stored.length]
+  if (other)
+    throw new TreeDiffers(
+      `tracebook.audit_keys is not what the service has written: number ${other.number}, of ${other.key}`,
+    )
+}
+
+const retire = async (client: Client, history: readonly SignedCheckpoint[]): Promise<SignedCheckpoint[]> => {
+  const last = history.at(-1)
+  if (!last) return []
+  await client.query('update tracebook.audit_keys set retired = true where number = $1', [last.number])
+  return [...history.slice(0, -1), { ...last, retired: true }]
+}
+
+/** @throws TreeDiffers when the stored tree does not continue what was signed, or something else was written to what is known */
 export const openCheckpointWriter = async (options: WriterOptions): Promise<CheckpointWriter> => {
-  const { client, tree, signer, now } = options
-  let last = await newest(client)
-  await assertContinues(options, last)
-  if (!signer) {
-    if (last) await client.query('update tracebook.audit_keys set retired = true where number = $1', [last.number])
-    return { write: async () => undefined }
-  }
-  const key = signer.verifier.text
-  const write = async () => {
-    const isSameKey = last !== undefined && last.key === key && !last.retired
-    const size = tree.size()
-    if (isSameKey && last!.size === size) return last
-    const root = tree.root()
+  const { client, tree, signer, known, now } = options
+  if (known) await assertUnchanged(client, known)
+  let history: readonly SignedCheckpoint[] = known ?? (await readHistory(client))
+  await assertContinues(options, history.at(-1))
+  if (!signer) history = await retire(client, history)
+
+  /** Signs the tree under the key's row, or a row of its own where another key has signed last. */
+  const sign = async (signer: Signer): Promise<SignedCheckpoint[]> => {
+    const last = history.at(-1)
+    const key = signer.verifier.text
+    const mine = last?.key === key && !last.retired ? last : undefined
+    const [size, root] = [tree.size(), tree.root()]
+    if (mine?.size === size) return [...history]
     const note = signCheckpoint({ size, root }, signer)
-    const number = isSameKey ? last!.number : (last?.number ?? 0) + 1
-    const values = [number, size, root, note, now()]
-    await client.query(isSameKey ? updateStatement : insertStatement, isSameKey ? values : [...values, key])
-    last = { number, key, from: isSameKey ? last!.from : size, size, root, note, retired: false }
-    return last
+    const number = mine?.number ?? (last?.number ?? 0) + 1
+    const text = mine ? updateStatement : insertStatement
+    const { rowCount } = await client.query(text, [number, size, root, note, now(), key])
+    if (rowCount !== 1)
+      throw new TreeDiffers(`another checkpoint than that of the service lies in tracebook.audit_keys`)
+    const before = mine ? history.slice(0, -1) : history
+    return [...before, { number, key, from: mine?.from ?? size, size, root, note, retired: false }]
+  }
+
+  const write = async () => {
+    await assertUnchanged(client, history)
+    if (signer) history = await sign(signer)
+    return history
   }
   return { write }
 }

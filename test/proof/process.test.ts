@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { newId } from '../../src/ids.ts'
 import type { EventLog } from '../../src/log/log.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
-import { openCheckpoint } from '../../src/proof/checkpoint.ts'
+import { openCheckpoint, signCheckpoint } from '../../src/proof/checkpoint.ts'
 import { generateSigner, parseVerifier } from '../../src/proof/note.ts'
 import { startProof } from '../../src/proof/process.ts'
 import { anAppend, numbered } from '../log/support/events.ts'
@@ -200,6 +200,41 @@ test('without a key nothing is signed or served, which the start says, and leave
     async () => (await onServer(database.url, 'select from tracebook.audit_keys where retired')).rows.length === 1,
   )
 })
+
+const others = {
+  'a checkpoint of another key is inserted': async (database: Database) => {
+    const other = generateSigner(signer.name)
+    const { rows } = await onServer(database.url, 'select size, root from tracebook.audit_keys')
+    const head = { size: Number(rows[0]!.size), root: rows[0]!.root as Buffer }
+    await onServer(
+      database.url,
+      `insert into tracebook.audit_keys (number, key, from_size, size, root, note, signed_at) values (2, $1, $2, $2, $3, $4, 0)`,
+      [other.verifier.text, head.size, head.root, signCheckpoint(head, other)],
+    )
+  },
+  'a checkpoint of an older key is inserted': (database: Database) =>
+    onServer(
+      database.url,
+      `insert into tracebook.audit_keys select 0, key, from_size, size, root, note, signed_at from tracebook.audit_keys`,
+    ),
+  'the checkpoint is removed': (database: Database) => onServer(database.url, 'delete from tracebook.audit_keys'),
+  'the checkpoint is said to be larger': (database: Database) =>
+    onServer(database.url, 'update tracebook.audit_keys set size = size + 1000'),
+}
+
+for (const [name, change] of Object.entries(others))
+  test(`nothing is served or signed any more once ${name} while the service runs`, async ({ database, ends }) => {
+    const app = await openAudited(database)
+    ends.push(app.close)
+    const token = await signIn(app)
+    await untilSigned(app, token, database)
+    await change(database)
+    const served = () => app.app.inject({ url: '/v1/audit/checkpoint', headers: { authorization: `Bearer ${token}` } })
+    await until(async () => (await served()).statusCode === 404)
+    assert.match((await app.app.inject('/metrics')).body, /^tracebook_audit_refused 1$/m)
+    await writeTrace(app, token, 't', 5)
+    assert.is((await app.call('GET', '/v1/audit/key', { token })).status, 404)
+  })
 
 const damages = {
   'a leaf is missing at the end':

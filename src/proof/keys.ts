@@ -57,14 +57,28 @@ const configuredFile = async (path: string, { AUDIT_ORIGIN: origin }: KeySetting
   throw new Error(`AUDIT_KEY_FILE: the key is named ${signer.name}, but AUDIT_ORIGIN is ${origin}`)
 }
 
+/** The configured key; undefined where none is. @throws Error that names the variable or file */
+const configuredSigner = async (settings: KeySettings): Promise<Signer | undefined> => {
+  const { AUDIT_KEY: key, AUDIT_KEY_FILE: file } = settings
+  if (key !== undefined) return parseSigner(key)
+  return file === undefined ? undefined : configuredFile(file, settings)
+}
+
 /**
  * The key that signs checkpoints: the configured one, which names the origin, else that of an embedded database, in
  * `dataDir`. Undefined without both.
  * @throws Error that names the variable or file
  */
 export const readSigner = async (settings: KeySettings, dataDir: string | undefined): Promise<Signer | undefined> => {
-  const { AUDIT_KEY: key, AUDIT_KEY_FILE: file } = settings
-  if (key !== undefined) return parseSigner(key)
-  if (file !== undefined) return configuredFile(file, settings)
-  return dataDir === undefined ? undefined : ownKey(dataDir, originOf(settings))
+  const configured = await configuredSigner(settings)
+  return configured ?? (dataDir === undefined ? undefined : ownKey(dataDir, originOf(settings)))
+}
+
+/** The same for who only reads: no key is made, and that of `dataDir` has the name with which it was made. */
+export const readPresentSigner = async (
+  settings: KeySettings,
+  dataDir: string | undefined,
+): Promise<Signer | undefined> => {
+  const configured = await configuredSigner(settings)
+  return configured ?? (dataDir === undefined ? undefined : readKeyFile(join(dataDir, KEY_FILE)))
 }

@@ -81,7 +81,8 @@ export const auditRoutes = (app: FastifyInstance, services: ProofServices): void
       keepNothing(reply)
       const { key } = await requireCheckpoint(services)
       const keys = (await signedCheckpoints(reads)).map(({ key, from, size }) => ({ key, from, to: size }))
-      return ok(keep(reply, 'no-cache'), { origin: parseVerifier(key).name, key, keys })
+      const { id: logId } = await services.log.identity()
+      return ok(keep(reply, 'no-cache'), { origin: parseVerifier(key).name, logId, key, keys })
     },
   )
 

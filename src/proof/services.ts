@@ -8,7 +8,7 @@ import type { ProofSettings } from './settings.ts'
 /** What the routes of the audit need. */
 export type ProofServices = {
   readonly reads: Reads<ReadTables>
-  readonly log: Pick<EventLog, 'read'>
+  readonly log: Pick<EventLog, 'read' | 'identity'>
   readonly codec: Codec
   readonly logger: Pick<Logger, 'error'>
   readonly config: Pick<ProofSettings, 'AUDIT_PUBLIC'>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, text } from '../http/fields.ts'
+import { count, id, text } from '../http/fields.ts'
 
 const verifierKey = (description: string) =>
   text(description, 'tracebook.invalid/log+9b2f8a11+AZ0fN3v3x0cR0c0m3S1y9Qm7c1bq4rM7l2iJm7z0q8Wc')
@@ -8,6 +8,7 @@ const hashes = (description: string) => z.array(z.string()).meta({ description }
 
 export const AuditKey = z.object({
   origin: text('The name of the log, as its checkpoints say', 'tracebook.invalid/log'),
+  logId: id('the log, which stays the same under another name or key'),
   key: verifierKey('The key that signs now, in the form `<name>+<hash>+<base64>`'),
   keys: z
     .array(

@@ -2,6 +2,7 @@ import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { signCheckpoint } from '../../src/proof/checkpoint.ts'
 import { generateSigner, parseSigner } from '../../src/proof/note.ts'
 import { onServer } from '../support/database.ts'
 import { readRunningService } from '../../src/embedded/lock.ts'
@@ -61,16 +62,28 @@ test('an auditor gets a bundle, checks it offline, checks the service, and the l
     assert.is((await offline(file, '--key', 'nonsense')).how, 2)
     assert.is((await offline(join(folder, 'none.json'))).how, 1)
 
-    for (const said of ['Nothing was kept', 'It continues the checkpoint']) {
-      const remote = await user.run('audit', 'verify', '--server', service.url, '--key', key)
+    const { how, out } = await user.run('audit', 'verify', '--server', service.url, '--require-kept')
+    assert.is(how, 4)
+    assert.match(out, 'Nothing was kept')
+    const other = generateSigner('tracebook.invalid/log').verifier.text
+    assert.is((await user.run('audit', 'verify', '--server', service.url, '--key', other)).how, 3)
+    for (const [said, url] of [
+      ['Nothing was kept', service.url],
+      ['It continues the checkpoint', service.url],
+      ['It continues the checkpoint', `${service.url}/`],
+    ] as const) {
+      const remote = await user.run('audit', 'verify', '--server', url, '--key', key)
       assert.is(remote.how, 0, remote.err)
       assert.match(remote.out, said)
     }
 
     const here = { DATA_DIR: dataDir, TRACEBOOK_CONFIG_DIR: user.config }
-    const running = await run(['audit', 'verify'], here)
+    const first = await run(['audit', 'verify'], { ...here, TRACEBOOK_CONFIG_DIR: join(folder, 'other') })
+    assert.is(first.how, 0)
+    assert.match(first.out, 'Nothing was kept')
+    const running = await run(['audit', 'verify', '--require-kept'], here)
     assert.equal([running.how, running.err], [0, ''])
-    assert.match(running.out, /^Verified: \d+ events, \d+ leaves/)
+    assert.match(running.out, /^Verified: \d+ events, \d+ leaves. It continues/)
     const { databaseUrl } = (await readRunningService(dataDir))!
     const { rows } = await onServer(
       databaseUrl,
@@ -133,6 +146,56 @@ test('a log that does not continue what was kept of it is refused', () =>
       assert.match(ended.out, 'REFUSED')
     }
     await forked.end('SIGTERM')
+  }))
+
+test('a replaced key is a finding until it is accepted, and one that was slipped in stays one', () =>
+  inTemporary(async (folder) => {
+    const dataDir = join(folder, 'data')
+    const signed = async () => {
+      const service = await startService(dataDir)
+      const { databaseUrl } = (await readRunningService(dataDir))!
+      const isSigned = 'select from tracebook.audit_keys k, tracebook.tree t where k.size = t.size'
+      await until(async () => (await onServer(databaseUrl, isSigned)).rows.length > 0)
+      return { service, databaseUrl }
+    }
+    const keyFile = join(dataDir, 'audit.key')
+    const keyIn = async () => parseSigner((await readFile(keyFile, 'utf8')).trim())
+    const verify = (config: string, ...more: string[]) =>
+      run(['audit', 'verify', ...more], { DATA_DIR: dataDir, TRACEBOOK_CONFIG_DIR: join(folder, config) })
+
+    const { service } = await signed()
+    assert.is((await verify('kept')).how, 0)
+    await service.end('SIGTERM')
+    const old = await keyIn()
+    const next = generateSigner(old.name)
+    await writeFile(keyFile, `${next.text}\n`)
+    const { service: again, databaseUrl } = await signed()
+    await until(async () => (await onServer(databaseUrl, 'select from tracebook.audit_keys')).rows.length === 2)
+
+    assert.is((await verify('kept')).how, 0, 'the old key was kept, the new one is configured')
+    const unknown = await verify('first')
+    assert.is(unknown.how, 3)
+    assert.match(unknown.out, old.verifier.text)
+    assert.is((await verify('first', '--accept-key', old.verifier.text)).how, 0)
+    assert.is((await verify('first')).how, 0, 'accepted once')
+    assert.is((await verify('kept', '--key', old.verifier.text)).how, 3)
+    assert.is((await verify('kept', '--key', old.verifier.text, '--accept-key', next.verifier.text)).how, 0)
+    assert.is((await verify('kept', '--accept-key', 'nonsense')).how, 2)
+
+    const other = generateSigner(old.name)
+    const { rows } = await onServer(databaseUrl, 'select size, root from tracebook.audit_keys where number = 2')
+    const head = { size: Number(rows[0]!.size), root: rows[0]!.root as Buffer }
+    await onServer(
+      databaseUrl,
+      `insert into tracebook.audit_keys (number, key, from_size, size, root, note, signed_at) values (3, $1, $2, $2, $3, $4, 0)`,
+      [other.verifier.text, head.size, head.root, signCheckpoint(head, other)],
+    )
+    for (const config of ['kept', 'first', 'none']) {
+      const { how, out } = await verify(config, '--accept-key', old.verifier.text)
+      assert.is(how, 3)
+      assert.match(out, other.verifier.text)
+    }
+    await again.end('SIGTERM')
   }))
 
 test('a key is made for a log', async () => {

@@ -5,10 +5,17 @@ import { BadNote, fromBase64, parseVerifier } from '../../proof/note.ts'
 import { isConsistent } from '../../proof/tree.ts'
 import { serverAddress } from '../../sync/config.ts'
 import { type AuditClient, openAuditClient } from './audit-client.ts'
-import { EXIT_DIFFERS } from './exit-codes.ts'
-import { type KeptCheckpoint, readKept, writeKept } from './kept-checkpoint.ts'
+import { EXIT_DIFFERS, EXIT_NOTHING_KEPT } from './exit-codes.ts'
+import { type KeptCheckpoint, nothingKept, readKept, writeKept } from './kept-checkpoint.ts'
+import { KEY_UNKNOWN, trustedKeys } from './trusted-keys.ts'
 
-const Key = z.object({ origin: z.string(), key: z.string() })
+const Keys = z.object({
+  origin: z.string(),
+  logId: z.string(),
+  key: z.string(),
+  keys: z.array(z.object({ key: z.string() })),
+})
+type Keys = z.infer<typeof Keys>
 const Consistency = z.object({ proof: z.array(z.string()) })
 
 /** Why a newer checkpoint does not continue the one that was kept; undefined when it does. */
@@ -22,35 +29,59 @@ const forkOf = async (client: AuditClient, kept: Checkpoint, head: Checkpoint): 
 
 export type ServerOptions = {
   readonly key?: string
+  readonly acceptKey: readonly string[]
+  readonly requireKept?: boolean
   readonly json?: boolean
-  readonly kept?: KeptCheckpoint | undefined
+}
+
+/** Why the keys of a log are not believed; undefined when they are, as far as something is known of them. */
+const keyProblem = (
+  { key, keys }: Keys,
+  kept: KeptCheckpoint | undefined,
+  options: ServerOptions,
+): string | undefined => {
+  const trusted = trustedKeys({ given: options.key, accepted: options.acceptKey, kept })
+  if (!trusted) return undefined
+  if (!trusted.isCurrent(key))
+    return `the log is signed by another key than the one that is known: ${key}; --accept-key takes it as its successor`
+  const unknown = keys.find((one) => !trusted.isFormer(one.key))
+  if (unknown) return `a key has signed that is not known: ${unknown.key}; --accept-key takes it as a former one`
+  if (kept && !keys.some((one) => one.key === kept.key))
+    return `the key that had signed before is not in the history: ${kept.key}`
+  return undefined
 }
 
 /** Checks by its API that the log of a server continues what was kept of it, and keeps its newest checkpoint. */
 export const verifyServer = async (url: string | undefined, options: ServerOptions): Promise<number> => {
   const server = serverAddress(url, process.env)
   const client = await openAuditClient(server)
-  const kept = options.kept ?? (await readKept(server))
-  const { key } = await client.data('/v1/audit/key', Key)
-  const note = await client.text('/v1/audit/checkpoint')
-  const refuse = (reason: string): number => {
+  const refuse = (reason: string, code = EXIT_DIFFERS): number => {
     console.log(options.json ? JSON.stringify({ type: 'refused', reason }) : `REFUSED: ${reason}`)
-    return EXIT_DIFFERS
+    return code
   }
+  const history = await client.data('/v1/audit/key', Keys)
+  const { logId, key } = history
+  const kept = await readKept(logId)
+  if (!kept && options.requireKept) return refuse(await nothingKept(logId, history.origin), EXIT_NOTHING_KEPT)
+  const problem = keyProblem(history, kept, options)
+  if (problem !== undefined) return refuse(problem)
+  const note = await client.text('/v1/audit/checkpoint')
   try {
-    const head = openCheckpoint(note, parseVerifier(options.key ?? key))
+    const head = openCheckpoint(note, parseVerifier(key))
     const fork = kept && (await forkOf(client, kept, head))
     if (fork !== undefined) return refuse(fork)
     if (kept && kept.key !== key) console.error(`the key has been replaced since: ${kept.key} by ${key}`)
-    await writeKept(server, { key: options.key ?? key, note })
+    const { origin, size } = head
     const said = kept
       ? `It continues the checkpoint of size ${kept.size} that was kept.`
-      : 'Nothing was kept of it before.'
-    const { origin, size } = head
+      : await nothingKept(logId, origin)
+    await writeKept({ log: logId, origin, key, keys: history.keys.map((one) => one.key), note })
+    const isKeyKnown = kept !== undefined || options.key !== undefined || options.acceptKey.length > 0
     console.log(
       options.json
         ? JSON.stringify({ type: 'verified', server, origin, size, key, ...(kept ? { from: kept.size } : {}) })
-        : `The log ${origin} has ${size} events. ${said}\nThis checkpoint is kept now; it is signed by ${options.key ?? key}`,
+        : `The log ${origin} has ${size} events. ${said}
+This checkpoint is kept now; it is signed by ${key}${isKeyKnown ? '' : `\n${KEY_UNKNOWN}`}`,
     )
     return exitCodes.ok
   } catch (error) {

@@ -11,14 +11,22 @@ import { nameMissing } from './missing-events.ts'
 import { openReadOnly } from './postgres-events.ts'
 import { type Claims, type ExpectedRoot, checkSigned, checkSubtrees, newTreeCheck, readClaims } from './tree-check.ts'
 
+/** Which keys are those of the log, as far as it is known from elsewhere. */
+export type TrustedKeys = {
+  /** Whether the newest checkpoint may be signed by this key. */
+  isCurrent(key: string): boolean
+  /** Whether it may have signed before. */
+  isFormer(key: string): boolean
+}
+
 export type VerifyOptions = {
   /** The database with the leaves. */
   readonly url: string
   readonly events: EventSource
   /** A checkpoint that was kept elsewhere, which the leaves must lead to. */
   readonly kept?: (TreeHead & { readonly key: string }) | undefined
-  /** The key that must have signed the newest checkpoint. */
-  readonly key?: string | undefined
+  /** Default: any key may have signed. */
+  readonly keys?: TrustedKeys | undefined
   /** What the service has said that the log has lost. */
   readonly acceptedLosses?: readonly Loss[]
   readonly report: Report
@@ -31,6 +39,8 @@ export type Verified = {
   readonly leaves: number
   /** The last checkpoint that is stored; undefined without any. */
   readonly checkpoint: Claims['signed'][number] | undefined
+  /** The keys that have signed, the oldest first. */
+  readonly keys: readonly string[]
   /** What the log has lost in epochs of which nothing is accepted. */
   readonly losses: readonly Loss[]
 }
@@ -44,13 +54,23 @@ const keptRoot = (kept: TreeHead | undefined, report: Report): ExpectedRoot[] =>
   return kept ? [{ ...kept, report: fail }] : []
 }
 
-const checkKept = ({ signed }: Claims, { kept, key, report }: Pick<VerifyOptions, 'kept' | 'key' | 'report'>) => {
+/** A key that nobody knows may be that of who has changed the log: its signatures say nothing. */
+const checkKeys = ({ signed }: Claims, { keys, report }: Pick<VerifyOptions, 'keys' | 'report'>) => {
+  if (!keys) return
+  const fail = (detail: string) => report({ kind: 'checkpoint', detail })
   const newest = signed.at(-1)
-  if (key !== undefined && newest?.key !== key)
-    report({
-      kind: 'checkpoint',
-      detail: `it is not signed by the key that was given, but by ${newest?.key ?? 'none'}`,
-    })
+  if (!newest) return fail('none is stored, though the key of the log is known')
+  if (!keys.isCurrent(newest.key))
+    fail(
+      `the newest one is signed by another key than that of the log: ${newest.key}; --accept-key takes it as its successor`,
+    )
+  for (const { key, size } of signed.slice(0, -1))
+    if (!keys.isFormer(key))
+      fail(`the key that had signed up to size ${size} is not known: ${key}; --accept-key takes it as a former one`)
+}
+
+const checkKept = ({ signed }: Claims, { kept, report }: Pick<VerifyOptions, 'kept' | 'report'>) => {
+  const newest = signed.at(-1)
   if (kept && !signed.some((one) => one.key === kept.key))
     report({ kind: 'checkpoint', detail: `the key that had signed before is not in the history: ${kept.key}` })
   if (!kept || (newest && newest.size >= kept.size)) return
@@ -82,6 +102,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verified> => {
   try {
     const claims = await readClaims(lookUps, await events.logId())
     const { size, covered, signed } = claims
+    checkKeys(claims, options)
     checkKept(claims, options)
     await checkHead(claims, events, report)
     const tree = newTreeCheck([...checkSigned(signed, report), ...keptRoot(kept, report)], report)
@@ -108,7 +129,13 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verified> => {
     const streams = await finish()
     await checkSubtrees(lookUps, { built: tree.finish(claims), size, report })
     await nameMissing(lookUps, events, { streams, size, covered, report })
-    return { events: count, leaves: size, checkpoint: signed.at(-1), losses: losses.finish() }
+    return {
+      events: count,
+      leaves: size,
+      checkpoint: signed.at(-1),
+      keys: signed.map(({ key }) => key),
+      losses: losses.finish(),
+    }
   } finally {
     await Promise.all([closeConnection(client), closeConnection(lookUps)])
   }

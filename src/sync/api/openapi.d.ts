@@ -8120,6 +8120,11 @@ export interface operations {
                              */
                             origin: string;
                             /**
+                             * @description The id of the log, which stays the same under another name or key
+                             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                             */
+                            logId: string;
+                            /**
                              * @description The key that signs now, in the form `<name>+<hash>+<base64>`
                              * @example tracebook.invalid/log+9b2f8a11+AZ0fN3v3x0cR0c0m3S1y9Qm7c1bq4rM7l2iJm7z0q8Wc
                              */

@@ -1,0 +1,140 @@
+import { escapeControls } from '../../cli/escape.ts'
+import { exitCodes } from '../../cli/exit.ts'
+import { type Config, readConfig } from '../../config.ts'
+import { openLog } from '../../log/open-log.ts'
+import { readPresentSigner } from '../../proof/keys.ts'
+import { type Loss, lossText } from '../../proof/losses.ts'
+import { parseVerifier } from '../../proof/note.ts'
+import { TreeDiffers } from '../../proof/tree-differs.ts'
+import { type Finding, describeFinding, findingJson } from '../../proof/verify/findings.ts'
+import type { EventSource } from '../../proof/verify/hashed-event.ts'
+import { logEvents } from '../../proof/verify/log-events.ts'
+import { openPostgresEvents } from '../../proof/verify/postgres-events.ts'
+import { type TrustedKeys, type Verified, verifyLog } from '../../proof/verify/verify-log.ts'
+import { EXIT_DIFFERS, EXIT_NOTHING_KEPT } from './exit-codes.ts'
+import { type KeptCheckpoint, nothingKept, readKept, writeKept } from './kept-checkpoint.ts'
+import { KEY_UNKNOWN, trustedKeys } from './trusted-keys.ts'
+import { withDatabase } from './with-database.ts'
+
+export type DatabaseOptions = {
+  readonly key?: string
+  readonly acceptKey: readonly string[]
+  readonly acceptedLosses: readonly Loss[]
+  readonly requireKept?: boolean
+  readonly json?: boolean
+}
+
+const PROGRESS_MS = 2_000
+
+/** Prints the progress on stderr every two seconds. */
+const newProgress = () => {
+  const started = performance.now()
+  let printedAt = started
+  return (done: number, of: number) => {
+    const now = performance.now()
+    if (now - printedAt < PROGRESS_MS) return
+    printedAt = now
+    const rate = Math.round(done / ((now - started) / 1_000))
+    console.error(`${done} events, ${Math.floor((100 * done) / Math.max(of, done))} %, ${rate} a second`)
+  }
+}
+
+const openEvents = async (url: string, { EVENTSTORE_URL }: Config): Promise<EventSource> =>
+  EVENTSTORE_URL
+    ? logEvents(await openLog({ databaseUrl: url, eventStoreUrl: EVENTSTORE_URL }))
+    : openPostgresEvents(url)
+
+/** Counts what was found; what is lost and accepted is printed, but does not count. */
+const newPrinter = ({ json = false }: DatabaseOptions) => {
+  let found = 0
+  const report = (finding: Finding) => {
+    if (!finding.isAccepted) found += 1
+    console.log(escapeControls(json ? findingJson(finding) : describeFinding(finding)))
+  }
+  return { report, found: () => found }
+}
+
+const printLosses = (losses: readonly Loss[], { json = false }: DatabaseOptions) => {
+  for (const loss of losses) {
+    const { epoch, count } = loss
+    const accept = lossText(loss)
+    if (json) console.log(JSON.stringify({ type: 'loss', epoch, events: count, accept }))
+    else
+      console.log(`${count} events are said to be lost. If the service has said so when it missed them, in the same words:
+  --accept-lost ${accept}`)
+  }
+}
+
+const printRefusal = (reason: string, { json = false }: DatabaseOptions, more: object = {}) =>
+  console.log(json ? JSON.stringify({ type: 'refused', ...more, reason }) : `REFUSED: ${reason}`)
+
+/** What is known of the log from elsewhere. */
+type Known = {
+  readonly logId: string
+  readonly kept: KeptCheckpoint | undefined
+  readonly keys: TrustedKeys | undefined
+}
+
+const readKnown = async (config: Config, logId: string, { key, acceptKey }: DatabaseOptions): Promise<Known> => {
+  const kept = await readKept(logId)
+  const signer = await readPresentSigner(config, config.DATABASE_URL ? undefined : config.DATA_DIR)
+  return { logId, kept, keys: trustedKeys({ given: key, accepted: acceptKey, signer, kept }) }
+}
+
+const refuseFound = (found: number, options: DatabaseOptions): number => {
+  const reason = found === 1 ? 'one thing is not as it should be' : `${found} things are not as they should be`
+  printRefusal(reason, options, { findings: found })
+  return EXIT_DIFFERS
+}
+
+/** Keeps the newest checkpoint for the next time, and says what was checked. */
+const conclude = async (verified: Verified, { logId, kept, keys: known }: Known, options: DatabaseOptions) => {
+  const { events, leaves, checkpoint, keys } = verified
+  const { size, key } = checkpoint ?? {}
+  const origin = key === undefined ? undefined : parseVerifier(key).name
+  const before = kept
+    ? `It continues the checkpoint of size ${kept.size} that was kept.`
+    : await nothingKept(logId, origin)
+  if (checkpoint) await writeKept({ log: logId, origin: origin!, key: key!, keys: [...keys], note: checkpoint.note })
+  if (options.json) console.log(JSON.stringify({ type: 'verified', events, leaves, size, key, from: kept?.size }))
+  else
+    console.log(`Verified: ${events} events, ${leaves} leaves. ${before}
+${checkpoint ? `The checkpoint of size ${size} is kept now; it is signed by ${key}` : 'No checkpoint was ever signed.'}`)
+  if (checkpoint && !known && !options.json) console.log(KEY_UNKNOWN)
+  return exitCodes.ok
+}
+
+/** What keeps the tree from being read at all is a finding, too. */
+const refuseDamaged = (error: unknown, options: DatabaseOptions): number => {
+  if (!(error instanceof TreeDiffers)) throw error
+  printRefusal(error.message, options, { findings: 1 })
+  return EXIT_DIFFERS
+}
+
+const check = async (url: string, events: EventSource, config: Config, options: DatabaseOptions): Promise<number> => {
+  const logId = await events.logId()
+  const known = await readKnown(config, logId, options)
+  const { kept, keys } = known
+  if (!kept && options.requireKept) {
+    printRefusal(await nothingKept(logId, undefined), options)
+    return EXIT_NOTHING_KEPT
+  }
+  const { report, found } = newPrinter(options)
+  const { acceptedLosses } = options
+  const verified = await verifyLog({ url, events, kept, keys, acceptedLosses, report, progress: newProgress() })
+  printLosses(verified.losses, options)
+  const { checkpoint } = verified
+  if (kept && checkpoint && kept.key !== checkpoint.key)
+    console.error(`the key has been replaced since: ${kept.key} by ${checkpoint.key}`)
+  return found() > 0 ? refuseFound(found(), options) : conclude(verified, known, options)
+}
+
+/** Checks the log of DATABASE_URL, or of DATA_DIR, event by event; gives the exit code. */
+export const verifyDatabase = async (options: DatabaseOptions): Promise<number> => {
+  const config = readConfig(process.env)
+  const work = async (url: string) => {
+    const events = await openEvents(url, config)
+    return check(url, events, config, options).finally(() => events.close())
+  }
+  return withDatabase(config, work).catch((error: unknown) => refuseDamaged(error, options))
+}

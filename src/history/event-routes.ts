@@ -77,7 +77,10 @@ export const eventRoutes = (app: FastifyInstance, services: HistoryServices): vo
       config: { auth: 'required' },
       schema: {
         summary: "Read one of the namespace's own events",
-        description: `For its admins. Errors: ${errors}\`not_found\` (404), also beyond the end.`,
+        description:
+          'For its admins. Exactly as it was recorded, unlike the entries of the timeline: the event of an invite holds its code ' +
+          'and its e-mail address, which admins see in the list of invites, too. Errors: ' +
+          `${errors}\`not_found\` (404), also beyond the end.`,
         tags,
         params: z.object({ slug: Key, revision: Revision }),
         response: answers(One, 403, 404),

@@ -67,7 +67,8 @@ export const eventProofRoutes = (app: FastifyInstance, services: ProofServices):
       schema: {
         summary: 'Proof that an event of a namespace is in the log',
         description:
-          'For its admins: of the namespace’s own events, such as who became a member. ' +
+          'For its admins: of the namespace’s own events, such as who became a member. The entry is exact: that of an invite ' +
+          'holds its code and its e-mail address, which admins see in the list of invites, too. ' +
           `${errors}; \`forbidden\` (403) for everybody else.`,
         tags,
         params: ofNamespace,

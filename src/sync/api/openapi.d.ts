@@ -621,7 +621,7 @@ export interface paths {
         };
         /**
          * Read one of the namespace's own events
-         * @description For its admins. Errors: `invalid_request` (400) for a revision that is none; `unauthorized` (401); `forbidden` (403) for others; `not_found` (404), also beyond the end.
+         * @description For its admins. Exactly as it was recorded, unlike the entries of the timeline: the event of an invite holds its code and its e-mail address, which admins see in the list of invites, too. Errors: `invalid_request` (400) for a revision that is none; `unauthorized` (401); `forbidden` (403) for others; `not_found` (404), also beyond the end.
          */
         get: operations["getNamespaceEvent"];
         put?: never;
@@ -881,7 +881,7 @@ export interface paths {
         };
         /**
          * Proof that an event of a namespace is in the log
-         * @description For its admins: of the namespace’s own events, such as who became a member. Errors: `not_found` (404) for what is not there or was erased, and with `Retry-After` for an event that no checkpoint covers yet; `forbidden` (403) for everybody else.
+         * @description For its admins: of the namespace’s own events, such as who became a member. The entry is exact: that of an invite holds its code and its e-mail address, which admins see in the list of invites, too. Errors: `not_found` (404) for what is not there or was erased, and with `Retry-After` for an event that no checkpoint covers yet; `forbidden` (403) for everybody else.
          */
         get: operations["getNamespaceEventProof"];
         put?: never;

@@ -1,11 +1,17 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readConfig } from '../src/config.ts'
 import { newHostCheck } from '../src/http/host.ts'
+import { readSigner } from '../src/proof/keys.ts'
+import { inFolder } from './embedded/support.ts'
 
 const test = suite('the container files')
 
@@ -43,6 +49,29 @@ test('nodes answer at a public address of their own', () => {
 
 test('nodes answer to no name that a website has', () => {
   for (const host of ['rebound.example.com', 'rebound.example.com:3001']) assert.is(refusalOf(host), 'forbidden')
+})
+
+test('the worker signs with a key that is made at the first start, and stays', async () => {
+  const [, worker = ''] = /^ {2}worker:\n((?: {4}.*\n)+)/m.exec(compose) ?? []
+  assert.match(worker, 'AUDIT_KEY_FILE: /data/audit.key')
+  assert.match(worker, /volumes: \['audit:\/data:ro'\]/)
+  assert.match(worker, /audit-key: { condition: service_completed_successfully }/)
+  const [, script = ''] = /^ {2}audit-key:\n[^]*? - \|\n((?: {8}.*\n)+)/m.exec(compose) ?? []
+  await inFolder(async (folder) => {
+    const text = script.replaceAll('/data', folder).replaceAll('$$', '$').replace('node ', `'${process.execPath}' `)
+    const make = () =>
+      promisify(execFile)('sh', ['-c', text], {
+        cwd: fileURLToPath(new URL('..', import.meta.url)),
+        env: { ...process.env, AUDIT_ORIGIN: 'traces.example.org/log' },
+      })
+    assert.match((await make()).stderr, 'public key: traces.example.org/log+')
+    const file = join(folder, 'audit.key')
+    const signer = await readSigner({ AUDIT_KEY_FILE: file }, undefined)
+    assert.is((await stat(file)).mode & 0o777, 0o600)
+    assert.is((await make()).stderr, '')
+    assert.is((await readSigner({ AUDIT_KEY_FILE: file }, undefined))?.text, signer!.text)
+    assert.is(signer!.name, 'traces.example.org/log')
+  })
 })
 
 /** The exit code of the image's health check, for a service on a port. */

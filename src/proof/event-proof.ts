@@ -6,9 +6,9 @@ import { entryOf, leafHashOf } from './entry.ts'
 import { leafOfEvent, servedCheckpoint } from './queries.ts'
 import type { ProofServices } from './services.ts'
 import type { SignedCheckpoint } from './signed-checkpoints.ts'
-import { type RunQuery, readRoots } from './stored-tree.ts'
+import { type RunQuery, readHashes, readRoots } from './stored-tree.ts'
 import { TreeDiffers } from './tree-differs.ts'
-import { type Span, inclusionSpans } from './tree.ts'
+import { type HashRange, type Span, inclusionSpans } from './tree.ts'
 
 const LOOK_MS = 100
 
@@ -29,15 +29,23 @@ const damaged = ({ logger }: ProofServices, reason: string): Unavailable => {
   return new Unavailable('the audit tree is damaged')
 }
 
-/** The roots of some spans of the tree, as a proof holds them. @throws Unavailable */
-export const proofOf = async (services: ProofServices, spans: readonly Span[]): Promise<string[]> => {
+/** Reads something of the stored tree. @throws Unavailable when it is damaged */
+const readTree = async <T>(services: ProofServices, read: (run: RunQuery) => Promise<T>): Promise<T> => {
   const run: RunQuery = (name, text, values) => services.reads.rows(name, text, values)
   try {
-    return (await readRoots(run, spans)).map((hash) => hash.toString('base64'))
+    return await read(run)
   } catch (error) {
     throw error instanceof TreeDiffers ? damaged(services, error.message) : error
   }
 }
+
+/** The roots of some spans of the tree, as a proof holds them. @throws Unavailable */
+export const proofOf = (services: ProofServices, spans: readonly Span[]): Promise<string[]> =>
+  readTree(services, async (run) => (await readRoots(run, spans)).map((hash) => hash.toString('base64')))
+
+/** The hashes of a range of one level, one behind the other. @throws Unavailable */
+export const hashesOf = (services: ProofServices, range: HashRange): Promise<Buffer> =>
+  readTree(services, async (run) => Buffer.concat((await readHashes(run, [range]))[0]!))
 
 export type EventProof = {
   readonly entry: string

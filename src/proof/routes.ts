@@ -3,13 +3,12 @@ import { z } from 'zod'
 import { ErrorBody } from '../http/errors.ts'
 import { invalid, notFound } from '../http/http-error.ts'
 import { answers, ok } from '../http/reply.ts'
-import { proofOf, requireCheckpoint } from './event-proof.ts'
+import { hashesOf, proofOf, requireCheckpoint } from './event-proof.ts'
 import { parseVerifier } from './note.ts'
 import { signedCheckpoints } from './queries.ts'
 import type { ProofServices } from './services.ts'
-import { type RunQuery, readHashes } from './stored-tree.ts'
 import { parseTile, tileWidth } from './tiles.ts'
-import { consistencySpans } from './tree.ts'
+import { TILE_WIDTH, consistencySpans } from './tree.ts'
 import { AuditKey, Consistency } from './views.ts'
 
 const tags = ['audit']
@@ -23,20 +22,22 @@ const Sizes = z.object({
   from: Size.meta({ description: 'The size of the older tree', examples: ['0'] }),
   to: Size.meta({ description: 'The size of the newer tree', examples: ['0'] }),
 })
-const TileParams = z.object({
-  level: z.string().meta({ description: 'The level of the tile: 0 has the hashes of leaves', examples: ['0'] }),
-  '*': z.string().meta({
-    description: 'The index of the tile in groups of three digits, and `.p/` with the width of one that is not full',
-    examples: ['x001/x234/067.p/8'],
-  }),
+const level = z.string().meta({ description: 'The level of the tile: 0 has the hashes of leaves', examples: ['0'] })
+const index = z.string().meta({
+  description:
+    'The index of the tile in groups of three digits, all but the last with an `x`: tile 5 is `005`, tile 1234067 is ' +
+    '`x001/x234/067`. Its slashes are sent as they are, or as `%2F`',
+  examples: ['005', 'x001/x234/067'],
 })
+const width = z.string().meta({ description: 'How many hashes of it: 1 to 255', examples: ['8'] })
+const Tile = z.object({ level, index })
+const PartialTile = Tile.extend({ width })
 
 /** Checkpoint, key, tiles and consistency of the audit tree: sizes and hashes, no content. */
 export const auditRoutes = (app: FastifyInstance, services: ProofServices): void => {
   const { reads, config } = services
   const isPublic = config.AUDIT_PUBLIC === 'on'
   const auth = isPublic ? ('none' as const) : ('required' as const)
-  const run: RunQuery = (name, text, values) => reads.rows(name, text, values)
 
   /** A refusal is not to be kept: the tree grows. */
   const keepNothing = (reply: FastifyReply) => reply.header('cache-control', 'no-store')
@@ -86,34 +87,60 @@ export const auditRoutes = (app: FastifyInstance, services: ProofServices): void
     },
   )
 
-  app.get<{ Params: z.infer<typeof TileParams> }>(
-    '/v1/audit/tile/:level/*',
+  /** `path` is what lies behind the level. */
+  const sendTile = async (reply: FastifyReply, level: string, path: string) => {
+    keepNothing(reply)
+    const tile = parseTile(level, path)
+    if (!tile) throw notFound()
+    const { index, width } = tile
+    const { size } = await requireCheckpoint(services)
+    if (width > tileWidth(tile.level, index, size)) throw notFound()
+    const from = index * TILE_WIDTH
+    const hashes = await hashesOf(services, { level: tile.level, from, to: from + width })
+    return keep(reply, FOR_EVER).type(BYTES).send(hashes)
+  }
+
+  const ofTile = {
+    tags,
+    produces: [BYTES],
+    response: { 200: z.string().meta({ format: 'binary' }), 404: ErrorBody },
+  }
+  const tileErrors = 'Entries are not served. Errors: `not_found` (404) for what the newest checkpoint does not cover.'
+
+  app.get<{ Params: z.infer<typeof Tile> }>(
+    '/v1/audit/tile/:level/:index',
     {
       config: { auth },
       schema: {
-        operationId: 'getAuditTile',
-        summary: 'A tile of hashes of the tree',
-        description:
-          'As in C2SP `tlog-tiles`: up to 256 hashes of 32 bytes. The path behind the level is the index in groups of three ' +
-          'digits, all but the last with an `x`; `.p/` and a width ask for the beginning of a tile. Entries are not served. ' +
-          'Errors: `not_found` (404) for what the newest checkpoint does not cover.',
-        tags,
-        params: TileParams,
-        produces: [BYTES],
-        response: { 200: z.string().meta({ format: 'binary' }), 404: ErrorBody },
+        ...ofTile,
+        summary: 'A full tile of hashes of the tree',
+        description: `As in C2SP \`tlog-tiles\`: 256 hashes of 32 bytes. ${tileErrors}`,
+        params: Tile,
       },
     },
-    async ({ params }, reply) => {
-      keepNothing(reply)
-      const tile = parseTile(params.level, params['*'])
-      if (!tile) throw notFound()
-      const { level, index, width } = tile
-      const { size } = await requireCheckpoint(services)
-      if (width > tileWidth(level, index, size)) throw notFound()
-      const from = index * 256
-      const [hashes] = await readHashes(run, [{ level, from, to: from + width }])
-      return keep(reply, FOR_EVER).type(BYTES).send(Buffer.concat(hashes!))
+    ({ params: { level, index } }, reply) => sendTile(reply, level, index),
+  )
+
+  app.get<{ Params: z.infer<typeof PartialTile> }>(
+    '/v1/audit/tile/:level/:index.p/:width',
+    {
+      config: { auth },
+      schema: {
+        ...ofTile,
+        operationId: 'getAuditPartialTile',
+        summary: 'The beginning of a tile of hashes of the tree',
+        description: `As in C2SP \`tlog-tiles\`, of a tile that is not full yet: \`width\` hashes of 32 bytes. ${tileErrors}`,
+        params: PartialTile,
+      },
     },
+    ({ params: { level, index, width } }, reply) => sendTile(reply, level, `${index}.p/${width}`),
+  )
+
+  // An index from 1000 on has slashes, which no template can say.
+  app.get<{ Params: { level: string; '*': string } }>(
+    '/v1/audit/tile/:level/*',
+    { config: { auth }, schema: { hide: true } },
+    ({ params }, reply) => sendTile(reply, params.level, params['*']),
   )
 
   app.get<{ Querystring: z.infer<typeof Sizes> }>(

@@ -168,6 +168,12 @@ test('tiles hold the hashes of the tree, full and partial, and may be kept for e
     '2/000.p/1',
     '63/000',
     '64/000',
+    '0/x001/234',
+    '0/x001%2F234',
+    '0/x001/234.p/8',
+    '0/000.p/',
+    '0/000.p/0',
+    '0/000.p/7/8',
     'entries/000',
     '0/x000/000',
     '0/',
@@ -177,6 +183,30 @@ test('tiles hold the hashes of the tree, full and partial, and may be kept for e
     assert.is(JSON.parse(body).error.code, 'not_found')
     assert.not.match(String(headers['cache-control']), 'max-age')
   }
+})
+
+test('a tile of a damaged tree is refused, not broken', async (scene) => {
+  const { database } = scene
+  await onServer(database.url, 'update tracebook.leaves set index = -1 where index = 3')
+  const { statusCode, body } = await bare(scene, '/v1/audit/tile/0/000.p/7')
+  await onServer(database.url, 'update tracebook.leaves set index = 3 where index = -1')
+  assert.is(statusCode, 503)
+  assert.is(JSON.parse(body).error.code, 'unavailable')
+})
+
+test('paths of tiles are templates that a client can fill, and those with more digits are served, too', async (scene) => {
+  const { paths } = JSON.parse((await scene.app.app.inject('/openapi.json')).body) as { paths: Record<string, object> }
+  const tiles = Object.keys(paths).filter((path) => path.startsWith('/v1/audit/tile'))
+  assert.equal(tiles, ['/v1/audit/tile/{level}/{index}', '/v1/audit/tile/{level}/{index}.p/{width}'])
+  const filled = (path: string, values: Record<string, string>) =>
+    path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]!))
+  for (const [path, values] of [
+    [tiles[0], { level: '0', index: '000' }],
+    [tiles[1], { level: '0', index: '000', width: '7' }],
+  ] as const)
+    assert.is((await bare(scene, filled(path!, values))).statusCode, 200, path)
+  const { status } = await scene.app.call('GET', '/v1/audit/tile/0/x001%2F234')
+  assert.is(status, 401, 'behind the same gate')
 })
 
 test('any two sizes are proved to be consistent, and sizes that are not there are not', async (scene) => {

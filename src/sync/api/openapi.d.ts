@@ -812,7 +812,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/audit/tile/{level}/{*}": {
+    "/v1/audit/tile/{level}/{index}": {
         parameters: {
             query?: never;
             header?: never;
@@ -820,10 +820,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A tile of hashes of the tree
-         * @description As in C2SP `tlog-tiles`: up to 256 hashes of 32 bytes. The path behind the level is the index in groups of three digits, all but the last with an `x`; `.p/` and a width ask for the beginning of a tile. Entries are not served. Errors: `not_found` (404) for what the newest checkpoint does not cover.
+         * A full tile of hashes of the tree
+         * @description As in C2SP `tlog-tiles`: 256 hashes of 32 bytes. Entries are not served. Errors: `not_found` (404) for what the newest checkpoint does not cover.
          */
         get: operations["getAuditTile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/tile/{level}/{index}.p/{width}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The beginning of a tile of hashes of the tree
+         * @description As in C2SP `tlog-tiles`, of a tile that is not full yet: `width` hashes of 32 bytes. Entries are not served. Errors: `not_found` (404) for what the newest checkpoint does not cover.
+         */
+        get: operations["getAuditPartialTile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -8226,11 +8246,104 @@ export interface operations {
                  * @example 0
                  */
                 level: string;
+                /** @description The index of the tile in groups of three digits, all but the last with an `x`: tile 5 is `005`, tile 1234067 is `x001/x234/067`. Its slashes are sent as they are, or as `%2F` */
+                index: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAuditPartialTile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
                 /**
-                 * @description The index of the tile in groups of three digits, and `.p/` with the width of one that is not full
-                 * @example x001/x234/067.p/8
+                 * @description The level of the tile: 0 has the hashes of leaves
+                 * @example 0
                  */
-                "*": string;
+                level: string;
+                /** @description The index of the tile in groups of three digits, all but the last with an `x`: tile 5 is `005`, tile 1234067 is `x001/x234/067`. Its slashes are sent as they are, or as `%2F` */
+                index: string;
+                /**
+                 * @description How many hashes of it: 1 to 255
+                 * @example 8
+                 */
+                width: string;
             };
             cookie?: never;
         };

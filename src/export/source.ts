@@ -60,10 +60,8 @@ export const presentSource = ({ reads, models }: Services, first: StoredDetail):
 
 /** The trace as it was, and the messages that it had then. */
 export const pastSource = (past: Past): Source<MessageListRow> => ({
-  pageWeight: PAGE_WEIGHT,
-  pages: async function* () {
-    yield* await past.messages({ includeParts: true })
-  },
+  pageWeight: past.pageWeight,
+  pages: () => past.messages({ includeParts: true }),
   trace: () => past.detail,
   messageText,
 })

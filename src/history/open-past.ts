@@ -5,14 +5,16 @@ import type { MessageListRow } from '../trace/message-queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import type { Moment } from '../trace/services.ts'
 import type { PresentTraceRow } from './locate.ts'
-import { type PastMessagesOptions, openPastMessages } from './past-messages.ts'
+import { type PastMessagesOptions, orderWeight, pastMessages } from './past-messages.ts'
 import { type PastTrace, pastTrace, revisionAt } from './past.ts'
 import type { HistoryServices } from './services.ts'
 
 /** A trace with its messages as they were, for routes that show them in whichever form. */
 export type Past = PastTrace & {
-  /** The messages in the order of then, page by page. @throws BrokenOff, also from its pages, when the trace is deleted meanwhile */
-  messages(options: PastMessagesOptions): Promise<AsyncGenerator<Page<MessageListRow>, void>>
+  /** About how many characters a page holds, with what is kept for the order of the list. */
+  readonly pageWeight: number
+  /** The messages in the order of then, page by page. Its pages throw BrokenOff when the trace is deleted meanwhile. */
+  messages(options: PastMessagesOptions): AsyncGenerator<Page<MessageListRow>, void>
 }
 
 /**
@@ -21,7 +23,8 @@ export type Past = PastTrace & {
  */
 export const openPast = async (services: HistoryServices, present: PresentTraceRow, moment: Moment): Promise<Past> => {
   const past = await pastTrace(services, present, await revisionAt(services, present, moment))
-  return { ...past, messages: (options) => openPastMessages(services, past, options) }
+  const pageWeight = PAGE_WEIGHT + orderWeight(past)
+  return { ...past, pageWeight, messages: (options) => pastMessages(services, past, options) }
 }
 
 /** What sends a list of the past (`http/stream.ts`): it ends when its reader is no member any more, or the trace is gone. */

@@ -1,13 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { invalid, notFound } from '../http/http-error.ts'
+import { invalid } from '../http/http-error.ts'
 import { decodeCursor, encodeCursor } from '../http/parameters.ts'
-import { BrokenOff } from '../http/long-list.ts'
-import { PAGE_BYTES } from '../http/page-bytes.ts'
 import { okText } from '../http/reply.ts'
+import { newMessagePage, pageEnd } from '../trace/message-page.ts'
 import type { MessageListRow } from '../trace/message-queries.ts'
 import type { AskedMessages, AskedPast, Moment, PastAnswers } from '../trace/services.ts'
-import { messageText } from '../trace/views.ts'
 import { type PresentTraceRow, type TraceName, traceWithTimeline } from './locate.ts'
 import { listOfHistory, openPast } from './open-past.ts'
 import type { Keys } from './past-order.ts'
@@ -36,33 +34,6 @@ const placeOf = (trace: PresentTraceRow, cursor: string | undefined) => {
   return { behind, revision: BigInt(keys[4]) }
 }
 
-/** What of a list one answer shows: all of it, or as much as fits where a limit is given. */
-const newPage = (past: PastTrace, limit: number | undefined) => {
-  let [shown, bytes, more] = [0, 0, false]
-  let last: MessageListRow | undefined
-  return {
-    /** Undefined for a row beyond the page. */
-    toText: (row: MessageListRow): string | undefined => {
-      more ||= shown === limit
-      if (more) return undefined
-      const text = messageText(row)
-      if (limit !== undefined) bytes += Buffer.byteLength(text) + 1
-      more = bytes > PAGE_BYTES && shown > 0
-      if (more) return undefined
-      shown += 1
-      last = row
-      return text
-    },
-    isFull: () => more,
-    end: () => `]${more ? `,"nextCursor":"${cursorBehind(past, last!)}"` : ''},"revision":${past.revision}}}`,
-  }
-}
-
-/** A trace that has gone meanwhile is not found. */
-const unlessGone = (error: unknown): never => {
-  throw error instanceof BrokenOff ? notFound() : error
-}
-
 /** What the routes of a trace and its messages answer about the past. */
 export const newPastAnswers = (services: HistoryServices): PastAnswers => {
   const { streams } = services
@@ -87,16 +58,19 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
     const { revision } = past
     if (place && place.revision !== revision) throw invalid('cursor', 'is a cursor of another revision')
     if (limit === 0) return okText(reply, `{"messages":[],"revision":${revision}}`)
-    const page = newPage(past, limit)
+    const page = newMessagePage(limit)
     const options = { includeParts, behind: place?.behind, limit: limit === undefined ? undefined : limit + 1 }
-    const pages = await past.messages(options).catch(unlessGone)
     return streams.send(reply, {
       ...listOfHistory(services, present, request.caller),
-      pages: () => pages,
+      pageWeight: past.pageWeight,
+      pages: () => past.messages(options),
       before: '{"ok":true,"data":{"messages":[',
       toText: page.toText,
       isFull: page.isFull,
-      after: page.end,
+      after: () => {
+        const last = page.goesOnBehind()
+        return `${pageEnd(last && cursorBehind(past, last), revision)}}`
+      },
     })
   }
 

@@ -10,6 +10,7 @@ import { LoadedMessages } from '../trace/loaded-messages.ts'
 import type { MessageDocument } from '../trace/message.ts'
 import type { MessageListRow } from '../trace/message-queries.ts'
 import { partText } from '../trace/part-text.ts'
+import { memoKey } from './past-memo.ts'
 import type { PastTrace } from './past.ts'
 import type { HistoryServices } from './services.ts'
 import { type Updates, updatesBetween } from './updates.ts'
@@ -52,6 +53,16 @@ const additions = async (
   return found
 }
 
+/** All changes of messages up to a moment. */
+const allUpdates = async (services: HistoryServices, past: PastTrace): Promise<Updates> => {
+  const { updates } = services.memo
+  const known = updates.get(memoKey(past))
+  if (known) return known
+  const found = await updatesBetween(services, past, past.incarnation, past.revision)
+  updates.set(memoKey(past), found)
+  return found
+}
+
 const rowOf = (traceId: string, ordinal: number, past: PastDocument, includeParts: boolean): MessageListRow => {
   const { externalId, document, createdAt, updatedAt } = past
   const { role, textContent, model, order, timestamp, parts } = document
@@ -89,7 +100,7 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
    * @throws BrokenOff where an event is missing, because the trace is being erased
    */
   const read = async (ordinals: readonly number[], steps: readonly bigint[] = [past.revision]) => {
-    updates ??= updatesBetween(services, past, past.incarnation, past.revision)
+    updates ??= allUpdates(services, past)
     const [added, changes] = await Promise.all([additions(services, past, ordinals), updates])
     const changed = ordinals.flatMap((ordinal) => changes.of(ordinal))
     const revisions = [...added.keys(), ...changed].sort((a, b) => Number(a - b))

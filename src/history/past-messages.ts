@@ -111,26 +111,24 @@ async function* windowPages(
   if (rows.length > 0) yield { rows, weight: found.changed.weight + found.unchanged.weight }
 }
 
+/** About how many characters the order of a trace's messages takes in memory while it is made. */
+export const orderWeight = ({ messageCount }: Pick<PastTrace, 'messageCount'>): number => 40 * messageCount
+
 /**
  * The messages of a trace as they were, in the order that they had then, page by page. Keeps some bytes for each message in
- * memory, besides a page. Pages throw BrokenOff when the trace is deleted meanwhile. @throws BrokenOff, Unavailable
+ * memory, besides a page. @throws BrokenOff when the trace is deleted meanwhile, Unavailable
  */
-export const openPastMessages = async (
+export async function* pastMessages(
   services: HistoryServices,
   past: PastTrace,
   { includeParts, limit, behind }: PastMessagesOptions,
-): Promise<AsyncGenerator<Page<MessageListRow>, void>> => {
+): AsyncGenerator<Page<MessageListRow>, void> {
   const { reads } = services
   const documents = newPastDocuments(services, past)
   const ordinals = await pastOrder(services, past, documents, { limit, behind })
   const reader = newReader(reads, documents, past, includeParts)
-
-  async function* pages() {
-    for (let at = 0; at < ordinals.length; at += WINDOW) {
-      const window = ordinals.subarray(at, at + WINDOW)
-      yield* windowPages(reader, window, await changedSince(reads, past, window))
-    }
+  for (let at = 0; at < ordinals.length; at += WINDOW) {
+    const window = ordinals.subarray(at, at + WINDOW)
+    yield* windowPages(reader, window, await changedSince(reads, past, window))
   }
-
-  return pages()
 }

@@ -2,6 +2,7 @@ import type { Row } from '../engine/reads.ts'
 import { BrokenOff } from '../http/long-list.ts'
 import { ALL_MESSAGES, listOrdered } from '../trace/message-queries.ts'
 import type { PastDocuments } from './past-documents.ts'
+import { memoKey } from './past-memo.ts'
 import type { PastTrace } from './past.ts'
 import type { HistoryServices } from './services.ts'
 import { updatesBetween } from './updates.ts'
@@ -40,24 +41,32 @@ const keysStatement = snapshot(
 
 const numbers = (joined: string | null) => joined?.split(',').map(Number) ?? []
 
-const compare = (a: Keys, b: Keys): number => {
-  for (let i = 0; i < 2; i++) if (a[i] !== b[i]) return a[i]! < b[i]! ? -1 : 1
-  return a[2] - b[2]
+/** A list of which so many messages have changed since is made whole at its first page, and kept for the others. */
+const MANY_CHANGES = 1_000
+
+/** Part of a whole order: behind the message with these keys, at most so many. */
+const pageOf = (order: Int32Array, { limit = ALL_MESSAGES, behind }: PastOrderOptions): Int32Array => {
+  const from = behind ? order.indexOf(behind[2]) + 1 : 0
+  return behind && from === 0 ? new Int32Array() : order.subarray(from, from + limit)
 }
 
 /**
  * The messages that a trace had, by their ordinals, in the order of then: behind some keys, at most so many. That is the order
- * of now, unless something has moved messages since: the keys that these had are read from their events.
+ * of now, unless something has moved messages since: the keys that these had are read from their events. Where much is done
+ * for it, the whole order is kept in memory for other pages.
  * @throws BrokenOff when the trace is gone
  */
 export const pastOrder = async (
   services: HistoryServices,
   past: PastTrace,
   documents: PastDocuments,
-  { limit = ALL_MESSAGES, behind = BEFORE_ALL }: PastOrderOptions,
+  options: PastOrderOptions,
 ): Promise<Int32Array> => {
-  const { reads, timeline } = services
+  const { reads, timeline, memo } = services
+  const { limit = ALL_MESSAGES, behind = BEFORE_ALL } = options
   const life = [past.id, past.incarnation, past.messageCount]
+  const known = memo.orders.get(memoKey(past))
+  if (known) return pageOf(known, options)
 
   const snapshotOf = async <Found extends OrderRow>(name: string, statement: string, values: readonly unknown[]) => {
     const [row] = await reads.rows<Found & Row>(name, statement, [...life, ...values])
@@ -65,29 +74,63 @@ export const pastOrder = async (
     // What has moved up to this snapshot has to be known.
     await timeline.caughtUp(row.position)
     const since = await updatesBetween(services, past, past.revision, row.revision)
-    return { row, moved: since.moved().filter((ordinal) => ordinal < past.messageCount) }
+    return { row, since, moved: since.moved().filter((ordinal) => ordinal < past.messageCount) }
   }
 
-  const { row, moved } = await snapshotOf<OrderRow>('past-order', orderStatement, [...behind, limit])
-  if (moved.length === 0) return Int32Array.from(numbers(row.ordinals))
+  const { row, since, moved } = await snapshotOf<OrderRow>('past-order', orderStatement, [...behind, limit])
+  if (moved.length === 0 && (limit === ALL_MESSAGES || since.count < MANY_CHANGES))
+    return Int32Array.from(numbers(row.ordinals))
   const snapshot = await snapshotOf<KeysRow>('past-keys', keysStatement, [])
   const keys = keysOf(snapshot.row)
   await setKeys(documents, keys, snapshot.moved)
-  const all = [...keys.values()].filter((one) => compare(one, behind) > 0).sort(compare)
-  return Int32Array.from(all.slice(0, limit), ([, , ordinal]) => ordinal)
+  const order = sorted(keys)
+  memo.orders.set(memoKey(past), order)
+  return pageOf(order, options)
 }
 
-const keysOf = (row: KeysRow): Map<number, Keys> => {
-  const [ordinals, orders, timestamps] = [row.ordinals, row.orders, row.timestamps].map(numbers)
-  return new Map(ordinals!.map((ordinal, i) => [ordinal, [orders![i]!, timestamps![i]!, ordinal]]))
+/** The keys of all messages of a trace, by place: some 20 bytes for each. Ordinals ascend. */
+type AllKeys = { readonly ordinals: Int32Array; readonly orders: Float64Array; readonly timestamps: Float64Array }
+
+const keysOf = ({ ordinals, orders, timestamps }: KeysRow): AllKeys => ({
+  ordinals: Int32Array.from(numbers(ordinals)),
+  orders: Float64Array.from(numbers(orders)),
+  timestamps: Float64Array.from(numbers(timestamps)),
+})
+
+const sorted = ({ ordinals, orders, timestamps }: AllKeys): Int32Array => {
+  const compare = (a: number, b: number) =>
+    compareNumbers(orders[a]!, orders[b]!) || compareNumbers(timestamps[a]!, timestamps[b]!) || a - b
+  return Int32Array.from(ordinals.keys())
+    .sort(compare)
+    .map((place) => ordinals[place]!)
+}
+
+/** Infinity minus itself is no number. */
+const compareNumbers = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1)
+
+const placeOf = (ordinals: Int32Array, ordinal: number): number => {
+  let [low, high] = [0, ordinals.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ordinals[middle]! < ordinal) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Gives messages the keys that they had. */
-const setKeys = async (documents: PastDocuments, keys: Map<number, Keys>, moved: readonly number[]): Promise<void> => {
+const setKeys = async (
+  documents: PastDocuments,
+  { ordinals, orders, timestamps }: AllKeys,
+  moved: readonly number[],
+): Promise<void> => {
   for (let at = 0; at < moved.length;) {
     const { found, read } = await documents.documents(moved.slice(at, at + 1_000))
-    for (const [ordinal, { document }] of found[0]!)
-      keys.set(ordinal, [document.order ?? Infinity, document.timestamp ?? Infinity, ordinal])
+    for (const [ordinal, { document }] of found[0]!) {
+      const place = placeOf(ordinals, ordinal)
+      orders[place] = document.order ?? Infinity
+      timestamps[place] = document.timestamp ?? Infinity
+    }
     at += read
   }
 }

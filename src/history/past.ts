@@ -1,12 +1,14 @@
 import { MESSAGES_UPSERTED } from '../../projections/timeline.ts'
 import type { Row } from '../engine/reads.ts'
 import { notFound } from '../http/http-error.ts'
+import { PAGE_BYTES, weighedRows } from '../http/page-bytes.ts'
 import { type PresentTrace, type TraceState, traces } from '../trace/decide.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { traceWithModelName } from '../trace/model-names.ts'
 import type { Moment } from '../trace/services.ts'
 import { stateText } from '../trace/views.ts'
 import type { PresentTraceRow } from './locate.ts'
+import { memoKey } from './past-memo.ts'
 import type { HistoryServices } from './services.ts'
 
 /** A trace as it was right after an append. */
@@ -57,52 +59,76 @@ export const revisionAt = async (
   return through
 }
 
-/** An event of the trace itself, or the last entry of messages, the last with counts, or the last with new ones. */
-type PartRow = {
-  part: 'own' | 'last' | 'counts' | 'new'
-  type: string
-  revision: bigint
-  at: bigint
-  actor: string | null
-  data: string | null
-  adds: string | null
-}
+type EventRow = { type: string; revision: bigint; at: bigint; actor: string | null; data: string | null }
 
-const parts = (part: PartRow['part'], condition: string, order: string) => `
-  (select '${part}' as part, type, revision, at, actor, data, adds from entries
-   where stream_id = $1 and revision between $2 and $3 and ${condition} order by ${order})`
+/** The last entry of messages, the last with counts, or the last with new ones. */
+type PartRow = EventRow & { part: 'last' | 'counts' | 'new'; adds: string | null }
 
-const ofMessages = `type = '${MESSAGES_UPSERTED}'`
-const newest = 'revision desc limit 1'
+const part = (name: PartRow['part'], condition: string) => `
+  (select '${name}' as part, type, revision, at, actor, data, adds from entries
+   where stream_id = $1 and revision between $2 and $3 and type = '${MESSAGES_UPSERTED}' and ${condition}
+   order by revision desc limit 1)`
 
 const partsStatement = [
-  parts('own', `type <> '${MESSAGES_UPSERTED}'`, 'revision'),
-  parts('last', ofMessages, newest),
-  parts('counts', `${ofMessages} and data is not null`, newest),
-  parts('new', `${ofMessages} and ordinal is not null`, newest),
+  part('last', 'true'),
+  part('counts', 'data is not null'),
+  part('new', 'ordinal is not null'),
 ].join(' union all ')
 
-const eventOf = ({ part, type, data }: PartRow) =>
-  ({ type: part === 'counts' ? 'MessagesCounted' : type, data: JSON.parse(data!) }) as TraceEvent
+/** How many events of a trace itself are read together. */
+const OWN_EVENTS = 1_000
 
-/** The trace after its own events, with the newest counts of its messages, and the time of whatever changed it last. */
-const folded = (rows: readonly PartRow[]): PresentTrace => {
-  const events = rows
-    .filter(({ part }) => part === 'own' || part === 'counts')
-    .sort((a, b) => Number(a.revision - b.revision))
-  if (events[0]?.type !== 'TraceCreated') throw notFound() // its rows are being swept
-  const { trace } = events.reduce<TraceState>(
-    (state, row) =>
-      traces.evolve(state, eventOf(row), {
-        at: Number(row.at),
-        ...(row.actor ? { actor: { userId: row.actor } } : {}),
-      }),
-    traces.initial(),
-  )
-  if (trace.is === 'absent') throw notFound()
-  const last = rows.find(({ part }) => part === 'last')
-  return { ...trace, updatedAt: Math.max(trace.updatedAt, Number(last?.at ?? 0n)) }
+// Behind the revision $2, as many as fit into the memory of one answer.
+const ownStatement = weighedRows(
+  `select type, revision, at, actor, data, 100 + coalesce(octet_length(data::text), 0) as weight from entries
+   where stream_id = $1 and revision > $2 and revision <= $3 and type <> '${MESSAGES_UPSERTED}'
+   order by revision limit ${OWN_EVENTS}`,
+  'revision',
+)
+
+const evolved = (state: TraceState, { type, at, actor, data }: EventRow): TraceState =>
+  traces.evolve(state, { type, data: JSON.parse(data!) } as TraceEvent, {
+    at: Number(at),
+    ...(actor ? { actor: { userId: actor } } : {}),
+  })
+
+/** Up to so many pages are read before they count as much work. */
+const FEW_PAGES = 1
+
+/** A trace after its own events, and the newest counts of its messages in their place; a page at a time, however many they are. */
+const folded = async (
+  { timeline, streams }: Pick<HistoryServices, 'timeline' | 'streams'>,
+  { id, incarnation, revision }: Pick<PastTrace, 'id' | 'incarnation' | 'revision'>,
+  counts: EventRow | undefined,
+): Promise<{ readonly trace: PresentTrace; readonly wasMuch: boolean }> => {
+  const read = (after: bigint) =>
+    timeline.rows<EventRow & { weight: bigint } & Row>('past-own', ownStatement, [id, after, revision])
+  let state = traces.initial()
+  let left = counts
+  const take = (row: EventRow) => {
+    if (left && left.revision < row.revision) {
+      state = evolved(state, left)
+      left = undefined
+    }
+    state = evolved(state, row)
+  }
+  let rows = await read(incarnation - 1n)
+  if (rows[0]?.type !== 'TraceCreated') throw notFound() // its rows are being swept
+  let pages = 0
+  for (; rows.length > 0; pages += 1) {
+    for (const row of rows) take(row)
+    const last = rows.at(-1)!.revision
+    const isLast =
+      pages === 0 && rows.length < OWN_EVENTS && rows.reduce((sum, { weight }) => sum + Number(weight), 0) < PAGE_BYTES
+    rows = isLast ? [] : await streams.turn(() => read(last))
+  }
+  if (left) state = evolved(state, left)
+  if (state.trace.is === 'absent') throw notFound()
+  return { trace: state.trace, wasMuch: pages > FEW_PAGES }
 }
+
+/** The entry with the newest counts, as the event that recorded them. */
+const countsOf = (row: PartRow | undefined): EventRow | undefined => row && { ...row, type: 'MessagesCounted' }
 
 /** How many messages there were after an entry with new ones. */
 const messagesAfter = (adds: string | null): number => {
@@ -115,12 +141,22 @@ const messagesAfter = (adds: string | null): number => {
  * registry has now: so the last revision shows what the present shows.
  */
 export const pastTrace = async (
-  { timeline, models }: Pick<HistoryServices, 'timeline' | 'models'>,
+  services: Pick<HistoryServices, 'timeline' | 'models' | 'memo' | 'streams'>,
   { id, incarnation, slug }: PresentTraceRow,
   revision: bigint,
 ): Promise<PastTrace> => {
+  const { timeline, models, memo } = services
+  const life = { id, incarnation, revision }
   const rows = await timeline.rows<PartRow & Row>('past-trace', partsStatement, [id, incarnation, revision])
-  const trace = traceWithModelName(models, folded(rows))
-  const messageCount = messagesAfter(rows.find(({ part }) => part === 'new')?.adds ?? null)
-  return { id, incarnation, revision, trace, messageCount, detail: stateText(id, slug ?? '', trace) }
+  const of = (name: PartRow['part']) => rows.find(({ part }) => part === name)
+  const key = memoKey(life)
+  const known = memo.traces.get(key)
+  const { trace: own, wasMuch } = known
+    ? { trace: known, wasMuch: false }
+    : await folded(services, life, countsOf(of('counts')))
+  if (wasMuch) memo.traces.set(key, own)
+  const updatedAt = Math.max(own.updatedAt, Number(of('last')?.at ?? 0n))
+  const trace = traceWithModelName(models, { ...own, updatedAt })
+  const messageCount = messagesAfter(of('new')?.adds ?? null)
+  return { ...life, trace, messageCount, detail: stateText(id, slug ?? '', trace) }
 }

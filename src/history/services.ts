@@ -4,6 +4,7 @@ import type { Reads } from '../engine/reads.ts'
 import type { Streams } from '../http/stream.ts'
 import type { EventLog } from '../log/log.ts'
 import type { ModelRegistry } from '../models/registry.ts'
+import type { PastMemo } from './past-memo.ts'
 import type { TimelineReads } from './timeline-reads.ts'
 
 /** What answers about the past need. */
@@ -14,6 +15,7 @@ export type HistoryServices = {
   readonly codec: Codec
   /** The names of models. */
   readonly models: ModelRegistry
+  readonly memo: PastMemo
   /** For answers too long to be sent at once. */
   readonly streams: Streams
 }

@@ -4,6 +4,10 @@ import type { HistoryServices } from './services.ts'
 
 /** Where the events are that changed messages of a trace, twelve bytes for each. */
 export type Updates = {
+  /** How many changes there are. */
+  readonly count: number
+  /** About how much memory they take. */
+  readonly bytes: number
   /** The revisions of a message's changes, in order. */
   of(ordinal: number): Revision[]
   /** The ordinals of the messages that were changed, in order. */
@@ -40,6 +44,8 @@ const newUpdates = ({ ordinals: all, revisions: unsorted, moves }: Changes): Upd
     return low
   }
   return {
+    count: ordinals.length,
+    bytes: 12 * ordinals.length + 8 * moved.length,
     of: (ordinal) => {
       const found: Revision[] = []
       for (let i = first(ordinal); ordinals[i] === ordinal; i++) found.push(BigInt(revisions[i]!))

@@ -28,6 +28,8 @@ const REMEMBERED_LOSSES = 5_000
 export type Streams = {
   /** Answers with a list. @throws before anything is sent: errors of its first page, Unavailable without free memory */
   send<Row>(reply: FastifyReply, list: LongList<Row>): Promise<FastifyReply>
+  /** Does a piece of work of an answer among the pages of lists: only so many of them are made at the same time. @throws Unavailable */
+  turn<T>(work: () => Promise<T>): Promise<T>
   /** Breaks off the lists whose readers lose their right by an event. Called for each event before its write is answered. */
   observe(event: { readonly position: bigint; readonly ends: EndsReading | undefined }): void
   /** Breaks off all lists. Called when it is not known who has lost a right. */
@@ -137,6 +139,11 @@ export const newStreams = ({ now, isCurrent, capacity = CAPACITY }: StreamsOptio
     return reply.headers({ 'content-type': JSON_TYPE, ...list.headers?.() }).send(reading.readable)
   }
 
+  const turn: Streams['turn'] = async (work) => {
+    const permit = await turns.acquire(1)
+    return work().finally(permit.release)
+  }
+
   const observe: Streams['observe'] = ({ position, ends }) => {
     if (!ends) return
     losses.note(position, ends)
@@ -152,5 +159,5 @@ export const newStreams = ({ now, isCurrent, capacity = CAPACITY }: StreamsOptio
     clear()
   }
 
-  return { send, observe, clear, restart }
+  return { send, turn, observe, clear, restart }
 }

@@ -21,6 +21,7 @@ import { newPool } from '../postgres/connect.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
+import { newPastMemo } from '../history/past-memo.ts'
 import { openTimelineReads } from '../history/timeline-reads.ts'
 import { readSigner } from '../proof/keys.ts'
 import { newConnections } from '../realtime/connections.ts'
@@ -199,7 +200,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const limits = openLimits({ config, databaseUrl, connections: sizes.limits, logger })
   const bodyThreads = newBodyThreads((error) => logger.warn({ reason: error.message }, 'large bodies cannot be read'))
 
-  const history = { reads, timeline, log, codec, models: caches.models, streams: caches.streams }
+  const memo = newPastMemo()
+  log.onChange(memo.clear)
+  const history = { reads, timeline, log, codec, models: caches.models, memo, streams: caches.streams }
   const service: Service = {
     config,
     now,

@@ -3,9 +3,10 @@ import { z } from 'zod'
 import { nextCursor } from '../http/fields.ts'
 import { invalid, notFound } from '../http/http-error.ts'
 import { Key, Limit, Revision, limitOf } from '../http/parameters.ts'
-import { PAGE_BYTES, fittingTexts } from '../http/page-bytes.ts'
-import { answers, jsonArray, okText } from '../http/reply.ts'
+import { fittingTexts } from '../http/page-bytes.ts'
+import { answers, okText } from '../http/reply.ts'
 import type { Reader } from '../http/long-list.ts'
+import { newMessagePage, pageEnd } from './message-page.ts'
 import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
 import {
   ALL_MESSAGES as ALL,
@@ -100,56 +101,31 @@ export const messageListRoute = (
     const bytes = Number(trace.bytes)
     const wanted = { incarnation, bytes, includeParts, values, chosen: await chosenFor(reads, trace, changedSince) }
     if (bytes <= QUICK_BYTES) return okText(reply, pageText(trace, await listMessages(reads, wanted), limit ?? ALL))
-    const page = newPage(trace, limit)
+    const page = newMessagePage(limit)
+    let { revision } = trace
     return streams.send(reply, {
       reader,
       check: () => checkRight(reads, reader, incarnation),
       pageWeight: bytes <= WHOLE_WEIGHT ? bytes : PAGE_WEIGHT,
-      pages: () => page.of(messagePages(reads, wanted)),
+      pages: async function* () {
+        for await (const page of messagePages(reads, wanted)) {
+          revision = page.revision // known from the first page on
+          yield page
+        }
+      },
       before: '{"ok":true,"data":{"messages":[',
       toText: page.toText,
       isFull: page.isFull,
-      after: page.end,
+      after: () => `${pageEnd(cursorBehind(trace, page.goesOnBehind()), revision)}}`,
     })
   }
 }
 
 type Asked = AskedMessages & { readonly changedSince: bigint | undefined }
 
-/** What of a list one answer shows: all of it, or as much as fits where a limit is given. */
-const newPage = (trace: StoredDetail, limit: number | undefined) => {
-  let [shown, bytes] = [0, 0]
-  let { revision } = trace
-  let last: MessageListRow | undefined
-  let more = false
-  return {
-    /** The same pages; from the first one on it is known which revision they show. */
-    of: async function* (pages: ReturnType<typeof messagePages>) {
-      for await (const page of pages) {
-        revision = page.revision
-        yield page
-      }
-    },
-    /** Undefined for a row beyond the page. */
-    toText: (row: MessageListRow): string | undefined => {
-      more ||= shown === limit
-      if (more) return undefined
-      const text = messageText(row)
-      if (limit !== undefined) bytes += Buffer.byteLength(text) + 1
-      more = bytes > PAGE_BYTES && shown > 0
-      if (more) return undefined
-      shown += 1
-      last = row
-      return text
-    },
-    isFull: () => more,
-    end: () => `]${endText(trace, more ? last : undefined, revision)}}`,
-  }
-}
-
-/** What comes behind the messages: where the list goes on behind `last`, if it does, and the revision that it shows. */
-const endText = ({ id, incarnation }: StoredDetail, last: MessageListRow | undefined, revision: bigint): string =>
-  `${last ? `,"nextCursor":"${messageCursor(id, incarnation, last)}"` : ''},"revision":${revision}}`
+/** The cursor behind a message; undefined where there is none. */
+const cursorBehind = ({ id, incarnation }: StoredDetail, row: MessageListRow | undefined): string | undefined =>
+  row && messageCursor(id, incarnation, row)
 
 const pageText = (
   trace: StoredDetail,
@@ -159,5 +135,6 @@ const pageText = (
   const texts = rows.map(messageText)
   const count = limit === ALL ? rows.length : fittingTexts(texts, limit)
   const last = rows.length > count ? rows[count - 1] : undefined
-  return `{"messages":${jsonArray(texts.slice(0, count))}${endText(trace, last, revision)}`
+  const messages = texts.slice(0, count).join(',')
+  return `{"messages":[${messages}${pageEnd(cursorBehind(trace, last), revision)}`
 }

@@ -1,0 +1,35 @@
+import { type BoundedCache, newBoundedCache } from '../engine/bounded-cache.ts'
+import type { PresentTrace } from '../trace/decide.ts'
+import { stateText } from '../trace/views.ts'
+import type { Updates } from './updates.ts'
+
+/**
+ * What has been made of the past with much work. It never changes, so the next page of a list, or another answer about the same
+ * revision, takes it from here. Only who may see that past now asks for it.
+ */
+export type PastMemo = {
+  /** The ordinals of messages in the order that they had. */
+  readonly orders: BoundedCache<Int32Array>
+  readonly updates: BoundedCache<Updates>
+  /** Traces that were folded from very many events. */
+  readonly traces: BoundedCache<PresentTrace>
+  /** Called when the log is another one: the same revisions may be other events then. */
+  clear(): void
+}
+
+const MOST_BYTES = 8 * 1024 * 1024
+
+export const newPastMemo = (): PastMemo => {
+  const orders = newBoundedCache<Int32Array>(MOST_BYTES, ({ byteLength }) => byteLength)
+  const updates = newBoundedCache<Updates>(MOST_BYTES, ({ bytes }) => bytes)
+  const traces = newBoundedCache<PresentTrace>(MOST_BYTES, (trace) => 4 * stateText('', '', trace).length)
+  const clear = () => {
+    for (const cache of [orders, updates, traces]) cache.clear()
+  }
+  return { orders, updates, traces, clear }
+}
+
+type Moment = { readonly id: string; readonly incarnation: bigint; readonly revision: bigint }
+
+/** A trace as it was, for the caches of a memo. */
+export const memoKey = ({ id, incarnation, revision }: Moment): string => `${id}/${incarnation}/${revision}`

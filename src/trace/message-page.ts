@@ -1,0 +1,30 @@
+import { PAGE_BYTES } from '../http/page-bytes.ts'
+import type { MessageListRow } from './message-queries.ts'
+import { messageText } from './views.ts'
+
+/** What of a list of messages one answer shows: all of it, or as much as fits where a limit is given. */
+export const newMessagePage = (limit: number | undefined) => {
+  let [shown, bytes, isFull] = [0, 0, false]
+  let last: MessageListRow | undefined
+  return {
+    /** Undefined for a row beyond the page. */
+    toText: (row: MessageListRow): string | undefined => {
+      isFull ||= shown === limit
+      if (isFull) return undefined
+      const text = messageText(row)
+      if (limit !== undefined) bytes += Buffer.byteLength(text) + 1
+      isFull = bytes > PAGE_BYTES && shown > 0
+      if (isFull) return undefined
+      shown += 1
+      last = row
+      return text
+    },
+    isFull: () => isFull,
+    /** The message behind which the list goes on; undefined when all was shown. */
+    goesOnBehind: (): MessageListRow | undefined => (isFull ? last : undefined),
+  }
+}
+
+/** What comes behind the messages of an answer: where the list goes on, if it does, and the revision that it shows. */
+export const pageEnd = (nextCursor: string | undefined, revision: bigint): string =>
+  `]${nextCursor === undefined ? '' : `,"nextCursor":"${nextCursor}"`},"revision":${revision}}`

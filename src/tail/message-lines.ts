@@ -1,8 +1,6 @@
+import { fitToColumns } from '../cli/fit-to-columns.ts'
+import type { Line } from '../cli/output.ts'
 import type { MessageValue } from '../realtime/client/queries.ts'
-import { fitToColumns } from './fit-to-columns.ts'
-
-/** How a line is shown: `head` opens a message, `dim` is beside the point, `bad` is an error. */
-export type Line = { readonly text: string; readonly style?: 'head' | 'dim' | 'bad' }
 
 type Part = NonNullable<MessageValue['parts']>[number]
 

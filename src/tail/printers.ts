@@ -1,7 +1,7 @@
-import { styleText } from 'node:util'
 import { escapeControls } from '../cli/escape.ts'
+import { type Line, shownLine } from '../cli/output.ts'
 import type { FeedTraceValue, MessageValue } from '../realtime/client/queries.ts'
-import { type Line, messageLines } from './message-lines.ts'
+import { messageLines } from './message-lines.ts'
 import { isOther, traceLine } from './trace-line.ts'
 
 /** `out` for what is followed, `err` for everything else. */
@@ -20,8 +20,6 @@ const MIN_WIDTH = 40
 const USUAL_WIDTH = 100
 const MARGIN = 20
 
-const styles = { head: 'bold', dim: 'dim', bad: 'red' } as const
-
 /** The traces of a feed that are other than before, the oldest first. */
 const newChangedTraces = () => {
   let known: ReadonlyMap<string, FeedTraceValue> | undefined
@@ -38,12 +36,6 @@ const newChangedTraces = () => {
 /** About how many columns a line of a message takes. */
 export const messageWidth = (out: NodeJS.WriteStream): number =>
   Math.max(MIN_WIDTH, (out.columns ?? USUAL_WIDTH) - MARGIN)
-
-/** A line as it is printed, with its end. */
-export const shownLine = ({ text, style }: Line, out: NodeJS.WriteStream): string => {
-  const plain = escapeControls(text)
-  return `${style === undefined ? plain : styleText(styles[style], plain, { stream: out })}\n`
-}
 
 const startsWith = (lines: readonly Line[], start: readonly Line[]) =>
   start.length < lines.length && start.every(({ text }, i) => text === lines[i]!.text)

@@ -1,36 +1,41 @@
 import { Command } from 'commander'
 import { escapeControls } from '../../cli/escape.ts'
-import { UsageError, exitCodes, exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { fitToColumns } from '../../cli/fit-to-columns.ts'
+import { printDocument } from '../../cli/output.ts'
 import { writeOut } from '../../cli/standard-output.ts'
 import type { Diff } from '../../sync/api/history.ts'
-import { fitToColumns } from '../../tail/fit-to-columns.ts'
-import { type AccessOptions, environmentHelp, explaining, openHistory, serverOption } from './history-access.ts'
+import { type Access, type ClientOptions, clientCommand } from '../support/client-command.ts'
+import type { Help } from '../support/help.ts'
+import { explaining, openHistory } from './history-access.ts'
 import { operationText } from './patch-lines.ts'
 import { wholeNumber } from './whole-number.ts'
 
-const help = `
+const help: Help = {
+  about: `
 What changed of a trace and its messages between two revisions, for the members of its namespace:
-a line for each member that was added, changed or removed, with its new value.
+a line for each member that was added, changed or removed, with its new value. Lines are cut to the
+width of a terminal, but not in a pipe or a file.
 
-  tracebook audit diff 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --from 12
-  tracebook audit diff 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --from 12 --to 40 --json
+"tracebook audit log <externalId>" lists the revisions.`,
+  examples: [
+    ['tracebook audit diff 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --from 12'],
+    ['tracebook audit diff 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --from 12 --to 40 --json'],
+  ],
+  documents: [
+    [
+      '{"from","to","patch","messages":{"added":[externalId],"updated":[{"externalId","patch"}]}}',
+      'the only one; patch: RFC 6902',
+    ],
+  ],
+  exitCodes: {
+    0: 'compared, also when nothing differs',
+    1: 'the server refused, or more than 64 MiB differ: compare a part with --to',
+    2: 'wrong usage, or not logged in',
+  },
+}
 
-"tracebook audit log <externalId>" lists the revisions. Lines are cut to the width of a terminal, but
-not in a pipe or a file.
-
-With --json, stdout holds one JSON document:
-  {"from","to","patch","messages":{"added":[externalId],"updated":[{"externalId","patch"}]}}
-                                          patch: RFC 6902
-  {"type":"error","message","exitCode"}   instead, when it failed
-
-${environmentHelp}
-
-Exit codes:
-  0  compared, also when nothing differs
-  1  the server refused, or more than 64 MiB differ: compare a part with --to
-  2  wrong usage, or not logged in`
-
-type Options = AccessOptions & { readonly from: number; readonly to?: number; readonly json?: boolean }
+type Options = ClientOptions & { readonly from: number; readonly to?: number }
 
 const heading = (what: string, messages: readonly unknown[]): string[] =>
   messages.length === 0 ? [] : ['', `Messages ${what}: ${messages.length}`]
@@ -56,31 +61,30 @@ const printDiff = async (diff: Diff): Promise<void> => {
     await writeOut(`${columns === undefined ? escapeControls(line) : fitToColumns(line, columns)}\n`)
 }
 
-const diff = async (externalId: string, options: Options): Promise<number> => {
+const diff = async (access: Access, options: Options, externalId: string): Promise<number> => {
   const { from, to, namespace } = options
   if (to !== undefined && from > to) throw new UsageError('--from must not be behind --to')
-  const { server, history } = await openHistory(options)
+  const { history } = await openHistory(access)
   const query = {
     from: String(from),
     ...(to === undefined ? {} : { to: String(to) }),
     ...(namespace === undefined ? {} : { namespace }),
   }
-  const found = await explaining(server, { externalId, namespace, isPast: true }, () => history.diff(externalId, query))
-  if (options.json) await writeOut(`${escapeControls(JSON.stringify(found))}\n`)
+  const found = await explaining(access.server, { externalId, namespace, isPast: true }, () =>
+    history.diff(externalId, query),
+  )
+  if (options.json) await printDocument(found)
   else await printDiff(found)
   return exitCodes.ok
 }
 
 /** `tracebook audit diff` */
 export const auditDiffCommand = (): Command =>
-  new Command('diff')
-    .description('Show what changed of a trace between two revisions')
-    .argument('<externalId>', 'the trace')
-    .requiredOption('--from <revision>', 'the revision to begin with', wholeNumber)
-    .option('--to <revision>', 'the revision to end with (default: the last one)', wholeNumber)
-    .option('--namespace <slug>', 'the namespace that the trace is in')
-    .addOption(serverOption())
-    .option('--json', 'JSON on stdout')
-    .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
-    .action((externalId: string, options: Options) => runCommand(() => diff(externalId, options), options.json))
+  clientCommand<Options, [string]>(
+    new Command('diff')
+      .description('Show what changed of a trace between two revisions')
+      .argument('<externalId>', 'the trace')
+      .requiredOption('--from <revision>', 'the revision to begin with', wholeNumber)
+      .option('--to <revision>', 'the revision to end with (default: the last one)', wholeNumber),
+    { help, namespace: 'the namespace that the trace is in', run: diff },
+  )

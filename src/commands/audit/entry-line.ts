@@ -2,7 +2,7 @@ import stringWidth from 'string-width'
 import { escapeControls } from '../../cli/escape.ts'
 import { localTime } from '../../cli/local-time.ts'
 import type { TimelineEntry } from '../../sync/api/history.ts'
-import { fitToColumns } from '../../tail/fit-to-columns.ts'
+import { fitToColumns } from '../../cli/fit-to-columns.ts'
 
 const [TIME, REVISION, WHO, TRACE] = [29, 6, 16, 36]
 /** Who has no name is shown by id, and what no user did is the service's. */

@@ -1,22 +1,10 @@
-import { Option } from 'commander'
 import { commandName } from '../../cli/command-name.ts'
 import { UsageError } from '../../cli/exit.ts'
-import { newApiClient } from '../../sync/api/client.ts'
 import { hasStatus } from '../../sync/api/errors.ts'
 import { type HistoryClient, newHistoryClient } from '../../sync/api/history.ts'
-import { type RetryTiming, realTiming, withNotice } from '../../sync/api/retry.ts'
-import { configDir, serverAddress } from '../../sync/config.ts'
-import { connect, sessionHasEnded } from '../../sync/login/connect.ts'
-
-export const environmentHelp = `Environment:
-  TRACEBOOK_URL         the server, when --server is not given
-  TRACEBOOK_CONFIG_DIR  the folder for tokens and state, instead of the platform's own`
-
-/** The server and the namespace, as every command about the past takes them. */
-export type AccessOptions = { readonly server?: string; readonly namespace?: string }
-
-export const serverOption = (): Option =>
-  new Option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
+import type { RetryTiming } from '../../sync/api/retry.ts'
+import { sessionHasEnded } from '../../sync/login/connect.ts'
+import { type Access, noticedTiming } from '../support/client-command.ts'
 
 /** Whose history is read, for sentences about a refusal; a namespace's own without an externalId. */
 export type Subject = {
@@ -26,28 +14,22 @@ export type Subject = {
   readonly isPast?: boolean
 }
 
-export type Access = {
-  readonly server: string
+export type HistoryAccess = {
   readonly token: string
   readonly namespaceSlug: string
   readonly history: HistoryClient
 }
-
-/** Waits and retries are told on stderr. */
-export const noticedTiming: RetryTiming = withNotice(realTiming, (line) => void process.stderr.write(line))
 
 /**
  * Connects as the stored login; with `asNamespace` by a session in the namespace, which realtime queries need.
  * @throws UsageError without a login or without access to the namespace, RequestFailed
  */
 export const openHistory = async (
-  { server: url, namespace }: AccessOptions,
+  { server, connect }: Access,
   { asNamespace = false, timing = noticedTiming }: { asNamespace?: boolean; timing?: RetryTiming } = {},
-): Promise<Access> => {
-  const server = serverAddress(url, process.env)
-  const options = { config: configDir(process.env), server, slug: namespace, readOnly: !asNamespace }
-  const { token, namespaceSlug } = await connect(options, (address, token) => newApiClient(address, token, timing))
-  return { server, token, namespaceSlug, history: newHistoryClient(server, token, timing) }
+): Promise<HistoryAccess> => {
+  const { token, namespaceSlug } = await connect({ readOnly: !asNamespace, timing })
+  return { token, namespaceSlug, history: newHistoryClient(server, token, timing) }
 }
 
 const forbidden = ({ externalId, namespace }: Subject): string =>

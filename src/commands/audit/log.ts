@@ -1,20 +1,15 @@
 import { Command } from 'commander'
-import { escapeControls } from '../../cli/escape.ts'
-import { UsageError, exitCodes, exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { printDocument, say } from '../../cli/output.ts'
 import { writeOut } from '../../cli/standard-output.ts'
 import { entryTypes } from '../../history/entry-types.ts'
 import type { HistoryClient, TimelineEntry } from '../../sync/api/history.ts'
+import { type Access, type ClientOptions, clientCommand } from '../support/client-command.ts'
+import type { Help } from '../support/help.ts'
 import { type ReadPage, listedEntries, newEntryReader } from './entries.ts'
 import { entryLine } from './entry-line.ts'
 import { followEntries, newWaking } from './follow-entries.ts'
-import {
-  type AccessOptions,
-  type Subject,
-  environmentHelp,
-  explaining,
-  openHistory,
-  serverOption,
-} from './history-access.ts'
+import { type Subject, explaining, openHistory } from './history-access.ts'
 import { wholeNumber } from './whole-number.ts'
 
 const TYPES_A_LINE = 5
@@ -24,14 +19,10 @@ const typesText = (): string =>
     entryTypes.slice(line * TYPES_A_LINE, (line + 1) * TYPES_A_LINE).join(', '),
   ).join(',\n  ')
 
-const help = `
+const help: Help = {
+  about: `
 Who did what, and when, on one line each: of a trace for the members of its namespace, without an
 externalId of the whole namespace, deleted traces included, for its admins. The oldest comes first.
-
-  tracebook audit log
-  tracebook audit log --type TraceDeleted,MemberRemoved --from 2026-01-01T00:00:00Z
-  tracebook audit log 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --desc --limit 20
-  tracebook audit log 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --follow
 
 A line: time, revision, who, in the log of a namespace the trace ("-": the namespace itself), and what
 happened. The revision is what "tracebook audit show" and "diff" take. A time is ISO 8601 with a zone, or
@@ -40,21 +31,27 @@ milliseconds since 1970; --from is included, --to is not.
 --follow shows what is there, with --limit the newest so many, and then each entry as it comes, until
 Ctrl-C. A lost connection is made again, and nothing is missed or shown twice.
 
-Types: ${typesText()}
+Types: ${typesText()}`,
+  examples: [
+    ['tracebook audit log'],
+    ['tracebook audit log --type TraceDeleted,MemberRemoved --from 2026-01-01T00:00:00Z'],
+    ['tracebook audit log 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --desc --limit 20'],
+    ['tracebook audit log 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --follow --json'],
+  ],
+  documents: [
+    [
+      '{"revision","type","at","actor"?,"text","trace"?,"messages"?,"patch"?,"requestId"?,…}',
+      'an entry, as the API shows it (TimelineEntry); at: milliseconds since 1970',
+    ],
+  ],
+  exitCodes: {
+    0: 'listed, or ended by Ctrl-C',
+    1: 'the server refused',
+    2: 'wrong usage, not logged in, or logged out meanwhile',
+  },
+}
 
-With --json, stdout holds one JSON document a line:
-  {"revision","type","at","actor"?,"text","trace"?,"messages"?,"patch"?,"requestId"?,…}   an entry, as
-                                          the API shows it (TimelineEntry); at: milliseconds since 1970
-  {"type":"error","message","exitCode"}   instead, when it could not begin or go on
-
-${environmentHelp}
-
-Exit codes:
-  0  listed, or ended by Ctrl-C
-  1  the server refused
-  2  wrong usage, not logged in, or logged out meanwhile`
-
-type Options = AccessOptions & {
+type Options = ClientOptions & {
   readonly type?: string
   readonly actor?: string
   readonly from?: string
@@ -62,7 +59,6 @@ type Options = AccessOptions & {
   readonly limit?: number
   readonly desc?: boolean
   readonly follow?: boolean
-  readonly json?: boolean
 }
 
 /** As many as one answer always has room for. */
@@ -92,7 +88,7 @@ const pagesOf = (history: HistoryClient, { externalId, namespace }: Subject, opt
 const printerOf =
   (namesTrace: boolean, json: boolean) =>
   (entry: TimelineEntry): Promise<void> =>
-    writeOut(`${json ? escapeControls(JSON.stringify(entry)) : entryLine(entry, namesTrace, process.stdout.columns)}\n`)
+    json ? printDocument(entry) : writeOut(`${entryLine(entry, namesTrace, process.stdout.columns)}\n`)
 
 /** Shows the last so many of what is there. */
 const showNewest = async (
@@ -118,61 +114,55 @@ const subjectOf = (externalId: string | undefined, { namespace }: Options, names
   namespace: externalId === undefined || namespace !== undefined ? namespaceSlug : undefined,
 })
 
-const listLog = async (externalId: string | undefined, options: Options): Promise<number> => {
-  const { server, history, namespaceSlug } = await openHistory(options)
+const listLog = async (access: Access, externalId: string | undefined, options: Options): Promise<number> => {
+  const { history, namespaceSlug } = await openHistory(access)
   const subject = subjectOf(externalId, options, namespaceSlug)
   const show = printerOf(externalId === undefined, options.json ?? false)
-  await explaining(server, subject, async () => {
+  await explaining(access.server, subject, async () => {
     for await (const entry of listedEntries(pagesOf(history, subject, options), options.limit ?? Infinity))
       await show(entry)
   })
   return exitCodes.ok
 }
 
-const followLog = async (externalId: string | undefined, options: Options): Promise<never> => {
-  const say = (text: string) => void process.stderr.write(`${escapeControls(text)}\n`)
+const followLog = async (access: Access, externalId: string | undefined, options: Options): Promise<never> => {
   const waking = newWaking(say)
-  const { server, token, history, namespaceSlug } = await openHistory(options, {
+  const { token, history, namespaceSlug } = await openHistory(access, {
     asNamespace: true,
     timing: waking.timing,
   })
   const subject = subjectOf(externalId, options, namespaceSlug)
   const show = printerOf(externalId === undefined, options.json ?? false)
   const read = newEntryReader(pagesOf(history, subject, options))
-  return explaining(server, subject, async () => {
+  return explaining(access.server, subject, async () => {
     await showNewest(read(), options.limit ?? Infinity, show)
-    const close = waking.listen({ server, token, externalId })
+    const close = waking.listen({ server: access.server, token, externalId })
     return followEntries({ read, show, waking, say }).finally(close)
   })
 }
 
-const showLog = async (externalId: string | undefined, options: Options): Promise<number> => {
-  if (!options.follow) return listLog(externalId, options)
+const showLog = async (access: Access, options: Options, externalId: string | undefined): Promise<number> => {
+  if (!options.follow) return listLog(access, externalId, options)
   if (options.desc || options.to !== undefined)
     throw new UsageError('--follow goes on with what comes: leave out --desc and --to')
   // Nothing is left to do: also a request that waits for its answer is given up.
   const leave = () => process.exit(exitCodes.ok)
   process.once('SIGINT', leave).once('SIGTERM', leave)
-  return followLog(externalId, options)
+  return followLog(access, externalId, options)
 }
 
 /** `tracebook audit log` */
 export const auditLogCommand = (): Command =>
-  new Command('log')
-    .description('List or follow who did what to a trace or in a namespace')
-    .argument('[externalId]', 'the trace (default: all of the namespace, for its admins)')
-    .option('--namespace <slug>', 'the namespace (default: that of your login)')
-    .option('--type <types>', 'only entries of these types, separated by commas')
-    .option('--actor <user>', 'only what the user with this id did')
-    .option('--from <time>', 'only what happened at this time or later')
-    .option('--to <time>', 'only what happened before this time')
-    .option('--limit <count>', 'at most so many entries', wholeNumber)
-    .option('--desc', 'the newest first')
-    .option('-f, --follow', 'go on with what comes')
-    .addOption(serverOption())
-    .option('--json', 'JSON on stdout, a document a line')
-    .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
-    .action((externalId: string | undefined, options: Options) =>
-      runCommand(() => showLog(externalId, options), options.json),
-    )
+  clientCommand<Options, [string | undefined]>(
+    new Command('log')
+      .description('List or follow who did what to a trace or in a namespace')
+      .argument('[externalId]', 'the trace (default: all of the namespace, for its admins)')
+      .option('--type <types>', 'only entries of these types, separated by commas')
+      .option('--actor <user>', 'only what the user with this id did')
+      .option('--from <time>', 'only what happened at this time or later')
+      .option('--to <time>', 'only what happened before this time')
+      .option('--limit <count>', 'at most so many entries', wholeNumber)
+      .option('--desc', 'the newest first')
+      .option('-f, --follow', 'go on with what comes'),
+    { help, namespace: 'the namespace (default: that of your login)', run: showLog },
+  )

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import { escapeControls } from '../cli/escape.ts'
+import { escapeControls } from './escape.ts'
 
 const clusters = new Intl.Segmenter()
 

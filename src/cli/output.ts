@@ -1,0 +1,25 @@
+import { styleText } from 'node:util'
+import { escapeControls } from './escape.ts'
+import { writeOut } from './standard-output.ts'
+
+const styles = { head: 'bold', dim: 'dim', bad: 'red' } as const
+
+/** How a line is shown: `head` is a heading, `dim` is beside the point, `bad` is an error. */
+export type Line = { readonly text: string; readonly style?: keyof typeof styles }
+
+/** A line as it is printed, with its end: foreign text is escaped, and a style is there on a terminal only, without NO_COLOR. */
+export const shownLine = ({ text, style }: Line, out: NodeJS.WriteStream): string => {
+  const plain = escapeControls(text)
+  return `${style === undefined ? plain : styleText(styles[style], plain, { stream: out })}\n`
+}
+
+/** Prints lines on stdout. */
+export const printLines = (lines: readonly (Line | string)[]): Promise<void> =>
+  writeOut(lines.map((line) => shownLine(typeof line === 'string' ? { text: line } : line, process.stdout)).join(''))
+
+/** Prints a document of --json on a line of stdout. */
+export const printDocument = (document: object): Promise<void> =>
+  writeOut(`${escapeControls(JSON.stringify(document))}\n`)
+
+/** Tells the user on stderr what is no result. */
+export const say = (text: string): void => void process.stderr.write(shownLine({ text }, process.stderr))

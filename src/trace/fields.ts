@@ -67,7 +67,13 @@ export type TraceTexts = { readonly [Name in RequiredName]: string } & {
 export const textNames = Object.keys(traceTexts) as readonly TextName[]
 
 /** Those that lists show, in the order of answers; a trace by itself shows the others as well. */
-export const listedNames = ['title', 'agentId', 'model', 'modelName'] as const satisfies readonly TextName[]
+export const listedNames = [
+  'title',
+  'projectName',
+  'agentId',
+  'model',
+  'modelName',
+] as const satisfies readonly TextName[]
 type DetailName = Exclude<TextName, (typeof listedNames)[number]>
 export const detailNames = textNames.filter(
   (name) => !(listedNames as readonly TextName[]).includes(name),

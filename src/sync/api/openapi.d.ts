@@ -1226,6 +1226,11 @@ export interface components {
              */
             title?: string;
             /**
+             * @description The name of the project
+             * @example shop
+             */
+            projectName?: string;
+            /**
              * @description The agent that was recorded; `unknown` when it is not given
              * @example my-agent
              */
@@ -2439,6 +2444,11 @@ export interface components {
              */
             title?: string;
             /**
+             * @description The name of the project
+             * @example shop
+             */
+            projectName?: string;
+            /**
              * @description The agent that was recorded; `unknown` when it is not given
              * @example my-agent
              */
@@ -2488,11 +2498,6 @@ export interface components {
              * @example /home/ada/shop
              */
             projectPath?: string;
-            /**
-             * @description The name of the project
-             * @example shop
-             */
-            projectName?: string;
             /**
              * @description The address of the git remote of the project
              * @example https://git.example.org/ada/shop.git
@@ -2556,6 +2561,11 @@ export interface components {
              * @example Mend the login page
              */
             title?: string;
+            /**
+             * @description The name of the project
+             * @example shop
+             */
+            projectName?: string;
             /**
              * @description The agent that was recorded; `unknown` when it is not given
              * @example my-agent

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { traceWithTimeline } from '../history/locate.ts'
 import { listOfHistory, openPast } from '../history/open-past.ts'
 import type { HistoryServices } from '../history/services.ts'
+import type { Caller } from '../http/caller.ts'
 import { ErrorBody } from '../http/errors.ts'
 import { notFound } from '../http/http-error.ts'
 import type { LongList } from '../http/long-list.ts'
@@ -17,6 +18,7 @@ import { type Format, newTranscript } from './transcript.ts'
 import { readTrace, titleOf } from './transcript/head.ts'
 
 const Params = z.object({ externalId: Key })
+const PageParams = z.object({ slug: Key, externalId: Key })
 const Query = z.object({
   format: z.enum(['md', 'html', 'json']).meta({
     description:
@@ -43,7 +45,7 @@ const SAFE_HEADERS = {
   'cache-control': 'no-store',
 }
 
-/** `GET /v1/traces/{externalId}/export`: a session as a file. */
+/** `GET /v1/traces/{externalId}/export`: a session as a file; `GET /@{slug}/{externalId}`, which links lead to: as a page. */
 export const exportRoute = (app: FastifyInstance, services: HistoryServices): void => {
   const { reads, models, streams } = services
 
@@ -52,6 +54,7 @@ export const exportRoute = (app: FastifyInstance, services: HistoryServices): vo
     format: Format,
     source: Source<Row>,
     readers: Pick<LongList<Row>, 'reader' | 'check'>,
+    isPage = false,
   ) => {
     let transcript: ReturnType<typeof newTranscript>
     return streams.send(reply, {
@@ -67,9 +70,30 @@ export const exportRoute = (app: FastifyInstance, services: HistoryServices): vo
       headers: () => ({
         ...SAFE_HEADERS,
         'content-type': types[format],
-        'content-disposition': attachment(titleOf(readTrace(source.trace())), format),
+        'content-disposition': isPage ? 'inline' : attachment(titleOf(readTrace(source.trace())), format),
       }),
     })
+  }
+
+  type Wanted = {
+    readonly caller: Caller | undefined
+    readonly externalId: string
+    readonly namespace: string | undefined
+    readonly format: Format
+  }
+
+  /** Sends a trace as it is now; as a page of its own instead of a file to keep with `isPage`. */
+  const sendPresent = async (reply: FastifyReply, wanted: Wanted, isPage = false) => {
+    const { caller, externalId, namespace, format } = wanted
+    const hit = await resolveTrace(reads, externalId, caller, namespace)
+    if (!hit) throw notFound()
+    assertMayRead(hit, memberOf(caller, hit))
+    const trace = await traceDetail(reads, hit.id)
+    if (!trace) throw notFound()
+    assertMayRead(trace, memberOf(caller, hit))
+    const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
+    const check = () => checkRight(reads, reader, trace.incarnation)
+    return send(reply, format, presentSource({ reads, models }, trace), { reader, check }, isPage)
   }
 
   app.get<{ Params: { externalId: string }; Querystring: z.infer<typeof Query> }>(
@@ -99,15 +123,14 @@ export const exportRoute = (app: FastifyInstance, services: HistoryServices): vo
         const { reader, check } = listOfHistory(services, present, caller)
         return send(reply, format, pastSource(await openPast(services, present, moment)), { reader, check })
       }
-      const hit = await resolveTrace(reads, externalId, caller, namespace)
-      if (!hit) throw notFound()
-      assertMayRead(hit, memberOf(caller, hit))
-      const trace = await traceDetail(reads, hit.id)
-      if (!trace) throw notFound()
-      assertMayRead(trace, memberOf(caller, hit))
-      const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
-      const check = () => checkRight(reads, reader, trace.incarnation)
-      return send(reply, format, presentSource({ reads, models }, trace), { reader, check })
+      return sendPresent(reply, { caller, externalId, namespace, format })
     },
+  )
+
+  app.get<{ Params: z.infer<typeof PageParams> }>(
+    '/@:slug/:externalId',
+    { config: { auth: 'optional' }, schema: { hide: true, params: PageParams } },
+    async ({ caller, params: { slug, externalId } }, reply) =>
+      sendPresent(reply, { caller, externalId, namespace: slug, format: 'html' }, true),
   )
 }

@@ -22,6 +22,14 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'Show which sessions of coding agents are on this machine',
     load: async () => (await import('./commands/agents.ts')).agentsCommand(),
   },
+  ls: {
+    description: 'List your traces, or those of a namespace',
+    load: async () => (await import('./commands/ls.ts')).lsCommand(),
+  },
+  show: {
+    description: 'Show a trace with its messages',
+    load: async () => (await import('./commands/show.ts')).showCommand(),
+  },
   tail: {
     description: 'Follow a trace, your namespace or the public feed',
     load: async () => (await import('./commands/tail.ts')).tailCommand(),
@@ -33,6 +41,18 @@ const commands: Readonly<Record<string, Entry>> = {
   import: {
     description: 'Put back a session that was exported as JSON',
     load: async () => (await import('./commands/import.ts')).importCommand(),
+  },
+  share: {
+    description: 'Make a trace public, and print the link to it',
+    load: async () => (await import('./commands/share.ts')).shareCommand(),
+  },
+  unshare: {
+    description: 'Make a trace private again',
+    load: async () => (await import('./commands/unshare.ts')).unshareCommand(),
+  },
+  rm: {
+    description: 'Delete traces, and erase what they held',
+    load: async () => (await import('./commands/rm.ts')).rmCommand(),
   },
   models: {
     description: 'The model registry, which gives models their names',

@@ -24,3 +24,14 @@ export const askToConfirm = async (description: string): Promise<boolean> => {
   const answer = await askLine('Go on? [y/N] ', 'not confirmed', new AbortController().signal)
   return /^y(es)?$/i.test(answer.trim())
 }
+
+/**
+ * Has the user agree to what is described, before it is done; with `yes` they have. Throws UsageError where they do not, and without a
+ * terminal to ask on.
+ */
+export const requireAgreement = async (description: string, yes: boolean): Promise<void> => {
+  if (yes) return
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new UsageError('nobody can be asked here whether this is meant: run it in a terminal, or agree with --yes')
+  if (!(await askToConfirm(description))) throw new UsageError('not confirmed: nothing was changed')
+}

@@ -27,6 +27,35 @@ const argsText = (args: Readonly<Record<string, unknown>>): string => {
   return values.length === 1 && typeof only === 'string' ? only : JSON.stringify(args)
 }
 
+/** All arguments of a call, a line or more for each. */
+const argLines = (args: Readonly<Record<string, unknown>>): string =>
+  Object.entries(args)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join('\n')
+
+/** A part with all that it holds, on as many lines as it takes. */
+const fullPartLines = (part: Part): Line[] => {
+  const lines = (head: string, text: string, style?: Line['style']): Line[] =>
+    [{ text: `${INDENT}${head}` }, ...indented(text).map((line) => ({ text: `${INDENT}${line.text}` }))].map((line) =>
+      style === undefined ? line : { ...line, style },
+    )
+  switch (part.type) {
+    case 'text':
+      return part.content ? indented(part.content.text) : []
+    case 'thinking':
+      return part.content ? lines('thinking:', part.content.text, 'dim') : []
+    case 'tool_call':
+      return part.content ? lines(`> ${part.content.toolName}`, argLines(part.content.args)) : []
+    case 'tool_result': {
+      if (!part.content) return []
+      const { toolName, output, status } = part.content
+      return status === 'error' ? lines(`< ${toolName} failed:`, output, 'bad') : lines(`< ${toolName}:`, output, 'dim')
+    }
+    case 'error':
+      return part.content ? lines('error:', part.content.message, 'bad') : []
+  }
+}
+
 const partLines = (part: Part, width: number): Line[] => {
   const line = (text: string, style?: Line['style']): Line[] => [
     { text: `${INDENT}${text}`, ...(style === undefined ? {} : { style }) },
@@ -65,10 +94,13 @@ const headLine = ({ role, model, timestamp, createdAt }: MessageValue): Line => 
   style: 'head',
 })
 
-/** A message for a terminal: its head, then its parts; calls, results and thinking on one line each, of about `width` columns. */
-export const messageLines = (message: MessageValue, width: number): readonly Line[] => {
+/**
+ * A message for a terminal: its head, then its parts; calls, results and thinking on one line each, of about `width` columns, or
+ * with `isFull` with all that they hold.
+ */
+export const messageLines = (message: MessageValue, width: number, isFull = false): readonly Line[] => {
   const { parts = [], textContent } = message
-  const shown = parts.flatMap((part) => partLines(part, width))
+  const shown = parts.flatMap((part) => (isFull ? fullPartLines(part) : partLines(part, width)))
   const body = shown.length === 0 && textContent !== undefined ? indented(textContent) : shown
   return [headLine(message), ...body]
 }

@@ -1,11 +1,12 @@
 import { Command } from 'commander'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines } from '../../cli/output.ts'
-import type { HistoryClient, PastMessages, PastQuery, PastTrace } from '../../sync/api/history.ts'
+import type { PastQuery, PastTrace } from '../../sync/api/history.ts'
 import { messageLines } from '../../tail/message-lines.ts'
 import { messageWidth } from '../../tail/printers.ts'
 import { type Access, type ClientOptions, clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
+import { type Message, messagesOf } from '../support/messages-of.ts'
 import { explaining, openHistory } from './history-access.ts'
 import { traceLines } from './trace-fields.ts'
 import { wholeNumber } from './whole-number.ts'
@@ -35,28 +36,11 @@ since 1970. Of the messages that were written by one request, all are shown.`,
 
 type Options = ClientOptions & { readonly revision?: number; readonly at?: string; readonly messages?: boolean }
 
-type Message = PastMessages['messages'][number]
-
-const PAGE = 200
 /** The last time that the service takes: the last revision is that of then. */
 const END_OF_TIME = '9'.repeat(15)
 
 const momentOf = ({ revision, at }: Options): PastQuery =>
   revision === undefined ? { at: at ?? END_OF_TIME } : { revision: String(revision) }
-
-async function* messagesOf(
-  history: HistoryClient,
-  externalId: string,
-  query: PastQuery,
-): AsyncGenerator<Message, void> {
-  let cursor: string | undefined
-  do {
-    const page = { ...query, includeParts: true, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }
-    const { messages, nextCursor } = await history.messages(externalId, page)
-    yield* messages
-    cursor = nextCursor
-  } while (cursor !== undefined)
-}
 
 const printTrace = (past: PastTrace, json: boolean) =>
   json ? printDocument({ type: 'trace', ...past }) : printLines(traceLines(past))

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { UsageError, exitOnUsage, runCommand } from '../../cli/exit.ts'
 import { type ApiClient, newApiClient } from '../../sync/api/client.ts'
+import { hasStatus } from '../../sync/api/errors.ts'
 import { type RetryTiming, realTiming, withNotice } from '../../sync/api/retry.ts'
 import { configDir, serverAddress } from '../../sync/config.ts'
 import { type Connection, connect } from '../../sync/login/connect.ts'
@@ -80,3 +81,11 @@ export const clientCommand = <Options extends ClientOptions, Args extends readon
       )
     })
 }
+
+/** What a refusal about a namespace means. @throws UsageError for one that is not there; any other error as it is */
+export const explainNamespace =
+  (slug: string, server: string) =>
+  (error: unknown): never => {
+    if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${slug}" at ${server}.`)
+    throw error
+  }

@@ -19,6 +19,7 @@ export type NamespaceEventsQuery = Query<'/v1/namespaces/{slug}/events'>
 export type PastQuery = Query<OfTrace>
 export type PastTrace = Required<Data<OfTrace>>
 export type PastMessages = Data<`${OfTrace}/messages`>
+export type MessagesQuery = Query<`${OfTrace}/messages`>
 export type DiffQuery = Query<`${OfTrace}/diff`>
 export type Diff = Data<`${OfTrace}/diff`>
 
@@ -28,7 +29,7 @@ export type HistoryClient = {
   readonly namespaceEvents: (slug: string, query: NamespaceEventsQuery) => Promise<TimelinePage>
   /** `query` names a revision or a time. */
   readonly trace: (externalId: string, query: PastQuery) => Promise<PastTrace>
-  readonly messages: (externalId: string, query: Query<`${OfTrace}/messages`>) => Promise<PastMessages>
+  readonly messages: (externalId: string, query: MessagesQuery) => Promise<PastMessages>
   readonly diff: (externalId: string, query: DiffQuery) => Promise<Diff>
 }
 
@@ -42,8 +43,12 @@ const exactly =
     return data === undefined ? rest : { ...rest, data: parseExact(data) as { ok: true; data: Data<P> } }
   }
 
-/** The client of the history at `server`, authenticated with `token`. Temporary failures are retried (`withRetry`). */
-export const newHistoryClient = (server: string, token: string, timing: RetryTiming = realTiming): HistoryClient => {
+/** The client of the history at `server`, authenticated with `token`; without one messages of public traces can be read. Temporary failures are retried (`withRetry`). */
+export const newHistoryClient = (
+  server: string,
+  token: string | undefined,
+  timing: RetryTiming = realTiming,
+): HistoryClient => {
   const http = newHttp(server, token, MAX_HISTORY_BYTES)
   const call = <Result>(send: SendRequest<Result>) => withRetry(() => responseData(server, send), timing)
   const text = { parseAs: 'text' } as const

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readRunningService } from '../../../src/embedded/lock.ts'
@@ -46,6 +47,40 @@ const start = (
   )
   return { child, ended }
 }
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** Where there is none, tests of what a terminal shows are left out: Node itself has no way to make one. */
+export const hasTerminals = ((process.env.PATH ?? '').split(':') as readonly string[]).some((folder) =>
+  existsSync(join(folder, 'script')),
+)
+
+/** Runs a command on a terminal of its own, so wide and high, and types `input` into it. `out` is all that it shows. */
+const runOnTerminal = async (
+  args: readonly string[],
+  variables: Variables,
+  { input = '', columns = 80, rows = 24 }: Terminal,
+  program: Program,
+): Promise<Ended> => {
+  const words = [...program, ...args].map(quoted).join(' ')
+  const { PATH = '', TMPDIR = '', NODE_COMPILE_CACHE = '' } = process.env
+  const env = { PATH, TMPDIR, NODE_COMPILE_CACHE, TERM: 'xterm', SHELL: '/bin/sh', ...variables }
+  const command = `stty cols ${columns} rows ${rows}; ${words}`
+  const child = spawn('script', ['-qec', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'pipe'] })
+  started.add(child)
+  child.once('exit', () => started.delete(child))
+  let out = ''
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    out += piece
+    if (input !== '' && out.includes('[y/N]') && !child.stdin.writableEnded) child.stdin.end(`${input}\n`)
+  })
+  if (input === '') child.stdin.on('error', () => {})
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
+  return { how: (code ?? signal) as Ended['how'], out: out.replaceAll('\r\n', '\n'), err: '' }
+}
+
+/** `input` is typed, with its Enter, once a question is asked. */
+export type Terminal = { readonly input?: string; readonly columns?: number; readonly rows?: number }
 
 /** Runs a command to its end. */
 export const run = (args: readonly string[], variables: Variables, program = ofClone): Promise<Ended> =>
@@ -102,6 +137,8 @@ export type User = {
   readonly config: string
   readonly claude: string
   run(...args: readonly string[]): Promise<Ended>
+  /** The same on a terminal, which takes `hasTerminals`. */
+  onTerminal(terminal: Terminal & { readonly variables?: Variables }, ...args: readonly string[]): Promise<Ended>
   /** The same, and the process can be killed. */
   start(...args: readonly string[]): { child: ChildProcess; ended: Promise<Ended> }
 }
@@ -114,6 +151,8 @@ export const newUser = (folder: string, url: string, program = ofClone): User =>
     config,
     claude,
     run: (...args) => run(args, variables, program),
+    onTerminal: ({ variables: more = {}, ...terminal }, ...args) =>
+      runOnTerminal(args, { ...variables, ...more }, terminal, program),
     start: (...args) => start(args, variables, program),
   }
 }

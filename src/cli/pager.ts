@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import stringWidth from 'string-width'
+import { writeOut } from './standard-output.ts'
+
+/** Where a long text is printed, piece by piece. */
+export type Screen = {
+  /** False when the reader has left: the rest is not wanted. */
+  readonly print: (text: string) => Promise<boolean>
+  /** Shows what is left, and waits until the reader has left. */
+  readonly end: () => Promise<void>
+}
+
+/** As git sets it: colours as they are, the screen kept, and an end where all fits. */
+const LESS = 'FRX'
+
+const isInPath = (name: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+/** The user's pager: `PAGER`, else less where it is installed; undefined for none. */
+const pagerCommand = (): string | undefined => {
+  const { PAGER } = process.env
+  if (PAGER !== undefined) return PAGER.trim() === '' || PAGER === 'cat' ? undefined : PAGER
+  return isInPath('less') ? 'less' : undefined
+}
+
+const plainScreen: Screen = {
+  print: async (text) => {
+    await writeOut(text)
+    return true
+  },
+  end: async () => {},
+}
+
+/** Whether a text is longer than the terminal. */
+const isLong = (text: string): boolean => {
+  const { columns = 80, rows = 24 } = process.stdout
+  let lines = 0
+  for (const line of text.split('\n')) {
+    lines += Math.max(1, Math.ceil(stringWidth(line) / columns))
+    if (lines > rows) return true
+  }
+  return false
+}
+
+const startPager = (command: string) => {
+  const env = { ...process.env, LESS: process.env['LESS'] ?? LESS }
+  const child: ChildProcess = spawn(command, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env })
+  const input = child.stdin!
+  const ended = once(child, 'close').catch(() => {})
+  let isOpen = true
+  // The reader has left; that is no error.
+  input.on('error', () => (isOpen = false))
+  input.on('close', () => (isOpen = false))
+  // Ctrl-C is for the pager, which this process outlives.
+  process.on('SIGINT', () => {})
+  return {
+    print: async (text: string) => {
+      if (isOpen && !input.write(text)) await Promise.race([once(input, 'drain').catch(() => {}), ended])
+      return isOpen
+    },
+    end: async () => {
+      input.end()
+      await ended
+    },
+  }
+}
+
+/** Shows text in a pager once it is longer than the terminal; anywhere else, and without `usesPager`, prints it. */
+export const openScreen = ({ usesPager }: { readonly usesPager: boolean }): Screen => {
+  const command = usesPager && process.stdout.isTTY ? pagerCommand() : undefined
+  if (command === undefined) return plainScreen
+  let kept = ''
+  let pager: Screen | undefined
+  return {
+    print: async (text) => {
+      if (pager) return pager.print(text)
+      kept += text
+      if (!isLong(kept)) return true
+      pager = startPager(command)
+      return pager.print(kept)
+    },
+    end: () => (pager ? pager.end() : writeOut(kept)),
+  }
+}

@@ -1,0 +1,80 @@
+import stringWidth from 'string-width'
+import { escapeControls } from './escape.ts'
+import { fitToColumns } from './fit-to-columns.ts'
+import type { Line } from './output.ts'
+
+export type Column<Row> = {
+  readonly head: string
+  readonly cell: (row: Row) => string
+  readonly align?: 'right'
+  /** The column may become as narrow as this where the terminal is; without it, it stays whole. */
+  readonly min?: number
+  /** Where even that is too wide, columns are left out, those with the highest number first. */
+  readonly drop?: number
+}
+
+const GAP = 2
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+
+/** The widths of columns made narrower, the widest first, until they fit; undefined when they cannot. */
+const fitted = (widths: readonly number[], mins: readonly number[], room: number): number[] | undefined => {
+  const fit = [...widths]
+  for (let over = sum(fit) - room; over > 0; over--) {
+    const widest = fit.reduce((best, width, i) => (width > mins[i]! && width > (fit[best] ?? 0) ? i : best), -1)
+    if (widest === -1) return undefined
+    fit[widest]! -= 1
+  }
+  return fit
+}
+
+type Layout<Row> = { readonly columns: readonly Column<Row>[]; readonly widths: readonly number[] }
+
+const layoutOf = <Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  terminal: number | undefined,
+): Layout<Row> => {
+  const natural = columns.map(({ head, cell }) =>
+    Math.max(
+      stringWidth(head),
+      ...rows.map((row) => Math.min(stringWidth(escapeControls(cell(row))), terminal ?? Infinity)),
+    ),
+  )
+  if (terminal === undefined) return { columns, widths: natural }
+  const mins = columns.map(({ min }, i) => Math.min(min ?? natural[i]!, natural[i]!))
+  const widths = fitted(natural, mins, terminal - GAP * (columns.length - 1))
+  const dropped = Math.max(0, ...columns.map(({ drop = 0 }) => drop))
+  if (widths || dropped === 0) return { columns, widths: widths ?? mins }
+  const fewer = columns.filter(({ drop }) => drop !== dropped)
+  return layoutOf(fewer, rows, terminal)
+}
+
+const padded = (text: string, width: number, align: 'right' | undefined): string => {
+  const padding = ' '.repeat(Math.max(0, width - stringWidth(text)))
+  return align === 'right' ? padding + text : text + padding
+}
+
+/**
+ * A table as lines: a heading, and a line for each row. `terminal` is its width, which the columns are fitted to; undefined for a pipe
+ * or a file, where nothing is cut.
+ */
+export const tableLines = <Row>(
+  all: readonly Column<Row>[],
+  rows: readonly Row[],
+  terminal: number | undefined,
+): Line[] => {
+  const { columns, widths } = layoutOf(all, rows, terminal)
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((text, i) => {
+        const cell = terminal === undefined ? escapeControls(text) : fitToColumns(text, widths[i]!)
+        return padded(cell, widths[i]!, columns[i]!.align)
+      })
+      .join(' '.repeat(GAP))
+      .trimEnd()
+  return [
+    { text: line(columns.map(({ head }) => head)), style: 'head' as const },
+    ...rows.map((row) => ({ text: line(columns.map(({ cell }) => cell(row))) })),
+  ]
+}

@@ -1,0 +1,114 @@
+import { commandName } from '../../cli/command-name.ts'
+import { UsageError } from '../../cli/exit.ts'
+import { hasStatus } from '../../sync/api/errors.ts'
+import { parseTraceLink } from '../../sync/api/trace-link.ts'
+import { type TraceDetail, type TracesClient, newTracesClient } from '../../sync/api/traces.ts'
+import { sessionHasEnded } from '../../sync/login/connect.ts'
+import { type Access, type ClientOptions, noticedTiming, openAccess } from './client-command.ts'
+import { tracePages } from './trace-list.ts'
+
+/** A trace that was found, and the access with which it was. */
+export type Found = { readonly access: Access; readonly trace: TraceDetail; readonly traces: TracesClient }
+
+/** Shorter beginnings of ids are taken for typing errors. */
+const MIN_PREFIX = 4
+const PAGE = 1_000
+/** Further traces are not looked through for the beginning of an id. */
+const MOST_PAGES = 20
+/** So many ids are shown of those that begin alike. */
+const SHOWN = 5
+
+export const idHelp = `The trace is named by its id, by the beginning of an id that no other of the namespace has (four
+characters or more), or by a link to it.`
+
+/** What the user has named: a link tells its server and namespace, which may not contradict the options. */
+const named = (access: Access, { server, namespace }: ClientOptions, name: string) => {
+  const link = parseTraceLink(name)
+  if (!link) return { access, externalId: name, isLink: false }
+  const linked = openAccess({
+    server: link.server,
+    ...((link.namespace ?? namespace) ? { namespace: (link.namespace ?? namespace)! } : {}),
+  })
+  if (server !== undefined && linked.server !== access.server)
+    throw new UsageError(`The link leads to ${linked.server}: leave out --server`)
+  if (namespace !== undefined && linked.namespace !== namespace)
+    throw new UsageError(`The link leads to the namespace "${linked.namespace}": leave out --namespace`)
+  return { access: linked, externalId: link.externalId, isLink: true }
+}
+
+/** The ids of a namespace that begin so. @throws UsageError where there are too many traces to look through */
+const idsWithPrefix = async (traces: TracesClient, slug: string, prefix: string): Promise<string[]> => {
+  const found: string[] = []
+  let pages = 0
+  for await (const page of tracePages((query) => traces.list(slug, query), PAGE)) {
+    found.push(...page.flatMap(({ externalId }) => (externalId.startsWith(prefix) ? [externalId] : [])))
+    if (++pages === MOST_PAGES)
+      throw new UsageError(`There are too many traces to look for one that begins with "${prefix}": give the whole id`)
+  }
+  return found
+}
+
+const notFound = (name: string, namespace: string | undefined): Error => {
+  const [where, option] =
+    namespace === undefined ? ['', ''] : [` in the namespace "${namespace}"`, ` --namespace ${namespace}`]
+  return new Error(
+    `There is no trace "${name}"${where} that you may read. Your traces are listed by: ${commandName} ls${option}`,
+  )
+}
+
+const ambiguous = (prefix: string, ids: readonly string[]): UsageError => {
+  const shown = ids.slice(0, SHOWN).map((id) => `\n  ${id}`)
+  const more = ids.length > SHOWN ? `\n  and ${ids.length - SHOWN} more` : ''
+  return new UsageError(`${ids.length} traces begin with "${prefix}": give more of the id.${shown.join('')}${more}`)
+}
+
+const findByPrefix = async (access: Access, traces: TracesClient, prefix: string): Promise<TraceDetail | undefined> => {
+  if (prefix.length < MIN_PREFIX) return undefined
+  const slug = (await access.connect()).namespaceSlug
+  const ids = await idsWithPrefix(traces, slug, prefix)
+  if (ids.length > 1) throw ambiguous(prefix, ids)
+  return ids[0] === undefined ? undefined : traces.trace(ids[0], slug)
+}
+
+const notPublic = (server: string): UsageError =>
+  new UsageError(`The trace is not public, or not there. Log in first: ${commandName} login --server ${server}`)
+
+/** The trace that a user names: see `idHelp`. @throws UsageError, RequestFailed, Error where there is none */
+export const findTrace = async (given: Access, options: ClientOptions, name: string): Promise<Found> => {
+  const { access, externalId, isLink } = named(given, options, name)
+  const { server, namespace } = access
+  const token = await access.token()
+  const traces = newTracesClient(server, token, noticedTiming)
+  const exact = await traces.trace(externalId, namespace).catch((error: unknown) => {
+    if (hasStatus(error, 404)) return undefined
+    if (hasStatus(error, 401)) throw token === undefined ? notPublic(server) : sessionHasEnded(server)
+    throw error
+  })
+  const trace = exact ?? (isLink || token === undefined ? undefined : await findByPrefix(access, traces, externalId))
+  if (!trace) throw notFound(externalId, namespace)
+  return { access, trace, traces }
+}
+
+/**
+ * The same trace with a client that may write to it: whose session is in its namespace, where its id means this trace.
+ * @throws UsageError for one of a namespace that the user is no member of
+ */
+export const findWritable = async (given: Access, options: ClientOptions, name: string): Promise<Found> => {
+  const { access, trace } = await findTrace(given, options, name)
+  const { slug } = trace.namespace
+  const inNamespace = openAccess({ server: access.server, namespace: slug })
+  const { token } = await inNamespace.connect({ readOnly: false })
+  return { access: inNamespace, trace, traces: newTracesClient(access.server, token, noticedTiming) }
+}
+
+/** What a refusal to change a trace means. @throws Error, and any other error as it is */
+export const explainRefusal =
+  ({ externalId }: TraceDetail) =>
+  (error: unknown): never => {
+    if (hasStatus(error, 403))
+      throw new Error(`Only who made the trace "${externalId}", or an admin of its namespace, may do that.`, {
+        cause: error,
+      })
+    if (hasStatus(error, 404)) throw new Error(`The trace "${externalId}" is gone.`, { cause: error })
+    throw error
+  }

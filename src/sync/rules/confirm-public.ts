@@ -1,0 +1,73 @@
+import { askToConfirm } from '../../cli/ask.ts'
+import { UsageError } from '../../cli/exit.ts'
+import { countOf } from '../report/text.ts'
+
+/** What everyone would see of a session, as far as a question can show it. Secrets are to be taken out of it before. */
+export type PublicPreview = {
+  /** Where it is from: the file of the session, or the trace's id. */
+  readonly source: string
+  readonly title: string | undefined
+  readonly project: string | undefined
+  readonly messages: number
+  readonly firstPrompt: string | undefined
+  /** Whether secrets were taken out of what is sent; undefined where that is not known. */
+  readonly isRedacted: boolean | undefined
+  /** What says that it is to be public, such as a rule with its file. */
+  readonly because: string
+}
+
+/** How the user is asked. `isTerminal` is false where nobody can answer. `confirm` gives the answer to a text. */
+export type Asking = {
+  readonly isTerminal: boolean
+  readonly confirm: (description: string) => Promise<boolean>
+}
+
+/** Asks on the terminal of this process. */
+export const terminalAsking = (): Asking => ({
+  isTerminal: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  confirm: askToConfirm,
+})
+
+const PROMPT_CHARACTERS = 200
+
+const onOneLine = (text: string, max: number): string => {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > max ? `${[...line.slice(0, max)].slice(0, -1).join('')}…` : line
+}
+
+const describeSecrets = (isRedacted: boolean | undefined): string => {
+  if (isRedacted === undefined) return 'not known whether secrets were taken out'
+  return isRedacted ? 'secrets taken out' : 'SECRETS NOT TAKEN OUT'
+}
+
+const describe = ({ source, title, project, messages, firstPrompt, isRedacted, because }: PublicPreview): string =>
+  [
+    `  ${onOneLine(title ?? 'without a title', PROMPT_CHARACTERS)}`,
+    `    ${source}`,
+    `    project ${project ?? 'unknown'}, ${countOf(messages, 'message')}, ${describeSecrets(isRedacted)}`,
+    ...(firstPrompt === undefined ? [] : [`    begins: ${onOneLine(firstPrompt, PROMPT_CHARACTERS)}`]),
+    `    public because of ${because}`,
+  ].join('\n')
+
+/** What is asked before sessions become public: who can read them then, and what of them. */
+export const publicQuestion = (previews: readonly PublicPreview[], server: string): string => {
+  const [these, them] = previews.length === 1 ? ['This session', 'it'] : [countOf(previews.length, 'session'), 'them']
+  const readers = `everyone who reaches ${server} can read ${them}, also without an account, and finds ${them} in the public feed.`
+  return `${these} will be public: ${readers}\n${previews.map(describe).join('\n')}`
+}
+
+/**
+ * The one place that lets sessions become public: asks on a terminal whether they may, and shows what would be seen. With
+ * `yes` nobody is asked. Throws UsageError where the answer is no, and where nobody can answer.
+ */
+export const confirmPublic = async (
+  previews: readonly PublicPreview[],
+  { yes, server }: { readonly yes: boolean; readonly server: string },
+  asking: Asking = terminalAsking(),
+): Promise<void> => {
+  if (yes || previews.length === 0) return
+  if (!asking.isTerminal)
+    throw new UsageError('what becomes public is asked about first: run this in a terminal, or agree with --yes')
+  if (!(await asking.confirm(publicQuestion(previews, server))))
+    throw new UsageError('not confirmed: nothing was made public')
+}

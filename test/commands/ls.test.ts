@@ -1,0 +1,76 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { runJson } from './support/documents.ts'
+import { hasTerminals } from './support/processes.ts'
+import { inWorld, namespaceOf } from './support/world.ts'
+
+const test = suite('tracebook ls')
+
+const ids = (out: string) =>
+  out
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(/ +/).at(-1))
+
+test('traces are listed newest first, page by page, and chosen by project and agent', () =>
+  inWorld(async ({ url, user, newUser, putTrace }) => {
+    const empty = await user.run('ls')
+    assert.equal([empty.how, empty.out], [0, ''])
+    assert.match(empty.err, /There are no traces in the namespace ".*"\. Upload your sessions: .*sync\n$/)
+
+    const all = Array.from({ length: 110 }, (_, i) => `trace-${i}`)
+    await Promise.all(all.map((id) => putTrace(user, id, { projectName: id === 'trace-7' ? 'Shop' : 'other' })))
+    await putTrace(user, 'odd', { title: 'red \u001b[31m and\nlines', agentId: 'codex', projectName: 'shop' }, [
+      'Hello',
+    ])
+
+    const listed = await user.run('ls', '--limit', '1000')
+    assert.equal([listed.how, listed.err], [0, ''])
+    assert.match(listed.out, /^when +title +project +agent +messages +visibility +id\n/)
+    assert.equal(ids(listed.out).toSorted(), ['odd', ...all].toSorted())
+    assert.is(ids(listed.out)[0], 'odd')
+    assert.match(listed.out, / red \\u001b\[31m and\\u000alines +shop +codex +1 +private +odd\n/)
+    assert.is(ids((await user.run('ls')).out).length, 50)
+    assert.equal(ids((await user.run('ls', '--project', 'SHOP')).out), ['odd', 'trace-7'])
+    assert.equal(ids((await user.run('ls', '--project', 'shop', '--agent', 'codex')).out), ['odd'])
+    assert.match((await user.run('ls', '--project', 'none')).err, 'No such trace')
+
+    const { documents } = await runJson(user, 'ls', '-n', '101')
+    assert.equal(
+      documents.map(({ trace }) => (trace as { externalId: string }).externalId),
+      ids(listed.out).slice(0, 101),
+    )
+
+    // Others see what is public, by name or in the feed.
+    await putTrace(user, 'open', { visibility: 'public' })
+    const slug = await namespaceOf(url, user)
+    const other = await newUser('bob')
+    assert.equal(ids((await other.run('ls', '--namespace', slug)).out), ['open'])
+    assert.match((await other.run('ls', '--public')).out, new RegExp(` ${slug} +open\n$`))
+    assert.equal(ids((await other.run('ls', '--public', '--namespace', slug)).out), ['open'])
+    const unknown = await other.run('ls', '--namespace', 'no-such-namespace')
+    assert.equal([unknown.how, unknown.out], [2, ''])
+    assert.match(unknown.err, 'There is no namespace "no-such-namespace"')
+    assert.is((await user.run('ls', '--limit', 'many')).how, 2)
+  }))
+
+test('on a terminal columns are fitted, ids are short, and colours follow NO_COLOR', () =>
+  inWorld(async ({ user, putTrace }) => {
+    if (!hasTerminals) return console.log('left out: there is no script(1)')
+    const long = `A title ${'that is long '.repeat(20)}`
+    for (const id of ['0192f0c1-aaaa', '0192f0c1-bbbb', '7777f0c1-cccc'])
+      await putTrace(user, id, { title: long, projectName: 'a-project-with-a-long-name' })
+    for (const columns of [60, 80, 120]) {
+      const { out } = await user.onTerminal({ columns, variables: { NO_COLOR: '1' } }, 'ls')
+      const lines = out.trimEnd().split('\n')
+      assert.is(lines.length, 4)
+      for (const line of lines) assert.ok(line.length <= columns, line)
+      assert.equal(ids(out), ['7777f0c1-c', '0192f0c1-b', '0192f0c1-a'])
+    }
+    const more = await user.onTerminal({ columns: 100 }, 'ls', '-n', '1')
+    assert.match(more.out, /^\u001b\[1mwhen .*\u001b\[22m\n/)
+    assert.match(more.out, 'There are more. To see them:')
+  }))
+
+test.run()

@@ -54,6 +54,18 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'Delete traces, and erase what they held',
     load: async () => (await import('./commands/rm.ts')).rmCommand(),
   },
+  namespaces: {
+    description: 'List, make and rename namespaces',
+    load: async () => (await import('./commands/namespaces.ts')).namespacesCommand(),
+  },
+  members: {
+    description: 'List and change the members of a namespace',
+    load: async () => (await import('./commands/members.ts')).membersCommand(),
+  },
+  invite: {
+    description: 'Invite others to a namespace, or join one',
+    load: async () => (await import('./commands/invite.ts')).inviteCommand(),
+  },
   models: {
     description: 'The model registry, which gives models their names',
     load: async () => (await import('./commands/models.ts')).modelsCommand(),

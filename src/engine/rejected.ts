@@ -8,10 +8,13 @@ export type Rejection =
   | 'not_found'
   | 'last_admin'
   | 'last_identity'
+  | 'device_known'
   | 'slug_taken'
   | 'invite_revoked'
   | 'invite_expired'
   | 'invite_used'
+  | 'code_used'
+  | 'code_expired'
 
 /** The domain refuses a command. Any other error that a decision throws is a fault of the code. */
 export class Rejected extends Error {

@@ -19,6 +19,8 @@ export type Attempt = {
    * @throws HttpError rate_limited, before the token is looked up, when too many attempts of this address have failed
    */
   callerOf(token: string): Promise<Caller | undefined>
+  /** The same for another secret, such as a one-time code: `lookUp` gives undefined for one that does not exist. */
+  resultOf<Result>(lookUp: () => Promise<Result | undefined>): Promise<Result | undefined>
   /** Counts the attempt as failed, if it is not counted yet. @throws HttpError rate_limited when that is too much */
   fail(): void
 }
@@ -42,16 +44,24 @@ export const newAttempt = (
     isCounted = true
   }
 
-  const callerOf = async (token: string) => {
+  const uncountUnlessInvalid = async <Result>(lookUp: () => Promise<Result | undefined>) => {
     let isInvalid = false
     try {
-      const caller = await tokens.find(token, fail)
-      isInvalid = caller === undefined
-      return caller
+      const found = await lookUp()
+      isInvalid = found === undefined
+      return found
     } finally {
       if (isCounted && !isInvalid) limits?.unauthorized.giveBack(address)
     }
   }
 
-  return { callerOf, fail }
+  const callerOf = (token: string) => uncountUnlessInvalid(() => tokens.find(token, fail))
+
+  const resultOf: Attempt['resultOf'] = (lookUp) =>
+    uncountUnlessInvalid(async () => {
+      fail()
+      return lookUp()
+    })
+
+  return { callerOf, resultOf, fail }
 }

@@ -28,6 +28,7 @@ import { newConnections } from '../realtime/connections.ts'
 import { newFlow } from '../realtime/flow.ts'
 import { newLastUsedTimes } from '../session/last-used.ts'
 import { newWakeup } from '../erasure/wakeable-sleep.ts'
+import { newOneTimeCodes } from '../session/one-time-codes.ts'
 import { newHandshakes } from '../signin/handshakes.ts'
 import { newCaches } from './caches.ts'
 import { installGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
@@ -221,6 +222,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     lastUsed,
     catalogue: processes.catalogue,
     limits,
+    codes: newOneTimeCodes({ pool: operations, now }),
     handshakes: newHandshakes({ pool: operations, now }),
     avatars,
     quotas: openQuotas(config, { reads, avatars }),

@@ -51,13 +51,12 @@ export const start =
   (session) =>
     session.is === 'absent' ? [{ type: 'SessionCreated', data: terms }] : []
 
+const isValid = (session: Session, userId: string, now: number): session is StartedSession =>
+  session.is === 'started' && session.userId === userId && (session.expiresAt === undefined || session.expiresAt > now)
+
 /** The session, if it belongs to the user and is valid at `now`. @throws Rejected not_found for all others */
 const valid = (session: Session, userId: string, now: number): StartedSession => {
-  const isValid =
-    session.is === 'started' &&
-    session.userId === userId &&
-    (session.expiresAt === undefined || session.expiresAt > now)
-  if (!isValid)
+  if (!isValid(session, userId, now))
     throw session.is !== 'absent' && session.userId !== userId
       ? hiddenNotFound()
       : new Rejected('not_found', 'Not found')
@@ -79,6 +78,14 @@ export const revoke =
   (session, now) => {
     valid(session, userId, now)
     return [{ type: 'SessionRevoked', data: {} }]
+  }
+
+/** Changes nothing. @throws Rejected code_expired when the session, which has made a one-time code, is not valid any more */
+export const assertMayGiveCode =
+  (userId: string): Decide =>
+  (session, now) => {
+    if (isValid(session, userId, now)) return []
+    throw new Rejected('code_expired', 'The session that made this code has ended: make another one')
   }
 
 /** Ends the caller's own session. Does nothing when it has ended in the meantime. */

@@ -90,6 +90,18 @@ export const findIdentity = async (
   return { id, user: { userId, active: activeOf(row!) } }
 }
 
+const userStatement = `select a.* from (select) one left join lateral (${activeMembership('$1::uuid', '$2::uuid')}) a on true`
+
+/** A user, with the namespace that a new session would be active in: the wanted one, where the user is a member of it. */
+export const userAndNamespace = async (
+  reads: Reads<ReadTables>,
+  userId: string,
+  wantedNamespaceId?: string,
+): Promise<UserAndNamespace> => {
+  const [row] = await reads.rows<ActiveRow & Row>('user-namespace', userStatement, [userId, wantedNamespaceId ?? null])
+  return { userId, active: activeOf(row!) }
+}
+
 /** A user's sessions that are valid at `now`, newest first; the time of last use is the stored one. */
 export const sessionsOf = (reads: Reads<ReadTables>, userId: string, now: number) =>
   reads.query(async (db) => {

@@ -10,12 +10,14 @@ import { isId, sha256 } from '../ids.ts'
 import { idOfSlug, namespaceOfMember } from '../namespace/queries.ts'
 import { NamespaceInfo } from '../namespace/views.ts'
 import { UserView, userById } from '../user/queries.ts'
+import { codeRoutes } from './code-routes.ts'
 import { currentSessionRoutes } from './current-routes.ts'
 import { revoke, switchTo } from './decide.ts'
 import { DeviceId, assertDeviceId } from './device-id.ts'
 import { hasEnded, sessionsOf } from './queries.ts'
+import { givenCode } from './given-code.ts'
 import { signIn } from './sign-in.ts'
-import { InviteCode, NewSession, SessionView, WantedNamespace, deviceName } from './views.ts'
+import { InviteCode, JoinCode, NewSession, SessionView, WantedNamespace, deviceName } from './views.ts'
 import type { SessionServices } from './services.ts'
 
 const Start = z
@@ -24,6 +26,7 @@ const Start = z
     deviceName: ShortText.meta(deviceName).optional(),
     namespaceId: WantedNamespace.optional(),
     inviteCode: InviteCode.optional(),
+    joinCode: JoinCode.optional(),
   })
   .meta({
     id: 'SessionCreate',
@@ -50,32 +53,40 @@ const tags = ['sessions']
 export const sessionRoutes = (app: FastifyInstance, service: SessionServices): void => {
   const { reads, sessions, lastUsed, now, write } = service
   currentSessionRoutes(app, service)
+  codeRoutes(app, service)
 
   app.post<{ Body: Start }>(
     '/v1/session',
     {
       config: { auth: 'none', limit: 'device-session' },
       schema: {
-        summary: 'Start a session as a device; its first one makes a user',
+        summary: 'Start a session as a device; its first one makes a user, or joins one',
         description:
           'Signs a device in, without a password: its `deviceId` is the secret. The first call with a `deviceId` makes a ' +
           'user, an identity, and a namespace of its own; each later one starts another session of the same user. ' +
+          'With `joinCode`, of `POST /v1/session/device`, a new device becomes one of the user who made the code, ' +
+          'instead; the same device may repeat that after a lost answer. ' +
           'Sessions live 90 days if the operator has not said otherwise. Errors: `invalid_request` (400) for a missing, ' +
           'short or example `deviceId`; `forbidden` (403) for a namespace that the user is no member of, and for a new ' +
           'user whose `inviteCode` no invite has, or who has none where only the invited may sign up; `not_found` (404) ' +
-          'for an unknown namespace; `invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) ' +
+          'for an unknown namespace or `joinCode`; `device_known` (409) for a device that has a user already and so ' +
+          'cannot join; `code_used`, `code_expired` (410) for a `joinCode` that another device has used, that is older ' +
+          'than ten minutes, or whose maker’s session has ended; ' +
+          '`invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) ' +
           'beyond 120 calls a minute from one address (default).',
         tags,
         body: Start,
-        response: answers(z.object({ session: NewSession }), 403, 404, 410),
+        response: answers(z.object({ session: NewSession }), 403, 404, 409, 410),
       },
     },
-    async ({ id: requestId, body }, reply) => {
-      const { deviceId, deviceName, namespaceId, inviteCode } = body
+    async (request, reply) => {
+      const { deviceId, deviceName, namespaceId, inviteCode, joinCode } = request.body
       assertDeviceId(deviceId, service.config)
       const key = sha256(deviceId)
       const credential = { type: 'device', key, profile: {} } as const
-      const session = await signIn(service, { credential, namespaceId, deviceName, inviteCode, requestId })
+      const join = joinCode === undefined ? undefined : givenCode(service, request, reply, joinCode)
+      const options = { namespaceId, deviceName, inviteCode, join, requestId: request.id }
+      const session = await signIn(service, { credential, ...options })
       return ok(reply.header('cache-control', 'no-store'), { session })
     },
   )

@@ -2,6 +2,7 @@ import type { ReadTables } from '../../projections/index.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import type { Write } from '../engine/write.ts'
+import type { AttemptOptions } from '../http/attempt.ts'
 import type { HttpConfig } from '../http/settings.ts'
 import type { Namespace } from '../namespace/decide.ts'
 import type { NamespaceEvent } from '../namespace/events.ts'
@@ -11,6 +12,7 @@ import type { Session } from './decide.ts'
 import type { SessionEvent } from './events.ts'
 import type { SessionSettings } from './settings.ts'
 import type { LastUsedTimes } from './last-used.ts'
+import type { OneTimeCodes } from './one-time-codes.ts'
 
 /** What signing in needs: a new user gets a namespace, a user, an identity and a session. */
 export type SignInServices = {
@@ -21,6 +23,7 @@ export type SignInServices = {
   readonly users: Transactor<User, UserEvent>
   readonly identities: Transactor<Identity, IdentityEvent>
   readonly sessions: Transactor<Session, SessionEvent>
+  readonly codes: OneTimeCodes
   readonly write: Write
   readonly assertWritable: () => void
 }
@@ -29,4 +32,6 @@ export type SignInServices = {
 export type SessionServices = SignInServices & {
   readonly lastUsed: LastUsedTimes
   readonly logId: () => string | undefined
+  readonly tokens: AttemptOptions['tokens']
+  readonly limits: AttemptOptions['limits']
 }

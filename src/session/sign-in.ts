@@ -3,16 +3,15 @@ import { isId, newId } from '../ids.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import type { Credential } from '../user/decide.ts'
 import { newAdmission } from './admission.ts'
-import { start } from './decide.ts'
+import { joinUser } from './join-user.ts'
 import { type Joining, isStillAgreed, resolveJoining } from './joining.ts'
 import { linkIdentity } from './link-identity.ts'
 import { type UserAndNamespace, findIdentity } from './queries.ts'
+import type { GivenCode } from './redeem.ts'
 import { signUp } from './sign-up.ts'
-import { newToken, tokenHash } from './token.ts'
+import { startSession } from './start-session.ts'
 import type { NewSession } from './views.ts'
 import type { SignInServices } from './services.ts'
-
-const DAY_MS = 24 * 60 * 60 * 1_000
 
 export type SessionRequest = {
   readonly credential: Credential
@@ -25,6 +24,8 @@ export type SessionRequest = {
   readonly deviceName: string | undefined
   /** For a new user; ignored for an identity that has a user. */
   readonly inviteCode: string | undefined
+  /** The code of the user that a new device joins; without one it gets a user of its own. */
+  readonly join?: GivenCode | undefined
   readonly requestId: string | undefined
 }
 
@@ -44,9 +45,16 @@ const assertStillAgreed = (agreed: Joining, present: Joining) => {
 type IdentityAndUser = { readonly identityId: string; readonly user: UserAndNamespace }
 
 const findOrSignUp = async (service: SignInServices, request: SessionRequest): Promise<IdentityAndUser> => {
-  const { credential, device, agreed, namespaceId, inviteCode, requestId } = request
+  const { credential, device, agreed, namespaceId, inviteCode, join, requestId } = request
   const wanted = namespaceId !== undefined && isId(namespaceId) ? namespaceId : undefined
   const found = await findIdentity(service.reads, credential, wanted)
+  if (join) {
+    const assertUser = async (user: UserAndNamespace) => {
+      if (namespaceId !== undefined) await assertMember(service, user, namespaceId)
+    }
+    const user = await joinUser(service, { join, credential, found, wanted, assertUser, requestId })
+    return { identityId: found.id, user }
+  }
   const owner = device && !found.user ? await findIdentity(service.reads, device, wanted) : undefined
   if (agreed) assertStillAgreed(agreed, resolveJoining(found.user, owner?.user))
   if (namespaceId !== undefined) await assertMember(service, found.user ?? owner?.user, namespaceId)
@@ -60,34 +68,14 @@ const findOrSignUp = async (service: SignInServices, request: SessionRequest): P
 }
 
 /**
- * Starts a session for a credential, and creates its identity and user if there are none. Only the result has the token;
- * the service stores its hash.
+ * Starts a session for a credential, and creates its identity and user if there are none; with `join` the identity becomes one
+ * of an existing user. Only the result has the token; the service stores its hash.
  * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 when the sign-in would do something
- * else than was confirmed, 403 and 410 for a new user who may not sign up
+ * else than was confirmed, 403 and 410 for a new user who may not sign up; with `join` 404, 409 and 410 as `joinUser` does
  */
 export const signIn = async (service: SignInServices, request: SessionRequest): Promise<NewSession> => {
-  const { config, now, sessions, write, assertWritable } = service
-  assertWritable()
+  service.assertWritable()
   const { namespaceId, deviceName, requestId } = request
   const { identityId, user } = await findOrSignUp(service, request)
-  const { userId, active } = user
-  const [id, token] = [newId(), newToken()]
-  const expiresAt = Math.round(now() + config.SESSION_TTL_DAYS * DAY_MS)
-  const optional = {
-    ...(namespaceId === undefined ? {} : { namespaceId }),
-    ...(deviceName === undefined ? {} : { deviceName }),
-  }
-  const decide = start({ userId, identityId, tokenHash: tokenHash(token), ...optional, expiresAt })
-  const context = { actor: { userId, sessionId: id }, requestId }
-  await write(sessions, id, { decide }, context)
-  const namespaceFields = active && { namespaceId: active.id, namespaceSlug: active.slug, role: active.role }
-  return {
-    id,
-    token,
-    userId,
-    identityId,
-    ...namespaceFields,
-    ...(deviceName === undefined ? {} : { deviceName }),
-    expiresAt,
-  }
+  return startSession(service, { id: newId(), user, identityId, namespaceId, deviceName, requestId })
 }

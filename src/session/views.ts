@@ -5,11 +5,24 @@ import { Role } from '../namespace/events.ts'
 import { NamespaceInfo } from '../namespace/views.ts'
 import { UserView } from '../user/queries.ts'
 
+export const EXAMPLE_CODE = '4F7K-9QWE-2M8T-X6RB-0ZHA'
+
 /** The invite code in a body; ignored for an identity that has a user. */
 export const InviteCode = Key.meta({
   description:
     'The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up',
 })
+
+/** The code in a body by which a new device becomes one of a user who exists. */
+export const JoinCode = z
+  .string()
+  .max(256)
+  .meta({
+    description:
+      'The code of `POST /v1/session/device`, made by another device: this one becomes one of the same user. Case, spaces ' +
+      'and hyphens do not matter',
+    examples: [EXAMPLE_CODE],
+  })
 
 /** The namespace in a body that starts a session. */
 export const WantedNamespace = z

@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { operationalQuery } from '../engine/operational-query.ts'
 import { sha256 } from '../ids.ts'
+import { deleteExpired } from '../session/one-time-codes.ts'
 import type { Joining } from '../session/joining.ts'
 import type { Credential } from '../user/decide.ts'
 
@@ -59,7 +60,7 @@ export type Handshakes = {
 export const LIFETIME_MS = 10 * 60 * 1_000
 
 const startStatement = `
-  with expired as (delete from tracebook.handshakes where expires <= $5)
+  with expired as (${deleteExpired('$5')})
   insert into tracebook.handshakes (state_hash, salt, wish, expires) values ($1, $2, $3, $4)`
 
 const claimStatement = `

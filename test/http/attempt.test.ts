@@ -58,6 +58,17 @@ test('those of valid tokens do not count, nor those whose look-up failed', async
   }
 })
 
+test('look-ups of other secrets count in the same way', async () => {
+  const { attempt } = newWorld()
+  const lookUp = (found: string | undefined) =>
+    attempt()
+      .resultOf(async () => found)
+      .catch((error: HttpError) => error.code)
+  for (let i = 0; i < 3 * POINTS; i++) assert.is(await lookUp('code'), 'code')
+  for (let i = 0; i < POINTS; i++) assert.is(await lookUp(undefined), undefined)
+  assert.is(await lookUp('code'), 'rate_limited')
+})
+
 test('one without a token counts once it has failed, and only once', () => {
   const { attempt } = newWorld()
   for (let i = 0; i < POINTS; i++) {

@@ -1,5 +1,5 @@
 import { suite } from 'uvu'
-import { revoke, sessions, signOut, start, switchTo } from '../../src/session/decide.ts'
+import { assertMayGiveCode, revoke, sessions, signOut, start, switchTo } from '../../src/session/decide.ts'
 import type { SessionEvent } from '../../src/session/events.ts'
 import { specify } from '../support/given.ts'
 
@@ -25,5 +25,11 @@ test('an expired one cannot be switched', () =>
 test('a session signs itself out', () => given(started).when(signOut()).emits(revoked))
 test('it does not switch after its end', () =>
   given(started, revoked).when(switchTo('ada', 'acme')).rejects('not_found'))
+
+test('while it is valid, its one-time codes are', () => given(started, switched).when(assertMayGiveCode('ada')).emits())
+test('they end with it', () => given(started, revoked).when(assertMayGiveCode('ada')).rejects('code_expired'))
+test('and when it expires', () => given(started).when(assertMayGiveCode('ada'), later).rejects('code_expired'))
+test('no other user has given them', () => given(started).when(assertMayGiveCode('eve')).rejects('code_expired'))
+test('nor a session that never was', () => given().when(assertMayGiveCode('ada')).rejects('code_expired'))
 
 test.run()

@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import {
+  assertHasIdentity,
   createIdentity,
   createUser,
   identities,
@@ -34,6 +35,11 @@ test('an identity is removed once', () =>
   givenUser(created)
     .when(removeIdentity('a', ['b']))
     .emitsOnce('not_found', removed('a')))
+test('codes of an identity that is there are good', () =>
+  givenUser(created, removed('b')).when(assertHasIdentity('a')).emits())
+test('not those of a removed one', () =>
+  givenUser(created, removed('a')).when(assertHasIdentity('a')).rejects('code_expired'))
+test('nor of a user who never was', () => givenUser().when(assertHasIdentity('a')).rejects('code_expired'))
 test('the last one stays', () => givenUser(created).when(removeIdentity('a', [])).rejects('last_identity'))
 test('so it does when the others have been removed meanwhile', () =>
   givenUser(created, removed('b'), removed('c'))

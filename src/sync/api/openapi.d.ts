@@ -78,8 +78,8 @@ export interface paths {
         get: operations["getSession"];
         put?: never;
         /**
-         * Start a session as a device; its first one makes a user
-         * @description Signs a device in, without a password: its `deviceId` is the secret. The first call with a `deviceId` makes a user, an identity, and a namespace of its own; each later one starts another session of the same user. Sessions live 90 days if the operator has not said otherwise. Errors: `invalid_request` (400) for a missing, short or example `deviceId`; `forbidden` (403) for a namespace that the user is no member of, and for a new user whose `inviteCode` no invite has, or who has none where only the invited may sign up; `not_found` (404) for an unknown namespace; `invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) beyond 120 calls a minute from one address (default).
+         * Start a session as a device; its first one makes a user, or joins one
+         * @description Signs a device in, without a password: its `deviceId` is the secret. The first call with a `deviceId` makes a user, an identity, and a namespace of its own; each later one starts another session of the same user. With `joinCode`, of `POST /v1/session/device`, a new device becomes one of the user who made the code, instead; the same device may repeat that after a lost answer. Sessions live 90 days if the operator has not said otherwise. Errors: `invalid_request` (400) for a missing, short or example `deviceId`; `forbidden` (403) for a namespace that the user is no member of, and for a new user whose `inviteCode` no invite has, or who has none where only the invited may sign up; `not_found` (404) for an unknown namespace or `joinCode`; `device_known` (409) for a device that has a user already and so cannot join; `code_used`, `code_expired` (410) for a `joinCode` that another device has used, that is older than ten minutes, or whose maker’s session has ended; `invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) beyond 120 calls a minute from one address (default).
          */
         post: operations["postSession"];
         /**
@@ -87,6 +87,26 @@ export interface paths {
          * @description Signs out: the token stops working at once here, and within a second on other nodes of the service. A cookie is cleared.
          */
         delete: operations["deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a code by which another device becomes one of yours
+         * @description Give the code to a device of your own that has no user yet: it sends it as `joinCode` of `POST /v1/session`, and is then an identity of your user, with the same rights as this one. The code works once, for ten minutes, and only while this session is valid. `GET /v1/user/identities` lists your devices, `DELETE /v1/user/identities/{id}` removes one. Errors: `rate_limited` (429) beyond 60 calls a minute from one address (default).
+         */
+        post: operations["postSessionDevice"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1170,6 +1190,19 @@ export interface components {
             /** @description Another one when the service has another log, or its log has lost its end */
             logId?: string;
         };
+        /** @description A one-time code for another device of the same user */
+        DeviceCode: {
+            /**
+             * @description What the new device sends as `joinCode` of `POST /v1/session`; shown here and never again
+             * @example 4F7K-9QWE-2M8T-X6RB-0ZHA
+             */
+            code: string;
+            /**
+             * @description When the code ends: after 10 minutes, in milliseconds since 1970
+             * @example 1767366245000
+             */
+            expiresAt: number;
+        };
         /**
          * @description What an entry of a timeline is about: `TraceCreated`: a trace was created; `TraceUpdated`: fields of a trace were changed, or it was uploaded again as it was; `TraceSummarised`: the service made a title and a summary of a trace; `TraceDeleted`: a trace was deleted, and what it held was erased; `MessagesUpserted`: messages were added or changed by one request; `NamespaceCreated`: the namespace was created; `NamespaceUpdated`: the name or the description of the namespace was changed; `AvatarChanged`: the picture of the namespace was changed; `RetentionChanged`: it was decided for how long the namespace keeps traces that do not change; `MemberJoined`: a user became a member; `MemberRoleChanged`: a member got another role; `MemberRemoved`: a member was removed, or left; `InviteCreated`: an invite was made; `InviteRevoked`: an invite was revoked
          * @enum {string}
@@ -2220,6 +2253,11 @@ export interface components {
             namespaceId?: string;
             /** @description The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up */
             inviteCode?: string;
+            /**
+             * @description The code of `POST /v1/session/device`, made by another device: this one becomes one of the same user. Case, spaces and hyphens do not matter
+             * @example 4F7K-9QWE-2M8T-X6RB-0ZHA
+             */
+            joinCode?: string;
         };
         /**
          * @description A namespace, by id or by slug
@@ -2949,7 +2987,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used` */
+            /** @description It would leave the namespace without an admin: `last_admin`; the user without a way to sign in: `last_identity`; the device has a user already: `device_known` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired` */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -3057,6 +3104,105 @@ export interface operations {
             };
             /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSessionDevice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        data: components["schemas"]["DeviceCode"];
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large, or would not fit into an empty namespace: `payload_too_large` */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3782,7 +3928,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It would leave the namespace without an admin: `last_admin`; the user without a way to sign in: `last_identity` */
+            /** @description It would leave the namespace without an admin: `last_admin`; the user without a way to sign in: `last_identity`; the device has a user already: `device_known` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4430,7 +4576,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It would leave the namespace without an admin: `last_admin`; the user without a way to sign in: `last_identity` */
+            /** @description It would leave the namespace without an admin: `last_admin`; the user without a way to sign in: `last_identity`; the device has a user already: `device_known` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4561,7 +4707,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It would leave the namespace without an admin: `last_admin`; the user without a way to sign in: `last_identity` */
+            /** @description It would leave the namespace without an admin: `last_admin`; the user without a way to sign in: `last_identity`; the device has a user already: `device_known` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4777,7 +4923,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used` */
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired` */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -9090,7 +9236,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used` */
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired` */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -9302,7 +9448,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used` */
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired` */
             410: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,51 @@
+import { Rejected } from '../engine/rejected.ts'
+import type { Credential } from '../user/decide.ts'
+import { type IdentityLookup, type UserAndNamespace, userAndNamespace } from './queries.ts'
+import { type GivenCode, assertUsable, claimCode, findCode } from './redeem.ts'
+import { createIdentityOf } from './sign-up.ts'
+import type { SignInServices } from './services.ts'
+
+export type JoinRequest = {
+  readonly join: GivenCode
+  readonly credential: Credential
+  /** The device's identity: one that has a user already can join only as that user, with the code that it has joined by. */
+  readonly found: IdentityLookup
+  /** The id of the namespace that the session is to be active in. */
+  readonly wanted: string | undefined
+  /** Called before anything is stored. @throws Rejected when the user is no member of the wanted namespace */
+  readonly assertUser: (user: UserAndNamespace) => Promise<void>
+  readonly requestId: string | undefined
+}
+
+const deviceKnown = () => new Rejected('device_known', 'This device has a user already, and can join no other')
+
+/**
+ * Makes a device an identity of the user whose session has made the code, and returns that user. The code is claimed for
+ * the id of the new identity, before that is created: so one of several devices joins, the same device may repeat the request
+ * after any step, and a device that joined and was removed cannot come back with the code.
+ * @throws Rejected not_found, code_used and code_expired for the code, device_known for a device with another user
+ */
+export const joinUser = async (service: SignInServices, request: JoinRequest): Promise<UserAndNamespace> => {
+  const { join, credential, found, wanted, assertUser, requestId } = request
+  const stored = await findCode(service, 'join', join)
+  const { userId, sessionId } = stored.terms
+  const hasClaimed = stored.usedBy === found.id
+  if (found.user) {
+    if (hasClaimed && found.user.userId === userId) {
+      await assertUser(found.user)
+      return found.user
+    }
+    if (hasClaimed) await service.codes.release('join', join.code, found.id)
+    throw deviceKnown()
+  }
+  await assertUsable(service, stored, found.id)
+  const user = await userAndNamespace(service.reads, userId, wanted)
+  await assertUser(user)
+  await claimCode(service, 'join', join.code, found.id)
+  const context = { actor: { userId, sessionId }, requestId }
+  const owner = await createIdentityOf(service, userId, { ...credential, id: found.id }, context)
+  if (owner === userId) return user
+  // The device has become another user in the meantime: the code is for another device then.
+  await service.codes.release('join', join.code, found.id)
+  throw deviceKnown()
+}

@@ -20,6 +20,7 @@ import { namespaceTracesRoute } from './trace/namespace-traces-route.ts'
 import { traceRoutes } from './trace/routes.ts'
 import { userRoutes } from './user/routes.ts'
 import { avatarRoutes } from './namespace/avatar-routes.ts'
+import { browserRoutes } from './signin/browser-routes.ts'
 import { signinRoutes } from './signin/routes.ts'
 import { assertStatesAuth, installAuth } from './http/auth.ts'
 import { installBodies, installValidation } from './http/body.ts'
@@ -106,6 +107,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       memberRoutes,
       inviteRoutes,
       avatarRoutes,
+      browserRoutes,
       signinRoutes,
       traceRoutes,
       messageRoutes,

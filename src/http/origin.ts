@@ -15,20 +15,33 @@ export const targetOrigin = ({ protocol, headers }: FastifyRequest): string | un
   URL.parse(`${protocol}://${headers.host}`)?.origin
 
 /**
- * Whether the cookie of a request counts: it comes from a page of the service or of `CORS_ORIGINS`. The service is reached by
- * several names, such as `localhost` and `127.0.0.1`, and its own pages are those of the name that the request was sent to.
- * With a `PUBLIC_URL` only loopback names count so: a page of the public name over plain HTTP may be an attacker's.
+ * Whether an origin is that of the service's own pages. The service is reached by several names, such as `localhost` and
+ * `127.0.0.1`, and its own pages are those of the name that the request was sent to. With a `PUBLIC_URL` only loopback names
+ * count so: a page of the public name over plain HTTP may be an attacker's.
  */
+const isOwnOrigin = (app: FastifyInstance, config: HttpConfig, request: FastifyRequest, origin: string): boolean =>
+  origin === originOf(app, config) ||
+  (origin === targetOrigin(request) && (config.PUBLIC_URL === undefined || isLoopback(new URL(origin).hostname)))
+
+/** Whether the cookie of a request counts: it comes from a page of the service or of `CORS_ORIGINS`. */
 export const newCookieOriginCheck = (
   app: FastifyInstance,
   config: HttpConfig,
 ): ((request: FastifyRequest) => boolean) => {
   const trusted = new Set(config.CORS_ORIGINS)
-  const isReachedAs = (request: FastifyRequest, origin: string) =>
-    origin === targetOrigin(request) && (config.PUBLIC_URL === undefined || isLoopback(new URL(origin).hostname))
   return (request) => {
     const { origin } = request.headers
     if (origin === undefined) return false
-    return origin === originOf(app, config) || trusted.has(origin) || isReachedAs(request, origin)
+    return trusted.has(origin) || isOwnOrigin(app, config, request, origin)
   }
+}
+
+/**
+ * Whether a browser says that a request comes from a page of the service itself, with `Origin`, `Sec-Fetch-Site` or both. Every
+ * browser sends one of them with a form; a request with neither is none.
+ */
+export const isFromOwnPage = (app: FastifyInstance, config: HttpConfig, request: FastifyRequest): boolean => {
+  const { origin, 'sec-fetch-site': site } = request.headers
+  if (origin === undefined) return site === 'same-origin'
+  return (site === undefined || site === 'same-origin') && isOwnOrigin(app, config, request, origin)
 }

@@ -5,15 +5,13 @@ import { HttpError } from '../http/http-error.ts'
 import { originOf } from '../http/origin.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import { readBrowserCookie } from './browser-cookie.ts'
+import { FORM, acceptForms } from './forms.ts'
 import type { ConfirmationAnswer } from './handshakes.ts'
 import { sendCodePage, sendDeniedPage } from './page.ts'
 import { sendProblem, sendUnknownSignIn } from './problems.ts'
 import { CONFIRM, withParameters } from './redirect.ts'
 import { AuthConfirm } from './views.ts'
 import type { CodehostServices } from './services.ts'
-
-const FORM = 'application/x-www-form-urlencoded'
-const FORM_BYTES = 4 * 1024
 
 /**
  * Checks the headers that say which page a request comes from, as far as the browser sends them. @throws HttpError forbidden
@@ -46,11 +44,8 @@ export const confirmRoute = (app: FastifyInstance, service: CodehostServices): v
     return reply.redirect(withParameters(redirectTo, { state: answer.state, error: 'forbidden' }), 303)
   }
 
-  // Forms are only accepted here, because any site can make a browser post a form without a CORS preflight.
   void app.register(async (scope) => {
-    scope.addContentTypeParser(FORM, { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, body, done) =>
-      done(null, Object.fromEntries(new URLSearchParams(String(body)))),
-    )
+    acceptForms(scope)
     scope.post<{ Body: AuthConfirm }>(
       CONFIRM,
       {

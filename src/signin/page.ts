@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { type Page, escaped, sendPage } from '../http/page.ts'
+import { BROWSER } from './redirect.ts'
 import type { SignInReview } from './review.ts'
 
 const send = (reply: FastifyReply, page: Page) => sendPage(reply.header('cache-control', 'no-store'), page)
@@ -7,7 +8,10 @@ const send = (reply: FastifyReply, page: Page) => sendPage(reply.header('cache-c
 /** Text of users as HTML, isolated so that right-to-left characters do not reorder the rest of the page. */
 const isolated = (text: string) => `<bdi>${escaped(text)}</bdi>`
 
-const userHtml = ({ user, namespaceSlug }: SignInReview) => {
+/** A user, with the namespace that they are at home in: its slug is theirs alone, a display name may be another's. */
+export type NamedUser = Pick<SignInReview, 'user' | 'namespaceSlug'>
+
+const userHtml = ({ user, namespaceSlug }: NamedUser) => {
   const name = isolated(user?.displayName ?? namespaceSlug ?? user?.id ?? '')
   return user?.displayName !== undefined && namespaceSlug !== undefined ? `${name} (${isolated(namespaceSlug)})` : name
 }
@@ -64,6 +68,37 @@ export const sendConfirmationPage = (reply: FastifyReply, question: Confirmation
   // Makes the browser send the origin of the page with the answer, which the route checks.
   reply.header('referrer-policy', 'same-origin')
   return send(reply, { title: 'Sign in on this device?', content, formAction: formTargets(redirectTo) })
+}
+
+export type BrowserSignIn = {
+  /** Who will be signed in, and who is now, where that is another user. */
+  readonly user: NamedUser
+  readonly present: NamedUser | undefined
+  /** What the device calls itself that has made the code. */
+  readonly deviceName: string | undefined
+  readonly code: string
+}
+
+/** Sends the page where a browser signs in with a one-time code. */
+export const sendBrowserPage = (reply: FastifyReply, signIn: BrowserSignIn): FastifyReply => {
+  const { user, present, deviceName, code } = signIn
+  const device = deviceName === undefined ? 'a device that gives no name' : isolated(deviceName)
+  const replaced = present
+    ? `<p>This browser is signed in as ${userHtml(present)} now, and will not be any more.</p>`
+    : ''
+  const content = `
+<dl><dt>This browser will be signed in as</dt><dd>${userHtml(user)}</dd>
+<dt>Asked for by</dt><dd>${device}</dd></dl>
+${replaced}
+<p>Did you ask for this yourself, just now? If another person sent you this link, close the page: all that you would do here
+would be theirs.</p>
+<form method="post" action="${BROWSER}">
+<input type="hidden" name="code" value="${escaped(code)}">
+<button>Sign in</button>
+</form>`
+  // The browser sends its origin with the form, which the route checks, and to nobody the address with the code.
+  reply.header('referrer-policy', 'strict-origin')
+  return send(reply, { title: 'Sign in this browser?', content, formAction: "'self'" })
 }
 
 /** Sends the page after a no. */

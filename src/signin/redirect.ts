@@ -6,6 +6,9 @@ export const CALLBACK = '/v1/auth/callback/codehost'
 /** The path that the confirmation page posts the answer to. */
 export const CONFIRM = '/v1/auth/confirm'
 
+/** The path of the page where a browser signs in with a one-time code. */
+export const BROWSER = '/v1/auth/browser'
+
 const MAX_LENGTH = 2_048
 
 export type RedirectTarget = { readonly is: 'page' | 'loopback'; readonly url: string }
@@ -19,6 +22,12 @@ export const parseRedirectTarget = (text: string, origin: string): RedirectTarge
   if (!url || url.username || url.password || !/^https?:$/.test(url.protocol)) return undefined
   if (url.origin === origin) return { is: 'page', url: url.href }
   return url.protocol === 'http:' && isLoopback(url.hostname) ? { is: 'loopback', url: url.href } : undefined
+}
+
+/** The URL of a page of the service, given as a path or as a whole; undefined for one of another site. */
+export const ownPageUrl = (text: string, origin: string): string | undefined => {
+  const url = text.length <= MAX_LENGTH ? URL.parse(text, origin) : null
+  return url && url.origin === origin && !url.username && !url.password ? url.href : undefined
 }
 
 /** The URL with these query parameters added; parameters of the same name are replaced. */

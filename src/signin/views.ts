@@ -68,6 +68,36 @@ export type AuthConfirm = z.infer<typeof AuthConfirm>
 
 export const AuthCompleted = z.object({ session: NewSession })
 
+/** The query parameters of a request for a code with which a browser signs in. */
+export const BrowserStart = z.object({
+  redirectTo: z
+    .string()
+    .meta({
+      description: 'The page of this service where the browser goes then, as a path or a whole address. Default: `/`',
+      examples: ['/'],
+    })
+    .optional(),
+})
+export type BrowserStart = z.infer<typeof BrowserStart>
+
+export const BrowserStarted = z
+  .object({
+    url: text('The page to open in the browser; it works once'),
+    expiresAt: time('When it ends: after 60 seconds'),
+  })
+  .meta({ id: 'BrowserStarted', description: 'A page where a browser signs in' })
+
+const browserCode = z.string().min(1).max(256).meta({ description: 'The one-time code of the page' })
+
+export const BrowserPage = z.object({ code: browserCode })
+export type BrowserPage = z.infer<typeof BrowserPage>
+
+/** The form of the page where a browser signs in. */
+export const BrowserConfirm = z
+  .object({ code: browserCode })
+  .meta({ id: 'BrowserConfirm', description: 'The form of the page', examples: [{ code: 'the code of the page' }] })
+export type BrowserConfirm = z.infer<typeof BrowserConfirm>
+
 /** The query parameters of the code host's redirect: a code, or an error. */
 export const Callback = z.object({
   state: z.string().optional().meta({ description: 'The state of the sign-in' }),

@@ -1,0 +1,186 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { cookieNameOf } from '../http/auth.ts'
+import { type Caller, requireCaller } from '../http/caller.ts'
+import { setSessionCookie } from '../http/cookies.ts'
+import { ErrorBody } from '../http/errors.ts'
+import { HttpError, invalid } from '../http/http-error.ts'
+import { isLoopback } from '../http/loopback.ts'
+import { isFromOwnPage, originOf, targetOrigin } from '../http/origin.ts'
+import { answers, ok } from '../http/reply.ts'
+import { newId } from '../ids.ts'
+import { givenCode } from '../session/given-code.ts'
+import { codeTermsOf } from '../session/one-time-codes.ts'
+import { userAndNamespace } from '../session/queries.ts'
+import { assertUsable, claimCode, findCode } from '../session/redeem.ts'
+import type { SessionServices } from '../session/services.ts'
+import { startSession } from '../session/start-session.ts'
+import { userById } from '../user/queries.ts'
+import { FORM, acceptForms } from './forms.ts'
+import { type NamedUser, sendBrowserPage } from './page.ts'
+import { sendProblem } from './problems.ts'
+import { BROWSER, ownPageUrl, withParameters } from './redirect.ts'
+import { BrowserConfirm, BrowserPage, BrowserStart, BrowserStarted } from './views.ts'
+
+const LIFETIME_MS = 60 * 1_000
+
+const tags = ['sign-in']
+
+/** Routes by which a client that is signed in signs in a browser as the same user, with a one-time code. */
+export const browserRoutes = (app: FastifyInstance, service: SessionServices): void => {
+  startRoute(app, service)
+  pageRoute(app, service)
+  confirmRoute(app, service)
+}
+
+/**
+ * The origin where the page is opened: that of `PUBLIC_URL`, else the one that the client has reached.
+ * @throws HttpError forbidden for one where browsers do not keep the cookie
+ */
+const pageOrigin = (app: FastifyInstance, { config }: SessionServices, request: FastifyRequest): string => {
+  const origin = (config.PUBLIC_URL === undefined ? targetOrigin(request) : undefined) ?? originOf(app, config)
+  const { protocol, hostname } = new URL(origin)
+  if (protocol === 'https:' || isLoopback(hostname) || !cookieNameOf(config).startsWith('__Host-')) return origin
+  throw new HttpError('forbidden', 'Browsers stay signed in over https:// only: set PUBLIC_URL to such an address')
+}
+
+const startRoute = (app: FastifyInstance, service: SessionServices) => {
+  app.post<{ Querystring: BrowserStart }>(
+    '/v1/session/browser',
+    {
+      config: { auth: 'required', limit: 'sign-in' },
+      schema: {
+        summary: 'Make a page where a browser signs in as you',
+        description:
+          'Open `url` in a browser, within 60 seconds: the page says who will be signed in and has a button, which sets ' +
+          'the cookie of a new session. It works once, and only while this session is valid. Give the address to nobody ' +
+          'else. Errors: `invalid_request` (400) for a `redirectTo` of another site; `forbidden` (403) where browsers ' +
+          'reach the service over plain HTTP from other machines; `rate_limited` (429) beyond 60 calls a minute from ' +
+          'one address (default).',
+        tags,
+        querystring: BrowserStart,
+        response: answers(BrowserStarted),
+      },
+    },
+    async (request, reply) => {
+      const caller = requireCaller(request)
+      const origin = pageOrigin(app, service, request)
+      const { redirectTo } = request.query
+      const target = redirectTo === undefined ? undefined : ownPageUrl(redirectTo, origin)
+      if (redirectTo !== undefined && target === undefined)
+        throw invalid('redirectTo', 'must be a page of this service')
+      const terms = { ...codeTermsOf(caller), ...(target === undefined ? {} : { redirectTo: target }) }
+      const { code, expiresAt } = await service.codes.make('browser', terms, LIFETIME_MS)
+      return ok(reply.header('cache-control', 'no-store'), {
+        url: withParameters(`${origin}${BROWSER}`, { code }),
+        expiresAt,
+      })
+    },
+  )
+}
+
+/** A user for the page: with the slug of the namespace that is their own. */
+const namedUser = async ({ reads }: SessionServices, userId: string): Promise<NamedUser> => {
+  const [user, { active }] = await Promise.all([userById(reads, userId), userAndNamespace(reads, userId)])
+  return { user, namespaceSlug: active?.slug }
+}
+
+const pageRoute = (app: FastifyInstance, service: SessionServices) => {
+  const show = async (request: FastifyRequest<{ Querystring: BrowserPage }>, reply: FastifyReply) => {
+    const { code } = request.query
+    const stored = await findCode(service, 'browser', givenCode(service, request, reply, code))
+    await assertUsable(service, stored, undefined)
+    const { userId, deviceName } = stored.terms
+    const present: Caller | undefined = request.caller?.userId === userId ? undefined : request.caller
+    return sendBrowserPage(reply, {
+      user: await namedUser(service, userId),
+      present: present && (await namedUser(service, present.userId)),
+      deviceName,
+      code,
+    })
+  }
+
+  app.get<{ Querystring: BrowserPage }>(
+    BROWSER,
+    {
+      config: { auth: 'optional', limit: 'sign-in', page: true },
+      schema: {
+        summary: 'The page where a browser signs in with a one-time code',
+        description:
+          'For browsers: `url` of `POST /v1/session/browser`. Says who will be signed in, and has a button; to open it ' +
+          'signs nobody in. Failures are pages, too: `not_found` (404) for a code that was never made; `code_used`, ' +
+          '`code_expired` (410).',
+        tags,
+        querystring: BrowserPage,
+        produces: ['text/html'],
+        response: { 200: z.string(), 403: ErrorBody, 404: ErrorBody, 410: ErrorBody },
+      },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      try {
+        return await show(request, reply)
+      } catch (error) {
+        return sendProblem(error, request, reply)
+      }
+    },
+  )
+}
+
+const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
+  const { config, now, assertWritable } = service
+
+  const signInBrowser = async (request: FastifyRequest<{ Body: BrowserConfirm }>, reply: FastifyReply) => {
+    if (!isFromOwnPage(app, config, request))
+      throw new HttpError('forbidden', 'This does not come from the page that asks: open it again')
+    assertWritable()
+    const { code } = request.body
+    const stored = await findCode(service, 'browser', givenCode(service, request, reply, code))
+    await assertUsable(service, stored, undefined)
+    const { userId, identityId, sessionId, namespaceId, redirectTo = '/' } = stored.terms
+    const user = await userAndNamespace(service.reads, userId, namespaceId)
+    const id = newId()
+    await claimCode(service, 'browser', code, id)
+    const { token, expiresAt } = await startSession(service, {
+      id,
+      user,
+      identityId,
+      namespaceId,
+      deviceName: 'browser',
+      parentSessionId: sessionId,
+      requestId: request.id,
+    })
+    setSessionCookie(reply, config, token, Math.floor((expiresAt! - now()) / 1_000))
+    return reply.redirect(redirectTo, 303)
+  }
+
+  void app.register(async (scope) => {
+    acceptForms(scope)
+    scope.post<{ Body: BrowserConfirm }>(
+      BROWSER,
+      {
+        config: { auth: 'none', limit: 'sign-in', page: true },
+        schema: {
+          summary: 'Sign a browser in, from the page that asks',
+          description:
+            'For the form of that page: sets the cookie of a new session of the same user, and goes to the page that was ' +
+            'asked for, else to `/`. Works once. Failures are pages, too: `forbidden` (403) for a form of another site; ' +
+            '`not_found` (404); `code_used`, `code_expired` (410).',
+          tags,
+          body: BrowserConfirm,
+          consumes: [FORM],
+          produces: ['text/html'],
+          response: { 303: z.null(), 403: ErrorBody, 404: ErrorBody, 410: ErrorBody },
+        },
+      },
+      async (request, reply) => {
+        reply.header('cache-control', 'no-store')
+        try {
+          return await signInBrowser(request, reply)
+        } catch (error) {
+          return sendProblem(error, request, reply)
+        }
+      },
+    )
+  })
+}

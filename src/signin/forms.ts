@@ -1,0 +1,13 @@
+import type { FastifyInstance } from 'fastify'
+
+export const FORM = 'application/x-www-form-urlencoded'
+const FORM_BYTES = 4 * 1024
+
+/**
+ * Lets the routes of a scope take forms. No others do, because any site can make a browser post a form without a CORS preflight;
+ * so each of these routes has to check which page it comes from.
+ */
+export const acceptForms = (scope: FastifyInstance): void =>
+  void scope.addContentTypeParser(FORM, { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, body, done) =>
+    done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+  )

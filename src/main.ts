@@ -14,6 +14,34 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'Log this device in to a Tracebook server',
     load: async () => (await import('./commands/login.ts')).loginCommand(),
   },
+  logout: {
+    description: 'End the login of this machine',
+    load: async () => (await import('./commands/logout.ts')).logoutCommand(),
+  },
+  whoami: {
+    description: 'Say who this machine is logged in as',
+    load: async () => (await import('./commands/whoami.ts')).whoamiCommand(),
+  },
+  status: {
+    description: 'Show the server, your login, and what waits to be sent',
+    load: async () => (await import('./commands/status.ts')).statusCommand(),
+  },
+  switch: {
+    description: 'Choose the active namespace of your login',
+    load: async () => (await import('./commands/switch.ts')).switchCommand(),
+  },
+  devices: {
+    description: 'List your devices, add another one, or remove one',
+    load: async () => (await import('./commands/devices.ts')).devicesCommand(),
+  },
+  open: {
+    description: 'Open Tracebook in your browser, signed in as you',
+    load: async () => (await import('./commands/open.ts')).openCommand(),
+  },
+  token: {
+    description: 'Print the token of your login, for scripts',
+    load: async () => (await import('./commands/token.ts')).tokenCommand(),
+  },
   sync: {
     description: 'Upload the sessions of coding agents',
     load: async () => (await import('./commands/sync.ts')).syncCommand(),

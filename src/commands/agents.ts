@@ -96,7 +96,7 @@ const jsonReporter: Reporter = {
 }
 
 /** What was sent to the namespace of the login. */
-const sentTo = async (config: string, server: string, namespaceId: string): Promise<Sent> => ({
+export const sentTo = async (config: string, server: string, namespaceId: string): Promise<Sent> => ({
   states: await openSyncState({ folder: stateDir(process.env), config, readOnly: true }).of({ server, namespaceId }),
   redaction: await readRedactionOptions(config),
 })

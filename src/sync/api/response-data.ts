@@ -20,7 +20,8 @@ const parseRetryAfter = (header: string | null): number | undefined => {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
 
-const networkReason = (error: unknown): string => {
+/** Why no answer came, in words, from what `fetch` throws. */
+export const networkReason = (error: unknown): string => {
   const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } }
   if (name === 'TimeoutError') return 'no answer in time'
   return cause?.code === 'ECONNREFUSED' ? 'connection refused' : (cause?.message ?? cause?.code ?? String(error))

@@ -23,6 +23,16 @@ export type Connection = {
   readonly logId?: string | undefined
 }
 
+/** The credentials of a login. @throws UsageError without one, which says how to log in */
+export const requireLogin = async (
+  config: string,
+  server: string,
+): Promise<Credentials & { readonly login: NonNullable<Credentials['login']> }> => {
+  const stored = await readCredentials(config, server)
+  if (!stored?.login) throw await notLoggedInError(config, server)
+  return { ...stored, login: stored.login }
+}
+
 const notLoggedInError = async (config: string, server: string): Promise<UsageError> => {
   const others = (await serversWithLogin(config)).filter((other) => other !== server)
   const hint = others.length > 0 ? ` You are logged in to ${others.join(' and ')}: choose with --server.` : ''
@@ -35,7 +45,7 @@ export const sessionHasEnded = (server: string): UsageError =>
   new UsageError(`Your session at ${server} has ended. Log in again: ${commandName} login --server ${server}`)
 
 /** Turns a 401, for a session that has ended, into a UsageError that says how to log in again. */
-const explainEndedSession = async <T>(server: string, request: Promise<T>): Promise<T> => {
+export const explainEndedSession = async <T>(server: string, request: Promise<T>): Promise<T> => {
   try {
     return await request
   } catch (error) {
@@ -90,8 +100,7 @@ export const connect = async (
   { config, server, slug, readOnly }: ConnectOptions,
   newClient: NewApiClient,
 ): Promise<Connection> => {
-  const stored = await readCredentials(config, server)
-  if (!stored?.login) throw await notLoggedInError(config, server)
+  const stored = await requireLogin(config, server)
   const connection = await explainEndedSession(server, connectionOf(newClient, server, stored.login.token))
   const name = slug?.trim().toLowerCase()
   if (name === undefined || name === connection.namespaceSlug) return connection

@@ -15,6 +15,8 @@ export const Credentials = z.object({
     .object({ token: z.string(), userId: z.string(), namespaceId: z.string(), namespaceSlug: z.string() })
     .optional(),
   others: z.array(z.object({ namespaceId: z.string(), token: z.string() })),
+  /** The new device id of a join that is under way, while the machine still has the one of another user. */
+  joining: z.uuid().optional(),
 })
 export type Credentials = z.infer<typeof Credentials>
 
@@ -31,6 +33,19 @@ export const readCredentials = async (config: string, server: string): Promise<C
 
 export const writeCredentials = (config: string, credentials: Credentials): Promise<void> =>
   writePrivateFile(fileOf(config, credentials.server), `${JSON.stringify(credentials, null, 2)}\n`)
+
+/** Removes the tokens for a server. The device id stays, so that the next login is one of the same user. */
+export const removeLogin = async (config: string, server: string): Promise<void> => {
+  const stored = await readCredentials(config, server)
+  if (stored) await writeCredentials(config, { server, deviceId: stored.deviceId, others: [] })
+}
+
+/** Keeps a copy of the credentials for a server, whose device id is the only way back to a user. Returns its path. */
+export const setCredentialsAside = async (config: string, credentials: Credentials): Promise<string> => {
+  const path = join(config, 'former-devices', `${credentials.deviceId}.json`)
+  await writePrivateFile(path, `${JSON.stringify(credentials, null, 2)}\n`)
+  return path
+}
 
 /** The URLs of all servers with a login. */
 export const serversWithLogin = async (config: string): Promise<readonly string[]> => {

@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -6,6 +6,7 @@ import { serverAddress } from '../../../src/sync/config.ts'
 import { connect } from '../../../src/sync/login/connect.ts'
 import { readCredentials, writeCredentials } from '../../../src/sync/login/credentials.ts'
 import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
+import { logInWithCode } from '../../../src/sync/login/join-login.ts'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
 import { startServer } from '../support/server.ts'
 import { userLine, writeSession } from '../support/session-file.ts'
@@ -13,6 +14,8 @@ import { userLine, writeSession } from '../support/session-file.ts'
 const test = suite<{ world: ClientWorld }>('logging in')
 test.before.each(async (context) => void (context.world = await newWorld()))
 test.after.each(({ world }) => world.close())
+
+type DeviceBody = { readonly deviceId: string }
 
 const credentials = ({ config, server }: ClientWorld, url = server.url) => readCredentials(config, url)
 const refused = async (promise: Promise<unknown>): Promise<string> => {
@@ -42,6 +45,27 @@ test('the id is kept before it is used: a lost answer leads to the same user', a
   await logInWithDevice(world.config, other.url, world.api)
   assert.is(other.users.size, 1)
   await other.close()
+})
+
+test('a machine joins as a new device with one id, also after a lost answer; the old one is kept aside', async ({
+  world,
+}) => {
+  const { config, server, api, user } = world
+  const before = (await credentials(world))!
+  const join = () => logInWithCode({ config, server: server.url, code: 'c', asNewDevice: true }, api)
+  server.requests.length = 0
+  server.fault = () => 'cut after'
+  await join().catch(() => {})
+  assert.equal((await credentials(world))?.login, before.login)
+  server.fault = () => undefined
+  const joined = await join()
+  const ids = server.requests.flatMap(({ text }) => (text === '' ? [] : [(JSON.parse(text) as DeviceBody).deviceId]))
+  assert.is(new Set(ids).size, 1)
+  assert.is.not(joined.userId, user.userId)
+  const after = (await credentials(world))!
+  assert.equal([after.deviceId, after.joining, after.login?.userId], [ids[0], undefined, joined.userId])
+  assert.equal(JSON.parse(readFileSync(joined.keptAside!, 'utf8')).deviceId, before.deviceId)
+  assert.is(statSync(joined.keptAside!).mode & 0o777, 0o600)
 })
 
 test('each server has its own device id and its own token', async ({ world }) => {

@@ -1,0 +1,24 @@
+import open from 'open'
+
+/** How long a browser that is started may take to say that it cannot. */
+const START_MS = 1_500
+
+/** Whether there may be a browser to open: not on a Linux without a display, such as one that is reached by SSH. */
+const mayHaveBrowser = (env: Readonly<Record<string, string | undefined>>): boolean =>
+  process.platform !== 'linux' ||
+  ['DISPLAY', 'WAYLAND_DISPLAY', 'WSL_DISTRO_NAME', 'BROWSER'].some((name) => Boolean(env[name]))
+
+/** Opens a page in the user's browser. False when there is none, or it could not be started. */
+export const openInBrowser = async (url: string): Promise<boolean> => {
+  if (!mayHaveBrowser(process.env)) return false
+  try {
+    const child = await open(url)
+    if (child.exitCode !== null) return child.exitCode === 0
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    child.once('error', () => resolve(false)).once('exit', (code) => resolve(code === 0))
+    const timer = setTimeout(() => resolve(true), START_MS)
+    return await promise.finally(() => clearTimeout(timer))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,13 @@
+import { Command } from 'commander'
+import { exitOnUsage } from '../cli/exit.ts'
+import { addCommand } from './devices/add.ts'
+import { listCommand } from './devices/list.ts'
+import { removeCommand } from './devices/remove.ts'
+
+/** `tracebook devices`: the machines and accounts that sign in as the user. Without a subcommand they are listed. */
+export const devicesCommand = (): Command =>
+  new Command('devices')
+    .exitOverride(exitOnUsage)
+    .addCommand(listCommand(), { isDefault: true })
+    .addCommand(addCommand())
+    .addCommand(removeCommand())

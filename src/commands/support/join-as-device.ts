@@ -1,0 +1,50 @@
+import { askLine, askToConfirm } from '../../cli/ask.ts'
+import { UsageError } from '../../cli/exit.ts'
+import { say } from '../../cli/output.ts'
+import { newApiClient } from '../../sync/api/client.ts'
+import { readCredentials } from '../../sync/login/credentials.ts'
+import type { LoggedIn } from '../../sync/login/device-login.ts'
+import { logInWithCode } from '../../sync/login/join-login.ts'
+
+export type JoinAsDevice = {
+  readonly config: string
+  readonly server: string
+  /** True where it is to be asked for. */
+  readonly code: string | true
+  readonly newDevice: boolean
+  readonly yes: boolean
+}
+
+const NO_CODE = 'no code was given: "tracebook devices add" prints one, on a machine that is logged in'
+
+const askForCode = async (): Promise<string> => {
+  if (!process.stdin.isTTY) throw new UsageError(NO_CODE)
+  return askLine('Code: ', NO_CODE, new AbortController().signal)
+}
+
+/** Asks before a machine gives up the user that it has. */
+const confirmNewDevice = async ({ config, server, yes }: JoinAsDevice) => {
+  const login = (await readCredentials(config, server))?.login
+  if (!login || yes) return
+  if (!process.stdin.isTTY) throw new UsageError('Nobody can be asked here whether this is meant: agree with --yes')
+  const isMeant = await askToConfirm(
+    `This machine is logged in to ${server} as user ${login.userId} (namespace ${login.namespaceSlug}). It will be a device ` +
+      'of the user of the code instead. What the other one has stays on the server; without another device nobody can ' +
+      'log in as them.',
+  )
+  if (!isMeant) throw new UsageError('not confirmed: nothing was changed')
+}
+
+/**
+ * Logs this machine in with the code of another one, and asks what has to be asked. Throws UsageError without a code or a yes, and
+ * what `logInWithCode` throws.
+ */
+export const joinAsDevice = async (options: JoinAsDevice): Promise<LoggedIn> => {
+  const { config, server, code: given, newDevice } = options
+  if (newDevice) await confirmNewDevice(options)
+  const code = (given === true ? await askForCode() : given).trim()
+  if (code === '') throw new UsageError(NO_CODE)
+  const { keptAside, ...loggedIn } = await logInWithCode({ config, server, code, asNewDevice: newDevice }, newApiClient)
+  if (keptAside !== undefined) say(`The device id that this machine had there is kept in ${keptAside}`)
+  return loggedIn
+}

@@ -1,0 +1,55 @@
+import { hasStatus } from './errors.ts'
+import { newHttp } from './http.ts'
+import type { components } from './openapi.d.ts'
+import { responseData, type SendRequest } from './response-data.ts'
+import { realTiming, type RetryTiming, withRetry } from './retry.ts'
+
+type Schemas = components['schemas']
+
+export type Account = Schemas['CurrentSession']
+export type Identity = Schemas['Identity']
+export type Session = Schemas['Session']
+export type NamespaceInfo = Schemas['NamespaceInfo']
+
+/** The user of a session, with their devices and sessions. Every method throws RequestFailed. */
+export type AccountClient = {
+  readonly session: () => Promise<Account>
+  readonly sessions: () => Promise<readonly Session[]>
+  /** Devices, and accounts at the code host. */
+  readonly identities: () => Promise<readonly Identity[]>
+  readonly removeIdentity: (id: string) => Promise<void>
+  readonly newDeviceCode: () => Promise<Schemas['DeviceCode']>
+  /** The page where a browser signs in; `redirectTo` is the page of the server where it goes then. */
+  readonly newBrowserPage: (redirectTo?: string) => Promise<Schemas['BrowserStarted']>
+  readonly namespaces: () => Promise<readonly NamespaceInfo[]>
+  /** Makes another namespace the active one of the session. */
+  readonly switchTo: (slug: string) => Promise<NamespaceInfo>
+  /** Ends the session; does nothing when it has ended. */
+  readonly signOut: () => Promise<void>
+}
+
+/** The client of one session's user at `server`. Temporary failures are retried. */
+export const newAccountClient = (server: string, token: string, timing: RetryTiming = realTiming): AccountClient => {
+  const http = newHttp(server, token)
+  const call = <Data>(send: SendRequest<Data>): Promise<Data> => withRetry(() => responseData(server, send), timing)
+  const query = (redirectTo: string | undefined) => (redirectTo === undefined ? {} : { redirectTo })
+  return {
+    session: () => call(() => http.GET('/v1/session')),
+    sessions: async () => (await call(() => http.GET('/v1/sessions'))).sessions,
+    identities: async () => (await call(() => http.GET('/v1/user/identities'))).identities,
+    removeIdentity: async (id) =>
+      void (await call(() => http.DELETE('/v1/user/identities/{id}', { params: { path: { id } } }))),
+    newDeviceCode: () => call(() => http.POST('/v1/session/device')),
+    newBrowserPage: (redirectTo) =>
+      call(() => http.POST('/v1/session/browser', { params: { query: query(redirectTo) } })),
+    namespaces: async () => (await call(() => http.GET('/v1/namespaces'))).namespaces,
+    switchTo: async (slug) => (await call(() => http.POST('/v1/session/switch', { body: { slug } }))).namespace,
+    signOut: async () => {
+      try {
+        await call(() => http.DELETE('/v1/session'))
+      } catch (error) {
+        if (!hasStatus(error, 401)) throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { commandName } from '../../cli/command-name.ts'
+import { UsageError } from '../../cli/exit.ts'
+import type { NewApiClient } from '../api/client.ts'
+import { RequestFailed } from '../api/errors.ts'
+import { type Credentials, readCredentials, setCredentialsAside, writeCredentials } from './credentials.ts'
+import { type LoggedIn, ensureDeviceId, storeLogin } from './device-login.ts'
+
+export type JoinOptions = {
+  readonly config: string
+  readonly server: string
+  readonly code: string
+  /** Joins with a new device id, where the present one belongs to another user. */
+  readonly asNewDevice: boolean
+}
+
+/** `keptAside`: where the credentials of the machine's earlier user are now, if it had one. */
+export type Joined = LoggedIn & { readonly keptAside?: string }
+
+/** The device id to join with, stored before it is used, so that a retry after a lost answer is the same device. */
+const joiningDeviceId = async ({ config, server, asNewDevice }: JoinOptions): Promise<string> => {
+  const present = await ensureDeviceId(config, server)
+  if (!asNewDevice) return present
+  const stored = (await readCredentials(config, server))!
+  if (stored.joining !== undefined) return stored.joining
+  const joining = randomUUID()
+  await writeCredentials(config, { ...stored, joining })
+  return joining
+}
+
+const deviceKnown = (server: string) =>
+  new UsageError(
+    `This machine has a user at ${server} already, and so cannot join another one. To join as a new device all the same, ` +
+      `add --new-device: this machine then acts as the user of the code only.\n` +
+      `Who it is now: ${commandName} whoami --server ${server}`,
+  )
+
+const explainRefusal =
+  ({ server }: JoinOptions) =>
+  (error: unknown): never => {
+    if (!(error instanceof RequestFailed)) throw error
+    if (error.code === 'device_known') throw deviceKnown(server)
+    const another = `Make another one on a machine that is logged in: ${commandName} devices add`
+    const { status, code } = error
+    const details = { ...(status === undefined ? {} : { status }), ...(code === undefined ? {} : { code }) }
+    if (status === 404) throw new RequestFailed(`${server} knows no such code. ${another}`, details)
+    if (code === 'code_used') throw new RequestFailed(`Another machine has used this code. ${another}`, details)
+    if (code === 'code_expired') throw new RequestFailed(`This code has expired. ${another}`, details)
+    throw error
+  }
+
+/** The credentials of another user that a join as a new device replaces; undefined when there are none. */
+const replaced = (before: Credentials | undefined, deviceId: string) =>
+  before && before.deviceId !== deviceId ? before : undefined
+
+/**
+ * Logs this machine in as another device of the user who has made the code. Throws UsageError for a machine that has a user at
+ * the server already, RequestFailed for a code that is wrong, used or expired.
+ */
+export const logInWithCode = async (options: JoinOptions, newClient: NewApiClient): Promise<Joined> => {
+  const { config, server, code } = options
+  const deviceId = await joiningDeviceId(options)
+  const body = { deviceId, deviceName: hostname(), joinCode: code }
+  const session = await newClient(server).newSession(body).catch(explainRefusal(options))
+  const former = replaced(await readCredentials(config, server), deviceId)
+  const keptAside = former && (await setCredentialsAside(config, former))
+  const joined = await storeLogin(config, server, deviceId, session, newClient)
+  return keptAside === undefined ? joined : { ...joined, keptAside }
+}

@@ -1,0 +1,69 @@
+import type { Argument, Command, Option } from 'commander'
+
+/** What a value is: one of some words, a file, or anything. */
+export type Value = { readonly is: 'words'; readonly words: readonly string[] } | { readonly is: 'file' | 'anything' }
+
+export type Word = { readonly name: string; readonly description: string }
+
+export type OptionWords = {
+  /** The spellings, such as `-n` and `--limit`. */
+  readonly names: readonly string[]
+  readonly description: string
+  /** Undefined for an option without a value. */
+  readonly value: Value | undefined
+}
+
+/** What can stand behind a command. */
+export type Place = {
+  /** The command and those that it belongs to, such as `audit log`; empty for the program itself. */
+  readonly path: string
+  readonly commands: readonly Word[]
+  readonly options: readonly OptionWords[]
+  readonly arguments: readonly Value[]
+  /** The last argument may be repeated. */
+  readonly isVariadic: boolean
+}
+
+const FILES = /^(file|path|bundle|folder)$/
+
+const valueOf = (name: string, choices: readonly string[] | undefined): Value => {
+  if (choices) return { is: 'words', words: choices }
+  return { is: FILES.test(name) ? 'file' : 'anything' }
+}
+
+const VALUE_NAME = /[<[]([^\]>.]+)/
+
+const optionWords = ({ short, long, description, flags, required, optional, argChoices }: Option): OptionWords => ({
+  names: [short, long].filter((name) => name !== undefined),
+  description,
+  value: required || optional ? valueOf(VALUE_NAME.exec(flags)?.[1] ?? '', argChoices) : undefined,
+})
+
+const argumentValue = (argument: Argument): Value => valueOf(argument.name(), argument.argChoices)
+
+const firstSentence = (text: string): string => text.split(/\.(?:\s|$)/)[0]!
+
+/** Every command of a program, with what can stand behind it. */
+export const placesOf = (command: Command, path = ''): Place[] => {
+  const help = command.createHelp()
+  const commands = help.visibleCommands(command)
+  const place: Place = {
+    path,
+    commands: commands.map((one) => ({ name: one.name(), description: firstSentence(one.description()) })),
+    options: help.visibleOptions(command).map(optionWords),
+    arguments: command.registeredArguments.map(argumentValue),
+    isVariadic: command.registeredArguments.at(-1)?.variadic ?? false,
+  }
+  return [place, ...commands.flatMap((one) => placesOf(one, path === '' ? one.name() : `${path} ${one.name()}`))]
+}
+
+/** The paths of all commands but the program itself. */
+export const pathsOf = (places: readonly Place[]): string[] =>
+  places.map(({ path }) => path).filter((path) => path !== '')
+
+/** The options of a place that take a value. */
+export const valuedOptions = ({ options }: Place): (OptionWords & { readonly value: Value })[] =>
+  options.flatMap((option) => (option.value ? [{ ...option, value: option.value }] : []))
+
+/** A text in single quotes, as bash and zsh read it. */
+export const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -20,6 +20,10 @@ look at: new ones, those that may have changed since they were sent, and unchang
 is told by what this machine has sent to the namespace of its login; the server is not asked.
 Without a login, sessions are only counted.
 
+Examples:
+  tracebook agents
+  tracebook agents --json   # for scripts
+
 With --json, stdout holds one JSON document a line:
   {"type":"agent","id","name","places":[{"path","exists"}],"files","sessions",
    "new"?,"changed"?,"unchanged"?}
@@ -27,6 +31,7 @@ With --json, stdout holds one JSON document a line:
   {"type":"summary","server","namespace"?,"files","sessions","new"?,"changed"?,"unchanged"?,
    "unreadable","exitCode"}
       the last one; without a login there is no namespace
+  {"type":"error","message","exitCode"}   instead, when it failed
 
 ${clientEnvironment}
 

@@ -29,6 +29,7 @@ export const modelsCommand = (): Command =>
   new Command('models').exitOverride(exitOnUsage).addCommand(
     new Command('refresh')
       .description('Read the catalogue of CATALOGUE_URL now, and take over what changed.')
+      .addHelpText('after', '\nExamples:\n  tracebook models refresh')
       .exitOverride(exitOnUsage)
       .action(() => runCommand(refresh)),
   )

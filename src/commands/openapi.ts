@@ -30,4 +30,7 @@ const print = async (): Promise<number> => {
 
 /** `tracebook openapi`: prints the OpenAPI document, for example to generate a client from it. */
 export const openapiCommand = (): Command =>
-  new Command('openapi').exitOverride(exitOnUsage).action(() => runCommand(print))
+  new Command('openapi')
+    .addHelpText('after', '\nExamples:\n  tracebook openapi > openapi.json')
+    .exitOverride(exitOnUsage)
+    .action(() => runCommand(print))

@@ -61,10 +61,16 @@ const rebuildGroups = async (groups: readonly Group[]): Promise<number> => {
   }
 }
 
+const help = `
+Uses DATABASE_URL, or the service that runs on DATA_DIR. Nothing stops meanwhile.
+
+Examples:
+  tracebook rebuild`
+
 /** `tracebook rebuild`: builds new read models from the log while the old ones serve, then swaps them. */
 export const rebuildCommand = (groups: readonly Group[] = allGroups): Command =>
   new Command('rebuild')
     .argument('[group]', `which read models: ${namesOf(groups)} (default: all, one after the other)`)
-    .addHelpText('after', '\nUses DATABASE_URL, or the service that runs on DATA_DIR. Nothing stops meanwhile.')
+    .addHelpText('after', help)
     .exitOverride(exitOnUsage)
     .action((name?: string) => runCommand(() => rebuildGroups(selectGroups(groups, name))))

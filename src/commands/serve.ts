@@ -64,10 +64,17 @@ const start = async ({ roles }: { readonly roles?: string }): Promise<number> =>
   return exitCodes.ok
 }
 
+const help = `
+Configuration is environment variables; the README lists them all.
+
+Examples:
+  tracebook serve              # all in one process, at http://127.0.0.1:3000
+  tracebook serve --roles api  # with DATABASE_URL: one node of several`
+
 /** `tracebook serve`: runs the service until a signal stops it. */
 export const serveCommand = (): Command =>
   new Command('serve')
     .option('--roles <list>', 'what this process does: api, projector, worker (default: all; also ROLES)')
-    .addHelpText('after', '\nConfiguration is environment variables; the README lists them all.')
+    .addHelpText('after', help)
     .exitOverride(exitOnUsage)
     .action((options: { readonly roles?: string }) => runCommand(() => start(options)))

@@ -44,6 +44,12 @@ Secrets (keys, tokens, passwords, the values of .env files) are taken out before
 with a hash: one that is no secret is let through once its hash is a line of the file allowed-secrets
 in the configuration folder. --no-redact sends all as it is.
 
+Examples:
+  tracebook sync                              # all agents' sessions
+  tracebook sync --dry-run                    # only say what would be sent
+  tracebook sync --namespace team ~/.codex    # some of them, for a team
+  tracebook sync --json                       # for scripts
+
 With --json, stdout holds one JSON document a line:
   {"type":"start","server","namespace","files"}
   {"type":"problem","kind","file","line"?,"externalId"?,"message"}

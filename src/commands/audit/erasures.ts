@@ -19,6 +19,10 @@ pending one, reason and attempts. What is not known is left out.
 "done" means that no table and no event has the content any more. How long disks keep its bytes is in
 src/erasure/README.md.
 
+Examples:
+  tracebook audit erasures
+  tracebook audit erasures --pending --json
+
 ${environmentHelp}
 
 Exit codes:

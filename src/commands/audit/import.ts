@@ -20,6 +20,9 @@ afterwards, with a log in EventStoreDB on an empty database: it builds the read 
 another logId. Pictures of namespaces are not
 in a log: bring the table tracebook.avatars along.
 
+Examples:
+  tracebook audit import log.ndjson
+
 Exit codes:
   0  imported and verified
   1  failed, refused (the file is not whole, or the log not empty), or stopped before the end

@@ -24,6 +24,10 @@ A line of --json: type "difference" with group, table, kind ("missing", "extra",
 "table extra", "columns differ"), key and columns; type "quarantined" with group, stream and reason; type
 "replayed" with group and position, and with --compare how many differences.
 
+Examples:
+  tracebook audit replay --compare
+  tracebook audit replay --compare --json
+
 ${environmentHelp}
 
 Exit codes:

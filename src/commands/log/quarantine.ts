@@ -20,6 +20,10 @@ other streams are served. What to do:
 A line of --json: group, stream, position and revision (as text), eventId, type, reason, and at, when the
 event happened, in milliseconds.
 
+Examples:
+  tracebook log quarantine
+  tracebook log quarantine --json
+
 Environment:
   DATABASE_URL  the database of the service
   DATA_DIR      without DATABASE_URL: the folder of a service that runs (default: data)

@@ -11,6 +11,9 @@ its events, in one transaction, and the stream is served again at once. Where an
 applied, the stream stays in quarantine from there on, and nothing else has changed. It does not matter
 whether a service runs; projections wait for as long as the replay takes.
 
+Examples:
+  tracebook log replay trace-0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+
 ${environmentHelp}
 
 Exit codes:

@@ -7,6 +7,9 @@ Events that were erased leave the disk of EventStoreDB with a scavenge; the log 
 Postgres needs none. It runs on in the server. In a cluster, start one on each node,
 with the address of that node.
 
+Examples:
+  tracebook log scavenge
+
 Environment:
   EVENTSTORE_URL  the server, when --url is not given
 

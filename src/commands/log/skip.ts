@@ -19,6 +19,9 @@ stays in the log, but no read model applies it any more, also after \`tracebook 
 for readers. This cannot be taken back. Where a projector runs, the rows of the stream are made anew without
 the event within seconds; else as soon as one does.
 
+Examples:
+  tracebook log skip --position 1204 --why "a title that no version can read"
+
 ${environmentHelp}
 
 Exit codes:

@@ -1,0 +1,69 @@
+import { type Command } from 'commander'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { documentedIn } from './support/documents.ts'
+import { type Named, actionsOf, loadProgram } from './support/program.ts'
+
+const test = suite('--help of every command')
+
+/** For who runs the service; their output is for people, but for those that say otherwise. */
+const ofOperators = (name: string) =>
+  /^(serve|models|rebuild|openapi|log )/.test(name) || (/^audit /.test(name) && !/^audit (log|show|diff)$/.test(name))
+
+const program = await loadProgram()
+const actions = actionsOf(program)
+
+const nameOf = ({ words }: Named): string => words.join(' ')
+
+/** The whole text of `--help`, with what stands behind the options. */
+const helpOf = ({ command }: Named): string => {
+  let text = ''
+  command.configureOutput({ writeOut: (piece) => (text += piece) })
+  command.outputHelp()
+  return text
+}
+
+/** The lines that can be copied, as words; what a shell does with them is cut off. */
+const examplesIn = (help: string): string[][] =>
+  [...help.matchAll(/^ {2}(?:.*\$\()?(?:npx )?tracebook (.+)$/gm)].map(([, line]) => {
+    const command = line!.split(/ {2,}| # | \| | >>? |\)/)[0]!
+    return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
+  })
+
+test('each has an example', () => {
+  const without = actions.filter(
+    (one) => !examplesIn(helpOf(one)).some((words) => one.words.every((word, i) => word === words[i])),
+  )
+  assert.equal(without.map(nameOf), [])
+})
+
+test('each example is one that the command takes', async () => {
+  const called: string[] = []
+  for (const { words, command } of actions) command.action(() => void called.push(words.join(' ')))
+  const quiet = (command: Command): void => {
+    command.exitOverride((error) => {
+      throw error
+    })
+    command.configureOutput({ writeErr: () => {} })
+    command.commands.forEach(quiet)
+  }
+  quiet(program)
+  for (const one of actions)
+    for (const example of examplesIn(helpOf(one))) {
+      const line = `${nameOf(one)}: ${example.join(' ')}`
+      await program
+        .parseAsync(example, { from: 'user' })
+        .catch((error: Error) => assert.unreachable(`${line}: ${error.message}`))
+      assert.ok(example.join(' ').startsWith(called.at(-1)!), line)
+    }
+})
+
+test('each that is a client of a service has --json, and says what it prints when it fails', () => {
+  for (const one of actions.filter((one) => !ofOperators(nameOf(one)))) {
+    const options = one.command.options.map(({ long }) => long)
+    assert.ok(options.includes('--json'), `${nameOf(one)} has no --json`)
+    assert.ok(documentedIn(helpOf(one)).has('error'), `${nameOf(one)} does not say what it prints when it failed`)
+  }
+})
+
+test.run()

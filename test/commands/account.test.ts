@@ -231,6 +231,30 @@ test('open signs in a browser, or prints the address where there is none', async
   assert.is(only(await run(['open', '--json'], { ...variables, BROWSER: join(user.config, 'none') }))['opened'], false)
 })
 
+test('open goes on to a trace; a public one needs no login', async () => {
+  const [user, stranger] = [newMachine(), newMachine()]
+  await user.run('login')
+  const token = tokenIn(user.config)
+  const { namespaceSlug } = credentials(user.config).login!
+  await ask(url, '/v1/traces/to-open', { token, method: 'PUT', body: { title: 'Shown', visibility: 'private' } })
+  const { url: page } = only(await user.run('open', 'to-op', '--json', '--no-browser')) as { url: string }
+  const answer = await fetch(new URL('/v1/auth/browser', page), {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: new URL(page).origin },
+    body: new URLSearchParams({ code: new URL(page).searchParams.get('code')! }),
+  })
+  const target = answer.headers.get('location')!
+  assert.is(target, `${url}/@${namespaceSlug}/to-open`)
+  const cookie = answer.headers.get('set-cookie')!.split(';')[0]!
+  assert.match(await (await fetch(target, { headers: { cookie } })).text(), 'Shown')
+
+  assert.is((await stranger.run('open', target)).how, 2)
+  await ask(url, '/v1/traces/to-open', { token, method: 'PATCH', body: { visibility: 'public' } })
+  assert.is((await stranger.run('open', target)).out, `${target}\n`)
+  assert.is((await user.run('open', '--namespace', namespaceSlug)).how, 2)
+})
+
 test('while the server is away, status says so, and a logout keeps the tokens unless it is forced', async () => {
   const user = newMachine()
   await user.run('login')

@@ -5,7 +5,8 @@ import * as zlib from 'node:zlib'
 
 const CHUNK = 1 << 18
 
-const isZstd = (path: string): boolean => path.endsWith('.zst')
+/** Whether a file is compressed, so that a place in its content is no place in the file. */
+export const isZstd = (path: string): boolean => path.endsWith('.zst')
 
 /** Whether the compressed data are at fault, and not the reading of the file. */
 const isDamage = (error: unknown): boolean => /^Z(STD)?_/.test((error as NodeJS.ErrnoException).code ?? '')
@@ -17,12 +18,12 @@ const decompressed = (file: ReadStream): AsyncIterable<Buffer> => {
 }
 
 /**
- * The content of the first `size` bytes of a file; those of a `.zst` file are decompressed. `onDamaged` is called where
- * compressed data end too early or are broken: what was before has been given.
+ * The content of the first `size` bytes of a file, without the first `from` of them; those of a `.zst` file are decompressed and
+ * are all given. `onDamaged` is called where compressed data end too early or are broken: what was before has been given.
  */
-export async function* chunksOf(path: string, size: number, onDamaged: () => void): AsyncGenerator<Buffer> {
-  if (size === 0) return
-  const file = createReadStream(path, { end: size - 1, highWaterMark: CHUNK })
+export async function* chunksOf(path: string, size: number, onDamaged: () => void, from = 0): AsyncGenerator<Buffer> {
+  if (size <= from) return
+  const file = createReadStream(path, { start: from, end: size - 1, highWaterMark: CHUNK })
   if (!isZstd(path)) return yield* file as AsyncIterable<Buffer>
   try {
     yield* decompressed(file)

@@ -3,10 +3,27 @@ import { chunksOf } from './chunks.ts'
 import { type Json, parseObject } from './json.ts'
 
 /** One line of a file; `bytes` is undefined for one longer than a string can be. `ended` is whether a newline follows. */
-type Line = { readonly number: number; readonly bytes: Buffer | undefined; readonly ended: boolean }
+type Line = { readonly bytes: Buffer | undefined; readonly ended: boolean }
 
-/** A line that holds one JSON object, with the text it was parsed from. `number` counts from 1 and includes blank lines. */
-export type ObjectLine = { readonly number: number; readonly text: string; readonly json: Json }
+/**
+ * A place between the lines of a file: the number of the next line, from 1, and the bytes before it. A reading begins at it, and
+ * moves it behind each line that ends, once the next one is asked for.
+ */
+export type Place = { line: number; offset: number }
+
+export const beginning = (): Place => ({ line: 1, offset: 0 })
+
+/**
+ * A line that holds one JSON object, with the text it was parsed from. `number` counts from 1 and includes blank lines; `offset` is
+ * how many bytes are before it. `ended` is whether a newline follows.
+ */
+export type ObjectLine = {
+  readonly number: number
+  readonly offset: number
+  readonly ended: boolean
+  readonly text: string
+  readonly json: Json
+}
 
 /** The bytes of a line that has not ended yet. */
 const newUnfinished = () => {
@@ -20,56 +37,62 @@ const newUnfinished = () => {
     },
     /** All bytes that were added; undefined for too many. */
     take: (): Buffer | undefined => {
-      const bytes = length > constants.MAX_STRING_LENGTH ? undefined : Buffer.concat(parts)
+      const bytes =
+        length > constants.MAX_STRING_LENGTH ? undefined : parts.length === 1 ? parts[0] : Buffer.concat(parts)
       parts = []
       length = 0
       return bytes
     },
-    isEmpty: () => length === 0,
+    length: () => length,
   }
 }
 
 // Not `node:readline`, which also splits at U+2028 and lone CRs: both may occur inside JSON strings.
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
-  let number = 1
+async function* linesOf(chunks: AsyncIterable<Buffer>, at: Place): AsyncGenerator<Line> {
   const unfinished = newUnfinished()
   for await (const chunk of chunks) {
     let from = 0
     for (let to = chunk.indexOf(10); to !== -1; to = chunk.indexOf(10, from)) {
       unfinished.add(chunk.subarray(from, to))
-      yield { number: number++, bytes: unfinished.take(), ended: true }
+      const length = unfinished.length()
+      yield { bytes: unfinished.take(), ended: true }
+      at.line++
+      at.offset += length + 1
       from = to + 1
     }
     unfinished.add(chunk.subarray(from))
   }
-  if (!unfinished.isEmpty()) yield { number, bytes: unfinished.take(), ended: false }
+  if (unfinished.length() > 0) yield { bytes: unfinished.take(), ended: false }
 }
 
 /** The lines of text in the first `size` bytes of a file, without their ends. One that is longer than a string can be is left out. */
 export async function* textLines(path: string, size: number): AsyncGenerator<string> {
-  for await (const { bytes } of linesOf(chunksOf(path, size, () => {})))
+  for await (const { bytes } of linesOf(
+    chunksOf(path, size, () => {}),
+    beginning(),
+  ))
     if (bytes) yield bytes.toString('utf8').replace(/\r$/, '')
 }
 
 /**
- * The JSON objects in the first `size` bytes of a JSON Lines file, which may be compressed (`.zst`). Blank lines are skipped.
- * `onMalformed` is called for a line that is not one object, except for a last line without a newline, which is still being
- * written, and for the line in which compressed data cannot be read on.
+ * The JSON objects in the first `size` bytes of a JSON Lines file, which may be compressed (`.zst`), from a place on. Blank lines
+ * are skipped. `onMalformed` is called for a line that is not one object, except for a last line without a newline, which is
+ * still being written, and for the line in which compressed data cannot be read on.
  */
 export async function* objectLines(
   path: string,
   size: number,
   onMalformed: (line: number) => void,
+  at = beginning(),
 ): AsyncGenerator<ObjectLine> {
   let damaged = false
-  let next = 1
-  for await (const { number, bytes, ended } of linesOf(chunksOf(path, size, () => (damaged = true)))) {
-    if (ended) next = number + 1
+  const chunks = chunksOf(path, size, () => (damaged = true), at.offset)
+  for await (const { bytes, ended } of linesOf(chunks, at)) {
     const text = bytes?.toString('utf8').trim() // also removes a byte order mark
     if (text === '') continue
     const json = text === undefined ? undefined : parseObject(text)
-    if (json && text) yield { number, text, json }
-    else if (ended) onMalformed(number)
+    if (json && text) yield { number: at.line, offset: at.offset, ended, text, json }
+    else if (ended) onMalformed(at.line)
   }
-  if (damaged) onMalformed(next)
+  if (damaged) onMalformed(at.line)
 }

@@ -1,19 +1,59 @@
 import { isExternalId } from './external-ids.ts'
+import { newHashedMap } from './hashed-map.ts'
+import { NeedsWhole } from './line-parser.ts'
 
 type Call = { readonly callId: string; readonly toolName: string }
+
+/** The calls that have no result yet, as plain JSON. */
+export type SavedCalls = {
+  readonly open: readonly (readonly [string, string])[]
+  readonly withoutId: readonly Call[]
+}
+
+/** So many calls without a result are saved, the newest ones: others were interrupted. */
+const MAX_SAVED = 500
 
 /** Matches results of tools with their calls, because results do not carry the tool's name. */
 export type ToolCalls = {
   /** Adds a call. One without an id gets `fallbackId`. */
   readonly add: (id: unknown, toolName: string, fallbackId: string) => Call
-  /** The call with this id; without an id, the oldest call without one that has no result yet. */
+  /**
+   * The call with this id; without an id, the oldest call without one that has no result yet. Throws NeedsWhole for an id that is not
+   * known after only the calls without a result were saved.
+   */
   readonly findForResult: (id: unknown) => Call
+  readonly save: () => SavedCalls
 }
 
-/** The calls of one session file, in the order of its lines */
-export const newToolCalls = (): ToolCalls => {
-  const toolNames = new Map<string, string>()
-  const withoutId: Call[] = []
+/** The names of tools by the ids of their calls. Once a call has its result, only a hash of its id is kept. */
+const newNamesById = (saved?: SavedCalls) => {
+  const open = new Map(saved?.open)
+  const names: string[] = []
+  const numberOf = new Map<string, number>()
+  const answered = newHashedMap()
+  const answer = (id: string, name: string): string => {
+    open.delete(id)
+    if (!numberOf.has(name)) numberOf.set(name, names.push(name) - 1)
+    answered.set(id, numberOf.get(name)!)
+    return name
+  }
+  return {
+    add: (id: string, name: string): void => void open.set(id, name),
+    find: (id: string): string | undefined => {
+      const name = open.get(id)
+      if (name !== undefined) return answer(id, name)
+      const number = answered.get(id)
+      if (number === undefined && saved) throw new NeedsWhole()
+      return number === undefined ? undefined : names[number]
+    },
+    save: () => [...open].slice(-MAX_SAVED),
+  }
+}
+
+/** The calls of one session file, in the order of its lines; those that were saved come before them. */
+export const newToolCalls = (saved?: SavedCalls): ToolCalls => {
+  const toolNames = newNamesById(saved)
+  const withoutId: Call[] = [...(saved?.withoutId ?? [])]
   let nextUnanswered = 0
   return {
     add: (id, toolName, fallbackId) => {
@@ -22,13 +62,14 @@ export const newToolCalls = (): ToolCalls => {
         withoutId.push(call)
         return call
       }
-      toolNames.set(id, toolName)
+      toolNames.add(id, toolName)
       return { callId: id, toolName }
     },
     findForResult: (id) => {
-      if (isExternalId(id)) return { callId: id, toolName: toolNames.get(id) ?? 'unknown' }
+      if (isExternalId(id)) return { callId: id, toolName: toolNames.find(id) ?? 'unknown' }
       if (nextUnanswered === withoutId.length) return { callId: 'unknown', toolName: 'unknown' }
       return withoutId[nextUnanswered++]!
     },
+    save: () => ({ open: toolNames.save(), withoutId: withoutId.slice(nextUnanswered) }),
   }
 }

@@ -1,0 +1,45 @@
+import { digest } from '../../digest.ts'
+import { isZstd } from './chunks.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import type { Place } from './lines.ts'
+
+/** A place in a session's file, and what was saved of the lines before it. */
+export type ResumePoint = { readonly place: Place; readonly externalId: string; readonly saved: unknown }
+
+type Written = ResumePoint & { readonly version: string; readonly fingerprint: string }
+
+/** Larger ones are not worth it: those sessions are read whole. */
+const MAX_LENGTH = 16 << 20
+
+/**
+ * The point as text, in front of it a hash, so that no other text is taken for one. Undefined when the file has changed before the
+ * point, or is compressed.
+ */
+export const writeResumePoint = async (
+  path: string,
+  version: string,
+  point: ResumePoint,
+): Promise<string | undefined> => {
+  const fingerprint = isZstd(path) ? undefined : await fingerprintOf(path, point.place.offset)
+  if (fingerprint === undefined) return undefined
+  const text = JSON.stringify({ version, fingerprint, ...point } satisfies Written)
+  return text.length > MAX_LENGTH ? undefined : `${digest(text)} ${text}`
+}
+
+const parse = (text: string): Written | undefined => {
+  const end = text.indexOf(' ')
+  const json = text.slice(end + 1)
+  return digest(json) === text.slice(0, end) ? (JSON.parse(json) as Written) : undefined
+}
+
+/** The point that a text gives; undefined unless the same version wrote it, and the file is the same up to there. */
+export const readResumePoint = async (
+  path: string,
+  size: number,
+  version: string,
+  text: string,
+): Promise<ResumePoint | undefined> => {
+  const point = parse(text)
+  if (point?.version !== version || point.place.offset > size) return undefined
+  return (await fingerprintOf(path, point.place.offset)) === point.fingerprint ? point : undefined
+}

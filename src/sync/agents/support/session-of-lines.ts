@@ -1,0 +1,108 @@
+import type { ReadOptions, Session, SessionMessage } from '../agent.ts'
+import type { ReadSessionFile } from './file-session.ts'
+import { type Described, type LineParser, NeedsWhole } from './line-parser.ts'
+import { beginning, type ObjectLine, objectLines, type Place } from './lines.ts'
+import { readResumePoint, type ResumePoint, writeResumePoint } from './resume-point.ts'
+
+/** The lines of a file from a place on, which moves with them. */
+export type ReadLines = (
+  path: string,
+  size: number,
+  onMalformed: (line: number) => void,
+  at: Place,
+) => AsyncIterable<ObjectLine>
+
+type Source<State, Saved> = {
+  readonly path: string
+  readonly size: number
+  readonly parser: LineParser<State, Saved>
+  readonly lines: ReadLines
+}
+
+/** The result of the first reading. */
+type FirstReading<State> = { readonly state: State; readonly described: Described; readonly malformed: number }
+
+const firstReading = async <State, Saved>(
+  { path, size, parser, lines }: Source<State, Saved>,
+  from: ResumePoint | undefined,
+  onMalformed: ReadOptions['onMalformed'],
+): Promise<FirstReading<State>> => {
+  const malformed: number[] = []
+  // Told of at the end, because a reading that starts over meets the same lines again.
+  const tell = from ? (line: number) => void malformed.push(line) : onMalformed
+  let count = 0
+  const note = (line: number) => {
+    count++
+    tell(line)
+  }
+  const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead: undefined })
+  for await (const line of lines(path, size, note, { ...(from?.place ?? beginning()) })) parser.step(state, line)
+  const described = await parser.describe(state, path)
+  if (from && described.externalId !== from.externalId) throw new NeedsWhole()
+  for (const line of malformed) onMalformed(line)
+  return { state, described, malformed: count }
+}
+
+/** The first reading from a point on; undefined when the whole session is needed. */
+const resumedReading = async <State, Saved>(
+  source: Source<State, Saved>,
+  from: ResumePoint,
+  onMalformed: ReadOptions['onMalformed'],
+): Promise<FirstReading<State> | undefined> => {
+  try {
+    return await firstReading(source, from, onMalformed)
+  } catch (error) {
+    if (error instanceof NeedsWhole) return undefined
+    throw error
+  }
+}
+
+/** What a later reading goes on from. */
+const pointAt = <State, Saved>(
+  parser: LineParser<State, Saved>,
+  state: State,
+  place: Place,
+  { externalId }: Described,
+): ResumePoint | undefined => {
+  const saved = parser.save(state)
+  return saved === undefined ? undefined : { place: { ...place }, externalId, saved }
+}
+
+/** The second reading: yields the messages, and gives `reached` the text from which a later reading goes on. */
+async function* secondReading<State, Saved>(
+  source: Source<State, Saved>,
+  from: ResumePoint | undefined,
+  { state: ahead, described }: FirstReading<State>,
+  reached: (resume: string | undefined) => void,
+): AsyncGenerator<SessionMessage> {
+  const { path, size, parser, lines } = source
+  const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead })
+  const at = { ...(from?.place ?? beginning()) }
+  const open = parser.firstOpenLine?.(ahead) ?? Infinity
+  let point: { readonly found: ResumePoint | undefined } | undefined
+  for await (const line of lines(path, size, () => {}, at)) {
+    if (line.number >= open || !line.ended) point ??= { found: pointAt(parser, state, at, described) }
+    yield* parser.step(state, line)
+  }
+  const { found } = point ?? { found: pointAt(parser, state, at, described) }
+  reached(found && (await writeResumePoint(path, parser.version, found)))
+}
+
+/** How a file of lines is read, from its beginning or from where an earlier reading ended. */
+export const sessionOfLines =
+  <State, Saved>(parser: LineParser<State, Saved>, lines: ReadLines = objectLines): ReadSessionFile =>
+  async (path, { size, onMalformed, resume }): Promise<Session> => {
+    const source = { path, size, parser, lines }
+    const point = resume === undefined ? undefined : await readResumePoint(path, size, parser.version, resume)
+    const resumed = point && (await resumedReading(source, point, onMalformed))
+    const from = resumed && point
+    const first = resumed ?? (await firstReading(source, undefined, onMalformed))
+    let reached: string | undefined
+    return {
+      ...first.described,
+      skippedLines: first.malformed,
+      isResumed: resumed !== undefined,
+      messages: () => secondReading(source, from, first, (text) => (reached = text)),
+      resume: () => reached,
+    }
+  }

@@ -1,28 +1,12 @@
 import { join } from 'node:path'
 import type { Agent } from '../agent.ts'
-import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
-import { countSkipped } from '../support/skipped-lines.ts'
-import { entries } from './entries.ts'
-import { messagesOf } from './messages.ts'
-import { externalIdOf, readOutline, traceFields } from './outline.ts'
+import { sessionPerFile } from '../support/file-session.ts'
+import { sessionOfLines } from '../support/session-of-lines.ts'
+import { parserOf } from './parser.ts'
 
 const id = 'claude-code'
 
-const readSession: ReadSessionFile = async (path, { size, onMalformed }) => {
-  const skipped = countSkipped(onMalformed)
-  const uuids = new Set<string>()
-  const outline = await readOutline(entries(path, size, skipped.onMalformed, uuids))
-  return {
-    externalId: externalIdOf(path, outline),
-    trace: traceFields(id, outline, uuids),
-    skippedLines: skipped.lines,
-    messages: () =>
-      messagesOf(
-        entries(path, size, () => {}),
-        outline.lastLineOf,
-      ),
-  }
-}
+const version = 1
 
 /**
  * Claude Code stores sessions as `<root>/<encoded cwd>/<session id>.jsonl`, and sub-agents as `agent-<id>.jsonl`; `README.md`
@@ -32,10 +16,10 @@ const readSession: ReadSessionFile = async (path, { size, onMalformed }) => {
 export const claudeCode: Agent = {
   id,
   name: 'Claude Code',
-  version: 1,
+  version,
   roots: (env, home) => [join(env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), 'projects')],
   isSessionFile: (path) => path.endsWith('.jsonl'),
   extensions: ['.jsonl'],
   recognises: () => true,
-  sessions: sessionPerFile(readSession),
+  sessions: sessionPerFile(sessionOfLines(parserOf(id, version))),
 }

@@ -1,14 +1,15 @@
 import type { Part, SessionMessage } from '../agent.ts'
-import { isExternalId, newLineIds } from '../support/external-ids.ts'
+import { isExternalId } from '../support/external-ids.ts'
 import { type Json, millisecondsOf, objectOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { assistantParts, isFiller, modelOf } from './assistant.ts'
 import { messageOf } from './blocks.ts'
 import { systemParts } from './system.ts'
-import { type ToolCalls, newToolCalls } from '../support/tool-calls.ts'
+import type { ToolCalls } from '../support/tool-calls.ts'
 import { summaryParts, userParts } from './user.ts'
 
-type Draft = Omit<SessionMessage, 'parts'> & { parts: Part[] }
+/** A message that is being put together. */
+export type Draft = Omit<SessionMessage, 'parts'> & { parts: Part[] }
 
 /** The id that the lines of one answer share; undefined for every other line (README, rule 3). */
 export const answerId = (json: Json): string | undefined => {
@@ -48,19 +49,9 @@ const modelPart = (json: Json): { readonly model?: string } => {
   return model === undefined ? {} : { model }
 }
 
-/** The state of a reading. `open` holds the answers whose last line has not been read yet. */
-type Reading = {
-  readonly lastLineOf: ReadonlyMap<string, number>
-  readonly calls: ToolCalls
-  readonly lineId: (text: string) => string
-  readonly open: Map<string, Draft>
-}
-
-const idOf = ({ lineId }: Reading, { json, text }: ObjectLine): string =>
-  isExternalId(json['uuid']) ? json['uuid'] : lineId(text)
-
-const answer = (
-  { calls }: Reading,
+/** An answer with the parts of one more of its lines; of a first line, `earlier` is undefined (README, rule 3). */
+export const extendAnswer = (
+  calls: ToolCalls,
   { json, number: order }: ObjectLine,
   externalId: string,
   earlier?: Draft,
@@ -71,37 +62,16 @@ const answer = (
   return { externalId, role: 'assistant', ...modelPart(json), order, ...timeOf(json), parts }
 }
 
-/** The message that this line completes; undefined when there is none. */
-const readLine = (reading: Reading, line: ObjectLine): SessionMessage | undefined => {
-  const { json, number: order } = line
-  const { open, lastLineOf, calls } = reading
-  const shared = answerId(json)
-  if (shared !== undefined) {
-    const draft = answer(reading, line, shared, open.get(shared))
-    open.set(shared, draft)
-    if (lastLineOf.get(shared) !== order) return undefined
-    open.delete(shared)
-    return draft
-  }
-  if (json['type'] === 'assistant') return isFiller(json) ? undefined : answer(reading, line, idOf(reading, line))
+/** The message of a line that shares none with others (README, rules 4 to 9); undefined for a line that is none. */
+export const ownDraft = (
+  calls: ToolCalls,
+  line: ObjectLine,
+  lineId: (text: string) => string,
+): SessionMessage | undefined => {
+  const { json, text, number: order } = line
+  const externalId = () => (isExternalId(json['uuid']) ? json['uuid'] : lineId(text))
+  if (json['type'] === 'assistant') return isFiller(json) ? undefined : extendAnswer(calls, line, externalId())
   const own = ownMessage(json, calls)
   if (!own || own.parts.length === 0) return undefined
-  return { externalId: idOf(reading, line), role: own.role, order, ...timeOf(json), parts: own.parts }
-}
-
-/**
- * The messages of a session (README, rules 3 to 9). The lines of one answer are merged wherever they are in the file;
- * `lastLineOf` gives the last line of each answer, so that it is yielded there and need not be kept longer.
- */
-export async function* messagesOf(
-  lines: AsyncIterable<ObjectLine>,
-  lastLineOf: ReadonlyMap<string, number>,
-): AsyncGenerator<SessionMessage> {
-  const reading: Reading = { lastLineOf, calls: newToolCalls(), lineId: newLineIds(), open: new Map() }
-  for await (const line of lines) {
-    const message = readLine(reading, line)
-    if (message && message.parts.length > 0) yield message
-  }
-  // Answers are still open only when the file changed between the two readings.
-  for (const draft of reading.open.values()) if (draft.parts.length > 0) yield draft
+  return { externalId: externalId(), role: own.role, order, ...timeOf(json), parts: own.parts }
 }

@@ -1,5 +1,6 @@
 import type { ReadOptions, Session, SessionMessage } from '../agent.ts'
 import type { ReadSessionFile } from './file-session.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import { type Described, type LineParser, NeedsWhole } from './line-parser.ts'
 import { beginning, type ObjectLine, objectLines, type Place } from './lines.ts'
 import { readResumePoint, type ResumePoint, writeResumePoint } from './resume-point.ts'
@@ -68,14 +69,12 @@ const pointAt = <State, Saved>(
   return saved === undefined ? undefined : { place: { ...place }, externalId, saved }
 }
 
-/** The second reading: yields the messages, and gives `reached` the text from which a later reading goes on. */
+/** The second reading: yields the messages, and returns the place from which a later reading goes on. */
 async function* secondReading<State, Saved>(
-  source: Source<State, Saved>,
+  { path, size, parser, lines }: Source<State, Saved>,
   from: ResumePoint | undefined,
   { state: ahead, described }: FirstReading<State>,
-  reached: (resume: string | undefined) => void,
-): AsyncGenerator<SessionMessage> {
-  const { path, size, parser, lines } = source
+): AsyncGenerator<SessionMessage, ResumePoint | undefined> {
   const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead })
   const at = { ...(from?.place ?? beginning()) }
   const open = parser.firstOpenLine?.(ahead) ?? Infinity
@@ -84,8 +83,7 @@ async function* secondReading<State, Saved>(
     if (line.number >= open || !line.ended) point ??= { found: pointAt(parser, state, at, described) }
     yield* parser.step(state, line)
   }
-  const { found } = point ?? { found: pointAt(parser, state, at, described) }
-  reached(found && (await writeResumePoint(path, parser.version, found)))
+  return point ? point.found : pointAt(parser, state, at, described)
 }
 
 /** How a file of lines is read, from its beginning or from where an earlier reading ended. */
@@ -93,16 +91,22 @@ export const sessionOfLines =
   <State, Saved>(parser: LineParser<State, Saved>, lines: ReadLines = objectLines): ReadSessionFile =>
   async (path, { size, onMalformed, resume }): Promise<Session> => {
     const source = { path, size, parser, lines }
+    const before = await fingerprintOf(path, size)
     const point = resume === undefined ? undefined : await readResumePoint(path, size, parser.version, resume)
     const resumed = point && (await resumedReading(source, point, onMalformed))
     const from = resumed && point
     const first = resumed ?? (await firstReading(source, undefined, onMalformed))
     let reached: string | undefined
+    async function* messages(): AsyncGenerator<SessionMessage> {
+      const point = yield* secondReading(source, from, first)
+      const isSame = before !== undefined && (await fingerprintOf(path, size)) === before
+      reached = point && isSame ? await writeResumePoint(path, parser.version, point) : undefined
+    }
     return {
       ...first.described,
       skippedLines: first.malformed,
       isResumed: resumed !== undefined,
-      messages: () => secondReading(source, from, first, (text) => (reached = text)),
+      messages,
       resume: () => reached,
     }
   }

@@ -1,0 +1,95 @@
+import type { SessionMessage } from '../agent.ts'
+import { type LineIds, newLineIds, type SavedIds } from '../support/external-ids.ts'
+import { type HashedMap, newHashedMap, type SavedMap } from '../support/hashed-map.ts'
+import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
+import type { ObjectLine } from '../support/lines.ts'
+import { newToolCalls, type SavedCalls, type ToolCalls } from '../support/tool-calls.ts'
+import { modelOf } from './assistant.ts'
+import { newAnswers } from './answers.ts'
+import { answerId, type Draft, extendAnswer, ownDraft } from './messages.ts'
+import { isSubAgent, newOutline, type Outline, type SavedOutline } from './outline.ts'
+
+/** What the lines after a place need of those before it. */
+type Saved = {
+  readonly uuids: SavedMap
+  readonly answers: SavedMap
+  readonly calls: SavedCalls
+  readonly lineIds: SavedIds
+  readonly outline: SavedOutline
+}
+
+/** The state of a reading. `open` holds the answers whose last line has not been read yet. `end` is where the last line ends. */
+type State = {
+  readonly ahead: State | undefined
+  /** False in the first reading of a whole file, of which no messages are needed. */
+  readonly makesMessages: boolean
+  /** Whether lines of sub-agents are the content (README, rule 2). */
+  readonly sidechains: boolean
+  readonly uuids: HashedMap
+  readonly answers: ReturnType<typeof newAnswers>
+  readonly calls: ToolCalls
+  readonly lineId: LineIds
+  readonly outline: Outline
+  readonly open: Map<string, Draft>
+  end: number
+}
+
+const start = ({ path, saved, ahead }: Start<State, Saved>): State => ({
+  ahead,
+  makesMessages: saved !== undefined || ahead !== undefined,
+  sidechains: isSubAgent(path),
+  uuids: newHashedMap(saved?.uuids),
+  answers: newAnswers(saved?.answers),
+  calls: newToolCalls(saved?.calls),
+  lineId: newLineIds(saved?.lineIds),
+  outline: newOutline(saved?.outline),
+  open: new Map(),
+  end: 0,
+})
+
+/** Whether a line counts (README, rules 1 and 2). */
+const isOwnLine = ({ uuids, sidechains }: State, { json }: ObjectLine): boolean => {
+  const { uuid, isSidechain } = json
+  return (typeof uuid !== 'string' || uuids.add(uuid)) && (sidechains || isSidechain !== true)
+}
+
+/** Notes what a line says of the session and of the answer that it belongs to. */
+const note = ({ answers, outline }: State, line: ObjectLine, answer: string | undefined): void => {
+  const model = line.json['type'] === 'assistant' ? modelOf(line.json) : undefined
+  const isNew = answer === undefined || answers.add(answer, line, model !== undefined)
+  outline.note(line, isNew ? model : undefined)
+}
+
+/** The answer that a line completes, with the parts of all its lines (README, rule 3); undefined when more follow. */
+const completeAnswer = ({ ahead, open, calls }: State, line: ObjectLine, id: string): Draft | undefined => {
+  const draft = extendAnswer(calls, line, id, open.get(id))
+  if (ahead?.answers.isLast(id, line.number) === false) return void open.set(id, draft)
+  open.delete(id)
+  return draft
+}
+
+const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
+  if (!isOwnLine(state, line)) return noMessages
+  const answer = answerId(line.json)
+  note(state, line, answer)
+  state.end = line.offset + line.text.length
+  if (!state.makesMessages) return noMessages
+  const message = answer === undefined ? ownDraft(state.calls, line, state.lineId) : completeAnswer(state, line, answer)
+  return message && message.parts.length > 0 ? [message] : noMessages
+}
+
+/** Reads the lines of a session (README). Raise the number in `version` when `Saved` changes. */
+export const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
+  version: `${agentId}/${version}/1`,
+  start,
+  step,
+  describe: ({ outline, uuids }, path) => outline.describe(agentId, path, (uuid) => uuids.get(uuid) !== undefined),
+  firstOpenLine: ({ answers, end }) => answers.firstOpenLine(end),
+  save: ({ uuids, answers, calls, lineId, outline }) => ({
+    uuids: uuids.saveKeys(),
+    answers: answers.save(),
+    calls: calls.save(),
+    lineIds: lineId.save(),
+    outline: outline.save((uuid) => uuids.get(uuid) !== undefined),
+  }),
+})

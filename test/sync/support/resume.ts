@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs'
+import * as assert from 'uvu/assert'
+import type { Agent, SessionMessage } from '../../../src/sync/agents/agent.ts'
+
+/** A session as it was read, with its messages by their ids. */
+export type ReadOnce = {
+  readonly externalId: string
+  readonly trace: object
+  readonly messages: ReadonlyMap<string, SessionMessage>
+  readonly malformed: readonly number[]
+  readonly isResumed: boolean
+  readonly resume: string | undefined
+}
+
+/** Reads the only session of a file, from where `resume` says. */
+export const readFrom = async (agent: Agent, path: string, resume?: string): Promise<ReadOnce> => {
+  const [stored, ...more] = await Array.fromAsync(agent.sessions(path))
+  assert.ok(stored && more.length === 0, `${path} holds one session`)
+  const malformed: number[] = []
+  const session = await stored.read({ onMalformed: (line) => malformed.push(line), resume })
+  const messages = new Map<string, SessionMessage>()
+  for await (const message of session.messages()) messages.set(message.externalId, message)
+  const { externalId, trace, isResumed = false } = session
+  return { externalId, trace, messages, malformed, isResumed, resume: session.resume?.() }
+}
+
+/** All that is known of a session after a reading that may have gone on from an earlier one. */
+const together = (before: ReadOnce, after: ReadOnce): ReadOnce =>
+  after.isResumed
+    ? {
+        ...after,
+        messages: new Map([...before.messages, ...after.messages]),
+        malformed: [...before.malformed, ...after.malformed],
+      }
+    : after
+
+const shown = ({ externalId, trace, messages, malformed }: ReadOnce) => ({
+  externalId,
+  trace,
+  malformed: [...new Set(malformed)].sort((a, b) => a - b),
+  messages: [...messages.values()].sort((a, b) => a.order - b.order).map((message) => JSON.stringify(message)),
+})
+
+/** Asserts of a reading in parts; the first bytes of the content are written as far as each of `cuts` in turn, then all of it. */
+type AssertInParts = (...cuts: readonly number[]) => Promise<void>
+
+/** How many of the readings that had an earlier one went on from it. */
+export type Resumed = { readings: number; resumed: number }
+
+/**
+ * Reads `content` as a whole at `path`; what it gives asserts that readings in parts, each of which goes on from the one before,
+ * give the same together, and counts them.
+ */
+export const inParts = async (
+  agent: Agent,
+  path: string,
+  content: Buffer,
+): Promise<{ readonly assertSame: AssertInParts; readonly count: Resumed }> => {
+  writeFileSync(path, content)
+  const whole = shown(await readFrom(agent, path))
+  const count = { readings: 0, resumed: 0 }
+  const assertSame: AssertInParts = async (...cuts) => {
+    let known: ReadOnce | undefined
+    for (const end of [...cuts, content.length]) {
+      writeFileSync(path, content.subarray(0, end))
+      const next = await readFrom(agent, path, known?.resume)
+      if (known) count.readings++
+      if (next.isResumed) count.resumed++
+      known = known ? together(known, next) : next
+    }
+    assert.equal(shown(known!), whole, `cut at ${cuts.join(', ')}`)
+  }
+  return { assertSame, count }
+}
+
+/**
+ * The bytes of a text at which it may be cut differently: around the ends of lines, and in their middle, in characters of many bytes
+ * too.
+ */
+export const cutsOf = (content: Buffer): readonly number[] => {
+  const cuts = new Set<number>()
+  let start = 0
+  for (let end = content.indexOf(10); end !== -1; end = content.indexOf(10, start)) {
+    for (const cut of [start, start + 1, (start + end) >> 1, end - 1, end]) cuts.add(Math.min(cut, end))
+    start = end + 1
+  }
+  for (const [index, byte] of content.entries()) if (byte >= 0x80 && cuts.size < 1_000) cuts.add(index)
+  return [...cuts, content.length].sort((a, b) => a - b)
+}

@@ -36,12 +36,12 @@ const grown = (slots: Slots): Slots => {
   return larger
 }
 
-/** The entries of a map as text: their hashes, and their values unless all are 0. */
+/** The entries of a map as text, in the order of their hashes: these, and the values unless all are 0. */
 export type SavedMap = { readonly hashes: string; readonly values?: string }
 
 /**
  * Numbers from 0 to 2^32 - 1, by texts. `add` is false, and changes nothing, for a text that has a number; `set` changes it. `save`
- * gives all entries, each of 11 characters, or 16 with values; `saveKeys` with 0 for each value.
+ * gives all entries, with 16 characters for each; `saveKeys` with 11, and 0 as each value.
  */
 export type HashedMap = {
   readonly get: (text: string) => number | undefined
@@ -57,20 +57,41 @@ const base64Of = ({ buffer, byteOffset, byteLength }: Float64Array | Uint32Array
 /** The bytes of a text in base64, in memory of their own, where numbers of any size may begin. */
 const bytesOf = (text: string): ArrayBuffer => new Uint8Array(Buffer.from(text, 'base64')).buffer
 
-const saveEntries = ({ hashes, values }: Slots, size: number, withValues: boolean): SavedMap => {
-  const entries = newSlots(size)
-  let entry = 0
-  for (let slot = 0; slot < hashes.length; slot++)
-    if (hashes[slot] !== 0) put(entries, entry++, hashes[slot]!, values[slot]!)
-  return { hashes: base64Of(entries.hashes), ...(withValues ? { values: base64Of(entries.values) } : {}) }
+/** Entries in the order of their hashes: unlike slots, they need no work to be read from a text. */
+const sortedEntries = (saved: SavedMap | undefined): Slots => {
+  if (!saved) return newSlots(0)
+  const hashes = new Float64Array(bytesOf(saved.hashes))
+  return {
+    hashes,
+    values: saved.values === undefined ? newSlots(hashes.length).values : new Uint32Array(bytesOf(saved.values)),
+  }
 }
 
-const restored = (saved: SavedMap): { readonly slots: Slots; readonly size: number } => {
-  const hashes = new Float64Array(bytesOf(saved.hashes))
-  const values = saved.values === undefined ? undefined : new Uint32Array(bytesOf(saved.values))
-  const slots = newSlots(Math.max(64, 2 ** Math.ceil(Math.log2(hashes.length * 2 + 1))))
-  for (const [entry, hash] of hashes.entries()) put(slots, slotOf(hash, slots), hash, values?.[entry] ?? 0)
-  return { slots, size: hashes.length }
+/** The first entry whose hash is not below this one. */
+const placeOf = (hash: number, { hashes }: Slots): number => {
+  let [from, to] = [0, hashes.length]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (hashes[middle]! < hash) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
+/** The entries of both, in order; those of `slots` where a hash is in both. */
+const mergedEntries = (sorted: Slots, slots: Slots): Slots => {
+  const added = slots.hashes.filter((hash) => hash !== 0).sort()
+  const merged = newSlots(sorted.hashes.length + added.length)
+  let [entry, before] = [0, 0]
+  for (const hash of added) {
+    for (; sorted.hashes[before]! < hash; before++) put(merged, entry++, sorted.hashes[before]!, sorted.values[before]!)
+    if (sorted.hashes[before] === hash) before++
+    put(merged, entry++, hash, slots.values[slotOf(hash, slots)]!)
+  }
+  merged.hashes.set(sorted.hashes.subarray(before), entry)
+  merged.values.set(sorted.values.subarray(before), entry)
+  entry += sorted.hashes.length - before
+  return { hashes: merged.hashes.subarray(0, entry), values: merged.values.subarray(0, entry) }
 }
 
 /**
@@ -78,30 +99,34 @@ const restored = (saved: SavedMap): { readonly slots: Slots; readonly size: numb
  * they are the same. A session has an entry for each of its messages, and a map of strings takes five times the memory.
  */
 export const newHashedMap = (saved?: SavedMap): HashedMap => {
-  let { slots, size } = saved ? restored(saved) : { slots: newSlots(64), size: 0 }
-  const insert = (slot: number, hash: number, value: number): void => {
+  const before = sortedEntries(saved)
+  let slots = newSlots(64)
+  let size = 0
+  const valueOf = (hash: number): number | undefined => {
+    const slot = slotOf(hash, slots)
+    if (slots.hashes[slot] !== 0) return slots.values[slot]
+    const entry = placeOf(hash, before)
+    return before.hashes[entry] === hash ? before.values[entry] : undefined
+  }
+  const set = (hash: number, value: number): void => {
+    const slot = slotOf(hash, slots)
+    const isNew = slots.hashes[slot] === 0
     put(slots, slot, hash, value)
-    if (++size > slots.hashes.length / 2) slots = grown(slots)
+    if (isNew && ++size > slots.hashes.length / 2) slots = grown(slots)
   }
   return {
-    get: (text) => {
-      const slot = slotOf(hashOf(text), slots)
-      return slots.hashes[slot] === 0 ? undefined : slots.values[slot]
-    },
+    get: (text) => valueOf(hashOf(text)),
     add: (text, value = 0) => {
       const hash = hashOf(text)
-      const slot = slotOf(hash, slots)
-      if (slots.hashes[slot] !== 0) return false
-      insert(slot, hash, value)
+      if (valueOf(hash) !== undefined) return false
+      set(hash, value)
       return true
     },
-    set: (text, value) => {
-      const hash = hashOf(text)
-      const slot = slotOf(hash, slots)
-      if (slots.hashes[slot] === 0) insert(slot, hash, value)
-      else slots.values[slot] = value
+    set: (text, value) => set(hashOf(text), value),
+    save: () => {
+      const { hashes, values } = mergedEntries(before, slots)
+      return { hashes: base64Of(hashes), values: base64Of(values) }
     },
-    save: () => saveEntries(slots, size, true),
-    saveKeys: () => saveEntries(slots, size, false),
+    saveKeys: () => ({ hashes: base64Of(mergedEntries(before, slots).hashes) }),
   }
 }

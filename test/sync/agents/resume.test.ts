@@ -4,6 +4,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Agent } from '../../../src/sync/agents/agent.ts'
 import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
+import { codex } from '../../../src/sync/agents/codex/index.ts'
+import * as rollout from '../support/codex-file.ts'
 import { cutsOf, inParts } from '../support/resume.ts'
 import { answerLine, call, line, result, text, userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
@@ -12,11 +14,17 @@ const test = suite('reading goes on where it ended')
 const { path: folder, remove } = tempFolder()
 test.after(remove)
 
-type Fixture = { readonly agent: Agent; readonly name: string; readonly lines: readonly string[] }
+/** `late` are lines that need what is long before them: readings that meet them start over. */
+type Fixture = {
+  readonly agent: Agent
+  readonly name: string
+  readonly lines: readonly string[]
+  readonly late: readonly string[]
+}
 
 const plain = line({ type: 'user', message: { content: 'same' } })
 
-const fixtures: readonly Fixture[] = [
+const fixtures: Fixture[] = [
   {
     agent: claudeCode,
     name: 's-1.jsonl',
@@ -40,30 +48,84 @@ const fixtures: readonly Fixture[] = [
       line({ type: 'system', uuid: 'y-1', subtype: 'api_error', error: 'late' }),
       answerLine('a-4', 'm-2', [text('and')], { message: { id: 'm-2', content: [text('and')] } }),
       userLine('u-4', [{ type: 'tool_result', content: 'first' }], { gitBranch: 'other' }),
-      userLine('u-5', [{ type: 'tool_result', content: 'second' }, result('t-1', 'again')]),
-      answerLine('a-5', 'm-1', [text('a late line of the first answer')]),
+      userLine('u-5', [{ type: 'tool_result', content: 'second' }]),
       line({ type: 'ai-title', aiTitle: 'A title' }),
       userLine('u-6', 'end', { sessionId: 's-2' }),
+    ],
+    late: [
+      ...['m-3', 'm-4', 'm-5', 'm-6', 'm-7'].map((id) => answerLine(`a-${id}`, id, [text(id)])),
+      answerLine('a-6', 'm-1', [text('a late line of the first answer')]),
+      userLine('u-7', [result('t-1', 'again')]),
     ],
   },
 ]
 
-for (const { agent, name, lines } of fixtures) {
+const forked = rollout.uuidAt('2026-02-01T10:00:00.000Z')
+const codexLines = [
+  rollout.turn(rollout.uuidAt('2026-02-01T10:00:01.000Z')),
+  rollout.prompt('Grüße 🙂'),
+  rollout.call({ id: 'i-1' }),
+  rollout.output('eins', { id: 'i-2' }),
+  rollout.answer('same'),
+  rollout.answer('same'),
+  rollout.call({ call_id: 'c-2', name: 'other' }),
+  rollout.call({ call_id: 'c-2', name: 'another' }),
+  '{"broken',
+  rollout.turn(undefined, 'gpt-6'),
+  rollout.event('error', { message: 'Fehler' }),
+  rollout.output('zwei', { call_id: 'c-2' }),
+  rollout.answer('last', { id: 'i-1' }),
+  rollout.line('compacted', { message: 'shorter' }),
+  rollout.prompt('end'),
+]
+
+fixtures.push(
+  {
+    agent: codex,
+    name: 'rollout-s.jsonl',
+    lines: [rollout.meta('s-1', { git: { branch: 'main', commit_hash: '0a1b' } }), ...codexLines],
+    late: [rollout.output('once more')],
+  },
+  {
+    agent: codex,
+    name: 'rollout-fork.jsonl',
+    lines: [
+      rollout.meta(forked, { forked_from_id: 's-1' }),
+      rollout.turn(rollout.uuidAt('2026-02-01T09:00:00.000Z')),
+      rollout.prompt('of the parent', { id: 'i-1' }),
+      rollout.prompt('own'),
+      ...codexLines,
+    ],
+    late: [rollout.output('once more')],
+  },
+)
+
+const bytesOf = (lines: readonly string[]) => Buffer.from(lines.map((one) => `${one}\n`).join(''))
+
+for (const { agent, name, lines, late } of fixtures) {
   const path = join(folder, agent.id, name)
   mkdirSync(dirname(path), { recursive: true })
-  const content = Buffer.from(lines.map((one) => `${one}\n`).join(''))
+  const isEnd = (content: Buffer) => (cut: number) => content[cut - 1] === 10
 
-  test(`${agent.name}: cut anywhere, and read in two parts`, async () => {
+  test(`${agent.name}, ${name}: cut anywhere, and read in two parts`, async () => {
+    const content = bytesOf(lines)
     const { assertSame, count } = await inParts(agent, path, content)
     for (const cut of cutsOf(content)) await assertSame(cut)
-    assert.ok(count.resumed * 2 > count.readings, JSON.stringify(count))
+    assert.ok(count.resumed > count.readings * 0.7, JSON.stringify(count))
   })
 
-  test(`${agent.name}: read in many parts`, async () => {
-    const { assertSame, count } = await inParts(agent, path, content)
+  test(`${agent.name}, ${name}: read in many parts`, async () => {
+    const content = bytesOf([...lines, ...late])
+    const { assertSame } = await inParts(agent, path, content)
     await assertSame(...cutsOf(content))
-    await assertSame(...cutsOf(content).filter((cut) => content[cut - 1] === 10))
-    assert.ok(count.resumed * 1.2 > count.readings, JSON.stringify(count))
+    await assertSame(...cutsOf(content).filter(isEnd(content)))
+  })
+
+  test(`${agent.name}, ${name}: lines that need what is long before them`, async () => {
+    const content = bytesOf([...lines, ...late, ...lines])
+    const { assertSame, count } = await inParts(agent, path, content)
+    for (const cut of cutsOf(content).filter(isEnd(content))) await assertSame(cut)
+    assert.ok(count.resumed < count.readings, JSON.stringify(count))
   })
 }
 

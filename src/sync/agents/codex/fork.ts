@@ -44,15 +44,21 @@ const opensTurn = (json: Json): boolean => {
   return json['type'] === 'world_state' || type === 'user_message' || type === 'task_started'
 }
 
-/** The first own line after the copied head of a fork; Infinity when there is none yet. */
+/**
+ * The first line that is the session's own; Infinity when there is none yet. `isFinal` is false where lines that are still to come
+ * may tell otherwise.
+ */
+export type OwnStart = { readonly line: number; readonly isFinal: boolean }
+
+/** The first own line after the copied head of a fork. */
 const endOfHead = async (
   lines: AsyncIterable<ObjectLine>,
   isReplayed: (turnId: unknown) => Promise<boolean>,
-): Promise<number> => {
+): Promise<OwnStart> => {
   let opening: number | undefined
   let turns = 0
   let named = 0
-  for await (const { json, number } of lines) {
+  for await (const { json, number, ended } of lines) {
     if (json['type'] !== 'turn_context') {
       opening = opensTurn(json) ? (opening ?? number) : undefined
       continue
@@ -60,21 +66,21 @@ const endOfHead = async (
     const { turn_id: turnId } = payloadOf(json)
     turns++
     if (typeof turnId === 'string') named++
-    if (typeof turnId === 'string' && !(await isReplayed(turnId))) return opening ?? number
+    if (typeof turnId === 'string' && !(await isReplayed(turnId))) return { line: opening ?? number, isFinal: ended }
     opening = undefined
   }
   // Old versions gave turns no ids: then nothing tells the copies from the rest, and all of it stays.
-  return turns > 0 && named === 0 ? 0 : Infinity
+  return { line: turns > 0 && named === 0 ? 0 : Infinity, isFinal: false }
 }
 
-/** The number of the first line that is the session's own: 0 unless it is a fork, which begins with a copy of its parent. */
-export const ownStartOf = async (path: string, size: number): Promise<number> => {
-  for await (const { json } of objectLines(path, size, noLines)) {
+/** Where the session's own lines begin: 0 unless it is a fork, which begins with a copy of its parent. */
+export const ownStartOf = async (path: string, size: number): Promise<OwnStart> => {
+  for await (const { json, ended } of objectLines(path, size, noLines)) {
     if (json['type'] !== 'session_meta') continue
     const meta = payloadOf(json)
     const { forked_from_id: parentId } = meta
-    if (!isExternalId(parentId)) return 0
+    if (!isExternalId(parentId)) return { line: 0, isFinal: ended }
     return endOfHead(objectLines(path, size, noLines), newReplayCheck(path, meta, parentId))
   }
-  return 0
+  return { line: 0, isFinal: false }
 }

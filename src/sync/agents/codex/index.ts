@@ -1,45 +1,23 @@
 import { join } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { objectsOf } from '../support/beginning.ts'
-import { noMessageIds } from '../support/external-ids.ts'
-import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
+import { sessionPerFile } from '../support/file-session.ts'
 import { isObject, type Json } from '../support/json.ts'
-import { objectLines } from '../support/lines.ts'
-import { newOutline } from '../support/outline.ts'
-import { countSkipped } from '../support/skipped-lines.ts'
-import { traceFieldsOf } from '../support/trace-fields.ts'
+import { sessionOfLines } from '../support/session-of-lines.ts'
 import { isRollout, SESSION_FOLDERS, threadIdOf } from './files.ts'
-import { ownStartOf } from './fork.ts'
-import { messagesOf } from './messages.ts'
-import { externalIdOf, type Meta, noting, placeOf, sessionIdOf } from './meta.ts'
+import { parserOf } from './parser.ts'
 import { titlesNear } from './titles.ts'
 
 const id = 'codex'
 
-const readSession: ReadSessionFile = async (path, { size, onMalformed }) => {
-  const ownStart = await ownStartOf(path, size)
-  const skipped = countSkipped(onMalformed)
-  const meta: Meta = {}
-  const outline = newOutline()
-  const lines = noting(meta, objectLines(path, size, skipped.onMalformed))
-  for await (const message of messagesOf(lines, ownStart, noMessageIds)) outline.note(message)
-  const title = (await titlesNear(path)).get(sessionIdOf(path, meta)) ?? outline.title()
-  return {
-    externalId: externalIdOf(path, meta),
-    trace: traceFieldsOf(id, { title, model: outline.model(), ...placeOf(meta) }),
-    skippedLines: skipped.lines,
-    messages: () =>
-      messagesOf(
-        objectLines(path, size, () => {}),
-        ownStart,
-      ),
-  }
-}
+const version = 1
+
+const filesOf = sessionPerFile(sessionOfLines(parserOf(id, version)))
 
 /** The stamp of a session changes with its title too, which is in another file. */
 const sessions: Agent['sessions'] = async function* (path) {
   const title = (await titlesNear(path)).get(threadIdOf(path) ?? '')
-  for await (const session of sessionPerFile(readSession)(path))
+  for await (const session of filesOf(path))
     yield title === undefined ? session : { ...session, stamp: `${session.stamp} ${title}` }
 }
 
@@ -57,7 +35,7 @@ const longFirstLine = /^\s*\{"timestamp":"[^"]*",(?:"ordinal":\d+,)?"type":"sess
 export const codex: Agent = {
   id,
   name: 'Codex',
-  version: 1,
+  version,
   roots: (env, home) => SESSION_FOLDERS.map((folder) => join(env['CODEX_HOME'] || join(home, '.codex'), folder)),
   isSessionFile: isRollout,
   extensions: ['.jsonl', '.jsonl.zst'],

@@ -1,18 +1,17 @@
 import type { SessionMessage } from '../agent.ts'
-import { type MessageIds, newMessageIds } from '../support/external-ids.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { errorPart, textPart } from '../support/parts.ts'
-import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
+import type { ToolCalls } from '../support/tool-calls.ts'
 import { itemDraft, ownIdOf } from './items.ts'
 
 type Draft = Pick<SessionMessage, 'role' | 'parts'>
 
-/** The state of a reading. `model` is that of the last `turn_context`. */
-type Reading = {
+/** What lines need of those before them. `model` is that of the last `turn_context`. */
+export type Reading = {
   readonly calls: ToolCalls
-  readonly messageId: MessageIds
-  model?: string
+  readonly messageId: (wanted: unknown, text: string) => string
+  model: string | undefined
 }
 
 export const payloadOf = (json: Json): Json => objectOf(json['payload'])
@@ -42,7 +41,8 @@ const draftOf = (json: Json, calls: ToolCalls, messageId: () => string): Draft |
   }
 }
 
-const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): SessionMessage | undefined => {
+/** The message of a line; undefined for one that is none. */
+export const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): SessionMessage | undefined => {
   const payload = payloadOf(json)
   const model = textOf(payload['model'])
   if (json['type'] === 'turn_context' && model) reading.model = model
@@ -58,18 +58,5 @@ const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): 
     order,
     ...(timestamp === undefined ? {} : { timestamp }),
     parts: draft.parts,
-  }
-}
-
-/** The messages of a session, without those of the lines before `ownStart`, which are copies of its parent's (README, rule 9). */
-export async function* messagesOf(
-  lines: AsyncIterable<ObjectLine>,
-  ownStart: number,
-  messageId = newMessageIds(),
-): AsyncGenerator<SessionMessage> {
-  const reading: Reading = { calls: newToolCalls(), messageId }
-  for await (const line of lines) {
-    const message = readLine(reading, line)
-    if (message && line.number >= ownStart) yield message
   }
 }

@@ -1,22 +1,21 @@
 import { basename } from 'node:path'
 import { acceptedId } from '../support/external-ids.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
-import type { ObjectLine } from '../support/lines.ts'
 import { threadIdOf } from './files.ts'
-import { payloadOf } from './messages.ts'
 
-/** What the lines say of the session itself. */
-export type Meta = { session?: Json; cwd?: string }
+/** What the lines say of the session itself, as plain JSON. `session`: of its `session_meta`, what is needed of it. */
+export type Meta = { readonly session?: Json; readonly cwd?: string }
 
-/** Passes the lines on and notes in `meta` what they say of the session (README, rule 1). */
-export async function* noting(meta: Meta, lines: AsyncIterable<ObjectLine>): AsyncGenerator<ObjectLine> {
-  for await (const line of lines) {
-    const payload = payloadOf(line.json)
-    const cwd = textOf(payload['cwd'])
-    if (line.json['type'] === 'session_meta') meta.session ??= payload
-    if (line.json['type'] === 'turn_context' && cwd) meta.cwd ??= cwd
-    yield line
-  }
+const neededOf = ({ id, cwd, git }: Json): Json => {
+  const { branch, commit_hash, repository_url } = objectOf(git)
+  return { id, cwd, git: { branch, commit_hash, repository_url } }
+}
+
+/** What is known of the session after one more line (README, rule 1). */
+export const withLine = (meta: Meta, { type, payload }: Json): Meta => {
+  if (type === 'session_meta') return meta.session ? meta : { ...meta, session: neededOf(objectOf(payload)) }
+  const cwd = type === 'turn_context' && meta.cwd === undefined ? textOf(objectOf(payload)['cwd']) : undefined
+  return cwd === undefined ? meta : { ...meta, cwd }
 }
 
 /** The session's own id, before it is made the trace's. */

@@ -4,7 +4,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Agent } from '../../../src/sync/agents/agent.ts'
 import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
+import { copilotCli } from '../../../src/sync/agents/copilot-cli/index.ts'
 import { codex } from '../../../src/sync/agents/codex/index.ts'
+import * as copilot from '../support/copilot-file.ts'
 import * as rollout from '../support/codex-file.ts'
 import { cutsOf, inParts } from '../support/resume.ts'
 import { answerLine, call, line, result, text, userLine } from '../support/session-file.ts'
@@ -99,6 +101,32 @@ fixtures.push(
     late: [rollout.output('once more')],
   },
 )
+
+fixtures.push({
+  agent: copilotCli,
+  name: join('session-state', 's-0', 'events.jsonl'),
+  lines: [
+    copilot.start(),
+    copilot.event('e-0', 'session.model_change', { newModel: 'gpt-5' }),
+    copilot.prompt('e-1', 'Grüße 🙂'),
+    copilot.event('e-2', 'assistant.reasoning', { content: 'same thought' }),
+    copilot.answer('e-3', 'hm', { reasoningText: 'same thought', toolRequests: [copilot.request()] }),
+    copilot.event('e-4', 'tool.execution_start', { toolCallId: 'c-2', toolName: 'read' }),
+    copilot.complete('e-5'),
+    copilot.complete('e-5'),
+    copilot.prompt('e-1', 'another with the same id'),
+    'no event',
+    copilot.event(undefined, 'assistant.message', { content: 'same', toolRequests: [{ name: 'nameless' }] }),
+    copilot.event(undefined, 'assistant.message', { content: 'same', toolRequests: [{ name: 'nameless' }] }),
+    copilot.event('e-6', 'session.context_changed', { cwd: '/w/other', branch: 'side' }),
+    copilot.complete('e-7', { toolCallId: 'c-2', result: { content: 'zwei' } }),
+    copilot.answer('e-8', 'then', { reasoningText: 'same thought', model: 'opus' }),
+    copilot.complete('e-9', { toolCallId: undefined }),
+    copilot.event('e-10', 'session.error', { message: 'Fehler' }),
+    copilot.prompt('e-11', 'end'),
+  ],
+  late: [copilot.complete('e-12')],
+})
 
 const bytesOf = (lines: readonly string[]) => Buffer.from(lines.map((one) => `${one}\n`).join(''))
 

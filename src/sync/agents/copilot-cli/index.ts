@@ -1,40 +1,15 @@
 import { basename, dirname, join } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { objectsOf } from '../support/beginning.ts'
-import { acceptedId, noMessageIds } from '../support/external-ids.ts'
-import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
+import { sessionPerFile } from '../support/file-session.ts'
 import { isObject, type Json } from '../support/json.ts'
-import { objectLines } from '../support/lines.ts'
-import { newOutline } from '../support/outline.ts'
-import { countSkipped } from '../support/skipped-lines.ts'
-import { traceFieldsOf } from '../support/trace-fields.ts'
-import { messagesOf } from './messages.ts'
-import { type Details, idInPath, noting } from './session.ts'
+import { sessionOfLines } from '../support/session-of-lines.ts'
+import { parserOf } from './parser.ts'
 
 const id = 'copilot-cli'
 const ROOT = 'session-state'
 const EVENTS = 'events.jsonl'
-
-const readSession: ReadSessionFile = async (path, { size, onMalformed }) => {
-  const skipped = countSkipped(onMalformed)
-  const details: Details = {}
-  const outline = newOutline()
-  const lines = noting(details, objectLines(path, size, skipped.onMalformed))
-  for await (const message of messagesOf(lines, noMessageIds)) outline.note(message)
-  return {
-    externalId: acceptedId(details.sessionId ?? idInPath(path), 'session'),
-    trace: traceFieldsOf(id, {
-      title: outline.title(),
-      projectPath: details.cwd,
-      model: outline.model() ?? details.model,
-      gitBranch: details.branch,
-      gitRef: details.commit,
-      gitRemoteUrl: details.remote,
-    }),
-    skippedLines: skipped.lines,
-    messages: () => messagesOf(objectLines(path, size, () => {})),
-  }
-}
+const version = 1
 
 /** A session's folder also holds files that the agent works on, which are none of its sessions. */
 const isSessionFile = (path: string): boolean => {
@@ -56,12 +31,12 @@ const isEvent = ({ type, data, id, timestamp }: Json): boolean =>
 export const copilotCli: Agent = {
   id,
   name: 'Copilot CLI',
-  version: 1,
+  version,
   roots: (env, home) => [join(env['COPILOT_HOME'] || join(home, '.copilot'), ROOT)],
   isSessionFile,
   extensions: ['.jsonl'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isEvent),
   isSuperseded: (path, files) =>
     basename(path) !== EVENTS && files.has(join(dirname(path), basename(path, '.jsonl'), EVENTS)),
-  sessions: sessionPerFile(readSession),
+  sessions: sessionPerFile(sessionOfLines(parserOf(id, version))),
 }

@@ -1,35 +1,64 @@
 import type { SessionMessage } from '../agent.ts'
-import { isExternalId, type MessageIds, newMessageIds } from '../support/external-ids.ts'
-import { newHashedMap } from '../support/hashed-map.ts'
+import { isExternalId, newMessageIds, noMessageIds, type SavedMessageIds } from '../support/external-ids.ts'
+import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { errorPart, textPart } from '../support/parts.ts'
-import { newToolCalls } from '../support/tool-calls.ts'
+import { newToolCalls, type SavedCalls } from '../support/tool-calls.ts'
 import { answerParts, newThinking, promptParts, resultPart } from './content.ts'
 import { chosenModel } from './session.ts'
 
 type Draft = Pick<SessionMessage, 'role' | 'parts'>
 
+/** What lines need of those before them, as plain JSON. */
+export type SavedReading = {
+  readonly calls: SavedCalls
+  readonly thoughts: SavedMap
+  readonly events: SavedMap
+  readonly ids: SavedMessageIds
+  readonly model?: string | undefined
+}
+
 /** Tells whether thinking was not said since the last prompt (README, rule 4). */
-const newThoughts = () => {
-  let said = newHashedMap()
-  return { forget: () => void (said = newHashedMap()), isNew: (thinking: string): boolean => said.add(thinking) }
+const newThoughts = (saved?: SavedMap) => {
+  let said = newHashedMap(saved)
+  return {
+    forget: () => void (said = newHashedMap()),
+    isNew: (thinking: string): boolean => said.add(thinking),
+    save: () => said.saveKeys(),
+  }
 }
 
 /** Tells whether the event of a message was there before (README, rule 9). */
-const newRepetitions = () => {
-  const seen = newHashedMap()
-  return (id: unknown, text: string): boolean => typeof id === 'string' && !seen.add(`${text.length} ${id}`)
+const newRepetitions = (saved?: SavedMap) => {
+  const seen = newHashedMap(saved)
+  return {
+    isRepetition: (id: unknown, text: string): boolean => typeof id === 'string' && !seen.add(`${text.length} ${id}`),
+    save: () => seen.saveKeys(),
+  }
 }
 
-const newReading = (messageId: MessageIds) => ({
-  calls: newToolCalls(),
-  thoughts: newThoughts(),
-  isRepetition: newRepetitions(),
-  messageId,
-  model: undefined as string | undefined,
-})
+/** A reading of events, one after the other. Without `withIds` its messages have none. */
+export const newReading = (saved: SavedReading | undefined, withIds: boolean) => {
+  const ids = newMessageIds(saved?.ids)
+  return {
+    calls: newToolCalls(saved?.calls),
+    thoughts: newThoughts(saved?.thoughts),
+    events: newRepetitions(saved?.events),
+    ids,
+    messageId: withIds ? ids : noMessageIds,
+    model: saved?.model,
+  }
+}
 type Reading = ReturnType<typeof newReading>
+
+export const saveReading = ({ calls, thoughts, events, ids, model }: Reading): SavedReading => ({
+  calls: calls.save(),
+  thoughts: thoughts.save(),
+  events: events.save(),
+  ids: ids.save(),
+  model,
+})
 
 const errorDraft = (data: Json): Draft => ({
   role: 'system',
@@ -82,13 +111,14 @@ const modelOf = ({ model }: Reading, data: Json, role: SessionMessage['role']): 
   return own === undefined ? {} : { model: own }
 }
 
-const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): SessionMessage | undefined => {
+/** The message of an event; undefined for one that is none. */
+export const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): SessionMessage | undefined => {
   const data = objectOf(json['data'])
   note(reading, json, data)
   let id: string | undefined
   const messageId = () => (id ??= reading.messageId(json['id'], text))
   const draft = draftOf(json['type'], data, reading, messageId)
-  if (!draft || draft.parts.length === 0 || reading.isRepetition(json['id'], text)) return undefined
+  if (!draft || draft.parts.length === 0 || reading.events.isRepetition(json['id'], text)) return undefined
   const timestamp = millisecondsOf(json['timestamp'])
   return {
     externalId: messageId(),
@@ -97,17 +127,5 @@ const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): 
     order,
     ...(timestamp === undefined ? {} : { timestamp }),
     parts: draft.parts,
-  }
-}
-
-/** The messages of a session. */
-export async function* messagesOf(
-  lines: AsyncIterable<ObjectLine>,
-  messageId = newMessageIds(),
-): AsyncGenerator<SessionMessage> {
-  const reading = newReading(messageId)
-  for await (const line of lines) {
-    const message = readLine(reading, line)
-    if (message) yield message
   }
 }

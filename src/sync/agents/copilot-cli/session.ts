@@ -1,6 +1,5 @@
 import { basename, dirname } from 'node:path'
 import { type Json, objectOf, textOf } from '../support/json.ts'
-import type { ObjectLine } from '../support/lines.ts'
 
 /** The model that an event chooses for the answers after it, empty for none (README, rule 3); undefined for other events. */
 export const chosenModel = (json: Json): string | undefined => {
@@ -25,7 +24,7 @@ const modelIn = (type: unknown, data: Json): unknown => {
   }
 }
 
-/** What the events say of the session itself. */
+/** What the events say of the session itself, as plain JSON. */
 export type Details = {
   sessionId?: string
   cwd?: string
@@ -57,18 +56,14 @@ const noteContext = (details: Details, context: Json): void => {
   if (remote) details.remote = remote
 }
 
-/** Passes the lines on and notes in `details` what they say of the session (README, rule 1). */
-export async function* noting(details: Details, lines: AsyncIterable<ObjectLine>): AsyncGenerator<ObjectLine> {
-  for await (const line of lines) {
-    const { json } = line
-    const data = objectOf(json['data'])
-    const sessionId = textOf(data['sessionId'])
-    if (json['type'] === 'session.start' && sessionId) details.sessionId ??= sessionId
-    if (String(json['type']).startsWith('session.')) noteContext(details, contextOf(json))
-    const model = chosenModel(json) || (json['type'] === 'session.shutdown' && textOf(data['currentModel']))
-    if (model) details.model = model
-    yield line
-  }
+/** Notes in `details` what an event says of the session (README, rule 1). */
+export const noteDetails = (details: Details, json: Json): void => {
+  const data = objectOf(json['data'])
+  const sessionId = textOf(data['sessionId'])
+  if (json['type'] === 'session.start' && sessionId) details.sessionId ??= sessionId
+  if (String(json['type']).startsWith('session.')) noteContext(details, contextOf(json))
+  const model = chosenModel(json) || (json['type'] === 'session.shutdown' && textOf(data['currentModel']))
+  if (model) details.model = model
 }
 
 /** The session's id in the path of its file. */

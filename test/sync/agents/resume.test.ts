@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert'
 import type { Agent } from '../../../src/sync/agents/agent.ts'
 import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { copilotCli } from '../../../src/sync/agents/copilot-cli/index.ts'
+import { cursor } from '../../../src/sync/agents/cursor/index.ts'
 import { codex } from '../../../src/sync/agents/codex/index.ts'
 import * as copilot from '../support/copilot-file.ts'
 import * as rollout from '../support/codex-file.ts'
@@ -126,6 +127,29 @@ fixtures.push({
     copilot.prompt('e-11', 'end'),
   ],
   late: [copilot.complete('e-12')],
+})
+
+const spoken = (role: string, ...content: readonly object[]) => JSON.stringify({ role, message: { content } })
+const used = (id?: string, name = 'Shell') => ({ type: 'tool_use', id, name, input: {} })
+
+fixtures.push({
+  agent: cursor,
+  name: join('agent-transcripts', 's-1', 's-1.jsonl'),
+  lines: [
+    spoken('user', text('<user_query>Grüße 🙂</user_query>')),
+    spoken('assistant', text('Look'), used(), used(undefined, 'Read')),
+    spoken('user', result('none', 'eins')),
+    spoken('user', text('go on')),
+    '{"role":"turn_ended"}',
+    spoken('assistant', used('t-1', 'Grep'), used()),
+    spoken('user', text('go on')),
+    '[]',
+    spoken('user', result('t-1', 'drei'), result('none', 'zwei')),
+    spoken('user', text('go on')),
+    spoken('user', result('none', 'vier'), result('none', 'fünf')),
+    spoken('assistant', text('end')),
+  ],
+  late: [spoken('user', result('t-1', 'again'))],
 })
 
 const bytesOf = (lines: readonly string[]) => Buffer.from(lines.map((one) => `${one}\n`).join(''))

@@ -2,9 +2,12 @@ import { sep } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { composerSessions } from './composers.ts'
 import { databasesIn, transcripts } from './places.ts'
-import { isSuperseded, transcriptSessions } from './transcripts.ts'
+import { isSuperseded, newTranscriptSessions } from './transcripts.ts'
 
 const id = 'cursor'
+const version = 1
+
+const transcriptSessions = newTranscriptSessions(id, version)
 
 const isTranscript = (path: string): boolean =>
   /[\\/]agent-transcripts[\\/]/.test(path) && /\.(?:jsonl|txt)$/.test(path)
@@ -25,12 +28,12 @@ const looksLike = (path: string, beginning: string): boolean => {
 export const cursor: Agent = {
   id,
   name: 'Cursor',
-  version: 1,
+  version,
   roots: (env, home) => [...databasesIn(env, home), transcripts(home)],
   skipsFolder: (path) => path.split(sep).length === 2 && !path.endsWith(`${sep}agent-transcripts`),
   isSessionFile: (path) => isTranscript(path) || DATABASE.test(path),
   extensions: ['.vscdb', '.jsonl', '.txt'],
   recognises: looksLike,
   isSuperseded,
-  sessions: (path) => (path.endsWith('.vscdb') ? composerSessions(id, path) : transcriptSessions(id, path)),
+  sessions: (path) => (path.endsWith('.vscdb') ? composerSessions(id, path) : transcriptSessions(path)),
 }

@@ -1,12 +1,13 @@
 import type { Part, SessionMessage } from '../agent.ts'
 import { argsWithoutBinary } from '../support/args.ts'
 import { blocksOf, isMedia, placeholder } from '../support/content-blocks.ts'
-import { newLineIds } from '../support/external-ids.ts'
+import { isExternalId, newLineIds, type SavedIds } from '../support/external-ids.ts'
+import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
 import { type ObjectLine, textLines } from '../support/lines.ts'
 import { outputOfValue } from '../support/output.ts'
 import { textPart, thinkingPart } from '../support/parts.ts'
-import { type ToolCalls, newToolCalls } from '../support/tool-calls.ts'
+import { newToolCalls, type SavedCalls } from '../support/tool-calls.ts'
 
 const [OPEN, CLOSE] = ['<user_query>', '</user_query>']
 
@@ -26,15 +27,30 @@ const outputOf = (content: unknown): string =>
     })
     .join('\n')
 
-/** The calls of a transcript, and which ids they have: most have none, though their results do. */
-type Calls = { readonly calls: ToolCalls; readonly ids: Set<unknown> }
+/** What lines need of those before them, as plain JSON. */
+export type SavedReading = { readonly calls: SavedCalls; readonly callIds: SavedMap; readonly lineIds: SavedIds }
 
-const resultPart = (block: Json, { calls, ids }: Calls): Part => {
+/** A reading of lines. `callIds` are the ids that calls have: most have none, though their results do. */
+export const newReading = (saved?: SavedReading) => ({
+  calls: newToolCalls(saved?.calls),
+  callIds: newHashedMap(saved?.callIds),
+  lineId: newLineIds(saved?.lineIds),
+})
+type Reading = ReturnType<typeof newReading>
+
+export const saveReading = ({ calls, callIds, lineId }: Reading): SavedReading => ({
+  calls: calls.save(),
+  callIds: callIds.saveKeys(),
+  lineIds: lineId.save(),
+})
+
+const resultPart = (block: Json, { calls, callIds }: Reading): Part => {
   const id = block['tool_use_id'] ?? block['toolCallId']
-  const found = calls.findForResult(ids.has(id) ? id : undefined)
+  const isOfCall = typeof id === 'string' && callIds.get(id) !== undefined
+  const found = calls.findForResult(isOfCall ? id : undefined)
   const call =
     found.toolName === 'unknown'
-      ? { ...calls.findForResult(id ?? 'unknown'), toolName: textOf(block['name']) ?? 'unknown' }
+      ? { callId: isExternalId(id) ? id : 'unknown', toolName: textOf(block['name']) ?? 'unknown' }
       : found
   const failed = block['is_error'] === true || block['isError'] === true
   return {
@@ -43,7 +59,7 @@ const resultPart = (block: Json, { calls, ids }: Calls): Part => {
   }
 }
 
-const partsOf = (block: Json, role: string, state: Calls, fallbackId: string): readonly Part[] => {
+const partsOf = (block: Json, role: string, reading: Reading, fallbackId: string): readonly Part[] => {
   switch (block['type']) {
     case 'text':
       return textPart(role === 'user' && typeof block['text'] === 'string' ? typedText(block['text']) : block['text'])
@@ -51,13 +67,14 @@ const partsOf = (block: Json, role: string, state: Calls, fallbackId: string): r
       return thinkingPart(block['thinking'])
     case 'tool_use':
     case 'tool_call': {
-      state.ids.add(block['id'])
-      const call = state.calls.add(block['id'], textOf(block['name']) ?? 'unknown', fallbackId)
+      const { id } = block
+      if (typeof id === 'string') reading.callIds.add(id)
+      const call = reading.calls.add(id, textOf(block['name']) ?? 'unknown', fallbackId)
       return [{ type: 'tool_call', content: { ...call, args: argsWithoutBinary(block['input']) } }]
     }
     case 'tool_result':
     case 'tool-result':
-      return [resultPart(block, state)]
+      return [resultPart(block, reading)]
     case 'image':
     case 'document':
       return textPart(placeholder(block))
@@ -66,26 +83,16 @@ const partsOf = (block: Json, role: string, state: Calls, fallbackId: string): r
   }
 }
 
-/** The messages of a transcript in JSON lines. */
-export async function* messagesOfLines(lines: AsyncIterable<ObjectLine>): AsyncGenerator<SessionMessage> {
-  const state: Calls = { calls: newToolCalls(), ids: new Set() }
-  const idOf = newLineIds()
-  for await (const { json, text, number: order } of lines) {
-    const { role, message, model } = json
-    if (role !== 'user' && role !== 'assistant') continue
-    const externalId = idOf(text)
-    const parts: Part[] = []
-    for (const block of blocksOf(objectOf(message)['content']))
-      parts.push(...partsOf(block, role, state, `${externalId}-call-${parts.length + 1}`))
-    if (parts.length === 0) continue
-    yield {
-      externalId,
-      role,
-      ...(role === 'assistant' && textOf(model) ? { model: textOf(model)! } : {}),
-      order,
-      parts,
-    }
-  }
+/** The message of a line of JSON; undefined for one that is none. */
+export const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): SessionMessage | undefined => {
+  const { role, message, model } = json
+  if (role !== 'user' && role !== 'assistant') return undefined
+  const externalId = reading.lineId(text)
+  const parts: Part[] = []
+  for (const block of blocksOf(objectOf(message)['content']))
+    parts.push(...partsOf(block, role, reading, `${externalId}-call-${parts.length + 1}`))
+  if (parts.length === 0) return undefined
+  return { externalId, role, ...(role === 'assistant' && textOf(model) ? { model: textOf(model)! } : {}), order, parts }
 }
 
 /** The messages of a transcript in plain text. */

@@ -1,14 +1,14 @@
 import { basename, extname, join } from 'node:path'
-import type { SessionMessage, StoredSession } from '../agent.ts'
+import type { StoredSession } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
-import { newOutline } from '../support/outline.ts'
-import { countSkipped } from '../support/skipped-lines.ts'
-import { objectLines } from '../support/lines.ts'
+import { type Described, type LineParser, noMessages } from '../support/line-parser.ts'
+import { newOutline, type Outline, type SavedOutline } from '../support/outline.ts'
+import { sessionOfLines } from '../support/session-of-lines.ts'
 import { traceFieldsOf } from '../support/trace-fields.ts'
 import { composerList } from './listing.ts'
 import { databasesOfTranscript, projectFolderOf } from './places.ts'
-import { messagesOfLines, messagesOfText } from './transcript.ts'
+import { messagesOfText, newReading, readLine, type SavedReading, saveReading } from './transcript.ts'
 import { folderNamed } from './workspaces.ts'
 
 const nameOf = (path: string): string => basename(path, extname(path))
@@ -28,27 +28,45 @@ const preferredTo = (path: string): readonly string[] => {
 export const isSuperseded = (path: string, files: ReadonlySet<string>): boolean =>
   preferredTo(path).some((other) => files.has(other))
 
-const messagesOf = (path: string, size: number, onMalformed: (line: number) => void): AsyncIterable<SessionMessage> =>
-  path.endsWith('.txt') ? messagesOfText(path, size) : messagesOfLines(objectLines(path, size, onMalformed))
-
-const readTranscript =
-  (agentId: string): ReadSessionFile =>
-  async (path, { size, onMalformed }) => {
-    const skipped = countSkipped(onMalformed)
-    const outline = newOutline()
-    for await (const message of messagesOf(path, size, skipped.onMalformed)) outline.note(message)
-    const project = projectFolderOf(path)
-    return {
-      externalId: acceptedId(`transcript-${nameOf(path)}`, 'session'),
-      trace: traceFieldsOf(agentId, {
-        title: outline.title(),
-        projectPath: project === undefined ? undefined : await folderNamed(databasesOfTranscript(path), project),
-        model: outline.model(),
-      }),
-      skippedLines: skipped.lines,
-      messages: () => messagesOf(path, size, () => {}),
-    }
+const describe = async (agentId: string, path: string, outline: Outline): Promise<Described> => {
+  const project = projectFolderOf(path)
+  return {
+    externalId: acceptedId(`transcript-${nameOf(path)}`, 'session'),
+    trace: traceFieldsOf(agentId, {
+      title: outline.title(),
+      projectPath: project === undefined ? undefined : await folderNamed(databasesOfTranscript(path), project),
+      model: outline.model(),
+    }),
   }
+}
+
+/** A transcript in plain text, which is read whole each time. */
+const readText =
+  (agentId: string): ReadSessionFile =>
+  async (path, { size }) => {
+    const outline = newOutline()
+    for await (const message of messagesOfText(path, size)) outline.note(message)
+    return { ...(await describe(agentId, path, outline)), skippedLines: 0, messages: () => messagesOfText(path, size) }
+  }
+
+/** What the lines after a place need of those before it. */
+type Saved = { readonly outline: SavedOutline; readonly reading: SavedReading }
+
+type State = { readonly outline: Outline; readonly reading: ReturnType<typeof newReading> }
+
+/** Reads a transcript in lines of JSON (README). Raise the number in `version` when `Saved` changes. */
+const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
+  version: `${agentId}/${version}/1`,
+  start: ({ saved }) => ({ outline: newOutline(saved?.outline), reading: newReading(saved?.reading) }),
+  step: ({ outline, reading }, line) => {
+    const message = readLine(reading, line)
+    if (!message) return noMessages
+    outline.note(message)
+    return [message]
+  },
+  describe: ({ outline }, path) => describe(agentId, path, outline),
+  save: ({ outline, reading }) => ({ outline: outline.save(), reading: saveReading(reading) }),
+})
 
 /** Whether the editor's database holds the session as well. One that cannot be read, or is not there, holds none. */
 const isInDatabase = async (path: string): Promise<boolean> => {
@@ -59,7 +77,10 @@ const isInDatabase = async (path: string): Promise<boolean> => {
   return false
 }
 
-/** The session of a transcript, unless the editor's database holds it as well (README, rule 7). */
-export async function* transcriptSessions(agentId: string, path: string): AsyncGenerator<StoredSession> {
-  if (!(await isInDatabase(path))) yield* sessionPerFile(readTranscript(agentId))(path)
+/** The sessions of transcripts: of each one, unless the editor's database holds it as well (README, rule 7). */
+export const newTranscriptSessions = (agentId: string, version: number) => {
+  const [text, lines] = [sessionPerFile(readText(agentId)), sessionPerFile(sessionOfLines(parserOf(agentId, version)))]
+  return async function* (path: string): AsyncGenerator<StoredSession> {
+    if (!(await isInDatabase(path))) yield* (path.endsWith('.txt') ? text : lines)(path)
+  }
 }

@@ -6,6 +6,8 @@ import type { Agent } from '../../../src/sync/agents/agent.ts'
 import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { copilotCli } from '../../../src/sync/agents/copilot-cli/index.ts'
 import { cursor } from '../../../src/sync/agents/cursor/index.ts'
+import { geminiCli } from '../../../src/sync/agents/gemini-cli/index.ts'
+import * as gemini from './gemini-cli/records.ts'
 import { codex } from '../../../src/sync/agents/codex/index.ts'
 import * as copilot from '../support/copilot-file.ts'
 import * as rollout from '../support/codex-file.ts'
@@ -150,6 +152,34 @@ fixtures.push({
     spoken('assistant', text('end')),
   ],
   late: [spoken('user', result('t-1', 'again'))],
+})
+
+fixtures.push({
+  agent: geminiCli,
+  name: join('chats', 'session-s-1.jsonl'),
+  lines: [
+    gemini.metadata({ messages: [JSON.parse(gemini.typed('m-0', 'from the start'))] }),
+    gemini.typed('m-1', 'Grüße 🙂'),
+    gemini.answer('m-2', '', { toolCalls: [gemini.call('c-1', 'ls')] }),
+    gemini.answer('m-2', '', { toolCalls: [gemini.call('c-1', 'ls', { result: [{ text: 'eins' }] })] }),
+    gemini.set({ lastUpdated: 'later' }),
+    gemini.record('m-3', 'error', 'Fehler'),
+    gemini.typed('m-1', 'Grüße 🙂'),
+    '"no record"',
+    gemini.answer('m-4', 'then', { model: 'gemini-4' }),
+    gemini.record('m-5', 'info', 'note'),
+    gemini.record('m-5', 'info', 'note, changed'),
+    gemini.set({ summary: 'A title' }),
+    gemini.typed('m-6', 'end'),
+  ],
+  late: [
+    gemini.answer('m-4', 'another model', { model: 'gemini-3-pro' }),
+    gemini.rewindTo('m-5'),
+    ...Array.from({ length: 20 }, (_, index) => gemini.record(`n-${index}`, 'info', `note ${index}`)),
+    gemini.typed('m-5', 'again after it was taken away'),
+    gemini.answer('m-2', 'long after'),
+    gemini.set({ messages: [JSON.parse(gemini.typed('m-1', 'alone'))] }),
+  ],
 })
 
 const bytesOf = (lines: readonly string[]) => Buffer.from(lines.map((one) => `${one}\n`).join(''))

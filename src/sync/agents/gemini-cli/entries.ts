@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type ObjectLine, objectLines } from '../support/lines.ts'
+import { type ObjectLine, objectLines, type Place } from '../support/lines.ts'
 import { parseObject } from '../support/json.ts'
 
 const MAX_DOCUMENT = 32 << 20
@@ -9,8 +9,9 @@ export async function* entries(
   path: string,
   size: number,
   onMalformed: (line: number) => void,
+  at: Place,
 ): AsyncGenerator<ObjectLine> {
-  if (!path.endsWith('.json')) return yield* objectLines(path, size, onMalformed)
+  if (!path.endsWith('.json')) return yield* objectLines(path, size, onMalformed, at)
   if (size > MAX_DOCUMENT)
     throw new Error(`a JSON document of ${size >> 20} MiB has to be parsed as a whole: at most 32 MiB are`)
   const text = (await readFile(path, 'utf8')).trim()

@@ -1,16 +1,45 @@
 import { digest } from '../../digest.ts'
+import { type HashedMap, newHashedMap, type SavedMap } from '../support/hashed-map.ts'
 import { isObject, type Json } from '../support/json.ts'
+import { NeedsWhole } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { withoutBinary } from '../support/media.ts'
+import { count } from '../support/most-frequent.ts'
 
 /** A message where a line holds it: `index` is its place in the line's list of messages, undefined on a line of its own. */
 type Found = { readonly id: string; readonly json: Json; readonly index?: number }
 
-/** Where the last version of a message is, and its place among the messages of the session. */
-type Place = { readonly line: number; readonly index: number | undefined; readonly order: number }
+/** What the trace needs of a message: the model of an answer, or the title that a prompt would give. */
+export type Note = { readonly model?: string | undefined; readonly title?: string | undefined }
 
-/** What has become of the messages that were written so far (README, rules 2 and 3), by id. `T` is noted for each. */
-export type History<T> = { readonly places: Map<string, Place & { readonly note: T }>; written: number }
+/**
+ * Where the last version of a message is, and its place among the messages of the session. `isFromBefore`: an earlier version was
+ * there before what was saved.
+ */
+type Place = {
+  readonly line: number
+  readonly index: number | undefined
+  readonly order: number
+  readonly note: Note
+  readonly isFromBefore: boolean
+}
+
+/** What has become of the messages before a place in the file, as plain JSON. `known` has their orders, `newest` the last ones. */
+export type SavedHistory = {
+  readonly written: number
+  readonly known: SavedMap
+  readonly newest: readonly (readonly [string, Note])[]
+  readonly models: readonly (readonly [string, number])[]
+  readonly title?: string | undefined
+}
+
+/** What has become of the messages that were written so far (README, rules 2 and 3), by id. */
+export type History = {
+  readonly saved: SavedHistory | undefined
+  readonly known: HashedMap
+  readonly places: Map<string, Place>
+  written: number
+}
 
 const idOf = (json: Json): string => {
   const { id } = json
@@ -40,9 +69,14 @@ export const messagesIn = (line: ObjectLine): readonly Found[] => {
   return typeof json['id'] === 'string' ? [{ id: json['id'], json }] : inList(replacementIn(line) ?? [])
 }
 
-export const newHistory = <T>(): History<T> => ({ places: new Map(), written: 0 })
+export const newHistory = (saved?: SavedHistory): History => ({
+  saved,
+  known: newHashedMap(saved?.known),
+  places: new Map(),
+  written: saved?.written ?? 0,
+})
 
-const rewind = <T>({ places }: History<T>, id: string): void => {
+const rewind = ({ places }: History, id: string): void => {
   let reached = !places.has(id)
   for (const key of places.keys()) {
     reached ||= key === id
@@ -50,13 +84,49 @@ const rewind = <T>({ places }: History<T>, id: string): void => {
   }
 }
 
+/** The order of a message that is in what was saved. Throws NeedsWhole where the trace's fields may change with it. */
+const orderBefore = ({ saved, known }: History, id: string, note: Note): number | undefined => {
+  const order = known.get(id)
+  if (order === undefined) return undefined
+  const before = saved?.newest.find(([one]) => one === id)?.[1]
+  if (before?.model !== note.model || before?.title !== note.title) throw new NeedsWhole()
+  return order
+}
+
+const put = (history: History, id: string, place: Pick<Place, 'line' | 'index' | 'note'>): void => {
+  const { places } = history
+  const earlier = places.get(id)
+  const before = earlier?.isFromBefore === false ? undefined : orderBefore(history, id, place.note)
+  const order = earlier?.order ?? before ?? ++history.written
+  places.set(id, { ...place, order, isFromBefore: before !== undefined })
+}
+
 /** Applies the next line. `noteOf` gives what is to be remembered of a message. */
-export const applyLine = <T>(history: History<T>, line: ObjectLine, noteOf: (message: Json) => T): void => {
+export const applyLine = (history: History, line: ObjectLine, noteOf: (message: Json) => Note): void => {
   const { $rewindTo: target } = line.json
+  const replaces = replacementIn(line) !== undefined
+  if (history.saved && (typeof target === 'string' || replaces)) throw new NeedsWhole()
   if (typeof target === 'string') return rewind(history, target)
-  if (replacementIn(line)) history.places.clear()
-  for (const { id, json, index } of messagesIn(line)) {
-    const order = history.places.get(id)?.order ?? ++history.written
-    history.places.set(id, { line: line.number, index, order, note: noteOf(json) })
-  }
+  if (replaces) history.places.clear()
+  for (const { id, json, index } of messagesIn(line)) put(history, id, { line: line.number, index, note: noteOf(json) })
+}
+
+/** The model of most messages, each with how often it occurs, and the first prompt's title. */
+export const summaryOf = ({ saved, places }: History): Pick<SavedHistory, 'models' | 'title'> => {
+  const added = [...places.values()].filter(({ isFromBefore }) => !isFromBefore).sort((a, b) => a.order - b.order)
+  const models = new Map(saved?.models)
+  for (const { note } of added) if (note.model !== undefined) count(models, note.model)
+  const title = saved?.title ?? added.find(({ note }) => note.title !== undefined)?.note.title
+  return { models: [...models], title }
+}
+
+/** So many messages may be written again without the whole session being read again: the last one often is, when its tools end. */
+const NEWEST = 16
+
+export const saveHistory = (history: History): SavedHistory => {
+  const { saved, places, written } = history
+  const known = newHashedMap(saved?.known)
+  for (const [id, { order }] of places) known.set(id, order)
+  const notes = new Map([...(saved?.newest ?? []), ...[...places].map(([id, { note }]) => [id, note] as const)])
+  return { written, known: known.save(), newest: [...notes].slice(-NEWEST), ...summaryOf(history) }
 }

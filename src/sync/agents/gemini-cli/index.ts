@@ -1,27 +1,13 @@
 import { basename, join, sep } from 'node:path'
 import type { Agent } from '../agent.ts'
-import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
-import { countSkipped } from '../support/skipped-lines.ts'
+import { sessionPerFile } from '../support/file-session.ts'
+import { sessionOfLines } from '../support/session-of-lines.ts'
 import { entries } from './entries.ts'
-import { messagesOf } from './messages.ts'
-import { externalIdOf, readOutline, traceFields } from './outline.ts'
+import { parserOf } from './parser.ts'
 
 const id = 'gemini-cli'
 
-const readSession: ReadSessionFile = async (path, { size, onMalformed }) => {
-  const skipped = countSkipped(onMalformed)
-  const outline = await readOutline(entries(path, size, skipped.onMalformed))
-  return {
-    externalId: externalIdOf(path, outline),
-    trace: await traceFields(id, path, outline),
-    skippedLines: skipped.lines,
-    messages: () =>
-      messagesOf(
-        entries(path, size, () => {}),
-        outline.history,
-      ),
-  }
-}
+const version = 1
 
 /** A document, or the first line of a file of records. In text that a session quotes, the quotation marks are escaped. */
 const looksLike = (path: string, beginning: string): boolean => {
@@ -38,12 +24,12 @@ const looksLike = (path: string, beginning: string): boolean => {
 export const geminiCli: Agent = {
   id,
   name: 'Gemini CLI',
-  version: 1,
+  version,
   roots: (env, home) => [join(env['GEMINI_CLI_HOME'] || home, '.gemini', 'tmp')],
   skipsFolder: (path) => path.split(sep).length === 2 && basename(path) !== 'chats',
   isSessionFile: (path) => /[\\/]chats[\\/](?:session-[^\\/]*\.jsonl?|[^\\/]+[\\/][^\\/]+\.jsonl)$/.test(path),
   extensions: ['.jsonl', '.json'],
   recognises: looksLike,
   isSuperseded: (path, files) => path.endsWith('.json') && files.has(`${path}l`),
-  sessions: sessionPerFile(readSession),
+  sessions: sessionPerFile(sessionOfLines(parserOf(id, version), entries)),
 }

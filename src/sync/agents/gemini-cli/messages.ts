@@ -50,27 +50,22 @@ export const readMessage = (message: Json, id: string): Read | undefined => {
   }
 }
 
-/** The messages that are left of a session, each where its last version was written. */
-export async function* messagesOf(
-  lines: AsyncIterable<ObjectLine>,
-  { places }: History<unknown>,
-): AsyncGenerator<SessionMessage> {
-  for await (const line of lines)
-    for (const { id, json, index } of messagesIn(line)) {
-      const place = places.get(id)
-      if (place?.line !== line.number || place.index !== index) continue
-      const externalId = acceptedId(id, 'message')
-      const read = readMessage(json, externalId)
-      if (!read || read.parts.length === 0) continue
-      const model = read.role === 'assistant' ? textOf(json['model']) : undefined
-      const timestamp = millisecondsOf(json['timestamp'])
-      yield {
-        externalId,
-        role: read.role,
-        ...(model === undefined ? {} : { model }),
-        order: place.order,
-        ...(timestamp === undefined ? {} : { timestamp }),
-        parts: read.parts,
-      }
+/** The messages of a line that are left of the session, and were not written again later. */
+export const messagesOf = (line: ObjectLine, { places }: History): readonly SessionMessage[] =>
+  messagesIn(line).flatMap(({ id, json, index }) => {
+    const place = places.get(id)
+    if (place?.line !== line.number || place.index !== index) return []
+    const externalId = acceptedId(id, 'message')
+    const read = readMessage(json, externalId)
+    if (!read || read.parts.length === 0) return []
+    const model = read.role === 'assistant' ? textOf(json['model']) : undefined
+    const timestamp = millisecondsOf(json['timestamp'])
+    return {
+      externalId,
+      role: read.role,
+      ...(model === undefined ? {} : { model }),
+      order: place.order,
+      ...(timestamp === undefined ? {} : { timestamp }),
+      parts: read.parts,
     }
-}
+  })

@@ -8,6 +8,8 @@ import { copilotCli } from '../../../src/sync/agents/copilot-cli/index.ts'
 import { cursor } from '../../../src/sync/agents/cursor/index.ts'
 import { geminiCli } from '../../../src/sync/agents/gemini-cli/index.ts'
 import * as gemini from './gemini-cli/records.ts'
+import { pi } from '../../../src/sync/agents/pi/index.ts'
+import * as entries from '../support/pi-file.ts'
 import { codex } from '../../../src/sync/agents/codex/index.ts'
 import * as copilot from '../support/copilot-file.ts'
 import * as rollout from '../support/codex-file.ts'
@@ -179,6 +181,38 @@ fixtures.push({
     gemini.typed('m-5', 'again after it was taken away'),
     gemini.answer('m-2', 'long after'),
     gemini.set({ messages: [JSON.parse(gemini.typed('m-1', 'alone'))] }),
+  ],
+})
+
+fixtures.push({
+  agent: pi,
+  name: 'time_s-0.jsonl',
+  lines: [
+    entries.header(),
+    entries.entry('e-1', null, entries.user('Grüße 🙂')),
+    entries.entry(
+      'e-2',
+      'e-1',
+      entries.assistant([text('Look'), entries.call({}), entries.call({ id: 'c-2', name: 'read' })]),
+    ),
+    entries.entry('e-3', 'e-2', entries.result({})),
+    entries.entry(undefined, undefined, entries.user('same')),
+    entries.entry(undefined, undefined, entries.user('same')),
+    '{"type":',
+    entries.entry('e-4', undefined, { type: 'session_info', name: 'A title' }),
+    entries.entry('e-5', 'not there', entries.result({ toolCallId: 'c-2' })),
+    entries.entry('e-6', 'e-5', entries.assistant([entries.call({ id: undefined })], { model: 'sonnet' })),
+    entries.entry('e-7', 'e-6', entries.result({ toolCallId: undefined })),
+    entries.entry('e-8', 'e-7', entries.assistant([text('end')], { model: 'sonnet' })),
+  ],
+  late: [
+    entries.entry('e-9', 'e-8', entries.result({})),
+    entries.entry('e-10', 'e-2', entries.user('another branch')),
+    entries.entry('e-11', 'e-10', entries.assistant([text('there')])),
+    entries.entry('e-3', 'e-11', entries.user('a repetition')),
+    entries.entry('e-12', undefined, entries.user('on')),
+    entries.entry('e-13', null, entries.user('another root')),
+    entries.entry('e-14', 'e-12', entries.user('back')),
   ],
 })
 

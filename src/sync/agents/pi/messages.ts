@@ -1,9 +1,9 @@
 import type { SessionMessage } from '../agent.ts'
-import { isExternalId, newLineIds } from '../support/external-ids.ts'
+import { isExternalId } from '../support/external-ids.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { textPart } from '../support/parts.ts'
-import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
+import type { ToolCalls } from '../support/tool-calls.ts'
 import { answerParts, bashParts, resultPart, userParts } from './content.ts'
 
 type Draft = Pick<SessionMessage, 'role' | 'parts'>
@@ -50,30 +50,17 @@ const timeOf = (json: Json): { readonly timestamp?: number } => {
   return typeof timestamp === 'number' ? { timestamp } : {}
 }
 
-/** Reads the entries of a session, one after the other; undefined for one that is no message. */
-export const newEntryReader = (
+/** The message of an entry; undefined for one that is none. */
+export const readEntry = (
+  { json, text, number: order }: ObjectLine,
+  calls: ToolCalls,
   lineId: (text: string) => string,
-): ((line: ObjectLine) => SessionMessage | undefined) => {
-  const calls = newToolCalls()
-  return ({ json, text, number: order }) => {
-    let id = isExternalId(json['id']) ? json['id'] : undefined
-    const messageId = () => (id ??= lineId(text))
-    const draft = draftOf(json, calls, messageId)
-    if (!draft || draft.parts.length === 0) return undefined
-    const model = draft.role === 'assistant' ? textOf(messageOf(json)['model']) : undefined
-    const named = { externalId: messageId(), role: draft.role, ...(model === undefined ? {} : { model }) }
-    return { ...named, order, ...timeOf(json), parts: draft.parts }
-  }
-}
-
-/** The messages of a session: those of the lines that are on its path (README, rule 2). */
-export async function* messagesOf(
-  lines: AsyncIterable<ObjectLine>,
-  isOnPath: (line: number) => boolean,
-): AsyncGenerator<SessionMessage> {
-  const read = newEntryReader(newLineIds())
-  for await (const line of lines) {
-    const message = isOnPath(line.number) ? read(line) : undefined
-    if (message) yield message
-  }
+): SessionMessage | undefined => {
+  let id = isExternalId(json['id']) ? json['id'] : undefined
+  const messageId = () => (id ??= lineId(text))
+  const draft = draftOf(json, calls, messageId)
+  if (!draft || draft.parts.length === 0) return undefined
+  const model = draft.role === 'assistant' ? textOf(messageOf(json)['model']) : undefined
+  const named = { externalId: messageId(), role: draft.role, ...(model === undefined ? {} : { model }) }
+  return { ...named, order, ...timeOf(json), parts: draft.parts }
 }

@@ -1,79 +1,59 @@
-import { noMessageIds } from '../support/external-ids.ts'
-import { textOf } from '../support/json.ts'
-import type { ObjectLine } from '../support/lines.ts'
+import type { SessionMessage } from '../agent.ts'
+import { type Json, textOf } from '../support/json.ts'
 import { count, mostFrequent } from '../support/most-frequent.ts'
-import { newOutline } from '../support/outline.ts'
+import { titleOfPrompt } from '../support/outline.ts'
 import { storedTitle } from '../support/title.ts'
-import { messagesOf, newEntryReader } from './messages.ts'
-import { newTree } from './path.ts'
+import type { Path } from './path.ts'
 
-/** The result of the first reading. */
-type Outline = {
-  readonly sessionId: string | undefined
-  readonly projectPath: string | undefined
-  readonly title: string | undefined
-  readonly model: string | undefined
-  readonly isOnPath: (line: number) => boolean
+/** What lines say of the session itself, as plain JSON (README, rules 1 and 9). */
+export type Details = { hasHeader?: boolean; sessionId?: string; projectPath?: string; name?: string }
+
+const noteHeader = (details: Details, { id, cwd }: Json): void => {
+  if (details.hasHeader) return
+  const [sessionId, projectPath] = [textOf(id), textOf(cwd)]
+  Object.assign(details, { hasHeader: true, ...(sessionId && { sessionId }), ...(projectPath && { projectPath }) })
 }
 
-/** The model of each entry, of all branches: which of them count is known at the end only. */
-const newModels = () => {
-  const names = new Map<string, number>()
+/** Notes what a line says of the session. */
+export const noteDetails = (details: Details, json: Json): void => {
+  if (json['type'] === 'session') noteHeader(details, json)
+  const name = json['type'] === 'session_info' ? storedTitle(json['name']) : undefined
+  if (name !== undefined) details.name = name
+}
+
+/** The lines of values, of which few differ. */
+const newLinesByValue = () => {
+  const values: string[] = []
+  const numberOf = new Map<string, number>()
   const lines: number[] = []
-  const models: number[] = []
+  const numbers: number[] = []
   return {
-    add: (line: number, model: string): void => {
-      if (!names.has(model)) names.set(model, names.size)
+    add: (line: number, value: string): void => {
+      if (!numberOf.has(value)) numberOf.set(value, values.push(value) - 1)
       lines.push(line)
-      models.push(names.get(model)!)
+      numbers.push(numberOf.get(value)!)
     },
-    mostFrequent: (isOnPath: Outline['isOnPath']): string | undefined => {
+    onPath: function* ({ isOnPath }: Path): Generator<string> {
+      for (const [index, line] of lines.entries()) if (isOnPath(line)) yield values[numbers[index]!]!
+    },
+  }
+}
+
+/** The models and prompts of the entries of all branches: which of them count is known at the end only. */
+export const newBranches = () => {
+  const [models, titles] = [newLinesByValue(), newLinesByValue()]
+  return {
+    note: (message: SessionMessage): void => {
+      const title = titleOfPrompt(message)
+      if (message.model !== undefined) models.add(message.order, message.model)
+      if (title !== undefined) titles.add(message.order, title)
+    },
+    model: (path: Path): string | undefined => {
       const counts = new Map<string, number>()
-      const all = [...names.keys()]
-      for (const [index, line] of lines.entries()) if (isOnPath(line)) count(counts, all[models[index]!]!)
+      for (const model of models.onPath(path)) count(counts, model)
       return mostFrequent(counts)
     },
-  }
-}
-
-/** The first prompt of the path: the file is read again until it comes. */
-const firstPrompt = async (lines: AsyncIterable<ObjectLine>, isOnPath: Outline['isOnPath']) => {
-  const outline = newOutline()
-  for await (const message of messagesOf(lines, isOnPath)) {
-    outline.note(message)
-    if (outline.title() !== undefined) break
-  }
-  return outline.title()
-}
-
-/**
- * Reads all `lines` once: the header, the path, and what the trace's fields are made of (README, rules 1, 2 and 9). `again` gives
- * the lines a second time.
- */
-export const readOutline = async (
-  lines: AsyncIterable<ObjectLine>,
-  again: () => AsyncIterable<ObjectLine>,
-): Promise<Outline> => {
-  const [tree, models] = [newTree(), newModels()]
-  let header: ObjectLine['json'] | undefined
-  let name: string | undefined
-  for await (const line of lines) {
-    const { json, number } = line
-    if (json['type'] === 'session') {
-      header ??= json
-      continue
-    }
-    tree.add(json, number)
-    if (json['type'] === 'session_info') name = storedTitle(json['name']) ?? name
-    const model = newEntryReader(noMessageIds)(line)?.model
-    if (model !== undefined) models.add(number, model)
-  }
-  const isOnPath = tree.path()
-  return {
-    sessionId: textOf(header?.['id']),
-    projectPath: textOf(header?.['cwd']),
-    title: name ?? (await firstPrompt(again(), isOnPath)),
-    model: models.mostFrequent(isOnPath),
-    isOnPath,
+    /** The first prompt of the path, shortened. */
+    title: (path: Path): string | undefined => titles.onPath(path).next().value ?? undefined,
   }
 }

@@ -1,24 +1,37 @@
-import { newHashedMap } from '../support/hashed-map.ts'
+import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
 import type { Json } from '../support/json.ts'
+import { NeedsWhole } from '../support/line-parser.ts'
 
 const NONE = -1
 
-/** One byte for each line, because this is kept for the second reading, and the tree is not. */
-const pathOf = (lines: readonly number[], parents: readonly number[], last: number): ((line: number) => boolean) => {
+/** The ids of all entries before a place in the file, and of the last one, as plain JSON. */
+export type SavedPath = { readonly known: SavedMap; readonly last?: string | undefined; readonly isEmpty: boolean }
+
+/** What is told of entries, one after the other: which lines are on the way from the root to the last one (README, rule 2). */
+export type Path = {
+  readonly add: (entry: Json, line: number) => void
+  readonly isOnPath: (line: number) => boolean
+  /** Undefined where the last line is no place to go on from. */
+  readonly save: () => SavedPath | undefined
+}
+
+/** One byte for each line, because this is kept for the second reading. */
+const linesOnPath = (lines: readonly number[], parents: readonly number[], last: number): Uint8Array => {
   const path = new Uint8Array((lines.at(-1) ?? 0) + 1)
   for (let entry = last; entry !== NONE; entry = parents[entry]!) path[lines[entry]!] = 1
-  return (line) => path[line] === 1
+  return path
 }
 
 /**
- * The tree of a session's entries, without their content: a number for each entry's line, and one for its parent (README,
- * rule 2). A parent always has a lower number than its child, so that a path cannot go round.
+ * The tree of a session's entries, without their content: a number for each entry's line, and one for its parent. A parent always
+ * has a lower number than its child, so that a path cannot go round.
  */
-export const newTree = () => {
+export const newTree = (): Path => {
   const numberOf = newHashedMap()
   const lines: number[] = []
   const parents: number[] = []
-  let last = NONE
+  let [last, lastId]: [number, string | undefined] = [NONE, undefined]
+  let path: Uint8Array | undefined
 
   const parentOf = (parentId: unknown): number => {
     if (parentId === null) return NONE
@@ -26,16 +39,35 @@ export const newTree = () => {
   }
 
   return {
-    /** Adds the entry of a line. */
-    add: ({ id, parentId }: Json, line: number): void => {
+    add: ({ id, parentId }, line) => {
       const known = typeof id === 'string' ? numberOf.get(id) : undefined
       last = known ?? lines.length
+      path = undefined
       if (known !== undefined) return
       parents.push(parentOf(parentId))
       lines.push(line)
-      if (typeof id === 'string') numberOf.add(id, last)
+      lastId = typeof id === 'string' ? id : undefined
+      if (lastId !== undefined) numberOf.add(lastId, last)
     },
-    /** Tells of a line whether it is on the way from the root to the last entry. */
-    path: (): ((line: number) => boolean) => pathOf(lines, parents, last),
+    isOnPath: (line) => (path ??= linesOnPath(lines, parents, last))[line] === 1,
+    save: () =>
+      last === lines.length - 1 ? { known: numberOf.saveKeys(), last: lastId, isEmpty: lines.length === 0 } : undefined,
+  }
+}
+
+/** Entries that follow those that were saved. Throws NeedsWhole for one that does not follow the one before it. */
+export const newChain = (saved: SavedPath): Path => {
+  const known = newHashedMap(saved.known)
+  let { last, isEmpty } = saved
+  return {
+    add: ({ id, parentId }) => {
+      const branches = typeof parentId === 'string' && parentId !== last && known.get(parentId) !== undefined
+      const isRoot = parentId === null && !isEmpty
+      if (branches || isRoot || (typeof id === 'string' && !known.add(id))) throw new NeedsWhole()
+      last = typeof id === 'string' ? id : undefined
+      isEmpty = false
+    },
+    isOnPath: () => true,
+    save: () => ({ known: known.saveKeys(), last, isEmpty }),
   }
 }

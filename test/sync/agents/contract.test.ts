@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert'
 import type { Agent, StoredSession } from '../../../src/sync/agents/agent.ts'
 import { agents } from '../../../src/sync/agents/index.ts'
 import { isExternalId } from '../../../src/sync/agents/support/external-ids.ts'
+import { inParts, readFrom } from '../support/resume.ts'
 import { answerLine, text, userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
 import { answer, metadata, typed } from './gemini-cli/records.ts'
@@ -127,6 +128,41 @@ for (const agent of agents) {
       }),
       { numRuns: 100 },
     ))
+
+  test(`${agent.name}: whatever a file holds, and wherever it was cut, what is read in parts is what is read of the whole`, () =>
+    fc.assert(
+      fc.asyncProperty(mixed, fc.array(fc.nat(), { minLength: 1, maxLength: 4 }), async (some, numbers) => {
+        const content = Buffer.from([...head, ...some].map((line) => `${line}\n`).join(''))
+        const cuts = numbers.map((number) => number % (content.length + 1)).sort((a, b) => a - b)
+        const { assertSame } = await inParts(agent, write(name, []), content)
+        await assertSame(...cuts)
+      }),
+      { numRuns: 50 },
+    ))
+
+  test(`${agent.name}: of a session that grew only the end is read again`, async () => {
+    const path = write(name, [...head, ...lines])
+    const { resume } = await readFrom(agent, path)
+    appendFileSync(path, `${JSON.stringify({ type: 'unknown' })}\n`)
+    const { isResumed, messages } = await readFrom(agent, path, resume)
+    assert.ok(isResumed)
+    assert.ok(messages.size < lines.length, `${messages.size} of ${lines.length} messages`)
+  })
+
+  test(`${agent.name}: a session that is not the same before its end is read whole`, async () => {
+    const content = [...head, ...lines].map((line) => `${line}\n`).join('')
+    for (const other of [content.slice(1), ` ${content}`, '', content.slice(0, 20), content.replace('e', 'E')]) {
+      const path = write(name, [...head, ...lines])
+      const { resume } = await readFrom(agent, path)
+      writeFileSync(path, other)
+      const whole = await readFrom(agent, path)
+      const later = await readFrom(agent, path, resume)
+      assert.not(later.isResumed)
+      assert.equal(later.messages, whole.messages)
+      for (const text of ['', 'x', resume!.slice(0, -1), `${resume!}x`, '{}'])
+        assert.not((await readFrom(agent, path, text)).isResumed)
+    }
+  })
 
   test(`${agent.name}: a line that goes away takes no other message's id`, async () => {
     const all = await read(await storedIn(agent, write(name, [...head, ...lines])))

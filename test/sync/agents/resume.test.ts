@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Agent } from '../../../src/sync/agents/agent.ts'
@@ -236,6 +237,20 @@ for (const { agent, name, lines, late } of fixtures) {
     await assertSame(...cutsOf(content))
     await assertSame(...cutsOf(content).filter(isEnd(content)))
   })
+
+  test(`${agent.name}, ${name}: the lines in any order, some more than once, and cut anywhere`, () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...lines, ...late), { maxLength: 20 }),
+        fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
+        async (some, numbers) => {
+          const content = bytesOf([...lines.slice(0, 1), ...some])
+          const { assertSame } = await inParts(agent, path, content)
+          await assertSame(...numbers.map((number) => number % (content.length + 1)).sort((a, b) => a - b))
+        },
+      ),
+      { numRuns: 60 },
+    ))
 
   test(`${agent.name}, ${name}: lines that need what is long before them`, async () => {
     const content = bytesOf([...lines, ...late, ...lines])

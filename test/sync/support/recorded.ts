@@ -6,6 +6,7 @@ import type { Agent, SessionMessage } from '../../../src/sync/agents/agent.ts'
 import { countsOf } from './counts.ts'
 import { assertGrowth } from './growth.ts'
 import { readSession } from './read-session.ts'
+import { inParts } from './resume.ts'
 import { type Expected, expectedCounts, sharedData } from './shared-data.ts'
 import { tempFolder } from './temp.ts'
 
@@ -20,6 +21,20 @@ const valuesOf = (values: object, keys: readonly string[]): object =>
       .filter(([key]) => keys.includes(key))
       .map(([key, value]) => [key, key.endsWith('Timestamp') ? Date.parse(value) : (value ?? '')]),
   )
+
+/** Where recorded sessions are cut: at some lines, and within lines. */
+const CUTS = 7
+
+/** Asserts of a recorded session that reading it in parts gives what reading it whole gives, and mostly goes on from part to part. */
+export const assertRecordedInParts = async (agent: Agent, from: string, to: string): Promise<void> => {
+  const content = readFileSync(from)
+  const { assertSame, count } = await inParts(agent, to, content)
+  const cuts = Array.from({ length: CUTS }, (_, index) => Math.floor((content.length * (index + 1)) / (CUTS + 1)))
+  await assertSame(...cuts)
+  await assertSame(...cuts.map((cut) => content.indexOf(10, cut) + 1))
+  for (const cut of cuts.slice(-2)) await assertSame(cut)
+  process.stdout.write(`${basename(from)}: ${count.resumed} of ${count.readings} went on\n`)
+}
 
 /** What else is expected of the messages of a file. */
 type Check = (messages: readonly SessionMessage[], expected: object) => void
@@ -56,6 +71,10 @@ export const testRecorded = (agent: Agent, folder: string, secrets: RegExp, also
       assert.not.match(JSON.stringify(messages), secrets)
       await assertGrowth(agent, join(path, basename(file)), readFileSync(join(data!, file), 'utf8'))
     })
+
+  for (const file of data ? globSync(`agents/${folder}/**/*.jsonl`, { cwd: data }) : [])
+    test(`${file} gives the same in parts`, () =>
+      assertRecordedInParts(agent, join(data!, file), join(path, basename(file))))
 
   test.run()
 }

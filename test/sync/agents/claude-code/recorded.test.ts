@@ -1,14 +1,19 @@
 import { globSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { claudeCode } from '../../../../src/sync/agents/claude-code/index.ts'
 import type { Expected } from '../../support/shared-data.ts'
 import { countsOf } from '../../support/counts.ts'
 import { readSession } from '../../support/read-session.ts'
+import { assertRecordedInParts } from '../../support/recorded.ts'
 import { expectedCounts, sharedData } from '../../support/shared-data.ts'
+import { tempFolder } from '../../support/temp.ts'
 
 const test = suite('recorded Claude Code sessions')
 const data = sharedData()
+const { path, remove } = tempFolder()
+test.after(remove)
 
 if (!data) test.skip('no recorded sessions beside the repository')
 
@@ -36,6 +41,9 @@ for (const file of data ? globSync('{claude-code,agents/claude}/**/*.jsonl', { c
       /"signature":|iVBORw0KGgoAAAANSUhEUg|"toolUseResult":|"trackedFileBackups":/,
     )
   })
+
+  test(`${file} gives the same in parts`, () =>
+    assertRecordedInParts(claudeCode, join(data!, file), join(path, basename(file))))
 }
 
 test.run()

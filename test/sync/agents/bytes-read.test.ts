@@ -1,0 +1,63 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Agent } from '../../../src/sync/agents/agent.ts'
+import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
+import { codex } from '../../../src/sync/agents/codex/index.ts'
+import * as rollout from '../support/codex-file.ts'
+import { readFrom } from '../support/resume.ts'
+import { answerLine, call, result, text, userLine, writeSession } from '../support/session-file.ts'
+import { tempFolder } from '../support/temp.ts'
+
+const test = suite('how much of a grown session is read')
+const { path: folder, remove } = tempFolder()
+test.after(remove)
+
+const COUNTERS = '/proc/self/io'
+if (!existsSync(COUNTERS)) test.skip('this system does not count what a process reads')
+
+const bytesRead = (): number => Number(/^rchar: (\d+)/.exec(readFileSync(COUNTERS, 'utf8'))![1])
+
+type Grown = { readonly agent: Agent; readonly name: string; readonly turn: (index: number) => readonly string[] }
+
+const output = 'x'.repeat(2_000)
+
+const grown: readonly Grown[] = [
+  {
+    agent: claudeCode,
+    name: 's-1.jsonl',
+    turn: (index) => [
+      userLine(`u-${index}`, `prompt ${index}`),
+      answerLine(`a-${index}`, `m-${index}`, [text('on'), call(`t-${index}`, 'Bash')]),
+      userLine(`r-${index}`, [result(`t-${index}`, output)]),
+    ],
+  },
+  {
+    agent: codex,
+    name: 'rollout-s.jsonl',
+    turn: (index) => [
+      ...(index === 0 ? [rollout.meta('s-1')] : []),
+      rollout.prompt(`prompt ${index}`),
+      rollout.call({ call_id: `c-${index}` }),
+      rollout.output(output, { call_id: `c-${index}` }),
+    ],
+  },
+]
+
+for (const { agent, name, turn } of grown)
+  test(`${agent.name}: a line that was added to 12 MB costs less than 64 kB, and so does nothing`, async () => {
+    const path = writeSession(folder, name, Array.from({ length: 4_000 }, (_, index) => turn(index)).flat())
+    let { resume } = await readFrom(agent, path)
+    for (const added of ['', ...turn(4_000), ...turn(4_001)]) {
+      appendFileSync(path, added && `${added}\n`)
+      const before = bytesRead()
+      const later = await readFrom(agent, path, resume)
+      const read = bytesRead() - before
+      assert.ok(later.isResumed)
+      assert.ok(read < 64_000, `${read} bytes were read`)
+      assert.ok(later.messages.size < 20, `${later.messages.size} messages were given`)
+      resume = later.resume
+    }
+  })
+
+test.run()

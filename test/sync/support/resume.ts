@@ -49,7 +49,7 @@ export type Resumed = { readings: number; resumed: number }
 
 /**
  * Reads `content` as a whole at `path`; what it gives asserts that readings in parts, each of which goes on from the one before,
- * give the same together, and counts them.
+ * give together what a reading of the whole gives, after each part, and counts them.
  */
 export const inParts = async (
   agent: Agent,
@@ -67,8 +67,9 @@ export const inParts = async (
       if (known) count.readings++
       if (next.isResumed) count.resumed++
       known = known ? together(known, next) : next
+      const expected = end === content.length ? whole : shown(next.isResumed ? await readFrom(agent, path) : next)
+      assert.equal(shown(known), expected, `cut at ${cuts.join(', ')}, read to ${end}`)
     }
-    assert.equal(shown(known!), whole, `cut at ${cuts.join(', ')}`)
   }
   return { assertSame, count }
 }

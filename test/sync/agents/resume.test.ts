@@ -68,6 +68,13 @@ const fixtures: Fixture[] = [
   },
 ]
 
+fixtures.push({
+  agent: claudeCode,
+  name: 'named-otherwise.jsonl',
+  lines: [userLine('u-1', 'hello'), userLine('u-2', 'again'), answerLine('a-1', 'm-1', [text('hi')])],
+  late: [1, 2, 3, 4].map((index) => userLine(`v-${index}`, 'of another session', { sessionId: 's-2' })),
+})
+
 const forked = rollout.uuidAt('2026-02-01T10:00:00.000Z')
 const codexLines = [
   rollout.turn(rollout.uuidAt('2026-02-01T10:00:01.000Z')),

@@ -66,6 +66,7 @@ export const inParts = async (
       const next = await readFrom(agent, path, known?.resume)
       if (known) count.readings++
       if (next.isResumed) count.resumed++
+      if (next.isResumed) assert.is(next.externalId, known?.externalId, 'another session is not gone on with')
       known = known ? together(known, next) : next
       const expected = end === content.length ? whole : shown(next.isResumed ? await readFrom(agent, path) : next)
       assert.equal(shown(known), expected, `cut at ${cuts.join(', ')}, read to ${end}`)

@@ -1,38 +1,44 @@
-const scheme = /^([a-z][a-z0-9+.-]*):\/\//i
+const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i
+/** What a program of its own fetches, such as `codecommit::eu-1://app`. */
+const HELPER = /^[a-z0-9+.-]+::/i
+const LOCAL_PATH = /^(?:[a-z]:[\\/](?![\\/])|\/(?!\/)|\.{1,2}(?:[\\/]|$)|~[\w.-]*(?:[\\/]|$))/i
+const SSH = /^(?:ssh|git\+ssh|ssh\+git):$/
+/** The host, or a name for it, and the path: `git@host:path`. A path with an `@` inside may be the rest of a password. */
+const SCP = /^(?:[\w.~-]+@(?:[\w.-]+|\[[\w.:-]+\]):.*|(?:[\w.-]+|\[[\w.:-]+\]):(?:[^@]|(?<=[/:])@)*|[^:@]+)$/s
 
-/** Whether the user's name is a credential too: over HTTP it may be a token, over SSH it is the account. */
-const isWeb = (url: URL): boolean => url.protocol === 'http:' || url.protocol === 'https:'
-
-const parse = (url: string): URL | undefined => {
-  try {
-    return new URL(url)
-  } catch {
-    return undefined
-  }
-}
+/** Over SSH the user is the account; elsewhere it may be a token. */
+const accountOf = ({ protocol, username }: URL): string =>
+  SSH.test(protocol) && /^[\w.~-]+$/.test(username) ? `${username}@` : ''
 
 const ofUrl = (remote: string): string | undefined => {
-  const url = parse(remote)
+  const url = URL.parse(remote)
   if (!url) return undefined
-  const start = remote.match(scheme)![0]
+  const start = SCHEME.exec(remote)![0]
   const rest = remote.slice(start.length).replace(/^[^/?#]*@/, '')
-  const user = isWeb(url) || url.username === '' ? '' : `${url.username}@`
-  return `${start}${user}${rest.replace(/[?#].*$/s, '')}`
+  return `${start}${accountOf(url)}${rest.replace(/[?#].*$/s, '')}`
 }
 
 /** An address such as `user:password@host:path`, without its user when there is a password. */
-const ofScp = (remote: string): string => {
+const ofScp = (remote: string): string | undefined => {
   const [authority = ''] = remote.split(/[\\/]/, 1)
   const end = authority.lastIndexOf('@')
-  return authority.slice(0, Math.max(end, 0)).includes(':') ? remote.slice(end + 1) : remote
+  const address = authority.slice(0, Math.max(end, 0)).includes(':') ? remote.slice(end + 1) : remote
+  return SCP.test(address) && !address.startsWith('//') ? address : undefined
 }
 
 /**
- * The address of a git remote without credentials: no password, no query, and over HTTP no user. Undefined for an address
- * that cannot be parsed, because it could not be said where in it a password is.
+ * The address of a git remote without credentials: no password, no query, and a user over SSH only. Undefined for an address
+ * of no known form, because it could not be said where in it a password is.
  */
 export const withoutCredentials = (remote: string): string | undefined => {
   const trimmed = remote.trim()
-  if (scheme.test(trimmed)) return ofUrl(trimmed)
-  return ofScp(trimmed) || undefined
+  if (/\p{Cc}/u.test(trimmed)) return undefined
+  if (SCHEME.test(trimmed)) return ofUrl(trimmed)
+  if (LOCAL_PATH.test(trimmed)) return trimmed
+  const [helper] = HELPER.exec(trimmed) ?? []
+  if (helper === undefined) return ofScp(trimmed)
+  // The rest is a command, in which anything may be.
+  if (/^ext:/i.test(helper)) return undefined
+  const address = withoutCredentials(trimmed.slice(helper.length))
+  return address === undefined ? undefined : `${helper}${address}`
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { withoutCredentials } from '../../../../src/sync/agents/support/git-remote.ts'
@@ -23,10 +24,52 @@ const cleaned: readonly (readonly [string, string | undefined])[] = [
   ['/srv/git/a.git', '/srv/git/a.git'],
   ['  https://git.example/a\n', 'https://git.example/a'],
   [' ', undefined],
+  ['git://token@git.example/a', 'git://git.example/a'],
+  ['ssh://git%3Apass@git.example/a', 'ssh://git.example/a'],
+  ['codecommit::eu-1://profile@app', 'codecommit::eu-1://app'],
+  ['persistent-https::https://user:pass@git.example/a', 'persistent-https::https://git.example/a'],
+  ['ext::ssh -o password=secret git.example', undefined],
+  ['https:/user:pass@git.example/a', undefined],
+  ['//user:pass@git.example/a', undefined],
+  ['user:pa/ss@git.example:a', undefined],
+  ['https://git.example/a\nhttps://user:pass@git.example/a', undefined],
+  ['git@[::1]:a/b.git', 'git@[::1]:a/b.git'],
+  ['C:\\git\\a', 'C:\\git\\a'],
+  ['../a', '../a'],
+  ['~/git/a', '~/git/a'],
 ]
 for (const [remote, expected] of cleaned)
   test(`of ${JSON.stringify(remote)}, ${JSON.stringify(expected)} may leave`, () =>
     assert.is(withoutCredentials(remote), expected))
+
+test('holds no password in any form that git takes, whatever is around it', () => {
+  const secret = fc.stringMatching(/^[A-Za-z0-9_~!$&'()*+,;=.-]{0,12}S3CRET[A-Za-z0-9@:~-]{0,12}$/)
+  const host = fc.constantFrom('git.example', 'localhost:8443', '10.0.0.1', '[::1]')
+  const path = fc.constantFrom('', '/', '/a/b.git', '/@scope/a', '/~ada/a')
+  const userInfo = fc.oneof(
+    fc.tuple(fc.constantFrom('ada', 'x-access-token', 'oauth2', ''), secret).map(([user, it]) => `${user}:${it}`),
+    secret.map((it) => `ada%3A${it}`),
+  )
+  const scheme = fc.constantFrom('https', 'http', 'HTTPS', 'git', 'ftp', 'git+https', 'file', 'x')
+  const ssh = fc.constantFrom('ssh', 'git+ssh', 'ssh+git', 'SSH')
+  const url = fc
+    .oneof(fc.tuple(scheme, fc.oneof(userInfo, secret), host, path), fc.tuple(ssh, userInfo, host, path))
+    .map(([a, b, c, d]) => `${a}://${b}@${c}${d}`)
+  const query = fc.tuple(scheme, host, secret).map(([a, b, c]) => `${a}://${b}/a?private_token=${c}#${c}`)
+  const scp = fc.tuple(userInfo, fc.constantFrom('git.example', '[::1]')).map(([a, b]) => `${a}@${b}:a/b.git`)
+  const form = fc.oneof(url, query, scp)
+  const helped = fc
+    .tuple(fc.constantFrom('', 'persistent-https::', 'ext::', 'a::b::', '\t'), form)
+    .map((pair) => pair.join(''))
+  fc.assert(
+    fc.property(helped, (remote) => {
+      const cleaned = withoutCredentials(remote)
+      assert.not.match(cleaned ?? '', 'S3CRET')
+      if (cleaned !== undefined) assert.is(withoutCredentials(cleaned), cleaned)
+    }),
+    { numRuns: 3_000 },
+  )
+})
 
 test('is without credentials in the fields of a trace, which leave out what was not found', () => {
   assert.equal(traceFieldsOf('a', { title: undefined, projectPath: '/w/app/', gitRemoteUrl: 'https://u:p@h/a' }), {

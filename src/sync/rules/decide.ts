@@ -1,0 +1,77 @@
+import type { Visibility } from '../upload/upsert-trace.ts'
+import type { Rule, RuleSource } from './rule.ts'
+
+/** All that tells where the sessions of a project go. */
+export type Known = {
+  /** What the command line asks for. */
+  readonly asked: Pick<Rule, 'namespace' | 'visibility'>
+  /** In the order of precedence. */
+  readonly sources: readonly RuleSource[]
+  /** The namespace without any rule. */
+  readonly loginNamespace: string
+  /** Whether the user has agreed to a stranger's rule. */
+  readonly isTrusted: (source: RuleSource) => boolean
+}
+
+/** A value, and what has set it. */
+export type Chosen<T> = { readonly value: T; readonly because: string }
+
+/** Where the sessions of a project go. */
+export type Decision =
+  | { readonly is: 'never'; readonly because: string }
+  | {
+      readonly is: 'sent'
+      readonly namespace: Chosen<string>
+      /** The visibility of new traces. */
+      readonly visibility: Chosen<Visibility>
+      /** Whether the command line has set it: then that of traces that are there already as well. */
+      readonly isAsked: boolean
+      /** A stranger's rule that sends them to another namespace, to which the user has not agreed. */
+      readonly untrusted: RuleSource | undefined
+    }
+
+/** Whether strangers' rules, or those of the user by their precedence, say that sessions are never sent. */
+const neverOf = (sources: readonly RuleSource[]): string | undefined => {
+  const own = sources.find(({ stranger, rule }) => !stranger && rule.never !== undefined)
+  const all = [...(own ? [own] : []), ...sources.filter(({ stranger }) => stranger)]
+  return all.find(({ rule }) => rule.never)?.place
+}
+
+const chooseNamespace = (sources: readonly RuleSource[], { asked, loginNamespace }: Known): Chosen<string> => {
+  if (asked.namespace !== undefined) return { value: asked.namespace, because: '--namespace' }
+  const found = sources.find(({ rule }) => rule.namespace !== undefined)
+  if (!found) return { value: loginNamespace, because: 'the login' }
+  return { value: found.rule.namespace!, because: found.place }
+}
+
+const chooseVisibility = ({ asked, sources }: Known): Chosen<Visibility> => {
+  const found = sources.find(({ rule }) => rule.visibility !== undefined)
+  const ruled = found && { value: found.rule.visibility!, because: found.place }
+  const chosen =
+    asked.visibility === undefined ? ruled : { value: asked.visibility, because: `--visibility ${asked.visibility}` }
+  if (chosen?.value !== 'public') return chosen ?? { value: 'private', because: 'no rule says otherwise' }
+  const limit = sources.find(({ stranger, rule }) => stranger && (rule.visibility ?? 'public') !== 'public')
+  return limit ? { value: limit.rule.visibility!, because: limit.place } : chosen
+}
+
+/**
+ * Where the sessions of a project go. The command line comes first, then the sources in their order, then the login. What
+ * restricts in a project's own file always holds: `never`, and a visibility that is not public. What widens there needs the
+ * user's agreement.
+ */
+export const decide = (known: Known): Decision => {
+  const { asked, sources, isTrusted } = known
+  const never = neverOf(sources)
+  if (never !== undefined) return { is: 'never', because: never }
+  const namespace = chooseNamespace(sources, known)
+  const trusted = sources.filter((source) => !source.stranger || isTrusted(source))
+  const visibility = chooseVisibility(known)
+  const isSame = chooseNamespace(trusted, known).value === namespace.value
+  return {
+    is: 'sent',
+    namespace,
+    visibility,
+    isAsked: visibility.value === asked.visibility,
+    untrusted: isSame ? undefined : sources.find(({ place }) => place === namespace.because),
+  }
+}

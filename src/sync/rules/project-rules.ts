@@ -1,0 +1,107 @@
+import type { EnvironmentVariables } from '../agents/agent.ts'
+import { newGitConfig, type GitConfig } from './git-config.ts'
+import { gitRules } from './git-rules.ts'
+import { readProjectFiles } from './project-file.ts'
+import { openRememberedRules, type RememberedRules } from './remembered.ts'
+import { findPlace, type Place } from './repository.ts'
+import type { RuleSource } from './rule.ts'
+import { readUserRules, type UserRules } from './user-rules.ts'
+
+/** The rules for the sessions of one project. */
+export type RulesOfProject = {
+  /** In the order of precedence. */
+  readonly sources: readonly RuleSource[]
+  /** The real path of the project, as far as its folders exist; undefined where it is not known. */
+  readonly place: Place | undefined
+}
+
+/** The rules on this machine. Each method throws UsageError for rules that cannot be used. */
+export type ProjectRules = {
+  readonly of: (projectPath: string | undefined) => Promise<RulesOfProject>
+  /** What leaves out a session of a project, by its file or by the project's path; undefined when nothing does. */
+  readonly excludes: (source: string, projectPath: string | undefined) => Promise<string | undefined>
+  readonly git: () => GitConfig
+}
+
+export type RulesFolders = {
+  readonly env: EnvironmentVariables
+  readonly home: string
+  /** The configuration folder. */
+  readonly config: string
+  /** Whether rules are remembered, for when the folder of their project is gone. */
+  readonly remembers: boolean
+}
+
+/** What was read lately. Rules are read again after a while, because a watcher runs for days. */
+type Snapshot = {
+  readonly readAt: number
+  readonly git: GitConfig
+  readonly user: Promise<UserRules>
+  readonly projects: Map<string, Promise<RulesOfProject>>
+}
+
+const MAX_AGE_MS = 2_000
+
+const isSaid = ({ rule }: RuleSource): boolean => Object.keys(rule).length > 0
+
+/** What the project itself says: files in it, and the configuration of its repository. Gone with its folder. */
+const inProject = async (
+  place: Place,
+  local: RuleSource,
+  remembered: RememberedRules | undefined,
+): Promise<readonly RuleSource[]> => {
+  const found = [local, ...(await readProjectFiles(place))].filter(isSaid)
+  // A repository that is still there speaks for a folder of it that is gone.
+  if (place.exists || place.repository) {
+    if (place.exists) await remembered?.write(place.path, found)
+    return found
+  }
+  const gone = (await remembered?.read(place.path)) ?? []
+  return [...found, ...gone.map((source) => ({ ...source, place: `${source.place}, which is gone` }))]
+}
+
+/** The paths of a project: as its agent has it, and the real one. */
+const pathsOf = (projectPath: string | undefined, place: Place | undefined): readonly string[] => [
+  ...(projectPath === undefined ? [] : [projectPath]),
+  ...(place ? [place.path] : []),
+]
+
+/** Reads the rules on this machine; `now` is a time in milliseconds. */
+export const newProjectRules = (
+  { env, home, config, remembers }: RulesFolders,
+  now: () => number = () => performance.now(),
+): ProjectRules => {
+  const remembered = remembers ? openRememberedRules(config) : undefined
+  let last: Snapshot | undefined
+  const snapshot = (): Snapshot => {
+    if (last && now() - last.readAt < MAX_AGE_MS) return last
+    last = { readAt: now(), git: newGitConfig(env), user: readUserRules(config, home), projects: new Map() }
+    last.user.catch(() => {}) // who asks for it is told
+    return last
+  }
+
+  const read = async ({ git, user }: Snapshot, projectPath: string | undefined): Promise<RulesOfProject> => {
+    const place = projectPath === undefined ? undefined : await findPlace(projectPath, home)
+    const { local, global } = gitRules(await git.rules(place?.repository), place?.repository?.root)
+    const own = (await user).rulesFor(pathsOf(projectPath, place))
+    const project = place ? await inProject(place, local, remembered) : []
+    const [first, rest] = [project.filter(({ stranger }) => !stranger), project.filter(({ stranger }) => stranger)]
+    return { sources: [...first, ...own, ...rest, global].filter(isSaid), place }
+  }
+
+  const of = (projectPath: string | undefined): Promise<RulesOfProject> => {
+    const current = snapshot()
+    const key = projectPath ?? ''
+    const known = current.projects.get(key) ?? read(current, projectPath)
+    current.projects.set(key, known)
+    return known
+  }
+  return {
+    of,
+    excludes: async (source, projectPath) => {
+      const place = projectPath === undefined ? undefined : (await of(projectPath)).place
+      return (await snapshot().user).excludes([source, ...pathsOf(projectPath, place)])
+    },
+    git: () => snapshot().git,
+  }
+}

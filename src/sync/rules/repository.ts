@@ -1,0 +1,94 @@
+import { realpath, stat } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { readSmallFile } from './read-small.ts'
+
+/** A git repository, or one of its worktrees, by real paths. */
+export type Repository = {
+  /** The folder with the working files. */
+  readonly root: string
+  /** The folder that all worktrees share, where the configuration is. */
+  readonly commonDir: string
+  /** The folder of this worktree: `commonDir` itself but for the second and later ones. */
+  readonly gitDir: string
+}
+
+/** Where a session was worked on, by real paths as far as they exist. */
+export type Place = {
+  readonly path: string
+  /** Whether the folder is still there. */
+  readonly exists: boolean
+  readonly repository: Repository | undefined
+  /** The folders in which rules may be, the nearest first. */
+  readonly folders: readonly string[]
+}
+
+const MAX_POINTER_BYTES = 1 << 12
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+/** The path that a file of git's names, as `.git` of a worktree does. */
+const readPointer = async (file: string, prefix: string): Promise<string | undefined> => {
+  const text = await readSmallFile(file, MAX_POINTER_BYTES).catch(() => undefined)
+  const line = text?.trimEnd()
+  if (line === undefined || line.includes('\0') || !line.startsWith(prefix)) return undefined
+  return resolve(dirname(file), line.slice(prefix.length).trim())
+}
+
+/** The repository whose working files are in this very folder. As git does it, but that a bare one is none. */
+const repositoryAt = async (root: string): Promise<Repository | undefined> => {
+  const dotGit = join(root, '.git')
+  const found = await stat(dotGit).catch(() => undefined)
+  if (!found) return undefined
+  const gitDir = found.isDirectory() ? dotGit : await readPointer(dotGit, 'gitdir: ')
+  if (gitDir === undefined || !(await isThere(join(gitDir, 'HEAD')))) return undefined
+  const commonDir = (await readPointer(join(gitDir, 'commondir'), '')) ?? gitDir
+  return { root, gitDir: await realpath(gitDir), commonDir: await realpath(commonDir).catch(() => commonDir) }
+}
+
+/** A path with its existing part made real, and whether all of it exists. */
+export const realPathOf = async (path: string): Promise<{ readonly path: string; readonly exists: boolean }> => {
+  const whole = await realpath(path).catch(() => undefined)
+  if (whole !== undefined) return { path: whole, exists: true }
+  const parent = dirname(path)
+  if (parent === path) return { path, exists: false }
+  return { path: join((await realPathOf(parent)).path, basename(path)), exists: false }
+}
+
+/** A folder and those above it, up to the root of the file system. */
+const upward = (path: string): readonly string[] => {
+  const parent = dirname(path)
+  return parent === path ? [path] : [path, ...upward(parent)]
+}
+
+/** The folder with the working files of the first worktree, where it is an ordinary one. */
+const mainRoot = ({ commonDir }: Repository): readonly string[] =>
+  basename(commonDir) === '.git' ? [dirname(commonDir)] : []
+
+const isAtOrAbove = (folder: string, path: string): boolean => {
+  const way = relative(folder, path)
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+}
+
+/**
+ * Where a session was worked on, by its project's path. Rules are looked for from there up to the root of the repository, in a
+ * further worktree also at the root of the first one; without a repository up to the home folder.
+ * Undefined for a path of another machine.
+ */
+export const findPlace = async (projectPath: string, home: string): Promise<Place | undefined> => {
+  if (!isAbsolute(projectPath) || projectPath.includes('\0')) return undefined
+  const [{ path, exists }, realHome] = [await realPathOf(resolve(projectPath)), (await realPathOf(home)).path]
+  const above = upward(path)
+  const end = above.findIndex((folder) => isAtOrAbove(folder, realHome))
+  const searched = end === -1 ? above : above.slice(0, end + 1)
+  for (const [i, root] of searched.entries()) {
+    const repository = await repositoryAt(root)
+    if (!repository) continue
+    const folders = new Set([...searched.slice(0, i + 1), ...mainRoot(repository)])
+    return { path, exists, repository, folders: [...folders] }
+  }
+  return { path, exists, repository: undefined, folders: searched }
+}

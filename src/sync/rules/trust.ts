@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { readJson, writePrivateFile } from '../private-files.ts'
+import type { RuleSource } from './rule.ts'
+
+/** Strangers' rules to which the user has agreed. */
+export type Trust = {
+  readonly has: (source: RuleSource) => boolean
+  /** Remembers that the user agrees to a rule as its file is now. */
+  readonly add: (source: RuleSource) => Promise<void>
+}
+
+const Agreed = z.strictObject({ server: z.string(), anchor: z.string(), hash: z.string() })
+const Stored = z.strictObject({ version: z.literal(1), agreed: z.array(Agreed) })
+
+/** The file of the configuration folder that remembers them. */
+const TRUSTED = 'trusted-rules.json'
+
+const keyOf = ({ server, anchor, hash }: z.infer<typeof Agreed>): string => JSON.stringify([server, anchor, hash])
+
+/** What the user has agreed to for one server: a file is known by the hash of its content, and by its repository. */
+export const openTrust = async (config: string, server: string): Promise<Trust> => {
+  const path = join(config, TRUSTED)
+  const read = async () => Stored.safeParse(await readJson(path)).data?.agreed ?? []
+  const known = new Set((await read()).map(keyOf))
+  return {
+    has: ({ stranger }) => stranger !== undefined && known.has(keyOf({ server, ...stranger })),
+    add: async ({ stranger }) => {
+      if (!stranger) return
+      const one = { server, ...stranger }
+      known.add(keyOf(one))
+      const others = (await read()).filter((other) => keyOf(other) !== keyOf(one))
+      await writePrivateFile(path, `${JSON.stringify({ version: 1, agreed: [...others, one] }, null, 2)}\n`)
+    },
+  }
+}

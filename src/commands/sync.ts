@@ -12,7 +12,8 @@ import { connect } from '../sync/login/connect.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
 import type { Reporter } from '../sync/report/events.ts'
 import { barReporter, jsonReporter, lineReporter } from '../sync/report/reporters.ts'
-import { always } from '../sync/upload/destination.ts'
+import { terminalAsking } from '../sync/rules/confirm-public.ts'
+import { openRules } from '../sync/rules/open.ts'
 import { openSyncState } from '../sync/state/sync-state.ts'
 import { syncFiles } from '../sync/upload/sync-files.ts'
 import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
@@ -25,6 +26,7 @@ type Options = {
   readonly dryRun?: boolean
   readonly force?: boolean
   readonly redact: boolean
+  readonly yes?: boolean
   readonly json?: boolean
 }
 
@@ -35,9 +37,27 @@ Without paths: where Claude Code, Codex, Copilot CLI, Cursor, Gemini CLI, openco
 keep their sessions; "tracebook agents" shows what is there. Links in a folder that is
 searched are not followed: name the file or folder that is meant.
 
-A new trace is private unless --visibility says otherwise. A trace that exists keeps
+A new trace is private unless --visibility or a rule says otherwise. A trace that exists keeps
 its visibility; --visibility changes it, also when the session itself has not changed.
 A trace that was deleted on the server is not uploaded again without --force.
+
+Rules say where the sessions of a project go, who may read new traces, and what is never sent.
+The first of these that says something counts:
+  the command line             --namespace, --visibility
+  git config of the repository git config tracebook.namespace acme
+                               git config tracebook.visibility private|direct|public
+                               git config tracebook.never true
+  tracebook.json in the configuration folder, for projects by their paths:
+                               {"exclude": ["~/clients"],
+                                "projects": [{"path": "~/work", "namespace": "acme"}]}
+  .tracebook.json in the project or in a folder above, up to the root of its repository:
+                               {"namespace": "acme", "visibility": "direct", "never": false,
+                                "exclude": ["packages/billing", "**/scratch"]}
+  git config --global          as above
+What restricts in a .tracebook.json always holds: never, exclude, and a visibility that is not
+public. Where it names another namespace, you are asked whether you agree: it came with the project.
+Before anything becomes public, you are asked too, and shown what would be seen. Where nobody can be
+asked, such sessions are held, and the exit code is 2; --yes agrees to all of it.
 
 Secrets (keys, tokens, passwords, the values of .env files) are taken out before anything is sent:
 [redacted:<rule>] takes their place. What was found is reported without its value, by rule and place,
@@ -58,10 +78,12 @@ With --json, stdout holds one JSON document a line:
       for example: stored under another id, deleted on the server
   {"type":"redaction","file","externalId"?,"where","rule","hash"}
       a secret that was taken out of a message, or of the trace's fields
-  {"type":"session","file","externalId"?,"status","messages","new","updated"}
-      status: synced, unchanged, empty, deleted, failed
-  {"type":"summary","dryRun","synced","unchanged","empty","deleted","failed","messages",
-   "new","updated","skippedLines","leftOutMessages","redacted","stopped"?,"exitCode"}
+  {"type":"session","file","externalId"?,"status","messages","new","updated","why"?}
+      status: synced, unchanged, empty, deleted, failed, excluded (by a rule), held (until you agree)
+  {"type":"not_sent","status","why","sessions"}
+      how many sessions are excluded or held for one reason
+  {"type":"summary","dryRun","synced","unchanged","empty","deleted","excluded","held","failed",
+   "messages","new","updated","skippedLines","leftOutMessages","redacted","stopped"?,"exitCode"}
       the last one
   {"type":"error","message","exitCode"}   instead, when the run could not begin
 
@@ -70,7 +92,7 @@ ${clientEnvironment}
 Exit codes:
   0  all is well
   1  something failed, or was skipped for good (a malformed line, a refused message)
-  2  wrong usage, or not logged in`
+  2  wrong usage, not logged in, or something needs your agreement`
 
 const output = { out: process.stdout, err: process.stderr }
 
@@ -89,8 +111,15 @@ const confirmSecrets = async (): Promise<undefined> => {
   if (!isAgreed) throw new UsageError('not confirmed')
 }
 
+/** Refuses at once what nobody can agree to. */
+const requireTerminal = ({ visibility, dryRun, yes }: Options): void => {
+  if (visibility !== 'public' || dryRun || yes || terminalAsking().isTerminal) return
+  throw new UsageError('--visibility public asks first, which needs a terminal: agree with --yes, or see --dry-run')
+}
+
 const sync = async (paths: readonly string[], options: Options): Promise<number> => {
-  const { visibility, dryRun = false, force = false, json = false } = options
+  const { namespace, visibility, dryRun = false, force = false, yes = false, json = false } = options
+  requireTerminal(options)
   const [server, config, report] = [
     serverAddress(options.server, process.env),
     configDir(process.env),
@@ -101,18 +130,27 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
   const searched = { env: process.env, home: homedir() }
   const files = await findSessionFiles(agents, paths, searched, (file, message) => unreadable.push({ file, message }))
   const timing = withNotice(realTiming, (text) => void process.stderr.write(text))
-  const connection = await connect({ config, server, slug: options.namespace, readOnly: dryRun }, (url, token) =>
-    newApiClient(url, token, timing),
-  )
-  if (files.length === 0 && !json)
-    console.error(escapeControls(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`))
-  report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
-  for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
+  const connectTo = (slug: string | undefined) =>
+    connect({ config, server, slug, readOnly: dryRun }, (url, token) => newApiClient(url, token, timing))
+  const connection = await connectTo(namespace)
   const state = openSyncState({ folder: stateDir(process.env), config, readOnly: dryRun })
-  const states = await state.of({ server, ...connection })
-  const destinationOf = always({ connection, states, visibility })
-  const job = { destinationOf, origins: state, redaction, dryRun, force, report }
   try {
+    const rules = await openRules({
+      ...{ ...searched, config, server, yes, dryRun, redaction, connection },
+      asked: {
+        ...(namespace === undefined ? {} : { namespace: connection.namespaceSlug }),
+        ...(visibility && { visibility }),
+      },
+      connect: connectTo,
+      statesOf: (opened) => state.of({ server, ...opened }),
+    })
+    if (files.length === 0 && !json)
+      console.error(
+        escapeControls(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`),
+      )
+    report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
+    for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
+    const job = { ...rules, origins: state, redaction, dryRun, force, report }
     return (await syncFiles(job, files, unreadable.length)).exitCode
   } finally {
     state.close()
@@ -129,6 +167,7 @@ export const syncCommand = (): Command =>
     .option('--dry-run', 'say what would be uploaded, write nothing')
     .option('--force', 'upload again what was uploaded before')
     .option('--no-redact', 'upload secrets too (asks first; only on a terminal)')
+    .option('--yes', 'agree to what is asked before sessions go to another namespace, or become public')
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)

@@ -1,8 +1,8 @@
 /**
  * The result for one session. `deleted`: its trace was deleted on the server, so it is not uploaded again; `excluded`: it is not
- * to be sent.
+ * to be sent; `held`: it is sent once the user agrees.
  */
-export type FileStatus = 'synced' | 'unchanged' | 'empty' | 'deleted' | 'excluded' | 'failed'
+export type FileStatus = 'synced' | 'unchanged' | 'empty' | 'deleted' | 'excluded' | 'held' | 'failed'
 
 /** The number of messages that the server stored, or, in a dry run, that would be sent, and how many were new or updated. */
 export type Tally = { readonly messages: number; readonly new: number; readonly updated: number }
@@ -16,6 +16,7 @@ export type Summary = Tally & {
   readonly empty: number
   readonly deleted: number
   readonly excluded: number
+  readonly held: number
   readonly failed: number
   readonly skippedLines: number
   readonly leftOutMessages: number
@@ -53,7 +54,13 @@ export type SyncEvent =
       readonly file: string
       readonly externalId?: string
       readonly status: FileStatus
+      /** Why it is excluded or held. */
+      readonly why?: string
     })
+  /** So many sessions were excluded or held for one reason. */
+  | { readonly type: 'not_sent'; readonly status: 'excluded' | 'held'; readonly why: string; readonly sessions: number }
+  /** The user is about to be asked. */
+  | { readonly type: 'asking' }
   | Summary
 
 export type Reporter = (event: SyncEvent) => void

@@ -10,7 +10,7 @@ export type Output = { readonly out: NodeJS.WriteStream; readonly err: NodeJS.Wr
 export const jsonReporter =
   ({ out }: Output): Reporter =>
   (event) => {
-    if (event.type !== 'progress') out.write(`${escapeControls(JSON.stringify(event))}\n`)
+    if (event.type !== 'progress' && event.type !== 'asking') out.write(`${escapeControls(JSON.stringify(event))}\n`)
   }
 
 const print = ({ out, err }: Output, event: SyncEvent): void => {
@@ -37,6 +37,7 @@ export const barReporter = (output: Output): Reporter => {
     if (event.type === 'start') bar.start(event.files, 0, { messages })
     else if (event.type === 'progress') bar.update({ messages: (messages += event.messages) })
     else if (event.type === 'session') bar.increment(1, { messages })
+    else if (event.type === 'asking') bar.stop()
     else if (event.type !== 'summary') deferred.push(event)
     else {
       bar.stop()

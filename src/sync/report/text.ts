@@ -21,6 +21,7 @@ const describeRest = (summary: Summary): string =>
     summary.empty > 0 && `${countOf(summary.empty, 'file')} without messages`,
     summary.deleted > 0 && `${countOf(summary.deleted, 'session')} deleted on the server`,
     summary.excluded > 0 && `${countOf(summary.excluded, 'session')} not to be sent`,
+    summary.held > 0 && `${countOf(summary.held, 'session')} not sent without your agreement`,
     summary.failed > 0 && `${countOf(summary.failed, 'session')} failed`,
     summary.leftOutMessages > 0 && `${countOf(summary.leftOutMessages, 'message')} left out`,
     summary.redacted > 0 && `${countOf(summary.redacted, 'secret')} taken out`,
@@ -45,10 +46,13 @@ export const eventText = (event: SyncEvent): string | undefined => {
   switch (event.type) {
     case 'start':
     case 'progress':
+    case 'asking':
     case 'redaction': // a notice sums them up
       return undefined
     case 'problem':
       return `${event.file}${event.line === undefined ? '' : `:${event.line}`}: ${event.message}`
+    case 'not_sent':
+      return `${countOf(event.sessions, 'session')} not sent: ${event.why}`
     case 'notice':
       return `${event.file}: ${event.message}`
     case 'session': {

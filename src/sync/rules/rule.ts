@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import { UsageError } from '../../cli/exit.ts'
-import { normalizeSlug } from '../../namespace/slug.ts'
 import { visibilities } from '../upload/upsert-trace.ts'
 import { globProblem } from './globs.ts'
 
-const Namespace = z.string().transform((text, context) => {
-  const slug = normalizeSlug(text)
-  if (slug !== undefined) return slug
-  context.addIssue({ code: 'custom', message: 'is not the name of a namespace' })
-  return z.NEVER
-})
+/** The service says which of these there are. */
+const Namespace = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .regex(/^[a-z0-9-]{1,64}$/, 'is not the name of a namespace')
 
 /** What may be said of a project's sessions: the namespace they go to, who may read them, and that they are never sent. */
 export const Rule = z.strictObject({

@@ -2,12 +2,15 @@ import type { Connection } from '../login/connect.ts'
 import type { SessionStates } from '../state/session-states.ts'
 import type { Visibility } from './upsert-trace.ts'
 
-/** Where a session goes. `visibility` only when one was asked for. */
+/** Where a session goes. */
 export type Destination = {
   readonly connection: Connection
   /** What was sent to the namespace of the connection. */
   readonly states: SessionStates
+  /** That of its trace, new or not; undefined when none was asked for. */
   readonly visibility?: Visibility | undefined
+  /** That of a new trace, when none was asked for; default: private. */
+  readonly visibilityOfNew?: Visibility | undefined
 }
 
 /** What tells where a session goes. It is remembered, so that an unchanged session is not read again to learn it. */
@@ -15,15 +18,18 @@ export type Origin = {
   /** Its file; in a database the path, `#` and the session's id. */
   readonly source: string
   readonly agentId: string
-  /** The folder that the agent worked in, as far as it stored one. */
+  /** The folder that the agent worked in, as far as it stored one, with any secrets that are in its name. */
   readonly projectPath: string | undefined
 }
 
 /** A session that is not sent, and why: shown to the user. */
 export type NotSent = { readonly notSent: string }
 
+/** A session that is sent once the user agrees, and to what: shown to the user. */
+export type Held = { readonly held: string }
+
 /** Called for each session of a run, maybe twice. Throws UsageError and RequestFailed: the session fails then. */
-export type DestinationOf = (origin: Origin) => Promise<Destination | NotSent>
+export type DestinationOf = (origin: Origin) => Promise<Destination | NotSent | Held>
 
 /** All sessions go to one place. */
 export const always =

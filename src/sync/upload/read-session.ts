@@ -1,10 +1,20 @@
 import type { Session } from '../agents/agent.ts'
 import { type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
 import type { SessionStates } from '../state/session-states.ts'
-import type { SessionRun } from './sync-session.ts'
+import type { SessionRun, SyncJob } from './sync-session.ts'
 
-/** A session as it is to be sent, and once it was sent the text to go on reading from. */
-export type ReadResult = { readonly session: Session; readonly resume: () => string | undefined }
+/**
+ * A session as it is to be sent, and once it was sent the text to go on reading from. `projectPath` is that of its file, also
+ * where a part of it was taken for a secret: rules go by it.
+ */
+export type ReadResult = {
+  readonly session: Session
+  readonly projectPath: string | undefined
+  readonly resume: () => string | undefined
+}
+
+/** How a session is read. */
+type How = Pick<SyncJob, 'redaction' | 'completeTrace'>
 
 /** So many are told of in the text that a person reads. */
 const NAMED = 3
@@ -23,18 +33,20 @@ const redactionNotice = (redactions: readonly Redaction[]): string => {
 type Reading = ReadResult & { readonly malformed: readonly number[]; readonly redactions: readonly Redaction[] }
 
 const read = async (
-  redaction: RedactionOptions | undefined,
+  { redaction, completeTrace }: How,
   { session: stored }: SessionRun,
   text: string | undefined,
 ): Promise<Reading> => {
   const malformed: number[] = []
-  const session = await stored.read({ onMalformed: (line) => void malformed.push(line), resume: text })
-  const resume = () => session.resume?.()
-  if (!redaction) return { session, resume, malformed, redactions: [] }
+  const found = await stored.read({ onMalformed: (line) => void malformed.push(line), resume: text })
+  const session = completeTrace ? { ...found, trace: await completeTrace(found.trace) } : found
+  const { projectPath } = session.trace
+  const resume = () => found.resume?.()
+  if (!redaction) return { session, projectPath, resume, malformed, redactions: [] }
   const { session: redacted, redactions, readsEnvFiles } = await redactSession(session, redaction)
   // A secret is replaced wherever it occurs in a session, so one that has some is always read whole.
   const isClean = redactions.length === 0 && !readsEnvFiles
-  return { session: redacted, resume: () => (isClean ? resume() : undefined), malformed, redactions }
+  return { session: redacted, projectPath, resume: () => (isClean ? resume() : undefined), malformed, redactions }
 }
 
 /** The rules for secrets that all before the place was read by, and the agent's text for that place. */
@@ -51,16 +63,16 @@ const newResume = (redaction: RedactionOptions | undefined) => {
  * what was added since it was sent last, where that can be told apart.
  */
 export const readSession = async (
-  redaction: RedactionOptions | undefined,
+  how: How,
   run: SessionRun,
   states: SessionStates | undefined,
 ): Promise<ReadResult> => {
   const { counts, report } = run
   const { source: file } = run.session
-  const { wrap, unwrap } = newResume(redaction)
-  const part = await read(redaction, run, unwrap(states?.resume(file)))
+  const { wrap, unwrap } = newResume(how.redaction)
+  const part = await read(how, run, unwrap(states?.resume(file)))
   const isWhole = part.session.isResumed !== true || part.redactions.length === 0
-  const { session, resume, malformed, redactions } = isWhole ? part : await read(redaction, run, undefined)
+  const { session, projectPath, resume, malformed, redactions } = isWhole ? part : await read(how, run, undefined)
   counts.skippedLines += malformed.length
   for (const line of malformed)
     report({ type: 'problem', kind: 'line_skipped', file, line, message: 'not one JSON object: line skipped' })
@@ -68,5 +80,5 @@ export const readSession = async (
   for (const redaction of redactions) report({ type: 'redaction', file, ...redaction })
   if (redactions.length > 0)
     report({ type: 'notice', file, externalId: session.externalId, message: redactionNotice(redactions) })
-  return { session, resume: () => wrap(resume()) }
+  return { session, projectPath, resume: () => wrap(resume()) }
 }

@@ -1,27 +1,74 @@
 import { exitCodes } from '../../cli/exit.ts'
 import type { SessionFile } from '../agents/session-files.ts'
-import type { Summary } from '../report/events.ts'
+import type { Reporter, Summary, SyncEvent } from '../report/events.ts'
 import type { SyncJob } from './sync-session.ts'
-import { syncSources } from './sync-sources.ts'
+import { type SyncResult, syncSessions, syncSources } from './sync-sources.ts'
+import type { FileCounts } from './targets.ts'
+
+/** Reports, and counts the reasons for which sessions are not sent. */
+const newReasons = (report: Reporter) => {
+  const reasons = new Map<string, Extract<SyncEvent, { type: 'not_sent' }>>()
+  const add = (status: 'excluded' | 'held', why: string) => {
+    const key = `${status} ${why}`
+    const sessions = (reasons.get(key)?.sessions ?? 0) + 1
+    reasons.set(key, { type: 'not_sent', status, why, sessions })
+  }
+  return {
+    report: (event: SyncEvent) => {
+      if (event.type === 'session' && (event.status === 'excluded' || event.status === 'held'))
+        add(event.status, event.why ?? '')
+      report(event)
+    },
+    tell: () => reasons.forEach(report),
+  }
+}
+
+const sumOf = <Counts extends Readonly<Record<keyof Counts, number>>>(one: Counts, other: Counts): Counts =>
+  Object.fromEntries(
+    (Object.keys(one) as (keyof Counts)[]).map((key) => [key, one[key] + other[key]]),
+  ) as unknown as Counts
+
+/** Uploads all that may be sent, asks for what is held, and uploads that too where the user agrees. */
+const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<SyncResult> => {
+  const first = await syncSources(job, files)
+  if (first.held.length === 0 || first.stopReason || job.signal?.aborted) return first
+  job.report({ type: 'asking' })
+  await job.askFor?.(first.held)
+  const second = await syncSessions({ ...job, askFor: undefined }, first.held)
+  return {
+    byStatus: sumOf(first.byStatus, second.byStatus),
+    counts: sumOf<FileCounts>(first.counts, second.counts),
+    held: [],
+    stopReason: second.stopReason,
+  }
+}
+
+const exitCodeOf = ({ byStatus, counts, stopReason }: SyncResult, unreadable: number, dryRun: boolean): number => {
+  if (stopReason) return stopReason.exitCode
+  if (byStatus.held > 0 && !dryRun) return exitCodes.usage
+  const left = byStatus.failed + unreadable + counts.skippedLines + counts.leftOut
+  return left > 0 ? exitCodes.incomplete : exitCodes.ok
+}
 
 /**
  * Uploads the sessions of `files` (`syncSources`) and reports the summary of the run, which it returns. `unreadable` is how many
  * files and folders could not be searched; they count as failed.
  */
 export const syncFiles = async (job: SyncJob, files: readonly SessionFile[], unreadable: number): Promise<Summary> => {
-  const { byStatus, counts, stopReason } = await syncSources(job, files)
+  const reasons = newReasons(job.report)
+  const result = await syncAndAsk({ ...job, report: reasons.report }, files)
+  reasons.tell()
+  const { byStatus, counts, stopReason } = result
   const { leftOut: leftOutMessages, ...tally } = counts
-  const failed = byStatus.failed + unreadable
-  const incomplete = failed + tally.skippedLines + leftOutMessages > 0
   const summary: Summary = {
     type: 'summary',
     dryRun: job.dryRun,
     ...byStatus,
-    failed,
+    failed: byStatus.failed + unreadable,
     ...tally,
     leftOutMessages,
     ...(stopReason ? { stopped: stopReason.why } : {}),
-    exitCode: stopReason?.exitCode ?? (incomplete ? exitCodes.incomplete : exitCodes.ok),
+    exitCode: exitCodeOf(result, unreadable, job.dryRun),
   }
   job.report(summary)
   return summary

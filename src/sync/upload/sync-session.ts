@@ -1,9 +1,9 @@
-import type { Agent, Session, StoredSession } from '../agents/agent.ts'
+import type { Agent, Session, StoredSession, TraceFields } from '../agents/agent.ts'
 import type { FileStatus, Reporter } from '../report/events.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import type { SessionState } from '../state/session-states.ts'
 import type { SyncState } from '../state/sync-state.ts'
-import type { Destination, DestinationOf, NotSent } from './destination.ts'
+import type { Destination, DestinationOf, Held, NotSent, Origin } from './destination.ts'
 import { readSession, type ReadResult } from './read-session.ts'
 import { dryRunTarget, type FileCounts, type NewSending, serverTarget, type Upload } from './targets.ts'
 import { type UploadResult, uploadSession } from './upload-session.ts'
@@ -16,6 +16,10 @@ export type SyncJob = {
   readonly origins: Pick<SyncState, 'originOf' | 'learnOrigin'>
   /** How secrets are taken out; undefined when they are not. */
   readonly redaction: RedactionOptions | undefined
+  /** Adds what is known of a trace besides what its agent has stored. */
+  readonly completeTrace?: ((fields: TraceFields) => Promise<TraceFields>) | undefined
+  /** Asks whether held sessions may be sent; those are tried once more then. Undefined where nobody can be asked. */
+  readonly askFor?: ((held: readonly HeldSession[]) => Promise<void>) | undefined
   readonly dryRun: boolean
   readonly force: boolean
   readonly report: Reporter
@@ -33,7 +37,16 @@ export type SessionRun = {
   destination?: Destination
 }
 
-type Result = { readonly status: FileStatus; readonly externalId?: string }
+/** A session that is held, and where it is from. */
+export type HeldSession = { readonly agent: Agent; readonly session: StoredSession; readonly origin: Origin }
+
+type SentStatus = Exclude<FileStatus, 'excluded' | 'held'>
+
+/** `why` a session is excluded or held; the last one with its origin. */
+export type Result =
+  | { readonly status: SentStatus; readonly externalId: string }
+  | { readonly status: 'excluded'; readonly why: string }
+  | { readonly status: 'held'; readonly why: string; readonly origin: Origin }
 
 const statusOf = {
   sent: 'synced',
@@ -60,7 +73,7 @@ const updateVisibility = async (
   { report }: SessionRun,
   { connection, visibility }: Destination,
   { source, externalId, stored }: SessionState,
-): Promise<FileStatus> => {
+): Promise<SentStatus> => {
   if (!stored || visibility === undefined) return 'unchanged'
   const trace = await findOwnTrace(connection, externalId)
   if (!trace) {
@@ -97,26 +110,25 @@ const upload = async (
   return { status, externalId }
 }
 
-const isNotSent = (answer: Destination | NotSent): answer is NotSent => 'notSent' in answer
+const isDestination = (answer: Destination | NotSent | Held): answer is Destination => 'connection' in answer
 
-const excluded = ({ session: { source }, report }: SessionRun, { notSent }: NotSent): Result => {
-  report({ type: 'notice', file: source, message: notSent })
-  return { status: 'excluded' }
-}
+const notSent = (answer: NotSent | Held, origin: Origin): Result =>
+  'held' in answer ? { status: 'held', why: answer.held, origin } : { status: 'excluded', why: answer.notSent }
 
 /** Reads a session, and uploads what is new in it to where it goes. `expected` is where it went when it was read last. */
 const readAndUpload = async (job: SyncJob, run: SessionRun, expected: Destination | undefined): Promise<Result> => {
   const { agent, session } = run
   const { source } = session
-  const read = await readSession(job.redaction, run, job.force ? undefined : expected?.states)
-  const { projectPath } = read.session.trace
-  const destination = await job.destinationOf({ source, agentId: agent.id, projectPath })
+  const read = await readSession(job, run, job.force ? undefined : expected?.states)
+  const { projectPath } = read
+  const origin = { source, agentId: agent.id, projectPath }
+  const destination = await job.destinationOf(origin)
   if (!job.dryRun) job.origins.learnOrigin(source, { stamp: readStamp(agent, session), projectPath })
-  if (isNotSent(destination)) return excluded(run, destination)
+  if (!isDestination(destination)) return notSent(destination, origin)
   run.destination = destination
   // What was left out is known to another namespace only.
   const isPart = read.session.isResumed === true && destination.states !== expected?.states
-  return upload(job, run, destination, isPart ? await readSession(job.redaction, run, undefined) : read)
+  return upload(job, run, destination, isPart ? await readSession(job, run, undefined) : read)
 }
 
 /**
@@ -128,9 +140,9 @@ export const syncSession = async (job: SyncJob, run: SessionRun): Promise<Result
   const { source } = session
   const origin = job.origins.originOf(source)
   if (!origin) return readAndUpload(job, run, undefined)
-  const { projectPath } = origin
-  const expected = await job.destinationOf({ source, agentId: agent.id, projectPath })
-  if (isNotSent(expected)) return excluded(run, expected)
+  const from = { source, agentId: agent.id, projectPath: origin.projectPath }
+  const expected = await job.destinationOf(from)
+  if (!isDestination(expected)) return notSent(expected, from)
   const stored = job.force ? undefined : expected.states.read(source)
   if (stored?.stamp !== stampOf(agent, session, job.redaction) || origin.stamp !== readStamp(agent, session))
     return readAndUpload(job, run, expected)

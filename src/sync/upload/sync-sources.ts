@@ -7,7 +7,7 @@ import { hasStatus, isTemporary } from '../api/errors.ts'
 import type { FileStatus, SyncEvent, Tally } from '../report/events.ts'
 import { newBudget } from './budget.ts'
 import { newSending } from './sending.ts'
-import { type SessionRun, type SyncJob, syncSession } from './sync-session.ts'
+import { type HeldSession, type SessionRun, type SyncJob, syncSession } from './sync-session.ts'
 import { type FileCounts, type NewSending, newFileCounts } from './targets.ts'
 
 /** So many sessions are read and uploaded at once. */
@@ -23,6 +23,8 @@ export type StopReason = { readonly why: string; readonly exitCode: number }
 export type SyncResult = {
   readonly byStatus: Readonly<Record<FileStatus, number>>
   readonly counts: FileCounts
+  /** Sessions for which the user can be asked; they are not among `byStatus`. */
+  readonly held: readonly HeldSession[]
   readonly stopReason?: StopReason | undefined
 }
 
@@ -70,8 +72,10 @@ const newTotals = (job: SyncJob) => {
     empty: 0,
     deleted: 0,
     excluded: 0,
+    held: 0,
     failed: 0,
   }
+  const held: HeldSession[] = []
   let stopReason: StopReason | undefined
   const add = (status: FileStatus | undefined, more: FileCounts) => {
     if (status !== undefined) byStatus[status]++
@@ -81,7 +85,7 @@ const newTotals = (job: SyncJob) => {
     stopReason ??= reason
     stopped.abort(new Error(reason.why))
   }
-  return { signal, add, stop, result: (): SyncResult => ({ byStatus, counts, stopReason }) }
+  return { signal, add, held, stop, result: (): SyncResult => ({ byStatus, counts, held, stopReason }) }
 }
 type Totals = ReturnType<typeof newTotals>
 
@@ -108,11 +112,18 @@ const syncAndReport = async (
   const run: SessionRun = { ...found, counts: newFileCounts(), report, newSending }
   const tell = () => events.forEach(job.report)
   try {
-    const { status, externalId } = await syncSession(job, run)
-    tell()
-    const id = externalId === undefined ? {} : { externalId }
-    job.report({ type: 'session', file, ...id, status, ...tallyOf(run.counts) })
-    totals.add(status, run.counts)
+    const result = await syncSession(job, run)
+    if ('externalId' in result) {
+      tell()
+      job.report({ type: 'session', file, ...result, ...tallyOf(run.counts) })
+      totals.add(result.status, run.counts)
+    } else if (result.status === 'held' && job.askFor) totals.held.push({ ...found, origin: result.origin })
+    else {
+      // What was found in a session that is not sent does not matter.
+      const { status, why } = result
+      job.report({ type: 'session', file, status, why, ...tallyOf(newFileCounts()) })
+      totals.add(status, newFileCounts())
+    }
   } catch (error) {
     tell()
     // What failed with the run, or was ended by it, is told of once.
@@ -121,18 +132,20 @@ const syncAndReport = async (
   }
 }
 
+type Sessions = AsyncIterable<Found> | Iterable<Found>
+
 /**
- * Uploads what is new in the sessions of `files` and reports each; unchanged ones are not read. Several are read and sent at
- * once, and reported as they end. Goes on after one that fails, unless the server cannot be reached or the session of the login
- * has ended. A job may be used again and again.
+ * Uploads what is new in some sessions and reports each; unchanged ones are not read. Several are read and sent at once, and
+ * reported as they end. Goes on after one that fails, unless the server cannot be reached or the session of the login has
+ * ended. A job may be used again and again.
  */
-export const syncSources = async (job: SyncJob, files: readonly SessionFile[]): Promise<SyncResult> => {
+export const syncSessions = async (job: SyncJob, sessions: Sessions): Promise<SyncResult> => {
   const totals = newTotals(job)
   const { signal } = totals
   const budget = newBudget(BYTES)
   const sending: NewSending = (send) => newSending({ send, budget, least: BYTES / REQUESTS, signal })
   await pMap(
-    sessionsOf(files),
+    sessions,
     async (found) => {
       if (signal.aborted) return
       if ('error' in found) fail(job, totals, found.path, found.error)
@@ -142,3 +155,7 @@ export const syncSources = async (job: SyncJob, files: readonly SessionFile[]): 
   )
   return totals.result()
 }
+
+/** The same for the sessions of files. */
+export const syncSources = (job: SyncJob, files: readonly SessionFile[]): Promise<SyncResult> =>
+  syncSessions(job, sessionsOf(files))

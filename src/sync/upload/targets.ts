@@ -78,9 +78,9 @@ export const dryRunTarget = (upload: Upload, newSending: NewSending): Target => 
 
 /** Updates the stored trace, or creates it and notes its id. False when a stored trace was deleted since. */
 const ensureTrace = async (upload: Upload, changedFields: ReadonlyMap<string, string>): Promise<boolean> => {
-  const { connection, visibility } = upload.destination
+  const { connection, visibility, visibilityOfNew } = upload.destination
   const { sessionId, stored } = upload.state
-  const change = { fields: Object.fromEntries(changedFields), visibility }
+  const change = { fields: Object.fromEntries(changedFields), visibility, visibilityOfNew }
   if (stored) return updateTrace(connection, upload.state.externalId, change)
   const externalId = await upsertTrace(connection, sessionId, change)
   if (externalId === undefined) {

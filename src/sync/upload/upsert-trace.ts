@@ -5,8 +5,12 @@ import type { Connection } from '../login/connect.ts'
 export const visibilities = ['private', 'direct', 'public'] as const
 export type Visibility = (typeof visibilities)[number]
 
-/** The fields to set. `visibility` only when the user asked for one. */
-type TraceChange = { readonly fields: Readonly<Record<string, string>>; readonly visibility?: Visibility | undefined }
+/** The fields to set. `visibility` only when the user asked for one; `visibilityOfNew` is that of a new trace without. */
+type TraceChange = {
+  readonly fields: Readonly<Record<string, string>>
+  readonly visibility?: Visibility | undefined
+  readonly visibilityOfNew?: Visibility | undefined
+}
 
 /** The trace with this id, if it belongs to the connection's namespace: the API also finds public traces of others. */
 export const findOwnTrace = async (
@@ -45,8 +49,8 @@ export const fallbackId = (sessionId: string, { namespaceSlug }: Connection): st
 const updateOrCreate = async (connection: Connection, externalId: string, change: TraceChange): Promise<boolean> => {
   if (await updateTrace(connection, externalId, change)) return true
   try {
-    const { fields, visibility = 'private' } = change
-    await connection.api.putTrace(externalId, { ...fields, visibility })
+    const { fields, visibility, visibilityOfNew = 'private' } = change
+    await connection.api.putTrace(externalId, { ...fields, visibility: visibility ?? visibilityOfNew })
     return true
   } catch (error) {
     if (hasStatus(error, 404)) return false

@@ -1,0 +1,108 @@
+import { UsageError } from '../../cli/exit.ts'
+import type { RedactionOptions } from '../redaction/session.ts'
+import { countOf } from '../report/text.ts'
+import type { HeldSession } from '../upload/sync-session.ts'
+import { findOwnTrace } from '../upload/upsert-trace.ts'
+import { type Asking, confirmPublic, type PublicPreview, terminalAsking } from './confirm-public.ts'
+import type { Agreement, Destinations } from './destinations.ts'
+import { previewOf } from './preview.ts'
+import type { Trust } from './trust.ts'
+
+type Options = {
+  readonly destinations: Destinations
+  readonly trust: Trust
+  readonly server: string
+  readonly redaction: RedactionOptions | undefined
+}
+
+type ToNamespace = Extract<Agreement, { to: 'namespace' }>
+type ToPublic = Extract<Agreement, { to: 'public' }>
+type Asked<A extends Agreement> = { readonly held: HeldSession; readonly agreement: A }
+
+const LISTED = 10
+
+/** What is asked before the sessions of a project go where a file says that came with the project. */
+export const namespaceQuestion = (
+  { rule, namespace }: Pick<ToNamespace, 'rule' | 'namespace'>,
+  sessions: readonly HeldSession[],
+  server: string,
+): string => {
+  const named = sessions.slice(0, LISTED).map(({ session: { source } }) => `  ${source}`)
+  const more = sessions.length - named.length
+  return [
+    `${rule.place} came with the project, and may have been written by others.`,
+    `It sends ${countOf(sessions.length, 'session')} to the namespace ${namespace} at ${server}, whose members can read them then:`,
+    ...named,
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    'Your answer yes is remembered until the file changes.',
+  ].join('\n')
+}
+
+/** Those of the held sessions that wait for one kind of agreement. What cannot be told now is reported when it is tried again. */
+const waitingFor = async <K extends Agreement['to']>(
+  { destinations }: Options,
+  sessions: readonly HeldSession[],
+  kind: K,
+): Promise<readonly Asked<Extract<Agreement, { to: K }>>[]> => {
+  const found: Asked<Extract<Agreement, { to: K }>>[] = []
+  for (const held of sessions) {
+    const agreement = await destinations.agreementFor(held.origin).catch(() => undefined)
+    if (agreement?.to === kind) found.push({ held, agreement: agreement as Extract<Agreement, { to: K }> })
+  }
+  return found
+}
+
+/** Asks once for each file. */
+const askForNamespaces = async (options: Options, sessions: readonly HeldSession[], asking: Asking): Promise<void> => {
+  const waiting = await waitingFor(options, sessions, 'namespace')
+  const keyOf = ({ agreement: { rule, namespace } }: Asked<ToNamespace>) =>
+    JSON.stringify([rule.stranger, namespace, rule.place])
+  for (const group of Map.groupBy(waiting, keyOf).values()) {
+    const { agreement } = group[0]!
+    const question = namespaceQuestion(
+      agreement,
+      group.map(({ held }) => held),
+      options.server,
+    )
+    if (await asking.confirm(question)) await options.trust.add(agreement.rule)
+  }
+}
+
+/** Whether the trace of a session is public already: then nothing becomes public. */
+const isPublic = async ({ held: { origin }, agreement: { destination } }: Asked<ToPublic>): Promise<boolean> => {
+  const state = destination.states.read(origin.source)
+  if (!state?.stored) return false
+  return (await findOwnTrace(destination.connection, state.externalId))?.visibility === 'public'
+}
+
+const askForPublic = async (options: Options, sessions: readonly HeldSession[], asking: Asking): Promise<void> => {
+  const { destinations, redaction, server } = options
+  const previews: PublicPreview[] = []
+  for (const one of await waitingFor(options, sessions, 'public')) {
+    const { session, origin } = one.held
+    // What cannot be read is reported when it is tried again.
+    const preview = await previewOf(session, redaction, one.agreement.because).catch(() => undefined)
+    if (await isPublic(one).catch(() => false)) destinations.approve(origin.source)
+    else if (preview && preview.messages > 0) previews.push(preview)
+    else destinations.sendPrivately(origin.source)
+  }
+  try {
+    await confirmPublic(previews, { yes: false, server }, asking)
+  } catch (error) {
+    if (error instanceof UsageError) return
+    throw error
+  }
+  for (const { source } of previews) destinations.approve(source)
+}
+
+/** Asks on the terminal for what sessions are held; undefined where nobody can answer. */
+export const newAskFor = (
+  options: Options,
+  asking: Asking = terminalAsking(),
+): ((sessions: readonly HeldSession[]) => Promise<void>) | undefined => {
+  if (!asking.isTerminal) return undefined
+  return async (sessions) => {
+    await askForNamespaces(options, sessions, asking)
+    await askForPublic(options, sessions, asking)
+  }
+}

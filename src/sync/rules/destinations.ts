@@ -1,0 +1,128 @@
+import { errorMessage, UsageError } from '../../cli/exit.ts'
+import type { Connection } from '../login/connect.ts'
+import type { SessionStates } from '../state/session-states.ts'
+import type { Destination, DestinationOf, Held, NotSent, Origin } from '../upload/destination.ts'
+import type { Visibility } from '../upload/upsert-trace.ts'
+import { decide, type Decision, type Known } from './decide.ts'
+import type { ProjectRules } from './project-rules.ts'
+import type { RuleSource } from './rule.ts'
+import type { Trust } from './trust.ts'
+
+/** What the user has to agree to before a session is sent. */
+export type Agreement =
+  | { readonly to: 'namespace'; readonly namespace: string; readonly rule: RuleSource }
+  | {
+      readonly to: 'public'
+      readonly because: string
+      /** Where it goes once the user agrees. */
+      readonly destination: Destination
+    }
+
+export type Destinations = {
+  readonly destinationOf: DestinationOf
+  /** What a session is held for; undefined for one that is sent, or never sent. */
+  readonly agreementFor: (origin: Origin) => Promise<Agreement | undefined>
+  /** Lets this session become public in this run. */
+  readonly approve: (source: string) => void
+  /** Lets this session, of which nothing can be shown, be tried without becoming public. */
+  readonly sendPrivately: (source: string) => void
+}
+
+type Options = {
+  readonly asked: Known['asked']
+  /** Whether the user agrees to everything. */
+  readonly yes: boolean
+  /** Whether nothing is sent: then nothing becomes public either, and it is shown what would. */
+  readonly dryRun: boolean
+  readonly rules: ProjectRules
+  readonly trust: Trust
+  /** That of the namespace where sessions go without a rule. */
+  readonly connection: Connection
+  /** Connects to another namespace. */
+  readonly connect: (slug: string) => Promise<Connection>
+  readonly statesOf: (connection: Connection) => Promise<SessionStates>
+}
+
+type Place = Pick<Destination, 'connection' | 'states'>
+
+/** Connects to each namespace once, one after the other: each connection may store a token. */
+const newPlaces = ({ connection, connect, statesOf }: Pick<Options, 'connection' | 'connect' | 'statesOf'>) => {
+  const places = new Map<string, Promise<Place>>()
+  let last: Promise<unknown> = Promise.resolve()
+  const open = async (slug: string): Promise<Place> => {
+    const opened = slug === connection.namespaceSlug ? connection : await connect(slug)
+    return { connection: opened, states: await statesOf(opened) }
+  }
+  return (slug: string): Promise<Place> => {
+    const known = places.get(slug)
+    if (known) return known
+    const place = last.then(() => open(slug))
+    last = place.catch((error: unknown) => {
+      // That the server did not answer may be otherwise the next time.
+      if (!(error instanceof UsageError)) places.delete(slug)
+    })
+    places.set(slug, place)
+    return place
+  }
+}
+
+/** The visibility that a destination gives to a trace: the command line's to all, that of a rule to new ones. */
+const visibilityIn = ({ isAsked }: { readonly isAsked: boolean }, value: Visibility): Partial<Destination> => {
+  if (isAsked) return { visibility: value }
+  return value === 'private' ? {} : { visibilityOfNew: value }
+}
+
+type Answer = Destination | NotSent | { readonly agreement: Agreement }
+
+const heldText = (agreement: Agreement): string =>
+  agreement.to === 'public'
+    ? `would be public because of ${agreement.because}, to which you have to agree`
+    : `${agreement.rule.place} sends it to the namespace ${agreement.namespace}, to which you have to agree`
+
+/**
+ * Where each session goes, by the rules of its project. Held are sessions that a rule of strangers would send to another
+ * namespace, and those that would become public, until the user agrees.
+ */
+export const newDestinations = (options: Options): Destinations => {
+  const { asked, yes, dryRun, rules, trust, connection } = options
+  const placeOf = newPlaces(options)
+  const [approved, unpublished] = [new Set<string>(), new Set<string>()]
+
+  const place = async ({ namespace: { value, because } }: Extract<Decision, { is: 'sent' }>): Promise<Place> => {
+    try {
+      return await placeOf(value)
+    } catch (error) {
+      if (error instanceof UsageError) throw new UsageError(`${because}: ${errorMessage(error)}`)
+      throw error
+    }
+  }
+
+  const answer = async ({ source, projectPath }: Origin): Promise<Answer> => {
+    const excluded = await rules.excludes(source, projectPath)
+    if (excluded !== undefined) return { notSent: `left out by ${excluded}` }
+    const { sources } = await rules.of(projectPath)
+    const isTrusted = (rule: RuleSource) => yes || trust.has(rule)
+    const decision = decide({ asked, sources, loginNamespace: connection.namespaceSlug, isTrusted })
+    if (decision.is === 'never') return { notSent: `never sent, says ${decision.because}` }
+    const { untrusted, visibility } = decision
+    if (untrusted) return { agreement: { to: 'namespace', namespace: decision.namespace.value, rule: untrusted } }
+    const at = await place(decision)
+    const destination = { ...at, ...visibilityIn(decision, visibility.value) }
+    if (visibility.value !== 'public' || yes || dryRun || approved.has(source)) return destination
+    // A trace that is there keeps its visibility, where only a rule says another one.
+    if (unpublished.has(source) || (!decision.isAsked && at.states.read(source)?.stored)) return at
+    return { agreement: { to: 'public', because: visibility.because, destination } }
+  }
+  return {
+    destinationOf: async (origin): Promise<Destination | NotSent | Held> => {
+      const given = await answer(origin)
+      return 'agreement' in given ? { held: heldText(given.agreement) } : given
+    },
+    agreementFor: async (origin) => {
+      const given = await answer(origin)
+      return 'agreement' in given ? given.agreement : undefined
+    },
+    approve: (source) => void approved.add(source),
+    sendPrivately: (source) => void unpublished.add(source),
+  }
+}

@@ -1,0 +1,47 @@
+import type { TraceFields } from '../agents/agent.ts'
+import type { Connection } from '../login/connect.ts'
+import type { RedactionOptions } from '../redaction/session.ts'
+import type { SessionStates } from '../state/session-states.ts'
+import type { SyncJob } from '../upload/sync-session.ts'
+import { newAskFor } from './ask.ts'
+import { type Asking, terminalAsking } from './confirm-public.ts'
+import type { Known } from './decide.ts'
+import { newDestinations } from './destinations.ts'
+import { withRemote } from './facts.ts'
+import { newProjectRules, type RulesFolders } from './project-rules.ts'
+import { openTrust } from './trust.ts'
+
+type Options = Omit<RulesFolders, 'remembers'> & {
+  readonly server: string
+  /** What the command line asks for. */
+  readonly asked: Known['asked']
+  /** Whether the user agrees to everything without being asked. */
+  readonly yes: boolean
+  /** A dry run shows what would become public, and asks for nothing. */
+  readonly dryRun: boolean
+  readonly redaction: RedactionOptions | undefined
+  readonly connection: Connection
+  readonly connect: (slug: string) => Promise<Connection>
+  readonly statesOf: (connection: Connection) => Promise<SessionStates>
+  readonly asking?: Asking
+}
+
+/**
+ * What a job needs to send each session where the rules of its project say. May be used for days: rules are read again. Throws
+ * UsageError for rules of the user that cannot be used.
+ */
+export const openRules = async (
+  options: Options,
+): Promise<Pick<SyncJob, 'destinationOf' | 'completeTrace' | 'askFor'>> => {
+  const { config, server, dryRun, asking = terminalAsking() } = options
+  const rules = newProjectRules({ ...options, remembers: !dryRun })
+  const trust = await openTrust(config, server)
+  // So that a mistake is told once, and not for each session.
+  await rules.of(undefined)
+  const destinations = newDestinations({ ...options, rules, trust })
+  return {
+    destinationOf: destinations.destinationOf,
+    completeTrace: (fields: TraceFields) => withRemote(fields, rules),
+    askFor: dryRun ? undefined : newAskFor({ ...options, destinations, trust }, asking),
+  }
+}

@@ -6,8 +6,9 @@ import { exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
 import { agents } from '../sync/agents/index.ts'
 import { configDir, serverAddress, stateDir } from '../sync/config.ts'
 import { readCredentials } from '../sync/login/credentials.ts'
-import { type AgentOverview, type Changes, overviewOf, type Sent } from '../sync/overview.ts'
+import { type AgentOverview, type Changes, overviewOf, type Ruled, type Sent } from '../sync/overview.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
+import { openOutlook } from '../sync/rules/outlook.ts'
 import { countOf } from '../sync/report/text.ts'
 import { openSyncState } from '../sync/state/sync-state.ts'
 import { clientEnvironment } from './client-environment.ts'
@@ -18,7 +19,9 @@ const help = `
 Shows where each agent keeps its sessions, how many there are, and which of them sync would
 look at: new ones, those that may have changed since they were sent, and unchanged ones. That
 is told by what this machine has sent to the namespace of its login; the server is not asked.
-Without a login, sessions are only counted.
+Without a login, sessions are only counted. Of what sync has looked at before it is also told
+what rules leave out, send to another namespace, or hold until you agree ("sync --help"); of what
+is new, "sync --dry-run" tells it.
 
 Examples:
   tracebook agents
@@ -26,7 +29,8 @@ Examples:
 
 With --json, stdout holds one JSON document a line:
   {"type":"agent","id","name","places":[{"path","exists"}],"files","sessions",
-   "new"?,"changed"?,"unchanged"?}
+   "new"?,"changed"?,"unchanged"?,"ruled":[{"status","why","sessions"}]}
+      ruled: not among the three before; status: excluded, held, elsewhere, failed
   {"type":"problem","kind":"unreadable","file","message"}
   {"type":"summary","server","namespace"?,"files","sessions","new"?,"changed"?,"unchanged"?,
    "unreadable","exitCode"}
@@ -37,10 +41,10 @@ ${clientEnvironment}
 
 Exit codes:
   0  all is well
-  1  a folder, file or database could not be read
+  1  a folder, file, database or rule could not be read
   2  wrong usage`
 
-type Total = Pick<AgentOverview, 'files' | 'sessions' | 'changes'>
+type Total = Pick<AgentOverview, 'files' | 'sessions' | 'changes' | 'ruled'>
 
 const sumOf = (changes: readonly Changes[]): Changes => ({
   new: changes.reduce((sum, one) => sum + one.new, 0),
@@ -52,11 +56,26 @@ const totalOf = (overviews: readonly AgentOverview[], sent: Sent | undefined): T
   files: overviews.reduce((sum, { files }) => sum + files, 0),
   sessions: overviews.reduce((sum, { sessions }) => sum + sessions, 0),
   changes: sent && sumOf(overviews.flatMap(({ changes }) => changes ?? [])),
+  ruled: overviews.flatMap(({ ruled }) => ruled),
 })
 
+const ruledNames: Readonly<Record<Ruled['status'], string>> = {
+  excluded: 'left out',
+  held: 'held until you agree',
+  elsewhere: 'to other namespaces',
+  failed: 'with rules that cannot be used',
+}
+
+/** The sessions that are not sent to the namespace of the login, by how rules keep them from it. */
+const ruledCounts = (ruled: readonly Ruled[]): readonly (readonly [string, number])[] =>
+  (Object.keys(ruledNames) as Ruled['status'][]).map((status) => {
+    const counts = ruled.filter((one) => one.status === status).map(({ sessions }) => sessions)
+    return [ruledNames[status], counts.reduce((sum, one) => sum + one, 0)]
+  })
+
 /** `3 sessions in 2 files: 1 new, 2 unchanged`. */
-const describe = ({ files, sessions, changes }: Total): string => {
-  const kinds = Object.entries(changes ?? {}).filter(([, count]) => count > 0)
+const describe = ({ files, sessions, changes, ruled }: Total): string => {
+  const kinds = [...Object.entries(changes ?? {}), ...ruledCounts(ruled)].filter(([, count]) => count > 0)
   const known = kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')
   return `${countOf(sessions, 'session')} in ${countOf(files, 'file')}${known && `: ${known}`}`
 }
@@ -82,6 +101,8 @@ const textReporter: Reporter = {
     const what = overview.files === 0 ? 'no sessions' : describe(overview)
     console.log(escapeControls(`${overview.agent.name}: ${found.length === 0 ? 'not found' : what}`))
     for (const { path } of found) console.log(escapeControls(`  ${path}`))
+    for (const { sessions, why } of overview.ruled)
+      console.log(escapeControls(`  ${countOf(sessions, 'session')}: ${why}`))
   },
   summary: ({ server, namespace, ...total }) => {
     console.log(`All: ${describe(total)}`)
@@ -96,21 +117,30 @@ const printJson = (document: object): void => console.log(escapeControls(JSON.st
 const jsonReporter: Reporter = {
   unreadable: (file, message) => printJson({ type: 'problem', kind: 'unreadable', file, message }),
   overview: ({ agent: { id, name }, changes, ...rest }) => printJson({ type: 'agent', id, name, ...rest, ...changes }),
-  summary: ({ server, namespace, files, sessions, changes, ...rest }) =>
+  summary: ({ server, namespace, files, sessions, changes, ruled: _, ...rest }) =>
     printJson({ type: 'summary', server, namespace, files, sessions, ...changes, ...rest }),
 }
 
 /** What was sent to the namespace of the login. */
-export const sentTo = async (config: string, server: string, namespaceId: string): Promise<Sent> => ({
-  states: await openSyncState({ folder: stateDir(process.env), config, readOnly: true }).of({ server, namespaceId }),
-  redaction: await readRedactionOptions(config),
-})
+export const sentTo = async (
+  config: string,
+  server: string,
+  { namespaceId, namespaceSlug }: { readonly namespaceId: string; readonly namespaceSlug: string },
+): Promise<Sent> => {
+  const state = openSyncState({ folder: stateDir(process.env), config, readOnly: true })
+  const where = { env: process.env, home: homedir(), config, server }
+  return {
+    states: await state.of({ server, namespaceId }),
+    redaction: await readRedactionOptions(config),
+    ruleFor: await openOutlook({ ...where, loginNamespace: namespaceSlug, origins: state }),
+  }
+}
 
 const showAgents = async (options: Options): Promise<number> => {
   const [server, config] = [serverAddress(options.server, process.env), configDir(process.env)]
   const report = options.json ? jsonReporter : textReporter
   const login = (await readCredentials(config, server))?.login
-  const sent = login && (await sentTo(config, server, login.namespaceId))
+  const sent = login && (await sentTo(config, server, login))
   let unreadable = 0
   const onUnreadable = (file: string, message: string) => {
     unreadable++
@@ -121,7 +151,8 @@ const showAgents = async (options: Options): Promise<number> => {
     overviews.push(overview)
     report.overview(overview)
   }
-  const exitCode = unreadable > 0 ? exitCodes.incomplete : exitCodes.ok
+  const isUnusable = overviews.some(({ ruled }) => ruled.some(({ status }) => status === 'failed'))
+  const exitCode = unreadable > 0 || isUnusable ? exitCodes.incomplete : exitCodes.ok
   report.summary({ server, namespace: login?.namespaceSlug, ...totalOf(overviews, sent), unreadable, exitCode })
   return exitCode
 }

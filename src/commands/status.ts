@@ -65,10 +65,12 @@ const loginOf = async (server: string, stored: StoredLogin, service: Probe): Pro
   }
 }
 
-/** What of this machine's sessions was not sent to a namespace. */
-const waitingFor = async (config: string, server: string, namespaceId: string): Promise<Changes> => {
+type Namespace = { readonly namespaceId: string; readonly namespaceSlug: string }
+
+/** What of this machine's sessions was not sent to a namespace, without what rules keep from it. */
+const waitingFor = async (config: string, server: string, namespace: Namespace): Promise<Changes> => {
   const total: Changes = { new: 0, changed: 0, unchanged: 0 }
-  const sent = await sentTo(config, server, namespaceId)
+  const sent = await sentTo(config, server, namespace)
   for await (const { changes } of overviewOf(agents, { env: process.env, home: homedir() }, sent, () => {}))
     for (const kind of ['new', 'changed', 'unchanged'] as const) total[kind] += changes?.[kind] ?? 0
   return total
@@ -78,8 +80,9 @@ const statusOf = async ({ config, server }: Access): Promise<Status> => {
   const stored = (await readCredentials(config, server))?.login
   const service = await probe(server)
   const login = stored && (await loginOf(server, stored, service))
-  const namespaceId = login?.account?.namespace?.id ?? stored?.namespaceId
-  const waiting = namespaceId === undefined ? undefined : await waitingFor(config, server, namespaceId)
+  const active = login?.account?.namespace
+  const namespace = active ? { namespaceId: active.id, namespaceSlug: active.slug } : stored
+  const waiting = namespace && (await waitingFor(config, server, namespace))
   return { server, isDefault: server === serverAddress(undefined, process.env), service, login, waiting }
 }
 

@@ -9,6 +9,14 @@ import { stampOf } from './upload/sync-session.ts'
 /** Sessions that were never sent, those that may have changed since, and the others. */
 export type Changes = { new: number; changed: number; unchanged: number }
 
+/** So many sessions that rules keep from being sent to the namespace of the login, for one reason. */
+export type Ruled = {
+  /** `held` are those to which the user has to agree; `failed` those whose rules cannot be used. */
+  readonly status: 'excluded' | 'held' | 'elsewhere' | 'failed'
+  readonly why: string
+  readonly sessions: number
+}
+
 /** What one agent keeps on this machine. `changes` is undefined where it is not known what was sent. */
 export type AgentOverview = {
   readonly agent: Pick<Agent, 'id' | 'name'>
@@ -16,10 +24,16 @@ export type AgentOverview = {
   readonly files: number
   readonly sessions: number
   readonly changes: Changes | undefined
+  /** Sessions that are not among `changes`. */
+  readonly ruled: readonly Ruled[]
 }
 
-/** What was sent from this machine, and how secrets would be taken out now. */
-export type Sent = { readonly states: SessionStates; readonly redaction: RedactionOptions }
+/** What was sent from this machine, how secrets would be taken out now, and what rules say of a session. */
+export type Sent = {
+  readonly states: SessionStates
+  readonly redaction: RedactionOptions
+  readonly ruleFor: (source: string) => Promise<Omit<Ruled, 'sessions'> | undefined>
+}
 
 /** Called for each folder, file or database that cannot be read. */
 type ReportUnreadable = (path: string, message: string) => void
@@ -36,25 +50,39 @@ const changeOf = (agent: Agent, session: StoredSession, { states, redaction }: S
   return stored.stamp === stampOf(agent, session, redaction) ? 'unchanged' : 'changed'
 }
 
+const newRuled = () => {
+  const found = new Map<string, Ruled>()
+  return {
+    add: ({ status, why }: Omit<Ruled, 'sessions'>) => {
+      const key = `${status} ${why}`
+      found.set(key, { status, why, sessions: (found.get(key)?.sessions ?? 0) + 1 })
+    },
+    all: () => [...found.values()],
+  }
+}
+
 /** Counts the sessions of an agent's files, without reading them. */
 const countSessions = async (
   agent: Agent,
   files: readonly SessionFile[],
   sent: Sent | undefined,
   unreadable: ReportUnreadable,
-): Promise<Pick<AgentOverview, 'sessions' | 'changes'>> => {
+): Promise<Pick<AgentOverview, 'sessions' | 'changes' | 'ruled'>> => {
+  const ruled = newRuled()
   const changes: Changes = { new: 0, changed: 0, unchanged: 0 }
   let sessions = 0
   for (const { path } of files)
     try {
       for await (const session of agent.sessions(path)) {
         sessions++
-        if (sent) changes[changeOf(agent, session, sent)]++
+        const rule = await sent?.ruleFor(session.source)
+        if (rule) ruled.add(rule)
+        else if (sent) changes[changeOf(agent, session, sent)]++
       }
     } catch (error) {
       unreadable(path, errorMessage(error))
     }
-  return { sessions, changes: sent && changes }
+  return { sessions, changes: sent && changes, ruled: ruled.all() }
 }
 
 /** What each agent keeps at its default places, by the agents' names. Nothing is sent, and no session is read. */

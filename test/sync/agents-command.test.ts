@@ -76,6 +76,7 @@ test('--json gives a document for each agent, and the summary last', async (cont
     new: 2,
     changed: 0,
     unchanged: 0,
+    ruled: [],
   })
   assert.equal(documents(out).at(-1), {
     type: 'summary',
@@ -89,6 +90,42 @@ test('--json gives a document for each agent, and the summary last', async (cont
     unreadable: 0,
     exitCode: 0,
   })
+})
+
+test('what rules keep from the namespace of the login is told apart, with the reason', async (context) => {
+  const { home, claude } = context
+  await run(context, 'login')
+  const [app, acme] = [join(home, 'app'), join(home, 'acme')]
+  for (const [folder, rule] of [
+    [app, { never: true }],
+    [acme, { namespace: 'acme' }],
+  ] as const) {
+    mkdirSync(folder)
+    writeFileSync(join(folder, '.tracebook.json'), JSON.stringify(rule))
+    const session = userLine('u-1', 'Hello', { cwd: folder, sessionId: `s-${rule}` })
+    writeFileSync(join(claude, 'projects', '-w-app', `s-${folder.slice(-3)}.jsonl`), `${session}\n`)
+  }
+  assert.match((await run(context, 'agents')).out, /All: 4 sessions in 4 files: 4 new\n$/)
+  const dry = await run(context, 'sync', '--dry-run')
+  assert.match(dry.err, /1 session not sent: never sent, says .*app\/\.tracebook\.json\n/)
+  assert.match(dry.out, /1 session not to be sent, 1 session not sent without your agreement\n$/)
+  assert.is((await run(context, 'sync')).code, 2)
+  const { code, out } = await run(context, 'agents')
+  assert.is(code, 0)
+  assert.match(out, /Claude Code: 4 sessions in 4 files: 2 unchanged, 1 left out, 1 held until you agree\n/)
+  assert.match(out, /\n {2}1 session: never sent, says .*app\/\.tracebook\.json\n/)
+  assert.match(
+    out,
+    /\n {2}1 session: .*acme\/\.tracebook\.json sends it to the namespace acme, to which you have to agree\n/,
+  )
+  const { ruled } = agentIn((await run(context, 'agents', '--json')).out, 'claude-code')!
+  assert.equal(
+    (ruled as { status: string; sessions: number }[]).map(({ status, sessions }) => [status, sessions]).sort(),
+    [
+      ['excluded', 1],
+      ['held', 1],
+    ],
+  )
 })
 
 test('a database that cannot be read is named, counts for nothing, and exits with 1', async (context) => {

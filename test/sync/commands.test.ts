@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync } from 'node:fs'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -47,7 +47,7 @@ test('login says who one is and what is next, sync then says what it did', async
   assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 files unchanged\n')
   const titles = context.server.traces.map(({ externalId, fields }) => [externalId, fields['title']])
   assert.equal(
-    titles,
+    titles.sort(),
     [
       ['agent-a1b2c3d4', 'Search the repository'],
       [session, 'Add a parser test'],
@@ -104,6 +104,27 @@ test('the help of sync names each agent, and each variable that tells where its 
   }
   assert.ok(asked.size >= agents.length)
   for (const name of asked) assert.match(out, name)
+})
+
+test('nothing becomes public where nobody can be asked, but with --yes', async (context) => {
+  await run(context, 'login')
+  const refused = await run(context, 'sync', '--visibility', 'public')
+  assert.equal([refused.code, context.server.traces.length], [2, 0])
+  assert.match(refused.err, /--visibility public asks first.*--yes/)
+  assert.is((await run(context, 'sync', '--visibility', 'public', '--dry-run')).code, 0)
+  assert.is((await run(context, 'sync', '--visibility', 'public', '--yes')).code, 0)
+  assert.equal(
+    context.server.traces.map(({ fields }) => fields['visibility']),
+    ['public', 'public'],
+  )
+})
+
+test('rules of the user that cannot be used are told once, before anything is sent', async (context) => {
+  await run(context, 'login')
+  writeFileSync(join(context.home, 'config', 'tracebook.json'), '{"exclude": ["clients"]}')
+  const { code, out, err } = await run(context, 'sync', '--json')
+  assert.equal([code, err, documents(out).map(({ type }) => type)], [2, '', ['error']])
+  assert.match(out, /config\/tracebook\.json: .*clients.* must begin with/)
 })
 
 test('a session that has ended exits with 2', async (context) => {

@@ -18,7 +18,7 @@ export type Chosen<T> = { readonly value: T; readonly because: string }
 
 /** Where the sessions of a project go. */
 export type Decision =
-  | { readonly is: 'never'; readonly because: string }
+  | { readonly is: 'never'; readonly why: string }
   | {
       readonly is: 'sent'
       readonly namespace: Chosen<string>
@@ -62,7 +62,7 @@ const chooseVisibility = ({ asked, sources }: Known): Chosen<Visibility> => {
 export const decide = (known: Known): Decision => {
   const { asked, sources, isTrusted } = known
   const never = neverOf(sources)
-  if (never !== undefined) return { is: 'never', because: never }
+  if (never !== undefined) return { is: 'never', why: `never sent, says ${never}` }
   const namespace = chooseNamespace(sources, known)
   const trusted = sources.filter((source) => !source.stranger || isTrusted(source))
   const visibility = chooseVisibility(known)

@@ -3,10 +3,9 @@ import type { Connection } from '../login/connect.ts'
 import type { SessionStates } from '../state/session-states.ts'
 import type { Destination, DestinationOf, Held, NotSent, Origin } from '../upload/destination.ts'
 import type { Visibility } from '../upload/upsert-trace.ts'
-import { decide, type Decision, type Known } from './decide.ts'
-import type { ProjectRules } from './project-rules.ts'
+import type { Decision } from './decide.ts'
+import { type DecisionFor, untrustedText } from './decisions.ts'
 import type { RuleSource } from './rule.ts'
-import type { Trust } from './trust.ts'
 
 /** What the user has to agree to before a session is sent. */
 export type Agreement =
@@ -29,13 +28,11 @@ export type Destinations = {
 }
 
 type Options = {
-  readonly asked: Known['asked']
+  readonly decisionFor: DecisionFor
   /** Whether the user agrees to everything. */
   readonly yes: boolean
   /** Whether nothing is sent: then nothing becomes public either, and it is shown what would. */
   readonly dryRun: boolean
-  readonly rules: ProjectRules
-  readonly trust: Trust
   /** That of the namespace where sessions go without a rule. */
   readonly connection: Connection
   /** Connects to another namespace. */
@@ -77,14 +74,14 @@ type Answer = Destination | NotSent | { readonly agreement: Agreement }
 const heldText = (agreement: Agreement): string =>
   agreement.to === 'public'
     ? `would be public because of ${agreement.because}, to which you have to agree`
-    : `${agreement.rule.place} sends it to the namespace ${agreement.namespace}, to which you have to agree`
+    : untrustedText(agreement.rule, agreement.namespace)
 
 /**
  * Where each session goes, by the rules of its project. Held are sessions that a rule of strangers would send to another
  * namespace, and those that would become public, until the user agrees.
  */
 export const newDestinations = (options: Options): Destinations => {
-  const { asked, yes, dryRun, rules, trust, connection } = options
+  const { decisionFor, yes, dryRun } = options
   const placeOf = newPlaces(options)
   const [approved, unpublished] = [new Set<string>(), new Set<string>()]
 
@@ -98,12 +95,8 @@ export const newDestinations = (options: Options): Destinations => {
   }
 
   const answer = async ({ source, projectPath }: Origin): Promise<Answer> => {
-    const excluded = await rules.excludes(source, projectPath)
-    if (excluded !== undefined) return { notSent: `left out by ${excluded}` }
-    const { sources } = await rules.of(projectPath)
-    const isTrusted = (rule: RuleSource) => yes || trust.has(rule)
-    const decision = decide({ asked, sources, loginNamespace: connection.namespaceSlug, isTrusted })
-    if (decision.is === 'never') return { notSent: `never sent, says ${decision.because}` }
+    const decision = await decisionFor({ source, projectPath })
+    if (decision.is === 'never') return { notSent: decision.why }
     const { untrusted, visibility } = decision
     if (untrusted) return { agreement: { to: 'namespace', namespace: decision.namespace.value, rule: untrusted } }
     const at = await place(decision)

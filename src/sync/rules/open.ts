@@ -6,6 +6,7 @@ import type { SyncJob } from '../upload/sync-session.ts'
 import { newAskFor } from './ask.ts'
 import { type Asking, terminalAsking } from './confirm-public.ts'
 import type { Known } from './decide.ts'
+import { newDecisions } from './decisions.ts'
 import { newDestinations } from './destinations.ts'
 import { withRemote } from './facts.ts'
 import { newProjectRules, type RulesFolders } from './project-rules.ts'
@@ -38,7 +39,8 @@ export const openRules = async (
   const trust = await openTrust(config, server)
   // So that a mistake is told once, and not for each session.
   await rules.of(undefined)
-  const destinations = newDestinations({ ...options, rules, trust })
+  const decisionFor = newDecisions({ ...options, loginNamespace: options.connection.namespaceSlug, rules, trust })
+  const destinations = newDestinations({ ...options, decisionFor })
   return {
     destinationOf: destinations.destinationOf,
     completeTrace: (fields: TraceFields) => withRemote(fields, rules),

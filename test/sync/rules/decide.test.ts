@@ -22,7 +22,7 @@ const known = (sources: readonly RuleSource[], more: Partial<Known> = {}): Known
 })
 
 const sent = (decision: Decision) => {
-  if (decision.is !== 'sent') throw new Error(`never: ${decision.because}`)
+  if (decision.is !== 'sent') throw new Error(decision.why)
   return decision
 }
 
@@ -50,11 +50,11 @@ test('is what the first source says, and before all the command line', () => {
 
 test('is nowhere where a file of the project says never; of the user’s own rules the first one counts', () => {
   const never = own('global', { never: true })
-  assert.equal(decide(known([never])), { is: 'never', because: 'global' })
+  assert.equal(decide(known([never])), { is: 'never', why: 'never sent, says global' })
   assert.is(decide(known([own('local', { never: false }), never])).is, 'sent')
   const file = strange('file', { never: true })
   for (const sources of [[file], [own('local', { never: false }), file], [strange('near', { never: false }), file]])
-    assert.equal(decide(known(sources, { asked: { namespace: 'c' } })), { is: 'never', because: 'file' })
+    assert.equal(decide(known(sources, { asked: { namespace: 'c' } })), { is: 'never', why: 'never sent, says file' })
 })
 
 test('is not public where a file of the project says private or direct, whatever else is said', () => {

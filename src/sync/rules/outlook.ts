@@ -1,0 +1,41 @@
+import { errorMessage, UsageError } from '../../cli/exit.ts'
+import type { Ruled } from '../overview.ts'
+import type { SyncState } from '../state/sync-state.ts'
+import { newDecisions, untrustedText } from './decisions.ts'
+import { newProjectRules, type RulesFolders } from './project-rules.ts'
+import { openTrust } from './trust.ts'
+
+type Options = Omit<RulesFolders, 'remembers'> & {
+  readonly server: string
+  readonly loginNamespace: string
+  readonly origins: Pick<SyncState, 'originOf'>
+}
+
+/**
+ * What rules say of a session, as far as they keep it from the namespace of the login. Nothing is read of it: before its first
+ * sync its project is not known, and only what its file tells counts. Throws UsageError for rules of the user that cannot be used.
+ */
+export const openOutlook = async (
+  options: Options,
+): Promise<(source: string) => Promise<Omit<Ruled, 'sessions'> | undefined>> => {
+  const { config, server, loginNamespace, origins } = options
+  const rules = newProjectRules({ ...options, remembers: false })
+  await rules.of(undefined)
+  const decisionFor = newDecisions({
+    ...{ asked: {}, yes: false, loginNamespace, rules },
+    trust: await openTrust(config, server),
+  })
+  return async (source) => {
+    try {
+      const decision = await decisionFor({ source, projectPath: origins.originOf(source)?.projectPath })
+      if (decision.is === 'never') return { status: 'excluded', why: decision.why }
+      const { namespace, untrusted } = decision
+      if (untrusted) return { status: 'held', why: untrustedText(untrusted, namespace.value) }
+      if (namespace.value === loginNamespace) return undefined
+      return { status: 'elsewhere', why: `${namespace.because} sends it to the namespace ${namespace.value}` }
+    } catch (error) {
+      if (error instanceof UsageError) return { status: 'failed', why: errorMessage(error) }
+      throw error
+    }
+  }
+}

@@ -1,3 +1,4 @@
+import { escapeControls } from '../../cli/escape.ts'
 import { UsageError } from '../../cli/exit.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import { countOf } from '../report/text.ts'
@@ -27,10 +28,10 @@ export const namespaceQuestion = (
   sessions: readonly HeldSession[],
   server: string,
 ): string => {
-  const named = sessions.slice(0, LISTED).map(({ session: { source } }) => `  ${source}`)
+  const named = sessions.slice(0, LISTED).map(({ session: { source } }) => `  ${escapeControls(source)}`)
   const more = sessions.length - named.length
   return [
-    `${rule.place} came with the project, and may have been written by others.`,
+    `${escapeControls(rule.place)} came with the project, and may have been written by others.`,
     `It sends ${countOf(sessions.length, 'session')} to the namespace ${namespace} at ${server}, whose members can read them then:`,
     ...named,
     ...(more > 0 ? [`  and ${more} more`] : []),
@@ -52,6 +53,16 @@ const waitingFor = async <K extends Agreement['to']>(
   return found
 }
 
+/** Whether the user agrees. One who ends the input does not. */
+const isAgreed = async ({ confirm }: Asking, question: string): Promise<boolean> => {
+  try {
+    return await confirm(question)
+  } catch (error) {
+    if (error instanceof UsageError) return false
+    throw error
+  }
+}
+
 /** Asks once for each file. */
 const askForNamespaces = async (options: Options, sessions: readonly HeldSession[], asking: Asking): Promise<void> => {
   const waiting = await waitingFor(options, sessions, 'namespace')
@@ -64,7 +75,7 @@ const askForNamespaces = async (options: Options, sessions: readonly HeldSession
       group.map(({ held }) => held),
       options.server,
     )
-    if (await asking.confirm(question)) await options.trust.add(agreement.rule)
+    if (await isAgreed(asking, question)) await options.trust.add(agreement.rule)
   }
 }
 

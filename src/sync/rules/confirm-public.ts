@@ -1,4 +1,5 @@
 import { askToConfirm } from '../../cli/ask.ts'
+import { escapeControls } from '../../cli/escape.ts'
 import { UsageError } from '../../cli/exit.ts'
 import { countOf } from '../report/text.ts'
 
@@ -43,10 +44,10 @@ const describeSecrets = (isRedacted: boolean | undefined): string => {
 const describe = ({ source, title, project, messages, firstPrompt, isRedacted, because }: PublicPreview): string =>
   [
     `  ${onOneLine(title ?? 'without a title', PROMPT_CHARACTERS)}`,
-    `    ${source}`,
-    `    project ${project ?? 'unknown'}, ${countOf(messages, 'message')}, ${describeSecrets(isRedacted)}`,
+    `    ${escapeControls(source)}`,
+    `    project ${escapeControls(project ?? 'unknown')}, ${countOf(messages, 'message')}, ${describeSecrets(isRedacted)}`,
     ...(firstPrompt === undefined ? [] : [`    begins: ${onOneLine(firstPrompt, PROMPT_CHARACTERS)}`]),
-    `    public because of ${because}`,
+    `    public because of ${escapeControls(because)}`,
   ].join('\n')
 
 /** What is asked before sessions become public: who can read them then, and what of them. */

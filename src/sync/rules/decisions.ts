@@ -20,7 +20,8 @@ export const newDecisions =
     const excluded = await rules.excludes(source, projectPath)
     if (excluded !== undefined) return { is: 'never', why: `left out by ${excluded}` }
     const { sources } = await rules.of(projectPath)
-    const isTrusted = (rule: RuleSource) => yes || trust.has(rule)
+    const isNeeded = !yes && sources.some(({ stranger, rule }) => stranger && rule.namespace !== undefined)
+    const isTrusted = isNeeded ? await trust.current() : () => yes
     return decide({ asked, sources, loginNamespace, isTrusted })
   }
 

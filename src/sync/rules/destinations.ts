@@ -40,6 +40,9 @@ type Options = {
   readonly statesOf: (connection: Connection) => Promise<SessionStates>
 }
 
+/** So long a namespace that was refused is not asked for again. */
+const REFUSED_MS = 60_000
+
 type Place = Pick<Destination, 'connection' | 'states'>
 
 /** Connects to each namespace once, one after the other: each connection may store a token. */
@@ -55,8 +58,10 @@ const newPlaces = ({ connection, connect, statesOf }: Pick<Options, 'connection'
     if (known) return known
     const place = last.then(() => open(slug))
     last = place.catch((error: unknown) => {
-      // That the server did not answer may be otherwise the next time.
-      if (!(error instanceof UsageError)) places.delete(slug)
+      // That the server did not answer may be otherwise the next time, that a namespace is not the user's after a while.
+      const forget = () => void places.delete(slug)
+      if (error instanceof UsageError) setTimeout(forget, REFUSED_MS).unref()
+      else forget()
     })
     places.set(slug, place)
     return place

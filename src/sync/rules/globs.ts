@@ -25,6 +25,7 @@ export const globProblem = (glob: string): string | undefined => {
 
 /** The path from a folder to one in it, with slashes; undefined for one outside. */
 export const pathIn = (folder: string, path: string): string | undefined => {
+  if (!isAbsolute(path)) return undefined
   const way = relative(folder, path)
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return undefined
   return withSlashes(way)

@@ -1,4 +1,4 @@
-import { errorMessage, UsageError } from '../../cli/exit.ts'
+import { errorMessage } from '../../cli/exit.ts'
 import type { Ruled } from '../overview.ts'
 import type { SyncState } from '../state/sync-state.ts'
 import { newDecisions, untrustedText } from './decisions.ts'
@@ -23,7 +23,7 @@ export const openOutlook = async (
   await rules.of(undefined)
   const decisionFor = newDecisions({
     ...{ asked: {}, yes: false, loginNamespace, rules },
-    trust: await openTrust(config, server),
+    trust: openTrust(config, server),
   })
   return async (source) => {
     try {
@@ -34,8 +34,7 @@ export const openOutlook = async (
       if (namespace.value === loginNamespace) return undefined
       return { status: 'elsewhere', why: `${namespace.because} sends it to the namespace ${namespace.value}` }
     } catch (error) {
-      if (error instanceof UsageError) return { status: 'failed', why: errorMessage(error) }
-      throw error
+      return { status: 'failed', why: errorMessage(error) }
     }
   }
 }

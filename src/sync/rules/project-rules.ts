@@ -28,7 +28,7 @@ export type RulesFolders = {
   readonly home: string
   /** The configuration folder. */
   readonly config: string
-  /** Whether rules are remembered, for when the folder of their project is gone. */
+  /** Whether rules are written down, for when the folder of their project is gone. */
   readonly remembers: boolean
 }
 
@@ -48,15 +48,15 @@ const isSaid = ({ rule }: RuleSource): boolean => Object.keys(rule).length > 0
 const inProject = async (
   place: Place,
   local: RuleSource,
-  remembered: RememberedRules | undefined,
+  remembered: RememberedRules,
 ): Promise<readonly RuleSource[]> => {
   const found = [local, ...(await readProjectFiles(place))].filter(isSaid)
   // A repository that is still there speaks for a folder of it that is gone.
   if (place.exists || place.repository) {
-    if (place.exists) await remembered?.write(place.path, found)
+    if (place.exists) await remembered.write(place.path, found)
     return found
   }
-  const gone = (await remembered?.read(place.path)) ?? []
+  const gone = await remembered.read(place.path)
   return [...found, ...gone.map((source) => ({ ...source, place: `${source.place}, which is gone` }))]
 }
 
@@ -71,7 +71,8 @@ export const newProjectRules = (
   { env, home, config, remembers }: RulesFolders,
   now: () => number = () => performance.now(),
 ): ProjectRules => {
-  const remembered = remembers ? openRememberedRules(config) : undefined
+  const stored = openRememberedRules(config)
+  const remembered = remembers ? stored : { ...stored, write: async () => {} }
   let last: Snapshot | undefined
   const snapshot = (): Snapshot => {
     if (last && now() - last.readAt < MAX_AGE_MS) return last

@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises'
+import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { readSmallFile } from './read-small.ts'
 
@@ -24,8 +24,9 @@ export type Place = {
 
 const MAX_POINTER_BYTES = 1 << 12
 
+/** Also for a link that leads nowhere, as HEAD of an old repository may be. */
 const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
+  lstat(path).then(
     () => true,
     () => false,
   )

@@ -5,7 +5,8 @@ import type { RuleSource } from './rule.ts'
 
 /** Strangers' rules to which the user has agreed. */
 export type Trust = {
-  readonly has: (source: RuleSource) => boolean
+  /** Tells whether the user has agreed to a rule, also in another process, until now. */
+  readonly current: () => Promise<(source: RuleSource) => boolean>
   /** Remembers that the user agrees to a rule as its file is now. */
   readonly add: (source: RuleSource) => Promise<void>
 }
@@ -19,16 +20,17 @@ const TRUSTED = 'trusted-rules.json'
 const keyOf = ({ server, anchor, hash }: z.infer<typeof Agreed>): string => JSON.stringify([server, anchor, hash])
 
 /** What the user has agreed to for one server: a file is known by the hash of its content, and by its repository. */
-export const openTrust = async (config: string, server: string): Promise<Trust> => {
+export const openTrust = (config: string, server: string): Trust => {
   const path = join(config, TRUSTED)
   const read = async () => Stored.safeParse(await readJson(path)).data?.agreed ?? []
-  const known = new Set((await read()).map(keyOf))
   return {
-    has: ({ stranger }) => stranger !== undefined && known.has(keyOf({ server, ...stranger })),
+    current: async () => {
+      const known = new Set((await read()).map(keyOf))
+      return ({ stranger }) => stranger !== undefined && known.has(keyOf({ server, ...stranger }))
+    },
     add: async ({ stranger }) => {
       if (!stranger) return
       const one = { server, ...stranger }
-      known.add(keyOf(one))
       const others = (await read()).filter((other) => keyOf(other) !== keyOf(one))
       await writePrivateFile(path, `${JSON.stringify({ version: 1, agreed: [...others, one] }, null, 2)}\n`)
     },

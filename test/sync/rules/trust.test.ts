@@ -25,40 +25,40 @@ test('holds for a file as it is, in all worktrees of its repository, on one serv
   git(root, 'add', '.')
   git(root, 'commit', '--quiet', '--message=rules')
   const rule = await ruleAt(context, root)
-  const trust = await openTrust(config, server)
-  assert.not(trust.has(rule))
+  const trust = openTrust(config, server)
+  assert.not((await trust.current())(rule))
   await trust.add(rule)
-  assert.ok(trust.has(rule))
+  assert.ok((await trust.current())(rule))
   git(root, 'worktree', 'add', '--quiet', join(home, 'further'))
-  const again = await openTrust(config, server)
-  assert.ok(again.has(rule))
-  assert.ok(again.has(await ruleAt(context, join(home, 'further'))))
-  assert.not((await openTrust(config, 'https://other.example')).has(rule))
+  const has = await openTrust(config, server).current()
+  assert.ok(has(rule))
+  assert.ok(has(await ruleAt(context, join(home, 'further'))))
+  assert.not((await openTrust(config, 'https://other.example').current())(rule))
   write('app/.tracebook.json', { namespace: 'acme', visibility: 'public' })
-  assert.not(again.has(await ruleAt(context, root)))
+  assert.not(has(await ruleAt(context, root)))
 })
 
 test('holds for no other repository with the same file', async (context) => {
   const [app, clone] = [context.repository('app'), context.repository('clone')]
   for (const name of ['app', 'clone']) context.write(`${name}/.tracebook.json`, { namespace: 'acme' })
-  const trust = await openTrust(context.config, server)
+  const trust = openTrust(context.config, server)
   await trust.add(await ruleAt(context, app))
-  assert.not(trust.has(await ruleAt(context, clone)))
+  assert.not((await trust.current())(await ruleAt(context, clone)))
 })
 
 test('is kept by two processes that agree at once to different files, and nothing in a file that is damaged', async (context) => {
   context.repository('app')
-  const [one, other] = [await openTrust(context.config, server), await openTrust(context.config, server)]
+  const [one, other] = [openTrust(context.config, server), openTrust(context.config, server)]
   const rule = (hash: string) => ({ place: 'x', rule: {}, stranger: { anchor: '/a', hash } })
   await one.add(rule('1'))
   await other.add(rule('2'))
-  const trust = await openTrust(context.config, server)
+  const has = await one.current()
   assert.equal(
-    ['1', '2', '3'].map((hash) => trust.has(rule(hash))),
+    ['1', '2', '3'].map((hash) => has(rule(hash))),
     [true, true, false],
   )
   context.write('config/trusted-rules.json', '{"version":1,"agreed":[{')
-  assert.not((await openTrust(context.config, server)).has(rule('1')))
+  assert.not((await one.current())(rule('1')))
 })
 
 test.run()

@@ -1,12 +1,11 @@
+import { trimEndMatching } from '../../trim-end.ts'
+
 /** What a link to a trace names. `server` is its address without a trailing slash. */
 export type LinkedTrace = { readonly server: string; readonly externalId: string; readonly namespace?: string }
 
 /** The address of a trace's page, for people. */
 export const traceLink = (server: string, namespace: string, externalId: string): string =>
   `${server}/@${encodeURIComponent(namespace)}/${encodeURIComponent(externalId)}`
-
-const PAGE = /^(?<base>.*?)\/@(?<namespace>[^/]+)\/(?<externalId>[^/]+)(?:\/-\/.*)?\/?$/
-const ROUTE = /^(?<base>.*?)\/v1\/traces\/(?<externalId>[^/]+)(?:\/.*)?$/
 
 const decode = (text: string): string | undefined => {
   try {
@@ -16,13 +15,31 @@ const decode = (text: string): string | undefined => {
   }
 }
 
+type Named = { readonly base: readonly string[]; readonly namespace?: string; readonly externalId: string }
+
+/** What the parts of a page's path name: `…/@<namespace>/<externalId>`, and what may follow behind `/-/`. */
+const ofPage = (parts: readonly string[]): Named | undefined => {
+  const at = parts.findIndex((part) => part.startsWith('@') && part.length > 1)
+  const [namespace, externalId, next = '-'] = parts.slice(at)
+  if (at < 0 || !externalId || next !== '-') return undefined
+  return { base: parts.slice(0, at), namespace: namespace!.slice(1), externalId }
+}
+
+/** The same of a path of the API: `…/v1/traces/<externalId>`, and what is below. */
+const ofRoute = (parts: readonly string[]): Named | undefined => {
+  const at = parts.findIndex((part, index) => part === 'v1' && parts[index + 1] === 'traces')
+  const externalId = at < 0 ? undefined : parts[at + 2]
+  return externalId ? { base: parts.slice(0, at), externalId } : undefined
+}
+
 /** The trace that an address leads to: that of its page, or one of the API. Undefined for any other text. */
 export const parseTraceLink = (text: string): LinkedTrace | undefined => {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return undefined
-  const { base = '', ...names } = (PAGE.exec(url.pathname) ?? ROUTE.exec(url.pathname))?.groups ?? {}
-  const externalId = decode(names['externalId'] ?? '')
-  const namespace = decode(names['namespace'] ?? '') || url.searchParams.get('namespace')
+  const parts = trimEndMatching(url.pathname, /\//).split('/')
+  const named = ofPage(parts) ?? ofRoute(parts)
+  const externalId = named && decode(named.externalId)
   if (!externalId) return undefined
-  return { server: `${url.origin}${base}`, externalId, ...(namespace ? { namespace } : {}) }
+  const namespace = decode(named.namespace ?? '') || url.searchParams.get('namespace')
+  return { server: `${url.origin}${named.base.join('/')}`, externalId, ...(namespace ? { namespace } : {}) }
 }

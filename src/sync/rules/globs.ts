@@ -1,5 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { Minimatch } from 'minimatch'
+import { trimEndMatching } from '../../trim-end.ts'
 
 /** Whether a path is meant by a glob. */
 export type Matches = (path: string) => boolean
@@ -36,7 +37,7 @@ export const pathIn = (folder: string, path: string): string | undefined => {
  * is any number of folders; an empty glob means the folders themselves.
  */
 export const globIn = (folders: readonly string[], glob: string): Matches => {
-  const pattern = glob.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '')
+  const pattern = trimEndMatching(glob.replace(/^(?:\.\/)+/, ''), /\//)
   const matchers = [pattern, `${pattern}/**`].map((text) => new Minimatch(text, options))
   return (path) =>
     folders.some((folder) => {

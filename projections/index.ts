@@ -73,7 +73,7 @@ export const readModels: Group = {
  */
 export const timelineModels: Group = {
   name: 'timeline',
-  version: 1,
+  version: 2,
   isLazy: true,
   mayBeUndone: new Set([
     ...mayBeUndone,

@@ -86,7 +86,7 @@ type Changes = {
 const entryOf = (event: DecodedEvent, namespaceId: string | undefined, type: string, data?: object): Entry => ({
   streamId: event.streamId,
   namespaceId,
-  firstRevision: event.revision,
+  firstRevision: event.firstRevision,
   revision: event.revision,
   through: event.revision,
   position: event.position,
@@ -291,13 +291,14 @@ export const timeline = projectionOf<AnyEvent>()<Changes>({
     entry_leftovers: { trace: 'stream_id' },
   },
   // The second finds the little that is not messages among many, the third where a message was added, the others are the order
-  // of a namespace's timeline, without messages, and of one actor.
+  // of a namespace's timeline, where it has a span of time, without messages, and of one actor.
   indexes: `
     create index entries_of_stream on entries (stream_id, revision);
     create index entries_of_changes on entries (stream_id, revision)
       where type <> '${MESSAGES_UPSERTED}' or updates is not null;
     create index entries_of_messages on entries (stream_id, ordinal) where ordinal is not null;
     create index entries_of_namespace on entries (namespace_id, position, place);
+    create index entries_of_time on entries (uuid_hash(namespace_id), at, position);
     create index entries_but_messages on entries (namespace_id, position, place) where type <> '${MESSAGES_UPSERTED}';
     create index entries_of_actor on entries (namespace_id, actor, position, place);`,
   start: () => ({ entries: [], last: new Map(), traces: new Map(), deleted: new Map() }),

@@ -6,8 +6,8 @@ import { streamIdOf } from './stream.ts'
 
 const envelopeOf = (event: RecordedEvent): Omit<DecodedEvent, 'data'> => {
   const { at, actor, requestId, append } = metadataOf(event)
-  const { type, stream, revision, position } = event
-  const place = { streamId: streamIdOf(event), stream, revision, position }
+  const { type, stream, revision, position, firstRevision = revision } = event
+  const place = { streamId: streamIdOf(event), stream, firstRevision, revision, position }
   return { type, ...place, at, actor, requestId, appendId: append.id, bytes: event.data.length }
 }
 

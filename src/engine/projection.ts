@@ -6,6 +6,8 @@ export type DecodedEvent<Event extends DomainEvent = DomainEvent> = Event & {
   /** The part of the stream's name behind its category. */
   readonly streamId: string
   readonly stream: string
+  /** Lower than `revision` where the event was stored in chunks. */
+  readonly firstRevision: bigint
   readonly revision: bigint
   readonly position: bigint
   /** When it was recorded, in milliseconds. */

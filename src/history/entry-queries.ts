@@ -11,8 +11,11 @@ export type Scope =
   | { readonly of: 'trace'; readonly id: string; readonly incarnation: bigint; readonly revision: bigint }
   | { readonly of: 'namespace'; readonly id: string; readonly traceId: string | undefined }
 
-/** The keys of the last entry of the page before: its position and place, of a trace's timeline its revision and 0. */
-export type Behind = readonly [bigint, number]
+/**
+ * The keys of the last entry of the page before: its position and place, of a trace's timeline its revision and 0; and where the
+ * entries of a span of time end.
+ */
+export type Behind = readonly [position: bigint, place: number, end: bigint | undefined]
 
 export type Filter = {
   readonly order: 'asc' | 'desc'
@@ -26,7 +29,12 @@ export type Filter = {
 }
 
 type Entries = TimelineTables['entries']
-export type EntryRow = Omit<Entries, 'type'> & { readonly type: EntryType; readonly external_id: string | null }
+export type EntryRow = Omit<Entries, 'type'> & {
+  readonly type: EntryType
+  readonly external_id: string | null
+  /** Where the entries of a span of time end, in the order of the list; null where they do not. */
+  readonly span_end: bigint | null
+}
 
 const COLUMNS = `e.position, e.place, e.stream_id, e.namespace_id, e.revision, e.at, e.type, e.actor, e.request_id,
   e.added, e.updated, case when e.type <> '${MESSAGES_UPSERTED}' then e.data end as data,
@@ -49,11 +57,12 @@ const addFilter = ({ param, add }: Conditions, { types, actor, from, to }: Filte
   if (types && !types.includes(MESSAGES_UPSERTED)) add('own', `e.type <> '${MESSAGES_UPSERTED}'`)
   if (types) add('types', `e.type = any(${param(texts(types))}::text[])`)
   if (actor !== undefined) add('actor', `e.actor = ${param(actor)}::text`)
-  if (from !== undefined) add('from', `e.at >= ${param(from)}::int8`)
-  if (to !== undefined) add('to', `e.at < ${param(to)}::int8`)
+  // A sum has no index: those of a span of time are found by their positions.
+  if (from !== undefined) add('from', `e.at + 0 >= ${param(from)}::int8`)
+  if (to !== undefined) add('to', `e.at + 0 < ${param(to)}::int8`)
 }
 
-const ofTrace = (scope: Extract<Scope, { of: 'trace' }>, filter: Filter): [Conditions, string] => {
+const ofTrace = (scope: Extract<Scope, { of: 'trace' }>, filter: Filter): [Conditions, string, SpanEnd] => {
   const conditions = newConditions()
   const { param, add } = conditions
   const { id, incarnation, revision } = scope
@@ -63,14 +72,47 @@ const ofTrace = (scope: Extract<Scope, { of: 'trace' }>, filter: Filter): [Condi
   addFilter(conditions, filter)
   const [compare, order] = filter.order === 'asc' ? ['>', 'revision'] : ['<', 'revision desc']
   if (filter.behind) add(`after-${filter.order}`, `e.revision ${compare} ${param(filter.behind[0])}::int8`)
-  return [conditions, order]
+  return [conditions, order, NO_END]
+}
+
+/** SQL for where the entries of a span of time end, and for what it refers to. */
+type SpanEnd = { readonly with: string; readonly end: string }
+
+const NO_END: SpanEnd = { with: '', end: 'null::int8' }
+
+/**
+ * Between which positions the entries of a span of time lie: times go up with positions nearly always, but not always. The
+ * list stays in the order of positions; its first page looks up where the span begins and ends, the others go on from there.
+ */
+const addSpan = ({ param, add }: Conditions, namespaceId: string, filter: Filter): SpanEnd => {
+  const { from, to, actor, behind } = filter
+  const isAscending = filter.order === 'asc'
+  const [begins, ends] = isAscending ? (['min', 'max'] as const) : (['max', 'min'] as const)
+  const [near, far] = isAscending ? [from, to] : [to, from]
+  // Only one index can answer this: a sum has none, and so it is the span that is read, not the positions from one end on. Entries
+  // of a namespace with the same hash widen the bounds at most.
+  const bound = (which: 'min' | 'max') => `(
+    select ${which}(s.position + 0) as position from entries s where uuid_hash(s.namespace_id) = uuid_hash(${param(namespaceId)}::uuid)
+      ${from === undefined ? '' : `and s.at >= ${param(from)}::int8`} ${to === undefined ? '' : `and s.at < ${param(to)}::int8`}
+  )`
+  // Without the namespace in it, the planner may read the positions of all namespaces.
+  const isBeyond = (compare: '<=' | '>=', position: string) =>
+    actor === undefined
+      ? `(e.namespace_id, e.position) ${compare} (${param(namespaceId)}::uuid, ${position})`
+      : `e.position ${compare} ${position}`
+  if (near !== undefined && !behind) add('begin', isBeyond(isAscending ? '>=' : '<=', bound(begins)))
+  if (far === undefined) return NO_END
+  const known = behind?.[2]
+  const end = known === undefined ? '(select position from span_end)' : `${param(known)}::int8`
+  add(known === undefined ? 'end' : 'known-end', isBeyond(isAscending ? '<=' : '>=', end))
+  return { with: known === undefined ? `with span_end as materialized ${bound(ends)}` : '', end }
 }
 
 const ofNamespace = (
   scope: Extract<Scope, { of: 'namespace' }>,
   filter: Filter,
   mainSchema: string,
-): [Conditions, string] => {
+): [Conditions, string, SpanEnd] => {
   const conditions = newConditions()
   const { param, add } = conditions
   add('namespace', `e.namespace_id = ${param(scope.id)}::uuid`)
@@ -85,13 +127,14 @@ const ofNamespace = (
     const behind = `(${param(position)}::int8, ${param(place)}::int4)`
     add(`after-${filter.order}`, `(e.position, e.place) ${isAscending ? '>' : '<'} ${behind}`)
   }
-  return [conditions, isAscending ? 'position, place' : 'position desc, place desc']
+  const end = addSpan(conditions, scope.id, filter)
+  return [conditions, isAscending ? 'position, place' : 'position desc, place desc', end]
 }
 
 /** A page of entries, and one more where there are others, as far as they fit into one answer. */
 export const listEntries = (timeline: TimelineReads, scope: Scope, filter: Filter): Promise<EntryRow[]> => {
   const isTrace = scope.of === 'trace'
-  const [conditions, order] = isTrace ? ofTrace(scope, filter) : ofNamespace(scope, filter, timeline.mainSchema)
+  const [conditions, order, span] = isTrace ? ofTrace(scope, filter) : ofNamespace(scope, filter, timeline.mainSchema)
   const limit = conditions.param(filter.limit + 1)
   const ordered = order.replaceAll(/(position|place|revision)/g, 'e.$1')
   // Each trace is looked up by its key: in a plain join the planner may go through all of them.
@@ -101,7 +144,8 @@ export const listEntries = (timeline: TimelineReads, scope: Scope, filter: Filte
          select r.external_id, r.incarnation from ${timeline.mainSchema}.traces r where r.id = e.stream_id limit 1
        ) t on true`
   const rows = `
-    select ${COLUMNS}, t.external_id from entries e ${traces}
+    ${span.with}
+    select ${COLUMNS}, t.external_id, ${span.end} as span_end from entries e ${traces}
     where ${conditions.text()} order by ${ordered} limit ${limit}::int4`
   const name = `timeline-${conditions.name()}-${filter.order}`
   return timeline.rows<EntryRow & Row>(name, weighedRows(rows, order), conditions.values)

@@ -27,11 +27,12 @@ export type PastTrace = {
 
 type ThroughRow = { through: bigint }
 
-// The revision is that of an entry, or lies between two: of records that a crash has left unfinished nothing is shown.
+// The revision is that of an entry, or one of a chunk of its first event, or lies between two: of records that a crash has left unfinished nothing is shown.
 const atRevision = `
   select coalesce(
     (select e.through from (
-      select through, first_revision from entries where stream_id = $1 and revision >= $4 and revision <= $3
+      select through, first_revision from entries
+      where stream_id = $1 and revision >= greatest($2::int8, $4::int8) and revision <= $3
       order by revision limit 1
     ) e where e.first_revision <= $4),
     (select through from entries where stream_id = $1 and revision between $2 and $4 and revision <= $3
@@ -49,7 +50,7 @@ export const revisionAt = async (
   moment: Moment,
 ): Promise<bigint> => {
   const life = [id, incarnation, revision]
-  if ('revision' in moment && (moment.revision < incarnation || moment.revision > revision)) throw notFound()
+  if ('revision' in moment && moment.revision > revision) throw notFound()
   const rows =
     'revision' in moment
       ? await timeline.rows<ThroughRow & Row>('past-at-revision', atRevision, [...life, moment.revision])

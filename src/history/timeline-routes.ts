@@ -66,18 +66,23 @@ const List = z.object({
 })
 
 const MAX_KEY = 2n ** 63n
-const Cursor = z.tuple([z.enum(['trace', 'namespace']), z.string().regex(/^\d{1,19}$/), z.int32()])
+const Position = z.string().regex(/^\d{1,19}$/)
+const Cursor = z.tuple([z.enum(['trace', 'namespace']), Position, z.int32(), Position.nullable()])
 
 /** @throws 400 for a cursor that is none of such a list */
 const behindOf = (cursor: string | undefined, of: Scope['of']): Behind | undefined => {
   if (cursor === undefined) return undefined
   const keys = decodeCursor(cursor, Cursor)
-  if (keys?.[0] !== of || BigInt(keys[1]) >= MAX_KEY) throw invalid('cursor', 'is not a cursor of this list')
-  return [BigInt(keys[1]), keys[2]]
+  const end = typeof keys?.[3] === 'string' ? BigInt(keys[3]) : undefined
+  if (keys?.[0] !== of || BigInt(keys[1]) >= MAX_KEY || (end ?? 0n) >= MAX_KEY)
+    throw invalid('cursor', 'is not a cursor of this list')
+  return [BigInt(keys[1]), keys[2], end]
 }
 
-const cursorBehind = (of: Scope['of'], { revision, position, place }: EntryRow) =>
-  encodeCursor(of, String(of === 'trace' ? revision : position), of === 'trace' ? 0 : place)
+const cursorBehind = (of: Scope['of'], { revision, position, place, span_end: end }: EntryRow) =>
+  of === 'trace'
+    ? encodeCursor(of, String(revision), 0, null)
+    : encodeCursor(of, String(position), place, end === null ? null : String(end))
 
 const filterOf = (query: Query, first: 'asc' | 'desc', of: Scope['of']): Filter => ({
   order: query.order ?? first,

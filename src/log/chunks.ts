@@ -44,7 +44,9 @@ export const fromRecords = (records: readonly RecordedEvent[]): RecordedEvent[] 
       const { index, size, event } = chunkMark(record)
       if (index === 0) slices = []
       slices.push(JSON.parse(record.data) as string)
-      if (event && slices.length === size) events.push({ ...record, ...event, data: slices.join('') })
+      if (!event || slices.length !== size) continue
+      const firstRevision = record.revision - BigInt(size - 1)
+      events.push({ ...record, ...event, data: slices.join(''), firstRevision })
     }
   }
   return events

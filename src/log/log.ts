@@ -29,6 +29,8 @@ export type RecordedEvent = NewEvent & {
   readonly stream: string
   readonly revision: Revision
   readonly position: Position
+  /** Of an event that was stored in chunks: the revision of the first one; `revision` is that of the last. */
+  readonly firstRevision?: Revision
 }
 
 export type Appended = { readonly revision: Revision; readonly position: Position }

@@ -27,7 +27,14 @@ export const decodedEvents = (events: readonly StreamEvent[]): DecodedEvent[] =>
     const revision = (revisions.get(stream) ?? -1n) + 1n
     revisions.set(stream, revision)
     const streamId = stream.slice(stream.indexOf('-') + 1)
-    const place = { streamId, stream, revision, position: BigInt(i + 1), bytes: JSON.stringify(event.data).length }
+    const place = {
+      streamId,
+      stream,
+      firstRevision: revision,
+      revision,
+      position: BigInt(i + 1),
+      bytes: JSON.stringify(event.data).length,
+    }
     const caused = { actor: actor === undefined ? undefined : { userId: actor }, requestId: request }
     return { ...event, ...place, at: at ?? NOON + i * 1_000, ...caused, appendId: append ?? String(i) }
   })

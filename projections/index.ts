@@ -12,13 +12,8 @@ import { type NamespacesTable, namespaces } from './namespaces.ts'
 import { type PartsTable, parts } from './parts.ts'
 import { type SessionsTable, sessions } from './sessions.ts'
 import { type SizesTable, sizes } from './sizes.ts'
-import {
-  type EntriesTable,
-  type EntryLeftoversTable,
-  type EntryTracesTable,
-  sweepTimeline,
-  timeline,
-} from './timeline.ts'
+import { sweepTimeline } from './timeline-sweep.ts'
+import { type EntriesTable, type EntryLeftoversTable, type EntryTracesTable, timeline } from './timeline.ts'
 import { type TombstonesTable, type TracesTable, traces } from './traces.ts'
 import { type UsersTable, users } from './users.ts'
 

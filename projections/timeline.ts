@@ -1,6 +1,4 @@
-import type { Client } from '../src/engine/checkpoint.ts'
 import { type DecodedEvent, type WriteStatement, projectionOf } from '../src/engine/projection.ts'
-import { streamIdOf } from '../src/engine/stream.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredUserEvents } from './support/ignored.ts'
@@ -332,38 +330,3 @@ export const timeline = projectionOf<AnyEvent>()<Changes>({
   },
   write: writeChanges,
 })
-
-const CHUNK_ROWS = 500
-const CHUNK_TRACES = 500
-
-const dueOf = (schema: string) => `
-  due as materialized (
-    select stream_id, before from ${schema}.entry_leftovers where $1::uuid is null or stream_id = $1
-    order by stream_id limit ${CHUNK_TRACES}
-  )`
-
-const leftOf = (schema: string) => `
-  select r.ctid from ${schema}.entries r
-  where r.stream_id = due.stream_id and r.revision < due.before and r.type <> 'TraceDeleted'`
-
-const removeRows = (schema: string) => `
-  with ${dueOf(schema)}
-  delete from ${schema}.entries where ctid = any(array(
-    select old.ctid from due cross join lateral (${leftOf(schema)} limit ${CHUNK_ROWS}) old limit ${CHUNK_ROWS}
-  ))`
-
-// A trace that was deleted again meanwhile has another `before`, so its row stays.
-const removeDone = (schema: string) => `
-  with ${dueOf(schema)}
-  delete from ${schema}.entry_leftovers l using due
-  where l.stream_id = due.stream_id and l.before = due.before and not exists (${leftOf(schema)})`
-
-/** Deletes the entries of deleted traces but their deletions. Each chunk may be repeated, also by several processes. */
-export const sweepTimeline = async (client: Client, schema: string, stream?: string): Promise<boolean> => {
-  const values = [stream === undefined ? null : streamIdOf({ stream })]
-  for (const text of [removeRows(schema), removeDone(schema)]) {
-    const { rowCount } = await client.query(text, values)
-    if (rowCount) return true
-  }
-  return false
-}

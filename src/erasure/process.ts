@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, anchorOf } from '../engine/checkpoint.ts'
-import { isOutage } from '../engine/retryable-errors.ts'
+import { startLeaderProcess } from '../engine/leader-process.ts'
 import type { OutageLog } from '../engine/outage.ts'
-import { type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
-import { destroyConnection, newLeaderClient } from '../postgres/connect.ts'
+import { type EventLog, LogChanged } from '../log/log.ts'
 import { pause } from '../pause.ts'
-import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
+import type { LeaderSession } from '../postgres/leader.ts'
 import { resumePosition } from './checkpoint.ts'
 import { type ErasedGroup, type ErasureContext, erase, haveAllPassed, reasonOf, sweepLeftovers } from './erase.ts'
 import {
@@ -31,13 +29,8 @@ export type ErasureOptions = {
 
 export type Erasure = { close(): Promise<void> }
 
-const LOCK = 'tracebook erasure'
-const STATEMENT_MS = 30_000
 /** A statement does not wait longer for a locked row, so that other streams are not held up. */
 const ROW_LOCK_MS = 2_000
-const PART_NAME = 'erasure'
-const RETRY_MS = 500
-const CLOSE_TIMEOUT_MS = 2_000
 const POLL_MS = 1_000
 const LEAVES_POLL_MS = 50
 const SWEEP_INTERVAL_MS = 5_000
@@ -51,8 +44,6 @@ const CHECKPOINT_EVENTS = 5_000n
  * compare-and-set, and only what was deleted is erased.
  */
 export const startErasure = ({ url, log, groups, isCovered, logger, outage }: ErasureOptions): Erasure => {
-  const stop = new AbortController()
-  let current: LeaderSession | undefined
   let lastReason = ''
 
   const onLost = () => logger.error({}, 'the log has lost its end: deletions are looked for from its beginning')
@@ -123,50 +114,21 @@ export const startErasure = ({ url, log, groups, isCovered, logger, outage }: Er
     }
   }
 
-  const lead = async ({ client, lost }: LeaderSession) => {
+  const work = async ({ client }: LeaderSession, led: AbortSignal) => {
     await client.query(`set lock_timeout = ${ROW_LOCK_MS}`)
     const end = new AbortController()
-    const signal = AbortSignal.any([stop.signal, lost, end.signal])
+    const signal = AbortSignal.any([led, end.signal])
     const wakeup = newWakeup()
     const loops = [followDeletions(client, wakeup, signal), eraseUntilStopped({ client, log, groups, signal }, wakeup)]
     const outcomes = await Promise.allSettled(loops.map((loop) => loop.finally(() => end.abort())))
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
 
-  const runOnce = async () => {
-    const leader = await openLeaderSession(url, newLeaderClient(url, 'erasure', STATEMENT_MS))
-    outage.recovered(PART_NAME)
-    current = leader
-    try {
-      if (await leader.acquire(LOCK, stop.signal)) await lead(leader)
-    } finally {
-      current = undefined
-      await leader.close()
-    }
+  const onFailure = ({ message: reason }: Error) => {
+    if (reason === lastReason) return
+    lastReason = reason
+    logger.info({ reason }, 'erasure begins again')
   }
 
-  const logFailure = (error: Error) => {
-    if (stop.signal.aborted) return
-    if (error instanceof LogUnavailable) return // logged by the watch on the log
-    if (isOutage(error)) return outage.failed(PART_NAME, error)
-    if (error.message === lastReason) return
-    lastReason = error.message
-    logger.info({ reason: error.message }, 'erasure begins again')
-  }
-
-  const runUntilStopped = async () => {
-    while (!stop.signal.aborted) {
-      await runOnce().catch(logFailure)
-      await sleep(RETRY_MS, undefined, { signal: stop.signal }).catch(() => {})
-    }
-  }
-
-  const running = runUntilStopped()
-  const close = async () => {
-    stop.abort()
-    const timeout = setTimeout(() => current && destroyConnection(current.client), CLOSE_TIMEOUT_MS)
-    await running
-    clearTimeout(timeout)
-  }
-  return { close }
+  return startLeaderProcess({ url, name: 'erasure', lock: 'tracebook erasure', work, onFailure, outage })
 }

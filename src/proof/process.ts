@@ -1,11 +1,10 @@
 import { type Client, anchorOf } from '../engine/checkpoint.ts'
+import { startLeaderProcess } from '../engine/leader-process.ts'
 import type { OutageLog } from '../engine/outage.ts'
-import { isOutage } from '../engine/retryable-errors.ts'
-import { type Batch, type EventLog, LogChanged, LogUnavailable } from '../log/log.ts'
+import { type Batch, type EventLog, LogChanged } from '../log/log.ts'
 import type { MinimalLogger } from '../logger.ts'
 import { pause } from '../pause.ts'
-import { destroyConnection, newLeaderClient } from '../postgres/connect.ts'
-import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
+import type { LeaderSession } from '../postgres/leader.ts'
 import { growBy, walkOver } from './growth.ts'
 import { type Growth, readCandidates, storeGrowth } from './leaves.ts'
 import { lossText, readLosses } from './losses.ts'
@@ -35,11 +34,7 @@ export type Proof = {
   close(): Promise<void>
 }
 
-const LOCK = 'tracebook proof'
-const STATEMENT_MS = 30_000
-const RETRY_MS = 500
 const REFUSED_RETRY_MS = 15_000
-const CLOSE_TIMEOUT_MS = 2_000
 /** Checkpoints are not signed more often. */
 const SIGN_MS = 1_000
 /** After a batch that is smaller than this, events are given time to come together. */
@@ -63,8 +58,6 @@ type Work = {
  * it should be, nothing more is written or served until that was mended.
  */
 export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptions): Proof => {
-  const stop = new AbortController()
-  let current: LeaderSession | undefined
   let leaves = 0
   let published: TreeHead | undefined
   let known: readonly SignedCheckpoint[] | undefined
@@ -138,25 +131,16 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
     }
   }
 
-  const lead = async ({ client, lost }: LeaderSession) => {
+  const work = async ({ client }: LeaderSession, signal: AbortSignal) => {
     try {
-      await follow(client, AbortSignal.any([stop.signal, lost]))
+      await follow(client, signal)
+      known = undefined // another process may lead meanwhile
     } catch (error) {
       if (error instanceof TreeDiffers) await writeRefusal(client, error.message)
+      else known = undefined
       throw error
-    }
-  }
-
-  const runOnce = async () => {
-    const leader = await openLeaderSession(url, newLeaderClient(url, PROCESS, STATEMENT_MS))
-    outage.recovered(PROCESS)
-    current = leader
-    try {
-      if (await leader.acquire(LOCK, stop.signal)) await lead(leader)
     } finally {
-      current = undefined
       leaves = 0
-      await leader.close()
     }
   }
 
@@ -164,35 +148,16 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
     if (reason !== refusal)
       logger.error({ reason }, 'the audit tree is not continued, and erasure waits: see `tracebook audit verify`')
     refusal = reason
-    return pause(REFUSED_RETRY_MS, stop.signal)
+    return REFUSED_RETRY_MS
   }
 
-  /** Another process may lead meanwhile. */
-  const forgetKnown = () => void (known = undefined)
-
-  const handleFailure = (error: Error): Promise<void> | void => {
-    if (stop.signal.aborted) return
+  const onFailure = (error: Error) => {
     if (error instanceof TreeDiffers) return refuse(error.message)
-    forgetKnown()
-    if (error instanceof LogUnavailable) return // logged by the watch on the log
-    if (isOutage(error)) return outage.failed(PROCESS, error)
     if (error.message !== lastReason) logger.info({ reason: error.message }, 'the audit tree is taken up again')
     lastReason = error.message
+    return undefined
   }
 
-  const runUntilStopped = async () => {
-    while (!stop.signal.aborted) {
-      await runOnce().then(forgetKnown, handleFailure)
-      await pause(RETRY_MS, stop.signal)
-    }
-  }
-
-  const running = runUntilStopped()
-  const close = async () => {
-    stop.abort()
-    const timeout = setTimeout(() => current && destroyConnection(current.client), CLOSE_TIMEOUT_MS)
-    await running
-    clearTimeout(timeout)
-  }
+  const { close } = startLeaderProcess({ url, name: PROCESS, lock: 'tracebook proof', work, onFailure, outage })
   return { leaves: () => leaves, isRefused: () => refusal !== undefined, close }
 }

@@ -1,13 +1,12 @@
 import type { ReadTables } from '../../projections/index.ts'
+import { startLeaderProcess } from '../engine/leader-process.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import type { Reads } from '../engine/reads.ts'
 import { Unavailable } from '../engine/rejected.ts'
-import { isOutage } from '../engine/retryable-errors.ts'
 import type { Wakeup } from '../erasure/wakeable-sleep.ts'
 import type { MinimalLogger } from '../logger.ts'
 import { pause } from '../pause.ts'
-import { destroyConnection, newLeaderClient } from '../postgres/connect.ts'
-import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
+import type { LeaderSession } from '../postgres/leader.ts'
 import { type After, DAY_MS, START, expiredTraces, namespacesWithRetention } from './expired-traces.ts'
 import { type ExpireOptions, expireUnlessQuarantined } from './expire.ts'
 
@@ -30,13 +29,8 @@ export type RetentionOptions = ExpireOptions & {
 
 export type Retention = { close(): Promise<void> }
 
-const LOCK = 'tracebook retention'
-const PART_NAME = 'retention'
-const STATEMENT_MS = 30_000
 const POLL_MS = 60_000
 const RETRY_MS = 2_000
-const RECONNECT_MS = 500
-const CLOSE_TIMEOUT_MS = 2_000
 /** So many traces are deleted before others have their turn, among them the erasures that clients ask for. */
 const CHUNK = 20
 const ERASURE_WAIT_MS = 10_000
@@ -50,8 +44,6 @@ const ERASURE_POLL_MS = 50
 export const startRetention = (options: RetentionOptions): Retention => {
   const { url, reads, caughtUp, pendingErasures, clockProblem, wakeup, now, outage, logger } = options
   const { pollMs = POLL_MS } = options
-  const stop = new AbortController()
-  let current: LeaderSession | undefined
   let lastClockProblem: string | undefined
 
   /** Deletes what is due among one chunk; gives how many, and where the next chunk begins unless this was the last one. */
@@ -123,39 +115,11 @@ export const startRetention = (options: RetentionOptions): Retention => {
     }
   }
 
-  const runOnce = async () => {
-    const leader = await openLeaderSession(url, newLeaderClient(url, 'retention', STATEMENT_MS))
-    outage.recovered(PART_NAME)
-    current = leader
-    try {
-      const signal = AbortSignal.any([stop.signal, leader.lost])
-      if (await leader.acquire(LOCK, stop.signal)) await expireUntilStopped(signal)
-    } finally {
-      current = undefined
-      await leader.close()
-    }
-  }
-
-  const logFailure = (error: Error) => {
-    if (stop.signal.aborted) return
-    if (isOutage(error)) return outage.failed(PART_NAME, error)
+  const onFailure = (error: Error) => {
     logger.warn({ reason: error.message }, 'retention begins again')
-    return pause(RETRY_MS, stop.signal)
+    return RETRY_MS
   }
 
-  const runUntilStopped = async () => {
-    while (!stop.signal.aborted) {
-      await runOnce().catch(logFailure)
-      await pause(RECONNECT_MS, stop.signal)
-    }
-  }
-
-  const running = runUntilStopped()
-  const close = async () => {
-    stop.abort()
-    const timeout = setTimeout(() => current && destroyConnection(current.client), CLOSE_TIMEOUT_MS)
-    await running
-    clearTimeout(timeout)
-  }
-  return { close }
+  const work = (_: LeaderSession, signal: AbortSignal) => expireUntilStopped(signal)
+  return startLeaderProcess({ url, name: 'retention', lock: 'tracebook retention', work, onFailure, outage })
 }

@@ -1,12 +1,11 @@
 import type { Logger } from 'pino'
 import type { Codec } from '../engine/codec.ts'
-import { isOutage } from '../engine/retryable-errors.ts'
+import { startLeaderProcess } from '../engine/leader-process.ts'
 import type { OutageLog } from '../engine/outage.ts'
-import { type EventLog, LogUnavailable } from '../log/log.ts'
+import type { EventLog } from '../log/log.ts'
 import { pause } from '../pause.ts'
-import { newLeaderClient } from '../postgres/connect.ts'
 import { isTransient } from '../postgres/errors.ts'
-import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
+import type { LeaderSession } from '../postgres/leader.ts'
 import { type JobRunner, startJobRunner } from './job-runner.ts'
 import { type JobOptions, newSummaryJob } from './job.ts'
 import { runProcessManager } from './process-manager.ts'
@@ -34,10 +33,8 @@ export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logg
 }
 
 const SWEEP_MS = 3_000
-const RECONNECT_MS = 500
 /** The pause after an error that will probably happen again. */
 const ERROR_RETRY_MS = 30_000
-const STATEMENT_MS = 30_000
 
 const PART_NAME = 'summaries'
 
@@ -52,7 +49,6 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   const rule = { threshold: config.SUMMARY_THRESHOLD, debounceMs: config.SUMMARY_DEBOUNCE_MS }
   const run = newSummaryJob({ ...options, provider, threshold: rule.threshold })
   const onUnreadable = warnOfUnreadable(logger)
-  const stop = new AbortController()
 
   const lead = async ({ client, acquire }: LeaderSession, signal: AbortSignal) => {
     if (!(await acquire(LEADER_LOCK, signal))) return
@@ -76,51 +72,37 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   }
 
   /** Works until the session, the job runner or the service ends. */
-  const work = async (leader: LeaderSession, jobs: JobRunner) => {
+  const runJobs = async (session: LeaderSession, jobs: JobRunner, led: AbortSignal) => {
     const end = new AbortController()
-    const signal = AbortSignal.any([stop.signal, leader.lost, end.signal])
+    const signal = AbortSignal.any([led, end.signal])
     void jobs.ended.then(() => end.abort())
     try {
-      await holdLivenessLock(leader.client, jobs.id)
+      await holdLivenessLock(session.client, jobs.id)
       jobs.open()
       outage.recovered(PART_NAME)
-      await Promise.all([lead(leader, signal), sweep(signal)])
+      await Promise.all([lead(session, signal), sweep(signal)])
     } finally {
       end.abort()
     }
   }
 
-  const runOnce = async () => {
-    const leader = await openLeaderSession(url, newLeaderClient(url, 'summaries', STATEMENT_MS))
-    try {
-      await leader.client.query('set synchronous_commit = off') // states, timers and checkpoint are lost together, and are derived from the log again
-      const jobs = await startJobRunner({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
-      await work(leader, jobs).finally(() => jobs.close())
-    } finally {
-      await leader.close()
-    }
+  const work = async (session: LeaderSession, signal: AbortSignal) => {
+    await session.client.query('set synchronous_commit = off') // states, timers and checkpoint are lost together, and are derived from the log again
+    const jobs = await startJobRunner({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
+    await runJobs(session, jobs, signal).finally(() => jobs.close())
   }
 
-  const runUntilStopped = async () => {
-    while (!stop.signal.aborted) {
-      await runOnce().catch((error: unknown) => {
-        if (stop.signal.aborted) return
-        if (error instanceof LogUnavailable) return // logged by the watch on the log
-        if (isOutage(error)) return outage.failed(PART_NAME, error)
-        if (error instanceof CheckpointMoved || isTransient(error))
-          return logger.info({ reason: (error as Error).message }, 'summaries begin again')
-        logger.error({ err: error }, 'summaries cannot go on')
-        return pause(ERROR_RETRY_MS, stop.signal)
-      })
-      await pause(RECONNECT_MS, stop.signal)
-    }
+  const onFailure = (error: Error) => {
+    if (error instanceof CheckpointMoved || isTransient(error))
+      return logger.info({ reason: error.message }, 'summaries begin again')
+    logger.error({ err: error }, 'summaries cannot go on')
+    return ERROR_RETRY_MS
   }
 
-  const running = runUntilStopped()
+  const { close } = startLeaderProcess({ url, name: PART_NAME, work, onFailure, outage })
   return {
     close: async () => {
-      stop.abort()
-      await running
+      await close()
       await thread.close()
     },
   }

@@ -1,12 +1,14 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { say } from '../cli/output.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
+import { commandName } from '../cli/command-name.ts'
 import { parseExact } from '../json/exact.ts'
 import { newRealtimeClient } from '../realtime/client/client.ts'
+import { newAccountClient } from '../sync/api/account.ts'
 import { sessionHasEnded } from '../sync/login/connect.ts'
 import { type Followed, follow, newConnectionNotice } from '../tail/follow.ts'
 import { jsonPrinter, textPrinter } from '../tail/printers.ts'
-import { type Access, type ClientOptions, clientCommand } from './support/client-command.ts'
+import { type Access, type ClientOptions, clientCommand, noticedTiming } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 
 type Options = ClientOptions & { readonly public?: boolean; readonly lines: number }
@@ -32,7 +34,7 @@ Public traces and the public feed need no login.`,
   exitCodes: {
     0: 'ended by Ctrl-C',
     1: 'the server refused',
-    2: 'wrong usage, not logged in, or logged out meanwhile',
+    2: 'wrong usage, not logged in, or logged out or removed from the namespace meanwhile',
   },
 }
 
@@ -48,10 +50,16 @@ const choose = async (
   const needsLogin = externalId === undefined || options.namespace !== undefined
   if (!needsLogin && (await storedToken()) === undefined)
     return { followed: { is: 'trace', externalId }, token: undefined }
-  const { token } = await connect({ readOnly: false })
-  const followed: Followed = externalId === undefined ? { is: 'namespace' } : { is: 'trace', externalId }
+  const { token, namespaceSlug: slug } = await connect({ readOnly: false })
+  const followed: Followed = externalId === undefined ? { is: 'namespace', slug } : { is: 'trace', externalId }
   return { followed, token }
 }
+
+const noLongerActive = (slug: string): UsageError =>
+  new UsageError(
+    `"${slug}" is not the active namespace of your session any more: you were removed from it, or have switched to another. ` +
+      `Yours are listed by: ${commandName} switch`,
+  )
 
 /** Follows until the service refuses. @throws Error when it does, UsageError when the session has ended */
 const followOn = async (access: Access, externalId: string | undefined, options: Options): Promise<never> => {
@@ -68,6 +76,8 @@ const followOn = async (access: Access, externalId: string | undefined, options:
     printer: options.json ? jsonPrinter(output) : textPrinter(output),
     failed: ({ message }) => refuse(new Error(message)),
     sessionEnded: () => refuse(sessionHasEnded(server)),
+    activeNamespace: async () => (await newAccountClient(server, token!, noticedTiming).session()).namespace?.slug,
+    namespaceLeft: (slug) => refuse(noLongerActive(slug)),
   })
   try {
     const [, never] = await Promise.all([following, refusal])

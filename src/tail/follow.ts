@@ -4,7 +4,10 @@ import type { FeedTraceValue, MessageList, MessageValue } from '../realtime/clie
 import type { Printer } from './printers.ts'
 
 /** What is followed, and as whom. */
-export type Followed = { readonly is: 'trace'; readonly externalId: string } | { readonly is: 'namespace' | 'public' }
+export type Followed =
+  | { readonly is: 'trace'; readonly externalId: string }
+  | { readonly is: 'namespace'; readonly slug: string }
+  | { readonly is: 'public' }
 
 export type FollowOptions = {
   readonly client: RealtimeClient
@@ -18,6 +21,10 @@ export type FollowOptions = {
   readonly failed: NonNullable<Listener<never>['failed']>
   /** The session behind the token has been revoked, or has expired. */
   readonly sessionEnded: () => void
+  /** The slug of the session's active namespace now; undefined without one. */
+  readonly activeNamespace: () => Promise<string | undefined>
+  /** The session has another active namespace than the one that is followed: its user was removed from that, or has switched. */
+  readonly namespaceLeft: (slug: string) => void
 }
 
 /** Of the messages that are told until a revision is reached, the newest so many; then whatever is told. */
@@ -60,20 +67,37 @@ const followTrace = async (options: FollowOptions, externalId: string) => {
 /** How many traces a feed is followed over: each change sends all of them. */
 const FEED = 200
 
+/**
+ * Shows the feed of a namespace. That of a session becomes the one of another namespace when the user is removed from the first:
+ * its traces say so, and where there are none the session is asked.
+ */
+const followNamespace = (options: FollowOptions, slug: string) => {
+  const { client, token, atFirst, printer, failed, sessionEnded, activeNamespace, namespaceLeft } = options
+  const checkEmpty = async () => {
+    if ((await activeNamespace()) !== slug) namespaceLeft(slug)
+  }
+  const value = (traces: readonly FeedTraceValue[] | null) => {
+    if (!traces) return sessionEnded()
+    if (traces.some(({ namespace }) => namespace.slug !== slug)) return namespaceLeft(slug)
+    printer.traces(traces, atFirst)
+    // A failure is told by the connection, which is made again then and gives the feed anew.
+    if (traces.length === 0) checkEmpty().catch(() => {})
+  }
+  client.subscribe('feed:getNamespaceTraces', { authToken: token, limit: FEED }, { value, failed })
+}
+
 /** Begins to show what is followed; it ends when the client is closed. */
 export const follow = async (options: FollowOptions): Promise<void> => {
-  const { client, followed, token, atFirst, printer, failed, sessionEnded } = options
-  const show = (traces: readonly FeedTraceValue[]) => printer.traces(traces, atFirst)
+  const { client, followed, atFirst, printer, failed } = options
   switch (followed.is) {
     case 'trace':
       return followTrace(options, followed.externalId)
-    case 'namespace': {
-      const value = (traces: FeedTraceValue[] | null) => (traces ? show(traces) : sessionEnded())
-      client.subscribe('feed:getNamespaceTraces', { authToken: token, limit: FEED }, { value, failed })
-      return
+    case 'namespace':
+      return followNamespace(options, followed.slug)
+    case 'public': {
+      const value = (traces: readonly FeedTraceValue[]) => printer.traces(traces, atFirst)
+      client.subscribe('feed:getPublicTraces', { limit: FEED }, { value, failed })
     }
-    case 'public':
-      client.subscribe('feed:getPublicTraces', { limit: FEED }, { value: show, failed })
   }
 }
 

@@ -91,4 +91,36 @@ test('it ends when its session does, whatever it follows', () =>
     await service.end('SIGTERM')
   }))
 
+test('it ends for a member who was removed, and does not go on with another namespace', () =>
+  inTemporary(async (folder) => {
+    const service = await startService(join(folder, 'data'))
+    const { url } = service
+    const [owner, member] = ['owner', 'member'].map((name) => newUser(join(folder, name), url)) as [User, User]
+    for (const user of [owner, member]) await user.run('login')
+    const [token, memberToken] = [owner, member].map(({ config }) => tokenIn(config)) as [string, string]
+    const { user } = await ask<{ user: { id: string } }>(url, '/v1/session', { token: memberToken })
+    for (const hasTraces of [false, true]) {
+      const slug = `team-${hasTraces}`
+      await ask(url, '/v1/namespaces', { token, method: 'POST', body: { slug, displayName: slug } })
+      const path = `/v1/namespaces/${slug}`
+      const { invite } = await ask<{ invite: { code: string } }>(url, `${path}/invites`, {
+        token,
+        method: 'POST',
+        body: {},
+      })
+      await ask(url, `/v1/invites/${invite.code}/accept`, { token: memberToken, method: 'POST' })
+      await ask(url, '/v1/session/switch', { token, method: 'POST', body: { slug } })
+      await ask(url, `/v1/traces/in-${slug}`, { token, method: 'PUT', body: {} })
+      if (hasTraces) await ask(url, '/v1/traces/own', { token: memberToken, method: 'PUT', body: {} })
+      const tail = startTail(member, '--namespace', slug)
+      await until(() => tail.out().includes(`in-${slug}`))
+      await ask(url, `${path}/members/${user.id}`, { token, method: 'DELETE' })
+      const { how, out, err } = await tail.ended
+      assert.is(how, 2)
+      assert.match(err, `"${slug}" is not the active namespace of your session any more`)
+      assert.not.match(out, 'own')
+    }
+    await service.end('SIGTERM')
+  }))
+
 test.run()

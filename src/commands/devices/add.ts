@@ -15,7 +15,7 @@ that you may do. The code works once, for ten minutes, and only while this machi
 no other person; who shall work with you is invited to a namespace.`,
   examples: [
     ['tracebook devices add', 'prints the line to enter on the other machine'],
-    ['tracebook devices add --json | jq -r .command | ssh laptop sh', 'adds a machine that you reach'],
+    ['tracebook devices add --json | jq -r .code', 'the code alone, for a script'],
   ],
   documents: [['{"type":"code","server","code","expiresAt","command"}', 'expiresAt in milliseconds']],
 }

@@ -1,4 +1,4 @@
-import { hasStatus } from './errors.ts'
+import { RequestFailed, hasStatus } from './errors.ts'
 import { newHttp } from './http.ts'
 import type { components } from './openapi.d.ts'
 import { responseData, type SendRequest } from './response-data.ts'
@@ -28,6 +28,12 @@ export type AccountClient = {
   readonly signOut: () => Promise<void>
 }
 
+/** The code becomes part of a line for a shell. Throws RequestFailed for one that is more than letters, digits and hyphens. */
+const checkedCode = (server: string, made: Schemas['DeviceCode']): Schemas['DeviceCode'] => {
+  if (/^[A-Za-z0-9][A-Za-z0-9-]{0,255}$/.test(made.code)) return made
+  throw new RequestFailed(`${server}: it gives a code that is none`)
+}
+
 /** The client of one session's user at `server`. Temporary failures are retried. */
 export const newAccountClient = (server: string, token: string, timing: RetryTiming = realTiming): AccountClient => {
   const http = newHttp(server, token)
@@ -39,7 +45,7 @@ export const newAccountClient = (server: string, token: string, timing: RetryTim
     identities: async () => (await call(() => http.GET('/v1/user/identities'))).identities,
     removeIdentity: async (id) =>
       void (await call(() => http.DELETE('/v1/user/identities/{id}', { params: { path: { id } } }))),
-    newDeviceCode: () => call(() => http.POST('/v1/session/device')),
+    newDeviceCode: async () => checkedCode(server, await call(() => http.POST('/v1/session/device'))),
     newBrowserPage: (redirectTo) =>
       call(() => http.POST('/v1/session/browser', { params: { query: query(redirectTo) } })),
     namespaces: async () => (await call(() => http.GET('/v1/namespaces'))).namespaces,

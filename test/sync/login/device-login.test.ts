@@ -3,17 +3,22 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { serverAddress } from '../../../src/sync/config.ts'
+import { newAccountClient } from '../../../src/sync/api/account.ts'
 import { connect } from '../../../src/sync/login/connect.ts'
 import { readCredentials, writeCredentials } from '../../../src/sync/login/credentials.ts'
 import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
 import { logInWithCode } from '../../../src/sync/login/join-login.ts'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
 import { startServer } from '../support/server.ts'
+import { ok } from '../support/service-world.ts'
 import { userLine, writeSession } from '../support/session-file.ts'
 
 const test = suite<{ world: ClientWorld }>('logging in')
 test.before.each(async (context) => void (context.world = await newWorld()))
 test.after.each(({ world }) => world.close())
+
+const refusedWith = async (promise: Promise<unknown>, message: RegExp) =>
+  assert.match(((await promise.catch((reason: Error) => reason)) as Error).message, message)
 
 type DeviceBody = { readonly deviceId: string }
 
@@ -66,6 +71,16 @@ test('a machine joins as a new device with one id, also after a lost answer; the
   assert.equal([after.deviceId, after.joining, after.login?.userId], [ids[0], undefined, joined.userId])
   assert.equal(JSON.parse(readFileSync(joined.keptAside!, 'utf8')).deviceId, before.deviceId)
   assert.is(statSync(joined.keptAside!).mode & 0o777, 0o600)
+})
+
+test('a code that would do something else in a shell is not shown', async ({ world: { server } }) => {
+  const { newDeviceCode } = newAccountClient(server.url, 'token')
+  for (const code of ['$(id)', 'a;b', '-x', '', 'a b', 'a\nb']) {
+    server.fault = () => ok({ code, expiresAt: 0 })
+    await refusedWith(newDeviceCode(), /a code that is none/)
+  }
+  server.fault = () => ok({ code: '4F7K-9QWE', expiresAt: 0 })
+  assert.is((await newDeviceCode()).code, '4F7K-9QWE')
 })
 
 test('each server has its own device id and its own token', async ({ world }) => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { suite } from 'uvu'
@@ -14,7 +14,7 @@ import * as entries from '../support/pi-file.ts'
 import { codex } from '../../../src/sync/agents/codex/index.ts'
 import * as copilot from '../support/copilot-file.ts'
 import * as rollout from '../support/codex-file.ts'
-import { cutsOf, inParts } from '../support/resume.ts'
+import { cutsOf, inParts, readFrom, type ReadOnce, together } from '../support/resume.ts'
 import { answerLine, call, line, result, text, userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
 
@@ -224,6 +224,24 @@ fixtures.push({
   ],
 })
 
+/** Asserts of a last line that becomes another one, no JSON, that the lines before it are read as if it had never been there. */
+const assertTorn = async (agent: Agent, name: string, lines: readonly string[], last: string): Promise<void> => {
+  const path = join(folder, agent.id, name)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, '')
+  let known: ReadOnce | undefined
+  for (const added of [bytesOf(lines), last, ' torn\n']) {
+    appendFileSync(path, added)
+    const next = await readFrom(agent, path, known?.resume)
+    known = known ? together(known, next) : next
+  }
+  const whole = await readFrom(agent, path)
+  assert.equal(
+    [...whole.messages.keys()].map((id) => known?.messages.get(id)),
+    [...whole.messages.values()],
+  )
+}
+
 const bytesOf = (lines: readonly string[]) => Buffer.from(lines.map((one) => `${one}\n`).join(''))
 
 for (const { agent, name, lines, late } of fixtures) {
@@ -266,5 +284,26 @@ for (const { agent, name, lines, late } of fixtures) {
     assert.ok(count.resumed < count.readings, JSON.stringify(count))
   })
 }
+
+test('a branch of pi whose only line was not written to its end takes nothing away', async () => {
+  const branch = entries.entry('e-3', 'e-1', entries.user('another branch'))
+  await assertTorn(
+    pi,
+    'time_torn.jsonl',
+    [entries.entry('e-1', null, entries.user('one')), entries.entry('e-2', 'e-1', entries.user('two'))],
+    branch,
+  )
+})
+
+test('a version of a message of Gemini CLI, or a rewind, that was not written to its end changes nothing', async () => {
+  const lines = [gemini.metadata(), gemini.typed('m-1', 'one'), gemini.answer('m-2', 'two')]
+  for (const last of [gemini.answer('m-2', 'three'), gemini.rewindTo('m-2'), gemini.set({ messages: [] })])
+    await assertTorn(geminiCli, join('chats', 'session-torn.jsonl'), lines, last)
+})
+
+test('a line of a long answer of Claude Code that was not written to its end adds nothing', async () => {
+  const lines = [answerLine('a-1', 'm-1', [text('one')]), userLine('u-1', 'x'.repeat(300_000))]
+  await assertTorn(claudeCode, 's-torn.jsonl', lines, answerLine('a-2', 'm-1', [text('two')]))
+})
 
 test.run()

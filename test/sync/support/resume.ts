@@ -25,7 +25,7 @@ export const readFrom = async (agent: Agent, path: string, resume?: string): Pro
 }
 
 /** All that is known of a session after a reading that may have gone on from an earlier one. */
-const together = (before: ReadOnce, after: ReadOnce): ReadOnce =>
+export const together = (before: ReadOnce, after: ReadOnce): ReadOnce =>
   after.isResumed
     ? {
         ...after,

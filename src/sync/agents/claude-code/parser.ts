@@ -78,6 +78,18 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   return message && message.parts.length > 0 ? [message] : noMessages
 }
 
+/** Undefined where a line that has no end yet is the last one of an answer: it may still become another line. */
+const save = ({ open, uuids, answers, calls, lineId, outline }: State): Saved | undefined =>
+  open.size > 0
+    ? undefined
+    : {
+        uuids: uuids.saveKeys(),
+        answers: answers.save(),
+        calls: calls.save(),
+        lineIds: lineId.save(),
+        outline: outline.save((uuid) => uuids.get(uuid) !== undefined),
+      }
+
 /** Reads the lines of a session (README). Raise the number in `version` when `Saved` changes. */
 export const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
   version: `${agentId}/${version}/1`,
@@ -85,11 +97,5 @@ export const parserOf = (agentId: string, version: number): LineParser<State, Sa
   step,
   describe: ({ outline, uuids }, path) => outline.describe(agentId, path, (uuid) => uuids.get(uuid) !== undefined),
   firstOpenLine: ({ answers, end }) => answers.firstOpenLine(end),
-  save: ({ uuids, answers, calls, lineId, outline }) => ({
-    uuids: uuids.saveKeys(),
-    answers: answers.save(),
-    calls: calls.save(),
-    lineIds: lineId.save(),
-    outline: outline.save((uuid) => uuids.get(uuid) !== undefined),
-  }),
+  save,
 })

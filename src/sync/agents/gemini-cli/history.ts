@@ -120,6 +120,14 @@ export const summaryOf = ({ saved, places }: History): Pick<SavedHistory, 'model
   return { models: [...models], title }
 }
 
+/**
+ * Whether the messages so far are what they are after all lines. They are not where the last line, which has no end yet and may
+ * still become another one, changes them.
+ */
+export const isFinal = ({ places }: History, { places: after }: History): boolean =>
+  [...places].every(([id, { line }]) => after.get(id)?.line === line) &&
+  [...after].every(([id, { isFromBefore }]) => places.has(id) || !isFromBefore)
+
 /** So many messages may be written again without the whole session being read again: the last one often is, when its tools end. */
 const NEWEST = 16
 

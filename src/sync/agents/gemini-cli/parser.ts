@@ -11,6 +11,7 @@ import { traceFieldsOf } from '../support/trace-fields.ts'
 import {
   applyLine,
   type History,
+  isFinal,
   metadataOf,
   newHistory,
   type Note,
@@ -72,6 +73,8 @@ export const parserOf = (agentId: string, version: number): LineParser<State, Sa
   start,
   step,
   describe: (state, path) => describe(agentId, path, state),
-  save: ({ isDocument, history, metadata }) =>
-    isDocument ? undefined : { history: saveHistory(history), metadata: { ...metadata } },
+  save: ({ ahead, isDocument, history, metadata }) =>
+    ahead && !isDocument && isFinal(history, ahead.history)
+      ? { history: saveHistory(history), metadata: { ...metadata } }
+      : undefined,
 })

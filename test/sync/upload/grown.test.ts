@@ -1,0 +1,58 @@
+import { appendFileSync } from 'node:fs'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type ClientWorld, newWorld } from '../support/client-world.ts'
+import { answerLine, call, result, text, userLine, writeSession } from '../support/session-file.ts'
+
+const test = suite<{ world: ClientWorld }>('a session that grows between runs')
+test.before.each(async (context) => void (context.world = await newWorld()))
+test.after.each(({ world }) => world.close())
+
+const turn = (index: number) => [
+  userLine(`u-${index}`, `prompt ${index}`),
+  answerLine(`a-${index}`, `m-${index}`, [text(`answer ${index}`)]),
+]
+const beginning = Array.from({ length: 30 }, (_, index) => turn(index)).flat()
+
+/** What one run sends, after lines were added. */
+const sentAfter = async (world: ClientWorld, file: string, ...lines: readonly string[]) => {
+  appendFileSync(file, lines.map((one) => `${one}\n`).join(''))
+  world.server.requests.length = 0
+  const { summary } = await world.sync()
+  return { summary, sent: world.server.requests.map((request) => request.text).join('\n') }
+}
+
+test('what was added is sent, and an answer that grew as a whole', async ({ world }) => {
+  const file = writeSession(world.sessions, 's-1.jsonl', beginning)
+  await world.sync()
+  const grown = await sentAfter(world, file, answerLine('b-29', 'm-29', [text('and more')]), userLine('u-30', 'end'))
+  assert.equal([grown.summary.new, grown.summary.updated], [1, 1])
+  assert.match(grown.sent, /answer 29.*and more.*"u-30"/)
+  assert.not.match(grown.sent, /prompt 2[0-9]/)
+  const again = await sentAfter(world, file, userLine('u-31', 'once more'))
+  assert.equal([again.summary.new, again.summary.updated], [1, 0])
+})
+
+test('a value that is known as a secret only later is taken out of what was sent before', async ({ world }) => {
+  const value = 'q7Zr2LmX9vKp4TdW8sYb'
+  const file = writeSession(world.sessions, 's-1.jsonl', [userLine('u-x', `take ${value}`), ...beginning])
+  await world.sync()
+  assert.match(world.server.requests.map((request) => request.text).join('\n'), new RegExp(value))
+  const { sent } = await sentAfter(world, file, userLine('u-30', `API_TOKEN="${value}"`))
+  assert.match(sent, /take \[redacted:/)
+  assert.not.match(sent, new RegExp(value))
+})
+
+test('what a call of before reads of an environment file is taken out', async ({ world }) => {
+  const file = writeSession(world.sessions, 's-1.jsonl', [
+    ...beginning,
+    answerLine('a-30', 'm-30', [call('c-1', 'Read', { file_path: '/w/app/.env' })]),
+  ])
+  await world.sync()
+  const value = 'plain-but-private-value-1'
+  const { sent } = await sentAfter(world, file, userLine('u-30', [result('c-1', `DATABASE=${value}\n`)]))
+  assert.match(sent, /c-1/)
+  assert.not.match(sent, new RegExp(value))
+})
+
+test.run()

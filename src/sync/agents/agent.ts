@@ -53,7 +53,7 @@ export type TraceFields = {
 export type Session = {
   readonly externalId: string
   readonly trace: TraceFields
-  /** The lines that could not be read, of those that were read this time. */
+  /** The lines that could not be read; with `isResumed` without those that an earlier reading has met. */
   readonly skippedLines: number
   /**
    * True when reading went on from `ReadOptions.resume`: `messages` then gives those that are new or changed since, each whole,

@@ -274,7 +274,7 @@ for (const { agent, name, lines, late } of fixtures) {
           await assertSame(...numbers.map((number) => number % (content.length + 1)).sort((a, b) => a - b))
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 40 },
     ))
 
   test(`${agent.name}, ${name}: lines that need what is long before them`, async () => {

@@ -37,7 +37,7 @@ export const together = (before: ReadOnce, after: ReadOnce): ReadOnce =>
 const shown = ({ externalId, trace, messages, malformed }: ReadOnce) => ({
   externalId,
   trace,
-  malformed: [...new Set(malformed)].sort((a, b) => a - b),
+  malformed,
   messages: [...messages.values()].sort((a, b) => a.order - b.order).map((message) => JSON.stringify(message)),
 })
 

@@ -3,8 +3,13 @@ import { isZstd } from './chunks.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { Place } from './lines.ts'
 
-/** A place in a session's file, and what was saved of the lines before it. */
-export type ResumePoint = { readonly place: Place; readonly externalId: string; readonly saved: unknown }
+/** A place in a session's file, and what was saved of the lines before it. `next`: the first line that was not read then. */
+export type ResumePoint = {
+  readonly place: Place
+  readonly next: number
+  readonly externalId: string
+  readonly saved: unknown
+}
 
 type Written = ResumePoint & { readonly version: string; readonly fingerprint: string }
 

@@ -33,6 +33,7 @@ const firstReading = async <State, Saved>(
   const tell = from ? (line: number) => void malformed.push(line) : onMalformed
   let count = 0
   const note = (line: number) => {
+    if (from && line < from.next) return
     count++
     tell(line)
   }
@@ -64,7 +65,7 @@ const pointAt = <State, Saved>(
   state: State,
   place: Place,
   { externalId }: Described,
-): ResumePoint | undefined => {
+): Omit<ResumePoint, 'next'> | undefined => {
   const saved = parser.save(state)
   return saved === undefined ? undefined : { place: { ...place }, externalId, saved }
 }
@@ -78,12 +79,13 @@ async function* secondReading<State, Saved>(
   const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead })
   const at = { ...(from?.place ?? beginning()) }
   const open = parser.firstOpenLine?.(ahead) ?? Infinity
-  let point: { readonly found: ResumePoint | undefined } | undefined
+  let point: { readonly found: ReturnType<typeof pointAt> } | undefined
   for await (const line of lines(path, size, () => {}, at)) {
     if (line.number >= open || !line.ended) point ??= { found: pointAt(parser, state, at, described) }
     yield* parser.step(state, line)
   }
-  return point ? point.found : pointAt(parser, state, at, described)
+  const { found } = point ?? { found: pointAt(parser, state, at, described) }
+  return found && { ...found, next: at.line }
 }
 
 /** How a file of lines is read, from its beginning or from where an earlier reading ended. */

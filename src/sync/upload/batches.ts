@@ -4,23 +4,49 @@ import type { EncodedMessage } from './encode.ts'
 const MAX_MESSAGES = 200
 const TARGET_BYTES = 1 << 20
 const MAX_BYTES = 16 << 20
+const EMPTY_BYTES = batchJson([]).length
 
 /** Whether a batch with this message alone stays within 16 MiB, the limit of the service. */
-export const fitsInBatch = ({ bytes }: EncodedMessage): boolean => bytes + batchJson([]).length <= MAX_BYTES
+export const fitsInBatch = ({ bytes }: EncodedMessage): boolean => bytes + EMPTY_BYTES <= MAX_BYTES
 
-/** Groups `messages`, in order, into batches of at most 200 messages and about 1 MiB; a larger message is a batch alone. */
-export async function* toBatches(messages: AsyncIterable<EncodedMessage>): AsyncGenerator<readonly EncodedMessage[]> {
+/** Puts messages together that are sent together. */
+export type Batches = {
+  /** Gives the batch that is complete without this message, if that is now so. */
+  readonly add: (message: EncodedMessage) => readonly EncodedMessage[] | undefined
+  /** The last batch, if there is one. */
+  readonly rest: () => readonly EncodedMessage[] | undefined
+}
+
+/** Batches of messages in their order, at most 200 and about 1 MiB in each; a larger message is a batch alone. */
+export const newBatches = (): Batches => {
   let batch: EncodedMessage[] = []
-  let bytes = batchJson([]).length
-  for await (const message of messages) {
-    const bytesWithComma = message.bytes + 1
-    if (batch.length > 0 && (batch.length === MAX_MESSAGES || bytes + bytesWithComma > TARGET_BYTES)) {
-      yield batch
-      batch = []
-      bytes = batchJson([]).length
-    }
-    batch.push(message)
-    bytes += bytesWithComma
+  let bytes = EMPTY_BYTES
+  const take = () => {
+    const complete = batch.length > 0 ? batch : undefined
+    batch = []
+    bytes = EMPTY_BYTES
+    return complete
   }
-  if (batch.length > 0) yield batch
+  return {
+    add: (message) => {
+      const bytesWithComma = message.bytes + 1
+      const isFull = batch.length === MAX_MESSAGES || bytes + bytesWithComma > TARGET_BYTES
+      const complete = isFull ? take() : undefined
+      batch.push(message)
+      bytes += bytesWithComma
+      return complete
+    },
+    rest: take,
+  }
+}
+
+/** `messages` in batches (`newBatches`). */
+export async function* toBatches(messages: AsyncIterable<EncodedMessage>): AsyncGenerator<readonly EncodedMessage[]> {
+  const batches = newBatches()
+  for await (const message of messages) {
+    const batch = batches.add(message)
+    if (batch) yield batch
+  }
+  const rest = batches.rest()
+  if (rest) yield rest
 }

@@ -11,10 +11,10 @@ import { type HeldSession, type SessionRun, type SyncJob, syncSession } from './
 import { type FileCounts, type NewSending, newFileCounts } from './targets.ts'
 
 /** So many sessions are read and uploaded at once. */
-const SESSIONS = 6
+const SESSIONS = 4
 /** So many bytes of messages are on their way at once, of all sessions together, in at most so many requests. */
-const BYTES = 8 << 20
-const REQUESTS = 8
+const BYTES = 4 << 20
+const REQUESTS = 6
 
 /** Why a run ended before its last session, and the exit code: all sessions after it would fail too. */
 export type StopReason = { readonly why: string; readonly exitCode: number }

@@ -1,6 +1,6 @@
 import type { Session, SessionMessage } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
-import { toBatches, fitsInBatch } from './batches.ts'
+import { newBatches, fitsInBatch } from './batches.ts'
 import { type EncodedMessage, encodeMessage, encodeFields } from './encode.ts'
 import type { Sending } from './sending.ts'
 
@@ -37,28 +37,17 @@ const encodeUnlessTooDeep = (message: SessionMessage): EncodedMessage | undefine
 const isSame = (stored: Uint8Array | undefined, sent: Uint8Array): boolean =>
   stored !== undefined && Buffer.compare(stored, sent) === 0
 
-/** The messages that are new or have changed since they were sent, without those that the server would refuse. */
-async function* changedMessages(
-  messages: AsyncIterable<SessionMessage>,
+/** A message as it is to be sent; undefined when the server has it, or would refuse it. */
+const changed = (
+  message: SessionMessage,
   { messageDigest, reportTruncation, reportOmission }: Target,
-): AsyncGenerator<EncodedMessage> {
-  for await (const message of messages) {
-    const encoded = encodeUnlessTooDeep(message)
-    if (!encoded) reportOmission({ externalId: message.externalId, line: message.order }, tooDeep)
-    else if (!fitsInBatch(encoded)) reportOmission(encoded, tooBig)
-    else if (!isSame(messageDigest(encoded.externalId), encoded.digest)) {
-      for (const truncation of encoded.truncations) reportTruncation(`message ${encoded.externalId}: ${truncation}`)
-      yield encoded
-    }
-  }
-}
-
-/** Yields `items`, and calls `onItem` for each. */
-async function* tap<T>(items: AsyncIterable<T>, onItem: () => void): AsyncGenerator<T> {
-  for await (const item of items) {
-    onItem()
-    yield item
-  }
+): EncodedMessage | undefined => {
+  const encoded = encodeUnlessTooDeep(message)
+  if (!encoded) return void reportOmission({ externalId: message.externalId, line: message.order }, tooDeep)
+  if (!fitsInBatch(encoded)) return void reportOmission(encoded, tooBig)
+  if (isSame(messageDigest(encoded.externalId), encoded.digest)) return undefined
+  for (const truncation of encoded.truncations) reportTruncation(`message ${encoded.externalId}: ${truncation}`)
+  return encoded
 }
 
 const sendChanges = async (
@@ -66,14 +55,24 @@ const sendChanges = async (
   changedFields: ReadonlyMap<string, string>,
   target: Target,
 ): Promise<UploadResult> => {
-  let count = 0
-  let isUpserted = false
-  const messages = tap(session.messages(), () => count++)
-  for await (const batch of toBatches(changedMessages(messages, target))) {
-    if (!isUpserted && !(await target.upsertTrace(changedFields))) return 'deleted'
+  let [count, isUpserted] = [0, false]
+  const batches = newBatches()
+  /** False when there is no trace to send it to. */
+  const send = async (batch: readonly EncodedMessage[] | undefined): Promise<boolean> => {
+    if (!batch) return true
+    if (!isUpserted && !(await target.upsertTrace(changedFields))) return false
     isUpserted = true
     await target.sending.add(batch)
+    return true
   }
+  // One loop, not a chain of generators: these would wait several times for each message.
+  for await (const message of session.messages()) {
+    count++
+    const encoded = changed(message, target)
+    const batch = encoded && batches.add(encoded)
+    if (batch && !(await send(batch))) return 'deleted'
+  }
+  if (!(await send(batches.rest()))) return 'deleted'
   await target.sending.finish()
   if (isUpserted) return 'sent'
   if (count === 0 && session.isResumed !== true) return 'empty'

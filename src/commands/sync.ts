@@ -12,6 +12,7 @@ import { connect } from '../sync/login/connect.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
 import type { Reporter } from '../sync/report/events.ts'
 import { barReporter, jsonReporter, lineReporter } from '../sync/report/reporters.ts'
+import { keepHeapSmall } from '../sync/small-heap.ts'
 import { terminalAsking } from '../sync/rules/confirm-public.ts'
 import { openRules } from '../sync/rules/open.ts'
 import { openSyncState } from '../sync/state/sync-state.ts'
@@ -118,6 +119,7 @@ const requireTerminal = ({ visibility, dryRun, yes }: Options): void => {
 }
 
 const sync = async (paths: readonly string[], options: Options): Promise<number> => {
+  keepHeapSmall()
   const { namespace, visibility, dryRun = false, force = false, yes = false, json = false } = options
   requireTerminal(options)
   const [server, config, report] = [

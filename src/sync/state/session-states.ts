@@ -21,6 +21,8 @@ export type StoredMessage = { readonly externalId: string; readonly digest: Uint
 
 /** What was sent to one namespace of one service. Every function reads or writes the file at once. */
 export type SessionStates = {
+  /** The log that all of it was sent to; undefined where it is not known. */
+  readonly logId: () => string | undefined
   readonly read: (source: string) => SessionState | undefined
   /** All but the messages, which are forgotten with what `complete` was given where the source holds another session now. */
   readonly write: (state: SessionState) => void
@@ -34,6 +36,7 @@ export type SessionStates = {
 
 const statementsOf = (database: Database) => ({
   database,
+  log: database.prepare('SELECT log FROM destination WHERE id = ?'),
   read: database.prepare(
     'SELECT session, trace, stored, stamp, fields FROM session WHERE destination = ? AND source = ?',
   ),
@@ -88,6 +91,7 @@ export const newSessionStates = <Prepared extends { readonly sessions: Statement
   const on = <T>(work: (statements: Statements, destination: number) => T): T =>
     file.use((prepared) => work(prepared.sessions, idOf(prepared)))
   return {
+    logId: () => on(({ log }, destination) => textOf(log.get(destination)?.['log'])),
     read: (source) =>
       on(({ read }, destination) => {
         const found = read.get(destination, source)
@@ -128,6 +132,7 @@ export const newSessionStates = <Prepared extends { readonly sessions: Statement
 
 /** Nothing is remembered. */
 export const noStates: SessionStates = {
+  logId: () => undefined,
   read: () => undefined,
   write: () => {},
   digests: () => () => undefined,

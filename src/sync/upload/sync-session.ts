@@ -6,6 +6,7 @@ import type { SyncState } from '../state/sync-state.ts'
 import type { Destination, DestinationOf, Held, NotSent, Origin } from './destination.ts'
 import { readSession, type ReadResult } from './read-session.ts'
 import { dryRunTarget, type FileCounts, type NewSending, serverTarget, type Upload } from './targets.ts'
+import { requireSameLog } from './same-log.ts'
 import { type UploadResult, uploadSession } from './upload-session.ts'
 import { findOwnTrace } from './upsert-trace.ts'
 
@@ -71,12 +72,14 @@ export const stampOf = (
 const updateVisibility = async (
   dryRun: boolean,
   { report }: SessionRun,
-  { connection, visibility }: Destination,
+  destination: Destination,
   { source, externalId, stored }: SessionState,
 ): Promise<SentStatus> => {
+  const { connection, visibility } = destination
   if (!stored || visibility === undefined) return 'unchanged'
   const trace = await findOwnTrace(connection, externalId)
   if (!trace) {
+    await requireSameLog(destination)
     report({ type: 'notice', file: source, externalId, message: deletedNotice })
     return 'deleted'
   }

@@ -6,6 +6,7 @@ import type { SessionFile } from '../agents/session-files.ts'
 import { hasStatus, isTemporary } from '../api/errors.ts'
 import type { FileStatus, SyncEvent, Tally } from '../report/events.ts'
 import { newBudget } from './budget.ts'
+import { LogReplaced } from './same-log.ts'
 import { newSending } from './sending.ts'
 import { type HeldSession, type SessionRun, type SyncJob, syncSession } from './sync-session.ts'
 import { type FileCounts, type NewSending, newFileCounts } from './targets.ts'
@@ -38,6 +39,11 @@ const describeFailure = (error: unknown, namespaceSlug: string | undefined): str
 const stopReasonOf = (error: unknown): StopReason | undefined => {
   if (hasStatus(error, 401))
     return { why: `your session has ended. Log in again: ${commandName} login`, exitCode: exitCodes.usage }
+  if (error instanceof LogReplaced)
+    return {
+      why: `${error.message}. Run the command again to upload everything again.`,
+      exitCode: exitCodes.incomplete,
+    }
   if (!isTemporary(error)) return undefined
   return {
     why: `${errorMessage(error)}. Run the command again to go on where it stopped.`,

@@ -5,6 +5,7 @@ import type { Reporter } from '../report/events.ts'
 import type { SessionState } from '../state/session-states.ts'
 import type { Destination } from './destination.ts'
 import type { EncodedMessage } from './encode.ts'
+import { requireSameLog } from './same-log.ts'
 import type { Sending } from './sending.ts'
 import type { Target } from './upload-session.ts'
 import { fallbackId, upsertTrace, updateTrace } from './upsert-trace.ts'
@@ -81,7 +82,11 @@ const ensureTrace = async (upload: Upload, changedFields: ReadonlyMap<string, st
   const { connection, visibility, visibilityOfNew } = upload.destination
   const { sessionId, stored } = upload.state
   const change = { fields: Object.fromEntries(changedFields), visibility, visibilityOfNew }
-  if (stored) return updateTrace(connection, upload.state.externalId, change)
+  if (stored) {
+    const isThere = await updateTrace(connection, upload.state.externalId, change)
+    if (!isThere) await requireSameLog(upload.destination)
+    return isThere
+  }
   const externalId = await upsertTrace(connection, sessionId, change)
   if (externalId === undefined) {
     const ids = `${sessionId} and ${fallbackId(sessionId, connection)}`

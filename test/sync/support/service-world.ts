@@ -26,6 +26,8 @@ export type World = {
   readonly namespaces: { readonly id: string; readonly slug: string; readonly roles: Map<string, 'admin' | 'member'> }[]
   readonly sessions: Map<string, TestSession>
   readonly users: Map<string, string>
+  /** What names the log of the service. */
+  logId: string
   /** Whether a message is refused with 400, and with it its batch. */
   refuses: (message: StoredMessage) => boolean
 }

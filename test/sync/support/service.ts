@@ -25,9 +25,9 @@ const newSession = (world: World, { deviceId, namespaceId }: { deviceId: string;
   return ok({ session: { token, userId, namespaceId: wanted.id, namespaceSlug: wanted.slug } })
 }
 
-const currentSession = ({ namespaces }: World, { userId, namespaceId }: TestSession): Answer => {
+const currentSession = ({ namespaces, logId }: World, { userId, namespaceId }: TestSession): Answer => {
   const namespace = namespaces.find(({ id }) => id === namespaceId)
-  return ok({ session: { userId, namespaceId, namespaceSlug: namespace?.slug }, user: { id: userId } })
+  return ok({ session: { userId, namespaceId, namespaceSlug: namespace?.slug }, user: { id: userId }, logId })
 }
 
 const namespaceBySlug = ({ namespaces }: World, wanted: string, { userId }: TestSession): Answer => {
@@ -52,6 +52,7 @@ export const newService = (): Service => {
     namespaces: [],
     sessions: new Map(),
     users: new Map(),
+    logId: randomUUID(),
     refuses: () => false,
   }
   return Object.assign(world, {

@@ -20,6 +20,7 @@ import { hostileMinute } from './hostile.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
 import { ingest } from './ingest.ts'
 import { messagePage } from './message-page.ts'
+import { syncAgain, syncFirst, syncRedacted } from './sync.ts'
 import { realtimePush } from './realtime-push.ts'
 import { timeTravel } from './time-travel.ts'
 import { timelineLag } from './timeline-lag.ts'
@@ -359,5 +360,8 @@ export const rows: readonly Measure[] = [
   { name: 'time-travel', unit: '', measure: timeTravel },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },
   { name: 'audit-verify', unit: '', measure: auditVerify },
+  { name: 'sync-first', unit: '', measure: syncFirst },
+  { name: 'sync-again', unit: '', measure: syncAgain },
+  { name: 'sync-redacted', unit: '', measure: syncRedacted },
   { name: 'hostile-minute', unit: '', measure: hostileMinute },
 ]

@@ -58,13 +58,13 @@ export function* session(name: string, bytes: number, seed: number): Generator<s
   }
 }
 
-/** Writes so many sessions into a folder, and gives their size in bytes. The same ones in every run. */
-export const writeSessions = (folder: string, count: number): number => {
+/** Writes so many sessions into a folder, of at most so many bytes, and gives the bytes of all. The same ones in every run. */
+export const writeSessions = (folder: string, count: number, largest = Infinity): number => {
   mkdirSync(folder, { recursive: true })
   let bytes = 0
   for (let i = 0; i < count; i++) {
     const name = `session-${i}`
-    const text = [...session(name, SIZES[i % SIZES.length]! * 1_000, i)].join('')
+    const text = [...session(name, Math.min(largest, SIZES[i % SIZES.length]! * 1_000), i)].join('')
     writeFileSync(join(folder, `${name}.jsonl`), text)
     bytes += text.length
   }

@@ -4,35 +4,35 @@ import { findSessionFiles } from '../../src/sync/agents/session-files.ts'
 import { newApiClient } from '../../src/sync/api/client.ts'
 import { connect } from '../../src/sync/login/connect.ts'
 import { readRedactionOptions } from '../../src/sync/redaction/options.ts'
-import { always } from '../../src/sync/upload/destination.ts'
+import { keepHeapSmall } from '../../src/sync/small-heap.ts'
 import { openSyncState } from '../../src/sync/state/sync-state.ts'
+import { always } from '../../src/sync/upload/destination.ts'
 import { syncFiles } from '../../src/sync/upload/sync-files.ts'
 
-// `tracebook sync` without its terminal, which asks before secrets are sent.
-const [config = '', server = '', folder = '', redacts] = process.argv.slice(2)
-const started = performance.now()
-const files = await findSessionFiles(agents, [folder], { env: process.env, home: homedir() }, () => {})
-const connection = await connect({ config, server, readOnly: false }, newApiClient)
-const state = openSyncState({ folder: config, config })
-const states = await state.of({ server, ...connection })
-const redaction = redacts === 'redacted' ? await readRedactionOptions(config) : undefined
-const job = {
-  destinationOf: always({ connection, states }),
-  origins: state,
-  redaction,
-  dryRun: false,
-  force: false,
-  report: () => {},
+/** What the process says when it is done. `ms` is without the start of the process, `megabytes` its largest resident memory. */
+export type ClientRun = {
+  readonly messages: number
+  readonly exitCode: number
+  readonly ms: number
+  readonly cpuMs: number
+  readonly megabytes: number
 }
+
+// `tracebook sync` without its terminal, on which it asks before secrets are sent.
+const [config = '', server = '', kind] = process.argv.slice(2)
+keepHeapSmall()
+const started = performance.now()
+const before = process.cpuUsage()
+const files = await findSessionFiles(agents, [], { env: process.env, home: homedir() }, () => {})
+const connection = await connect({ config, server, readOnly: false }, newApiClient)
+const origins = openSyncState({ folder: config, config })
+const states = await origins.of({ server, ...connection })
+const redaction = kind === 'redacted' ? await readRedactionOptions(config) : undefined
+const destinationOf = always({ connection, states })
+const job = { destinationOf, origins, redaction, dryRun: false, force: false, report: () => {} }
 const { messages, exitCode } = await syncFiles(job, files, 0)
 const ms = performance.now() - started
-const { user, system } = process.cpuUsage()
-console.log(
-  JSON.stringify({
-    messages,
-    ms,
-    exitCode,
-    cpu: (user + system) / 1e6,
-    megabytes: process.resourceUsage().maxRSS / 1_024,
-  }),
-)
+const { user, system } = process.cpuUsage(before)
+const megabytes = (process.resourceUsage().maxRSS * 1_024) / 1e6
+const run: ClientRun = { messages, exitCode, ms, cpuMs: (user + system) / 1_000, megabytes }
+console.log(JSON.stringify(run))

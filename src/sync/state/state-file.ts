@@ -118,6 +118,7 @@ export const openStateFile = <Prepared>(
     }
   }
   let current = orAnew(start, startAnew)
+  let isClosed = false
   return {
     use: (work) =>
       orAnew(
@@ -128,6 +129,9 @@ export const openStateFile = <Prepared>(
           return work(current.prepared)
         },
       ),
-    close: () => current.database.close(),
+    close: () => {
+      if (!isClosed) current.database.close()
+      isClosed = true
+    },
   }
 }

@@ -9,7 +9,7 @@ import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
 import type { Visibility } from '../../../src/sync/upload/upsert-trace.ts'
 import { readRedactionOptions } from '../../../src/sync/redaction/options.ts'
 import type { Summary, SyncEvent } from '../../../src/sync/report/events.ts'
-import { always } from '../../../src/sync/upload/destination.ts'
+import { always, type Destination, type DestinationOf } from '../../../src/sync/upload/destination.ts'
 import { syncFiles } from '../../../src/sync/upload/sync-files.ts'
 import { openSyncState } from '../../../src/sync/state/sync-state.ts'
 import { startServer } from './server.ts'
@@ -22,6 +22,8 @@ type Options = {
   readonly visibility?: Visibility
   readonly dryRun?: boolean
   readonly force?: boolean
+  /** Says where each session goes, of the destination that all of them have otherwise. */
+  readonly destinations?: (usual: Destination) => DestinationOf
 }
 type Run = { readonly summary: Summary; readonly events: readonly SyncEvent[] }
 
@@ -37,7 +39,14 @@ export const newWorld = async () => {
   const user = await logInWithDevice(config, server.url, api)
   server.requests.length = 0
 
-  const sync = async ({ agents, slug, visibility, dryRun = false, force = false }: Options = {}): Promise<Run> => {
+  const sync = async ({
+    agents,
+    slug,
+    visibility,
+    dryRun = false,
+    force = false,
+    destinations = always,
+  }: Options = {}): Promise<Run> => {
     const events: SyncEvent[] = []
     const report = (event: SyncEvent) => void events.push(event)
     const [searching, paths] = agents ? [agents, []] : [[claudeCode], [sessions]]
@@ -46,7 +55,7 @@ export const newWorld = async () => {
     const redaction = await readRedactionOptions(config)
     const state = openSyncState({ folder: join(config, 'data'), config, readOnly: dryRun })
     const states = await state.of({ server: server.url, ...connection })
-    const destinationOf = always({ connection, states, visibility })
+    const destinationOf = destinations({ connection, states, visibility })
     const job = { destinationOf, origins: state, redaction, dryRun, force, report }
     try {
       return { summary: await syncFiles(job, files, 0), events }

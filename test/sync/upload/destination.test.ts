@@ -42,7 +42,7 @@ test('one that is not to be sent is told with the reason, and not read again for
   const first = await world.sync({ agents: [agent], destinations: never })
   assert.equal([first.summary.excluded, first.summary.synced, first.summary.exitCode], [1, 1, 0])
   assert.ok(
-    first.events.some((event) => event.type === 'notice' && event.file === path && /project/.test(event.message)),
+    first.events.some((event) => event.type === 'session' && event.file === path && /project/.test(event.why ?? '')),
   )
   assert.is(reads.length, 2)
   appendFileSync(path, `${userLine('u-2', 'more', { sessionId: 's-1' })}\n`)

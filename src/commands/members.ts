@@ -1,6 +1,7 @@
 import { Argument, Command } from 'commander'
 import { requireAgreement } from '../cli/ask.ts'
 import { commandName } from '../cli/command-name.ts'
+import { escapeControls } from '../cli/escape.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines } from '../cli/output.ts'
 import { shortTime } from '../cli/short-time.ts'
@@ -56,8 +57,9 @@ ${userHelp}`,
 const MIN_PREFIX = 4
 
 const nameOf = ({ user }: Member): string => user.displayName ?? '-'
+/** On one line, also for questions and errors, which may have several. */
 const described = ({ user }: Member): string =>
-  user.displayName === undefined ? `the user ${user.id}` : `${user.displayName} (user ${user.id})`
+  user.displayName === undefined ? `the user ${user.id}` : `${escapeControls(user.displayName)} (user ${user.id})`
 
 /** The member that a user names. @throws UsageError where it is none, or several */
 const memberNamed = (members: readonly Member[], name: string, slug: string): Member => {

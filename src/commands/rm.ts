@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { requireAgreement } from '../cli/ask.ts'
+import { escapeControls } from '../cli/escape.ts'
 import { exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines } from '../cli/output.ts'
 import { countOf } from '../sync/report/text.ts'
@@ -29,7 +30,8 @@ type Options = ClientOptions & { readonly yes?: boolean }
 const describe = (found: readonly Found[]): string => {
   const lines = found.map(({ trace }) => {
     const { externalId, title, ai_title: made, namespace, messageCount = 0 } = trace
-    return `  ${title ?? made ?? 'without a title'} (${externalId}, ${countOf(messageCount, 'message')}, namespace ${namespace.slug})`
+    const details = [externalId, countOf(messageCount, 'message'), `namespace ${namespace.slug}`].join(', ')
+    return `  ${escapeControls(`${title ?? made ?? 'without a title'} (${details})`)}`
   })
   return `${countOf(found.length, 'trace')} will be erased for good:\n${lines.join('\n')}`
 }

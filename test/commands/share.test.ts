@@ -124,14 +124,14 @@ test('all of a trace is shown with --full, exactly with --json, and in a pager w
 
 test('traces are deleted together, after a yes, or none of them', () =>
   inWorld(async ({ user, putTrace }) => {
-    for (const id of [one, two]) await putTrace(user, id, { title: id }, ['Hello', 'Hi'])
+    for (const id of [one, two]) await putTrace(user, id, { title: `${id}\nodd` }, ['Hello', 'Hi'])
     const refused = await user.run('rm', one, two)
     assert.equal([refused.how, refused.out], [2, ''])
     assert.is((await user.run('rm', one, 'no-such-trace', '--yes')).how, 1)
     if (hasTerminals) {
       const { how, out } = await user.onTerminal({ input: 'n', columns: 200 }, 'rm', one, two)
       assert.is(how, 2)
-      assert.match(out, `2 traces will be erased for good:\n  ${one} (${one}, 2 messages,`)
+      assert.match(out, `2 traces will be erased for good:\n  ${one}\\u000aodd (${one}, 2 messages,`)
     }
     assert.is((await user.run('ls')).out.trimEnd().split('\n').length, 3, 'nothing is gone')
     const { how, documents } = await runJson(user, 'rm', one, two, one.slice(0, 13), '--yes')

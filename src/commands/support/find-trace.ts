@@ -1,4 +1,5 @@
 import { commandName } from '../../cli/command-name.ts'
+import { escapeControls } from '../../cli/escape.ts'
 import { UsageError } from '../../cli/exit.ts'
 import { hasStatus } from '../../sync/api/errors.ts'
 import { parseTraceLink } from '../../sync/api/trace-link.ts'
@@ -57,7 +58,7 @@ const notFound = (name: string, namespace: string | undefined): Error => {
 }
 
 const ambiguous = (prefix: string, ids: readonly string[]): UsageError => {
-  const shown = ids.slice(0, SHOWN).map((id) => `\n  ${id}`)
+  const shown = ids.slice(0, SHOWN).map((id) => `\n  ${escapeControls(id)}`)
   const more = ids.length > SHOWN ? `\n  and ${ids.length - SHOWN} more` : ''
   return new UsageError(`${ids.length} traces begin with "${prefix}": give more of the id.${shown.join('')}${more}`)
 }

@@ -9,6 +9,7 @@ import { hasStatus } from '../sync/api/errors.ts'
 import { download } from '../sync/transfer/download.ts'
 import { writeWhole } from '../sync/transfer/output-file.ts'
 import { type Access, type ClientOptions, clientCommand, noticedTiming } from './support/client-command.ts'
+import { findTrace, idHelp } from './support/find-trace.ts'
 import type { Help } from './support/help.ts'
 
 const formats = ['md', 'html', 'json'] as const
@@ -24,12 +25,14 @@ type Options = ClientOptions & {
 const help: Help = {
   about: `
 Writes one session as a file: Markdown or a page of HTML to read, JSON to be imported again.
-Public sessions need no login. A file is there only when all of it is; only its owner can read it.`,
+Public sessions need no login. A file is there only when all of it is; only its owner can read it.
+
+${idHelp} The past of a trace is asked for by its whole id.`,
   examples: [
-    ['tracebook export 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --output session.html', 'a page to read'],
-    ['tracebook export 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --format json > session.json'],
+    ['tracebook export 0192f0c1 --output session.html', 'a page to read'],
+    ['tracebook export 0192f0c1 --format json > session.json'],
     ['tracebook export 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --at 2026-01-31T12:00:00Z', 'as it was then'],
-    ['tracebook export 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b -o session.json --json', 'tell a script what was written'],
+    ['tracebook export 0192f0c1 -o session.json --json', 'tell a script what was written'],
   ],
   documents: [['{"type":"export","externalId","format","file","bytes"}', 'needs --output']],
   exitCodes: {
@@ -52,23 +55,32 @@ const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
     await writeOut(process.stdout.isTTY ? escapeControlsInLines(decoder.decode(piece, { stream: true })) : piece)
 }
 
-const pathOf = (externalId: string, options: Options): string => {
+/** What is exported: the trace that the user names as it is now, or one by its whole id as it was, which may be gone now. */
+const locate = async (given: Access, options: Options, name: string) => {
+  if (options.revision !== undefined || options.at !== undefined)
+    return { access: given, externalId: name, namespace: options.namespace }
+  const { access, trace } = await findTrace(given, options, name)
+  return { access, externalId: trace.externalId, namespace: trace.namespace.slug }
+}
+
+const pathOf = (externalId: string, namespace: string | undefined, options: Options): string => {
+  const { revision, at } = options
   const query = new URLSearchParams({ format: formatOf(options) })
-  for (const name of ['namespace', 'revision', 'at'] as const) {
-    const value = options[name]
+  for (const [name, value] of Object.entries({ namespace, revision, at }))
     if (value !== undefined) query.set(name, value)
-  }
   return `/v1/traces/${encodeURIComponent(externalId)}/export?${query}`
 }
 
-const exportTrace = async ({ server, token }: Access, options: Options, externalId: string): Promise<number> => {
+const exportTrace = async (given: Access, options: Options, name: string): Promise<number> => {
   const { output, json = false } = options
   if (json && output === undefined)
     throw new UsageError('--json tells of the file that was written: name it with --output')
   // Who reads what is printed has gone.
   process.stdout.once('error', () => process.exit(exitCodes.incomplete))
-  const path = pathOf(externalId, options)
-  const pieces = download({ server, path, token: await token(), timing: noticedTiming })
+  const { access, externalId, namespace } = await locate(given, options, name)
+  const { server } = access
+  const path = pathOf(externalId, namespace, options)
+  const pieces = download({ server, path, token: await access.token(), timing: noticedTiming })
   try {
     if (output === undefined) await print(pieces)
     else {
@@ -86,7 +98,7 @@ const exportTrace = async ({ server, token }: Access, options: Options, external
 export const exportCommand = (): Command =>
   clientCommand<Options, [string]>(
     new Command('export')
-      .argument('<externalId>', 'the session')
+      .argument('<id>', 'the session: its id, the beginning of one, or a link')
       .addOption(
         new Option('--format <format>', 'what to write (default: by the name of the file, else md)').choices(formats),
       )

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from './support/api.ts'
+import { runJson } from './support/documents.ts'
 import { inTemporary, newUser, startService } from './support/processes.ts'
 
 const test = suite('export and import against the service')
@@ -27,11 +28,15 @@ test('a session is written as a file, and put back after it was deleted', () =>
     assert.match(readFileSync(page, 'utf8'), /^<!doctype html>[\s\S]*<\/html>\n$/)
     assert.is((await user.run('export', session, '-o', file)).how, 0)
     assert.is(statSync(file).mode & 0o777, 0o600)
+    const [told] = (await runJson(user, 'export', session.slice(0, 8), '--output', page)).documents
+    assert.equal([told!['externalId'], told!['bytes']], [session, statSync(page).size])
+    assert.is((await user.run('export', session, '--json')).how, 2)
 
     const before = JSON.parse(readFileSync(file, 'utf8')) as { trace: { messageCount: number } }
     await ask(service.url, `/v1/traces/${session}`, { token, method: 'DELETE' })
     const missing = await user.run('export', session, '--output', join(folder, 'none.md'))
-    assert.equal([missing.how, missing.err], [1, 'tracebook: Not found\n'])
+    assert.is(missing.how, 1)
+    assert.match(missing.err, `There is no trace "${session}" that you may read. Your traces are listed by:`)
     assert.not(existsSync(join(folder, 'none.md')))
     assert.equal(
       readdirSync(folder).filter((name) => name.endsWith('.tmp')),

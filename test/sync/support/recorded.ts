@@ -25,15 +25,14 @@ const valuesOf = (values: object, keys: readonly string[]): object =>
 /** Where recorded sessions are cut: at some lines, and within lines. */
 const CUTS = 7
 
-/** Asserts of a recorded session that reading it in parts gives what reading it whole gives, and mostly goes on from part to part. */
+/** Asserts of a recorded session that reading it in parts gives what reading it whole gives. */
 export const assertRecordedInParts = async (agent: Agent, from: string, to: string): Promise<void> => {
   const content = readFileSync(from)
-  const { assertSame, count } = await inParts(agent, to, content)
+  const { assertSame } = await inParts(agent, to, content)
   const cuts = Array.from({ length: CUTS }, (_, index) => Math.floor((content.length * (index + 1)) / (CUTS + 1)))
   await assertSame(...cuts)
   await assertSame(...cuts.map((cut) => content.indexOf(10, cut) + 1))
   for (const cut of cuts.slice(-2)) await assertSame(cut)
-  process.stdout.write(`${basename(from)}: ${count.resumed} of ${count.readings} went on\n`)
 }
 
 /** What else is expected of the messages of a file. */

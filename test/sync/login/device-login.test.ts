@@ -8,6 +8,7 @@ import { connect } from '../../../src/sync/login/connect.ts'
 import { readCredentials, writeCredentials } from '../../../src/sync/login/credentials.ts'
 import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
 import { logInWithCode } from '../../../src/sync/login/join-login.ts'
+import { STATE_FILE } from '../../../src/sync/state/state-file.ts'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
 import { startServer } from '../support/server.ts'
 import { ok } from '../support/service-world.ts'
@@ -107,8 +108,8 @@ test('what is kept can be read by its owner only', async ({ world }) => {
 test('a state file that was damaged means a full upload, no failure', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', [userLine('u-1', 'hello')])
   await world.sync()
-  const state = world.configFiles().find((entry) => entry.isFile() && entry.parentPath.includes('synced'))
-  writeFileSync(join(state!.parentPath, state!.name), '{"path":')
+  const state = world.configFiles().find((entry) => entry.name === STATE_FILE)
+  writeFileSync(join(state!.parentPath, state!.name), 'no database')
   const { summary } = await world.sync()
   assert.equal([summary.messages, summary.new, summary.exitCode], [1, 0, 0])
 })

@@ -33,7 +33,9 @@ const turn = (session: string, i: number, random: () => number): string => {
   })
   const output = text(OUTPUTS[Math.floor(random() * OUTPUTS.length)]!)
   const result = { type: 'tool_result', tool_use_id: id('toolu'), content: output, is_error: false }
+  const prompt = { ...base(id('v')), type: 'user', message: { role: 'user', content: text(120) } }
   const lines = [
+    ...(i % 20 === 0 ? [prompt] : []),
     answer(id('a'), { type: 'thinking', thinking: text(260), signature: 'c2ln'.repeat(100) }),
     answer(id('b'), { type: 'text', text: text(180) }),
     answer(id('c'), { type: 'tool_use', id: id('toolu'), name: 'Bash', input: { command: text(150) } }),

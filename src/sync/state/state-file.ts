@@ -9,7 +9,7 @@ const VERSION = 1
 /**
  * `destination`: a namespace of a service, and the log that the service had. `session`: what was sent to it of a source; `stamp` is
  * that of the last complete upload. `message`: digests of what the server acknowledged, by a hash of the message's id. `origin`:
- * what tells where a source goes. `claim`: which process uploads a source now.
+ * what tells where a source goes.
  */
 const TABLES = `
   CREATE TABLE destination (
@@ -24,10 +24,6 @@ const TABLES = `
     session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE, id INTEGER NOT NULL, digest BLOB NOT NULL,
     PRIMARY KEY (session, id)) WITHOUT ROWID;
   CREATE TABLE origin (source TEXT PRIMARY KEY, stamp TEXT NOT NULL, project TEXT) WITHOUT ROWID;
-  CREATE TABLE claim (
-    destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE, source TEXT NOT NULL,
-    owner TEXT NOT NULL, pid INTEGER NOT NULL, host TEXT NOT NULL, until INTEGER NOT NULL,
-    PRIMARY KEY (destination, source)) WITHOUT ROWID;
   PRAGMA user_version = ${VERSION};`
 
 export const STATE_FILE = 'uploads.sqlite'

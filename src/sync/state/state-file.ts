@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { UsageError } from '../../cli/exit.ts'
 import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
 
-/** Raise it with each change of the tables, and say in `upgrade` what becomes of the older ones. */
+/** Raise it with each change of the tables; `create` has to bring older ones along then. */
 const VERSION = 1
 
 /**

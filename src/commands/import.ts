@@ -70,7 +70,7 @@ const explained = async <T>(file: string, work: Promise<T>): Promise<T> => {
 const importFile = async ({ connect }: Access, options: Options, file: string): Promise<number> => {
   const opened = await explained(file, openExportFile(file))
   const connection = await connect({ readOnly: false })
-  const report = (options.json ? jsonReporter : lineReporter)(output)
+  const report = options.json ? jsonReporter(output) : lineReporter(output, false)
   const done = await explained(file, importTrace(opened, { connection, file, visibility: options.visibility, report }))
   const exitCode = done.leftOut > 0 ? exitCodes.incomplete : exitCodes.ok
   const { skippedLines: _skipped, ...shown } = done

@@ -4,14 +4,13 @@ import { askToConfirm } from '../cli/ask.ts'
 import { escapeControls } from '../cli/escape.ts'
 import { UsageError, runCommand, exitOnUsage } from '../cli/exit.ts'
 import { agents } from '../sync/agents/index.ts'
-import { type SearchedHome, findSessionFiles } from '../sync/agents/session-files.ts'
+import { type SearchedHome, findSessionFiles, totalSize } from '../sync/agents/session-files.ts'
 import { newApiClient } from '../sync/api/client.ts'
 import { withNotice, realTiming } from '../sync/api/retry.ts'
 import { configDir, serverAddress, stateDir } from '../sync/config.ts'
 import { connect } from '../sync/login/connect.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
-import type { Reporter } from '../sync/report/events.ts'
-import { barReporter, jsonReporter, lineReporter } from '../sync/report/reporters.ts'
+import { newReporter } from '../sync/report/reporters.ts'
 import { keepHeapSmall } from '../sync/small-heap.ts'
 import { terminalAsking } from '../sync/rules/confirm-public.ts'
 import { openRules } from '../sync/rules/open.ts'
@@ -97,11 +96,6 @@ Exit codes:
 
 const output = { out: process.stdout, err: process.stderr }
 
-const newReporter = ({ json }: Options): Reporter => {
-  if (json) return jsonReporter(output)
-  return process.stderr.isTTY ? barReporter(output) : lineReporter(output)
-}
-
 /** The folders in which the agents' sessions are looked for. */
 const foldersOf = ({ env, home }: SearchedHome) => agents.flatMap((agent) => agent.roots(env, home))
 
@@ -125,7 +119,7 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
   const [server, config, report] = [
     serverAddress(options.server, process.env),
     configDir(process.env),
-    newReporter(options),
+    newReporter(output, { json, dryRun }),
   ]
   const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
   const unreadable: { readonly file: string; readonly message: string }[] = []
@@ -150,7 +144,13 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
       console.error(
         escapeControls(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`),
       )
-    report({ type: 'start', server, namespace: connection.namespaceSlug, files: files.length })
+    report({
+      type: 'start',
+      server,
+      namespace: connection.namespaceSlug,
+      files: files.length,
+      bytes: await totalSize(files),
+    })
     for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
     const job = { ...rules, origins: state, redaction, dryRun, force, report }
     return (await syncFiles(job, files, unreadable.length)).exitCode

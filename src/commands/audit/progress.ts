@@ -1,4 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress'
+import { durationText } from '../../cli/duration-text.ts'
 import { percentDone } from '../../percent.ts'
 
 /** How far some work on the log has come: shown on stderr, as a bar on a terminal, else as lines. */
@@ -10,14 +11,6 @@ export type Progress = {
 }
 
 const LINE_MS = 2_000
-
-/** `h:mm:ss`, or `m:ss` below an hour. */
-export const durationText = (seconds: number): string => {
-  const whole = Math.round(seconds)
-  const [h, m, s] = [Math.floor(whole / 3_600), Math.floor((whole % 3_600) / 60), whole % 60]
-  const two = (n: number) => String(n).padStart(2, '0')
-  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
-}
 
 /** How many events a second, and how long the rest takes at this rate. Positions measure the rest: they grow with the events. */
 const measured = (events: number, ms: number, percent: number) => {

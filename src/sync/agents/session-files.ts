@@ -120,3 +120,14 @@ export const findSessionFiles = async (
   if (paths.length === 0) for (const root of roots) for await (const file of filesOf(root, unreadable)) await add(file)
   return withoutSuperseded([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
 }
+
+/** The size of a file in bytes; 0 for one that is gone. */
+export const sizeOf = async (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  )
+
+/** The sizes of all files together, in bytes. */
+export const totalSize = async (files: readonly SessionFile[]): Promise<number> =>
+  (await Promise.all(files.map(({ path }) => sizeOf(path)))).reduce((sum, size) => sum + size, 0)

@@ -1,13 +1,18 @@
+import type { Visibility } from '../upload/upsert-trace.ts'
+
 /**
  * The result for one session. `deleted`: its trace was deleted on the server, so it is not uploaded again; `excluded`: it is not
  * to be sent; `held`: it is sent once the user agrees.
  */
 export type FileStatus = 'synced' | 'unchanged' | 'empty' | 'deleted' | 'excluded' | 'held' | 'failed'
 
-/** The number of messages that the server stored, or, in a dry run, that would be sent, and how many were new or updated. */
+/**
+ * The number of messages that the server stored, or, in a dry run, that would be sent, and how many were new or updated. The
+ * others the server has already.
+ */
 export type Tally = { readonly messages: number; readonly new: number; readonly updated: number }
 
-/** The counts of a run: files by their status, then messages and lines. */
+/** The counts of a run: sessions by their status, then messages, lines, and secrets. */
 export type Summary = Tally & {
   readonly type: 'summary'
   readonly dryRun: boolean
@@ -27,10 +32,48 @@ export type Summary = Tally & {
   readonly exitCode: number
 }
 
+/** One session of a run. What it is called and where it goes is known once it has been read. */
+export type SessionEvent = Tally & {
+  readonly type: 'session'
+  readonly file: string
+  readonly externalId?: string
+  readonly status: FileStatus
+  /** Why it is excluded or held. */
+  readonly why?: string
+  readonly title?: string
+  /** The name of its project, else the project's folder. */
+  readonly project?: string
+  /** The slug of the namespace that it goes to. */
+  readonly namespace?: string
+  /** Who may read the trace after the run. */
+  readonly visibility?: Visibility
+  /** Its trace was not public before, and is now, or would be. */
+  readonly published?: true
+}
+
+/** The server does not answer as it should: `silent` has sent no answer yet. `back`: it does again. */
+export type ConnectionState = 'out of reach' | 'busy' | 'silent' | 'back'
+
 /** The events of a run, in order. `file` is a path. `--json` prints all but `progress`. */
 export type SyncEvent =
-  | { readonly type: 'start'; readonly server: string; readonly namespace: string; readonly files: number }
-  | { readonly type: 'progress'; readonly messages: number }
+  | {
+      readonly type: 'start'
+      readonly server: string
+      readonly namespace: string
+      readonly files: number
+      /** The sizes of all files together. */
+      readonly bytes: number
+    }
+  | {
+      /**
+       * What was done since the last such event: messages that the server has stored, and bytes of the files that were worked
+       * through. Those of a file add up to its size, whatever became of its sessions.
+       */
+      readonly type: 'progress'
+      readonly messages: number
+      readonly bytes: number
+    }
+  | { readonly type: 'connection'; readonly state: ConnectionState; readonly message: string }
   | {
       readonly type: 'problem'
       readonly file: string
@@ -49,14 +92,7 @@ export type SyncEvent =
       readonly hash: string
     }
   | { readonly type: 'notice'; readonly file: string; readonly externalId?: string; readonly message: string }
-  | (Tally & {
-      readonly type: 'session'
-      readonly file: string
-      readonly externalId?: string
-      readonly status: FileStatus
-      /** Why it is excluded or held. */
-      readonly why?: string
-    })
+  | SessionEvent
   /** So many sessions were excluded or held for one reason. */
   | { readonly type: 'not_sent'; readonly status: 'excluded' | 'held'; readonly why: string; readonly sessions: number }
   /** The user is about to be asked. */

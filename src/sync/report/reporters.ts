@@ -1,7 +1,7 @@
-import { Presets, SingleBar } from 'cli-progress'
 import { escapeControls } from '../../cli/escape.ts'
-import type { Reporter, SyncEvent } from './events.ts'
-import { eventText, stoppedText } from './text.ts'
+import { type Bar, newBar } from './bar.ts'
+import type { Reporter } from './events.ts'
+import { newEventText, type TextOptions } from './event-text.ts'
 
 /** The streams of a command: `out` for results, `err` for everything else. */
 export type Output = { readonly out: NodeJS.WriteStream; readonly err: NodeJS.WriteStream }
@@ -13,35 +13,41 @@ export const jsonReporter =
     if (event.type !== 'progress' && event.type !== 'asking') out.write(`${escapeControls(JSON.stringify(event))}\n`)
   }
 
-const print = ({ out, err }: Output, event: SyncEvent): void => {
-  const text = eventText(event)
-  if (event.type === 'summary' && event.stopped !== undefined)
-    err.write(`${escapeControls(stoppedText(event.stopped))}\n`)
-  if (text !== undefined)
-    (event.type === 'session' || event.type === 'summary' ? out : err).write(`${escapeControls(text)}\n`)
+type Print = (stream: NodeJS.WriteStream, text: string) => void
+
+/** Prints what there is to say of an event; results on stdout. */
+const newTextReporter = ({ out, err }: Output, options: TextOptions, print: Print): Reporter => {
+  const textOf = newEventText(options)
+  return (event) => {
+    const { results = [], notices = [] } = textOf(event)
+    for (const line of notices) print(err, `${escapeControls(line)}\n`)
+    for (const line of results) print(out, `${escapeControls(line)}\n`)
+  }
 }
 
-/** Prints a line for each session and each problem: for log files and pipes. */
-export const lineReporter =
-  (output: Output): Reporter =>
-  (event) =>
-    print(output, event)
+/** Prints a line for each session, and what there is to know besides: for log files and pipes. */
+export const lineReporter = (output: Output, dryRun: boolean): Reporter =>
+  newTextReporter(output, { dryRun, namesSessions: true }, (stream, text) => stream.write(text))
 
-/** Shows a progress bar on stderr, and prints the problems and the summary at the end, so that they do not tear it up. */
-export const barReporter = (output: Output): Reporter => {
-  const format = '{bar} {value}/{total} files, {messages} messages'
-  const bar = new SingleBar({ format, stream: output.err, linewrap: true, hideCursor: false }, Presets.rect)
-  const deferred: SyncEvent[] = []
-  let messages = 0
+/** Shows a progress bar on stderr instead of the sessions that were sent, and prints above it what there is to know. */
+export const barReporter = (output: Output, dryRun: boolean): Reporter => {
+  let bar: Bar | undefined
+  const report = newTextReporter(output, { dryRun, namesSessions: false }, (stream, text) =>
+    bar ? bar.print(stream, text) : stream.write(text),
+  )
   return (event) => {
-    if (event.type === 'start') bar.start(event.files, 0, { messages })
-    else if (event.type === 'progress') bar.update({ messages: (messages += event.messages) })
-    else if (event.type === 'session') bar.increment(1, { messages })
-    else if (event.type === 'asking') bar.stop()
-    else if (event.type !== 'summary') deferred.push(event)
-    else {
-      bar.stop()
-      for (const one of [...deferred, event]) print(output, one)
-    }
+    if (event.type === 'start' && event.files > 0) bar = newBar(output.err, event.bytes)
+    if (event.type === 'progress') bar?.advance(event.bytes, event.messages)
+    if (event.type === 'summary' || event.type === 'asking') bar?.stop()
+    report(event)
   }
+}
+
+/** Whether a stream is a terminal that can move its cursor. */
+const isTerminal = (stream: NodeJS.WriteStream): boolean => stream.isTTY && process.env.TERM !== 'dumb'
+
+/** The reporter for a command with these streams and options. */
+export const newReporter = (output: Output, { json, dryRun }: { json: boolean; dryRun: boolean }): Reporter => {
+  if (json) return jsonReporter(output)
+  return isTerminal(output.err) ? barReporter(output, dryRun) : lineReporter(output, dryRun)
 }

@@ -1,4 +1,4 @@
-import type { Summary, SyncEvent, Tally } from './events.ts'
+import type { Summary, Tally } from './events.ts'
 
 const numberFormat = new Intl.NumberFormat('en-US')
 
@@ -6,7 +6,8 @@ const numberFormat = new Intl.NumberFormat('en-US')
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${numberFormat.format(count)} ${count === 1 ? one : many}`
 
-const describeTally = ({ messages, new: created, updated }: Tally): string => {
+/** `4 messages (3 new, 1 updated)`. */
+export const tallyText = ({ messages, new: created, updated }: Tally): string => {
   const kinds = [
     created > 0 && `${numberFormat.format(created)} new`,
     updated > 0 && `${numberFormat.format(updated)} updated`,
@@ -35,31 +36,5 @@ export const summaryText = (summary: Summary): string => {
   const { dryRun, synced } = summary
   const rest = describeRest(summary)
   if (synced === 0) return `nothing ${dryRun ? 'would be' : 'was'} sent${rest && `: ${rest}`}`
-  return `${dryRun ? 'would sync' : 'synced'} ${countOf(synced, 'session')}: ${describeTally(summary)}${rest && `, ${rest}`}`
-}
-
-/** The line that says why a run ended early. */
-export const stoppedText = (stopped: string): string => `stopped early: ${stopped}`
-
-/** One event as a line of text; undefined for events that need none. */
-export const eventText = (event: SyncEvent): string | undefined => {
-  switch (event.type) {
-    case 'start':
-    case 'progress':
-    case 'asking':
-    case 'redaction': // a notice sums them up
-      return undefined
-    case 'problem':
-      return `${event.file}${event.line === undefined ? '' : `:${event.line}`}: ${event.message}`
-    case 'not_sent':
-      return `${countOf(event.sessions, 'session')} not sent: ${event.why}`
-    case 'notice':
-      return `${event.file}: ${event.message}`
-    case 'session': {
-      const what = event.messages > 0 ? describeTally(event) : 'trace updated'
-      return event.status === 'synced' ? `${event.file}: ${what}` : undefined
-    }
-    case 'summary':
-      return summaryText(event)
-  }
+  return `${dryRun ? 'would sync' : 'synced'} ${countOf(synced, 'session')}: ${tallyText(summary)}${rest && `, ${rest}`}`
 }

@@ -72,7 +72,7 @@ export const dryRunTarget = (upload: Upload, newSending: NewSending): Target => 
     counts.messages += batch.length
     counts.new += batch.length - updated
     counts.updated += updated
-    report({ type: 'progress', messages: batch.length })
+    report({ type: 'progress', messages: batch.length, bytes: 0 })
   }
   return targetOf(upload, async () => true, newSending(count))
 }
@@ -105,7 +105,7 @@ const acknowledge = (upload: Upload, batch: readonly EncodedMessage[], result: U
   counts.new += created
   counts.updated += updated
   destination.states.acknowledge(state.source, batch)
-  report({ type: 'progress', messages: batch.length })
+  report({ type: 'progress', messages: batch.length, bytes: 0 })
 }
 
 /**

@@ -9,10 +9,9 @@ import { tempFolder } from './temp.ts'
 /** A server of its own, a home folder, and in that the folder of Claude Code with two sessions. */
 export type CommandContext = { server: TestServer; home: string; claude: string; close: () => Promise<void> }
 
-const [entry, fixtures] = [
-  join(import.meta.dirname, 'cli.ts'),
-  join(import.meta.dirname, '..', '..', 'fixtures', 'sync'),
-]
+/** The client's commands. */
+export const entry = join(import.meta.dirname, 'cli.ts')
+const fixtures = join(import.meta.dirname, '..', '..', 'fixtures', 'sync')
 
 export const newCommandContext = async (): Promise<CommandContext> => {
   const { path: home, remove } = tempFolder()
@@ -26,18 +25,17 @@ export const newCommandContext = async (): Promise<CommandContext> => {
   return { server, home, claude, close }
 }
 
+export const environment = ({ server, home, claude }: CommandContext): Record<string, string> => ({
+  TRACEBOOK_URL: server.url,
+  TRACEBOOK_CONFIG_DIR: join(home, 'config'),
+  CLAUDE_CONFIG_DIR: claude,
+  HOME: home,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+})
+
 /** Starts `tracebook` with these arguments. */
-export const start = ({ server, home, claude }: CommandContext, ...args: readonly string[]) =>
-  spawn(process.execPath, [entry, ...args], {
-    env: {
-      TRACEBOOK_URL: server.url,
-      TRACEBOOK_CONFIG_DIR: join(home, 'config'),
-      CLAUDE_CONFIG_DIR: claude,
-      HOME: home,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+export const start = (context: CommandContext, ...args: readonly string[]) =>
+  spawn(process.execPath, [entry, ...args], { env: environment(context), stdio: ['ignore', 'pipe', 'pipe'] })
 
 /** Runs `tracebook` to its end. */
 export const run = async (context: CommandContext, ...args: readonly string[]) => {

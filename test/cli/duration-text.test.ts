@@ -1,8 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { durationText } from '../../../src/commands/audit/progress.ts'
+import { durationText } from '../../src/cli/duration-text.ts'
 
-const test = suite('tracebook audit: progress')
+const test = suite('durations as text')
 
 test('times are shown in minutes and seconds, and in hours where there are some', () => {
   const shown = [0, 0.4, 59.6, 61, 3_599.4, 3_599.6, 36_061].map(durationText)

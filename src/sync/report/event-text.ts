@@ -1,0 +1,102 @@
+import { traceUrl } from '../trace-url.ts'
+import type { SessionEvent, Summary, SyncEvent } from './events.ts'
+import { countOf, summaryText, tallyText } from './text.ts'
+
+/** What a person is told of an event, a line each: `results` belong on stdout, `notices` on stderr. */
+export type EventText = { readonly results?: readonly string[]; readonly notices?: readonly string[] }
+
+export type TextOptions = {
+  readonly dryRun: boolean
+  /** Whether each session that was sent has a line. In a dry run each has one. */
+  readonly namesSessions: boolean
+}
+
+type Problem = Extract<SyncEvent, { readonly type: 'problem' }>
+
+/** Of skipped lines, and of messages that were left out, a person is told so many, and how many more there are. */
+const TOLD = 3
+
+const problemText = ({ file, line, message }: Problem): string =>
+  `${file}${line === undefined ? '' : `:${line}`}: ${message}`
+
+/** The problems that are told, and how many are not. */
+const newProblems = () => {
+  const counts = { line_skipped: 0, message_left_out: 0 }
+  const isTold = ({ kind }: Problem): boolean =>
+    (kind !== 'line_skipped' && kind !== 'message_left_out') || ++counts[kind] <= TOLD
+  const more = (): readonly string[] => {
+    const [lines, messages] = [counts.line_skipped - TOLD, counts.message_left_out - TOLD]
+    const rest = [
+      ...(lines > 0 ? [`${countOf(lines, 'more line')} skipped`] : []),
+      ...(messages > 0 ? [`${countOf(messages, 'more message')} left out`] : []),
+    ]
+    return rest.map((text) => `... and ${text}; --json names each`)
+  }
+  return { isTold, more }
+}
+
+const nameOf = ({ title, externalId, file }: SessionEvent): string =>
+  title === undefined ? (externalId ?? file) : `"${title}"`
+
+/** `"Add a parser test" (project app): 4 messages (4 new) to namespace ada, private`. */
+const plannedText = (session: SessionEvent): string => {
+  const { project, messages, namespace, visibility } = session
+  const of = project === undefined ? '' : ` (project ${project})`
+  const what = messages > 0 ? tallyText(session) : 'only its trace'
+  const to = namespace === undefined ? '' : ` to namespace ${namespace}`
+  return `${nameOf(session)}${of}: ${what}${to}${visibility === undefined ? '' : `, ${visibility}`}`
+}
+
+const sentText = (session: SessionEvent): string =>
+  `${session.file}: ${session.messages > 0 ? tallyText(session) : 'trace updated'}`
+
+/** What has become public, with the address of each. */
+const publishedText = (published: readonly SessionEvent[], server: string, dryRun: boolean): readonly string[] => {
+  if (published.length === 0) return []
+  const what = countOf(published.length, 'session')
+  const head = dryRun ? `${what} would become public:` : `${what} became public, for everyone to read:`
+  const links = published.map((session) => `  ${nameOf(session)}  ${traceUrl(server, session.externalId!)}`)
+  return [head, ...links]
+}
+
+/** Tells what to say of each event of one run, which are given in order. */
+export const newEventText = ({ namesSessions, dryRun }: TextOptions) => {
+  const problems = newProblems()
+  const published: SessionEvent[] = []
+  let server = ''
+
+  const ofSession = (session: SessionEvent): EventText => {
+    if (session.published) published.push(session)
+    if (session.status !== 'synced') return {}
+    if (dryRun) return { results: [plannedText(session)] }
+    return namesSessions ? { results: [sentText(session)] } : {}
+  }
+  const ofSummary = (summary: Summary): EventText => ({
+    notices: [...problems.more(), ...(summary.stopped === undefined ? [] : [`stopped early: ${summary.stopped}`])],
+    results: [...publishedText(published, server, dryRun), summaryText(summary)],
+  })
+
+  return (event: SyncEvent): EventText => {
+    switch (event.type) {
+      case 'start':
+        server = event.server
+        return {}
+      case 'progress':
+      case 'asking':
+      case 'redaction': // a notice sums them up
+        return {}
+      case 'connection':
+        return { notices: [event.message] }
+      case 'problem':
+        return problems.isTold(event) ? { notices: [problemText(event)] } : {}
+      case 'not_sent':
+        return { notices: [`${countOf(event.sessions, 'session')} not sent: ${event.why}`] }
+      case 'notice':
+        return { notices: [`${event.file}: ${event.message}`] }
+      case 'session':
+        return ofSession(event)
+      case 'summary':
+        return ofSummary(event)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { PassThrough } from 'node:stream'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newBar } from '../../../src/sync/report/bar.ts'
+import { screenOf } from '../../support/screen.ts'
+import { until } from '../../support/until.ts'
+
+const test = suite('the progress bar')
+
+/** A stream that says of itself that it is a terminal, and what was written to it. */
+const newTerminal = (columns: number) => {
+  const written: string[] = []
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns }) as unknown as NodeJS.WriteStream
+  stream.write = (text: string | Uint8Array) => written.push(String(text)) > 0
+  return { stream, output: () => written.join('') }
+}
+
+test('text that is printed stands above the bar, whole, at every width', async () => {
+  for (const columns of [40, 80]) {
+    const { stream, output } = newTerminal(columns)
+    const bar = newBar(stream, 1_000)
+    const screen = () => screenOf(output(), columns)
+    bar.advance(500, 20)
+    await until(() => output().includes('50 %'))
+    bar.print(stream, 'one notice\n')
+    bar.print(stream, 'another notice\n')
+    assert.equal(screen().slice(0, 2), ['one notice', 'another notice'])
+    assert.match(screen()[2]!, /50 %/)
+    assert.is(screen().length, 3)
+    bar.stop()
+    bar.print(stream, 'the end\n')
+    assert.equal(screen(), ['one notice', 'another notice', 'the end', ''])
+  }
+})
+
+test('it follows a terminal that is resized, and never fills its last column', async () => {
+  const { stream, output } = newTerminal(100)
+  const bar = newBar(stream, 1_000)
+  bar.advance(500, 20)
+  await until(() => output().includes('50 %'))
+  const from = output().length
+  stream.columns = 30
+  bar.print(stream, '')
+  const [line = '', ...rest] = screenOf(output().slice(from), 30)
+  assert.equal([rest, line.length <= 29, /50 %/.test(line)], [[], true, true])
+  bar.stop()
+})
+
+test('it sends no colours, and leaves the cursor shown', async () => {
+  const { stream, output } = newTerminal(80)
+  const bar = newBar(stream, 10)
+  bar.advance(10, 1)
+  await until(() => output().includes('100 %'))
+  bar.stop()
+  assert.not.match(output(), /\x1b\[[\d;]*m|\x1b\[\?/)
+})
+
+test.run()

@@ -1,0 +1,28 @@
+import { appendFileSync } from 'node:fs'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { screenOf } from '../support/screen.ts'
+import { type CommandContext, newCommandContext, run } from './support/commands.ts'
+import { userLine, writeSession } from './support/session-file.ts'
+import { hasTerminal, runInTerminal } from './support/terminal.ts'
+
+const test = suite<CommandContext>('the commands in a terminal')
+
+test.before.each(async (context) => void Object.assign(context, await newCommandContext()))
+test.after.each(({ close }) => close())
+
+if (!hasTerminal) console.log('skipped: there is no `script` of util-linux to run a command in a terminal')
+else
+  test('in 40 columns a bar shows how far a sync is, and leaves nothing behind but lines', async (context) => {
+    await run(context, 'login')
+    const file = writeSession(context.home, 's-1.jsonl', ['{"cut":'])
+    for (let i = 0; i < 900; i++) appendFileSync(file, `${userLine(`u-${i}`, `message ${i}`)}\n`)
+    const { code, output } = await runInTerminal(context, 40, 'sync', file)
+    assert.is(code, 1)
+    assert.match(output, /0 %  0 messages/)
+    const shown = screenOf(output, 40).join('').replaceAll(' ', '')
+    const summary = 'synced 1 session: 900 messages (900 new), 1 line skipped'
+    assert.is(shown, `${file}:1: not one JSON object: line skipped${summary}`.replaceAll(' ', ''))
+  })
+
+test.run()

@@ -6,7 +6,7 @@ import { openExportFile } from '../sync/transfer/export-file.ts'
 import { type Imported, importTrace } from '../sync/transfer/import-trace.ts'
 import { Damaged } from '../sync/transfer/json-pieces.ts'
 import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
-import { type Access, type ClientOptions, clientCommand } from './support/client-command.ts'
+import { type Access, type ClientOptions, clientCommand, patientTiming } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 
 type Options = ClientOptions & { readonly visibility?: Visibility }
@@ -69,7 +69,7 @@ const explained = async <T>(file: string, work: Promise<T>): Promise<T> => {
 
 const importFile = async ({ connect }: Access, options: Options, file: string): Promise<number> => {
   const opened = await explained(file, openExportFile(file))
-  const connection = await connect({ readOnly: false })
+  const connection = await connect({ readOnly: false, timing: patientTiming })
   const report = options.json ? jsonReporter(output) : lineReporter(output, false)
   const done = await explained(file, importTrace(opened, { connection, file, visibility: options.visibility, report }))
   const exitCode = done.leftOut > 0 ? exitCodes.incomplete : exitCodes.ok

@@ -8,6 +8,7 @@ import { configDir, isUnencrypted, serverAddress } from '../sync/config.ts'
 import { logInWithCodehost } from '../sync/login/codehost-login.ts'
 import { logInWithDevice } from '../sync/login/device-login.ts'
 import { newTerminalPrompts } from '../sync/login/terminal-prompts.ts'
+import { noticedTiming } from './support/client-command.ts'
 import { joinAsDevice } from './support/join-as-device.ts'
 
 type Options = {
@@ -68,6 +69,7 @@ const login = async (options: Options): Promise<number> => {
   const config = configDir(process.env)
   if (isUnencrypted(server))
     console.error(`Warning: ${server} is not encrypted; others on the network can read your token.`)
+  const newClient = (url: string, token?: string) => newApiClient(url, token, noticedTiming)
   const prompts = newTerminalPrompts({ opensBrowser: browser, assumeYes: yes ?? false })
   const { userId, displayName, namespaceSlug } =
     options.join !== undefined
@@ -81,9 +83,9 @@ const login = async (options: Options): Promise<number> => {
       : codehost
         ? await logInWithCodehost(
             { config, server, slug: namespace, inviteCode: invite, isLocal: browser, prompts },
-            newApiClient,
+            newClient,
           )
-        : await logInWithDevice(config, server, newApiClient, invite)
+        : await logInWithDevice(config, server, newClient, invite)
   if (options.json) {
     const name = displayName === undefined ? {} : { displayName }
     await printDocument({ type: 'login', server, userId, ...name, namespace: namespaceSlug })

@@ -6,7 +6,7 @@ import { UsageError, runCommand, exitOnUsage } from '../cli/exit.ts'
 import { agents } from '../sync/agents/index.ts'
 import { type SearchedHome, findSessionFiles, totalSize } from '../sync/agents/session-files.ts'
 import { newApiClient } from '../sync/api/client.ts'
-import { withNotice, realTiming } from '../sync/api/retry.ts'
+import { realTiming, withConnectionNotice, withPatience } from '../sync/api/retry.ts'
 import { configDir, serverAddress, stateDir } from '../sync/config.ts'
 import { connect } from '../sync/login/connect.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
@@ -125,7 +125,9 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
   const unreadable: { readonly file: string; readonly message: string }[] = []
   const searched = { env: process.env, home: homedir() }
   const files = await findSessionFiles(agents, paths, searched, (file, message) => unreadable.push({ file, message }))
-  const timing = withNotice(realTiming, (text) => void process.stderr.write(text))
+  const timing = withConnectionNotice(withPatience(realTiming), (state, message) =>
+    report({ type: 'connection', state, message }),
+  )
   const connectTo = (slug: string | undefined) =>
     connect({ config, server, slug, readOnly: dryRun }, (url, token) => newApiClient(url, token, timing))
   const connection = await connectTo(namespace)

@@ -140,7 +140,7 @@ test('a server that asks for too long a wait exits with 1 and says so', async (c
   context.server.fault = ({ method }) => (method === 'PUT' ? refusal(503, { 'retry-after': '600' }) : undefined)
   const { code, err } = await run(context, 'sync')
   assert.is(code, 1)
-  assert.match(err, /stopped early: .*asks to wait 600 seconds/)
+  assert.match(err, /stopped early: .*asks to wait 10 minutes/)
 })
 
 test('a folder without sessions is no failure', async (context) => {

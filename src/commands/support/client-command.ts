@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { UsageError, exitOnUsage, runCommand } from '../../cli/exit.ts'
 import { type ApiClient, newApiClient } from '../../sync/api/client.ts'
 import { hasStatus } from '../../sync/api/errors.ts'
-import { type RetryTiming, realTiming, withNotice } from '../../sync/api/retry.ts'
+import { type RetryTiming, realTiming, withNotice, withPatience } from '../../sync/api/retry.ts'
 import { configDir, serverAddress } from '../../sync/config.ts'
 import { type Connection, connect } from '../../sync/login/connect.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
@@ -21,6 +21,12 @@ export const jsonOption = (): Option => new Option('--json', 'JSON on stdout, a 
 
 /** Waits and retries are told on stderr. */
 export const noticedTiming: RetryTiming = withNotice(realTiming, (line) => void process.stderr.write(line))
+
+/** The same for a command that goes on for long. */
+export const patientTiming: RetryTiming = withNotice(
+  withPatience(realTiming),
+  (line) => void process.stderr.write(line),
+)
 
 /** A server, and the login that is stored for it. */
 export type Access = {

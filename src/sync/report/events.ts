@@ -1,3 +1,4 @@
+import type { ConnectionState } from '../api/connection-watch.ts'
 import type { Visibility } from '../upload/upsert-trace.ts'
 
 /**
@@ -50,9 +51,6 @@ export type SessionEvent = Tally & {
   /** Its trace was not public before, and is now, or would be. */
   readonly published?: true
 }
-
-/** The server does not answer as it should: `silent` has sent no answer yet. `back`: it does again. */
-export type ConnectionState = 'out of reach' | 'busy' | 'silent' | 'back'
 
 /** The events of a run, in order. `file` is a path. `--json` prints all but `progress`. */
 export type SyncEvent =

@@ -36,6 +36,8 @@ const describeFailure = (error: unknown, namespaceSlug: string | undefined): str
   return errorMessage(error)
 }
 
+const GO_ON = 'Run the same command again: it goes on where it stopped.'
+
 const stopReasonOf = (error: unknown): StopReason | undefined => {
   if (hasStatus(error, 401))
     return { why: `your session has ended. Log in again: ${commandName} login`, exitCode: exitCodes.usage }
@@ -45,10 +47,8 @@ const stopReasonOf = (error: unknown): StopReason | undefined => {
       exitCode: exitCodes.incomplete,
     }
   if (!isTemporary(error)) return undefined
-  return {
-    why: `${errorMessage(error)}. Run the command again to go on where it stopped.`,
-    exitCode: exitCodes.incomplete,
-  }
+  const message = errorMessage(error).replace(/[^.?!]$/, '$&.')
+  return { why: `${message} ${GO_ON}`, exitCode: exitCodes.incomplete }
 }
 
 const tallyOf = ({ messages, new: created, updated }: FileCounts): Tally => ({ messages, new: created, updated })

@@ -12,6 +12,7 @@ import { ok } from '../support/service-world.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { userLine, writeSession } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
+import { newTestTiming } from '../support/timing.ts'
 
 type Context = { server: TestServer; home: string; remove: () => void }
 const test = suite<Context>('a server that means harm')
@@ -88,7 +89,7 @@ const failureFrom = async (answer: (response: ServerResponse) => void): Promise<
   const http = createServer((_request, response) => answer(response))
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
-  const error = await newApiClient(url, 't', { sleep: async () => {}, random: () => 0 })
+  const error = await newApiClient(url, 't', newTestTiming().timing)
     .session()
     .then(
       () => assert.unreachable() as never,

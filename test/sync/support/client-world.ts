@@ -14,6 +14,7 @@ import { syncFiles } from '../../../src/sync/upload/sync-files.ts'
 import { openSyncState } from '../../../src/sync/state/sync-state.ts'
 import { startServer } from './server.ts'
 import { tempFolder } from './temp.ts'
+import { newTestTiming } from './timing.ts'
 
 type Options = {
   /** These look for their sessions below the home folder, instead of Claude Code in the folder of sessions. */
@@ -33,8 +34,7 @@ export const newWorld = async () => {
   const [config, sessions] = [join(path, 'config'), join(path, 'sessions')]
   mkdirSync(sessions)
   const server = await startServer()
-  const waits: number[] = []
-  const timing = { sleep: async (ms: number) => void waits.push(ms), random: () => 0.5 }
+  const { timing, waits } = newTestTiming()
   const api = (url: string, token?: string) => newApiClient(url, token, timing)
   const user = await logInWithDevice(config, server.url, api)
   server.requests.length = 0

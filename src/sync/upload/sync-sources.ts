@@ -2,10 +2,11 @@ import pMap from 'p-map'
 import { commandName } from '../../cli/command-name.ts'
 import { errorMessage, exitCodes } from '../../cli/exit.ts'
 import type { Agent, StoredSession } from '../agents/agent.ts'
-import type { SessionFile } from '../agents/session-files.ts'
+import { type SessionFile, sizeOf } from '../agents/session-files.ts'
 import { hasStatus, isTemporary } from '../api/errors.ts'
 import type { FileStatus, SyncEvent, Tally } from '../report/events.ts'
 import { newBudget } from './budget.ts'
+import { type FileProgress, newFileProgress } from './file-progress.ts'
 import { LogReplaced } from './same-log.ts'
 import { newSending } from './sending.ts'
 import { type HeldSession, type SessionRun, type SyncJob, syncSession } from './sync-session.ts'
@@ -53,17 +54,26 @@ const stopReasonOf = (error: unknown): StopReason | undefined => {
 
 const tallyOf = ({ messages, new: created, updated }: FileCounts): Tally => ({ messages, new: created, updated })
 
+/** `progress` is that of its file; undefined for one that was worked on before. */
+type FoundSession = { readonly agent: Agent; readonly session: StoredSession; readonly progress?: FileProgress }
 /** A session that was found, or a file that cannot be read, and why. */
-type Found =
-  { readonly agent: Agent; readonly session: StoredSession } | { readonly path: string; readonly error: unknown }
+type Found = FoundSession | { readonly path: string; readonly error: unknown }
 
-async function* sessionsOf(files: readonly SessionFile[]): AsyncGenerator<Found> {
+/** Each message is read for the session's outline, for its secrets, and to be sent. */
+const readingsOf = ({ redaction }: SyncJob): number => (redaction ? 3 : 2)
+
+async function* sessionsOf(job: SyncJob, files: readonly SessionFile[]): AsyncGenerator<Found> {
   for (const { path, agent } of files) {
+    const progress = newFileProgress(await sizeOf(path), readingsOf(job), job.report)
     try {
-      for await (const session of agent.sessions(path)) yield { agent, session }
+      for await (const session of agent.sessions(path)) {
+        progress.opened()
+        yield { agent, session, progress }
+      }
     } catch (error) {
       yield { path, error }
     }
+    progress.closed()
   }
 }
 
@@ -110,15 +120,19 @@ const syncAndReport = async (
   job: SyncJob,
   totals: Totals,
   newSending: NewSending,
-  found: Extract<Found, { session: StoredSession }>,
+  { progress = newFileProgress(0, 1, job.report), ...found }: FoundSession,
 ): Promise<void> => {
   const { source: file } = found.session
   const events: SyncEvent[] = []
-  const report = (event: SyncEvent) => void (event.type === 'progress' ? job.report(event) : events.push(event))
+  const report = (event: SyncEvent) => {
+    if (event.type !== 'progress') return void events.push(event)
+    job.report({ ...event, bytes: 0 })
+    progress.sent(event.bytes)
+  }
   const run: SessionRun = { ...found, counts: newFileCounts(), report, newSending }
   const tell = () => events.forEach(job.report)
   try {
-    const result = await syncSession(job, run)
+    const result = await progress.during(() => syncSession(job, run))
     if ('externalId' in result) {
       tell()
       job.report({ type: 'session', file, ...result, ...tallyOf(run.counts) })
@@ -135,6 +149,8 @@ const syncAndReport = async (
     // What failed with the run, or was ended by it, is told of once.
     if (totals.signal.aborted) totals.add(undefined, run.counts)
     else fail(job, totals, file, error, run)
+  } finally {
+    progress.closed()
   }
 }
 
@@ -164,4 +180,4 @@ export const syncSessions = async (job: SyncJob, sessions: Sessions): Promise<Sy
 
 /** The same for the sessions of files. */
 export const syncSources = (job: SyncJob, files: readonly SessionFile[]): Promise<SyncResult> =>
-  syncSessions(job, sessionsOf(files))
+  syncSessions(job, sessionsOf(job, files))

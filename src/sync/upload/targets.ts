@@ -38,6 +38,8 @@ export type Upload = {
   readonly report: Reporter
 }
 
+const bytesOf = (batch: readonly EncodedMessage[]): number => batch.reduce((sum, { bytes }) => sum + bytes, 0)
+
 type Send = (batch: readonly EncodedMessage[]) => Promise<void>
 /** Gives what sends batches in one way all that it needs besides. */
 export type NewSending = (send: Send) => Sending
@@ -72,7 +74,7 @@ export const dryRunTarget = (upload: Upload, newSending: NewSending): Target => 
     counts.messages += batch.length
     counts.new += batch.length - updated
     counts.updated += updated
-    report({ type: 'progress', messages: batch.length, bytes: 0 })
+    report({ type: 'progress', messages: batch.length, bytes: bytesOf(batch) })
   }
   return targetOf(upload, async () => true, newSending(count))
 }
@@ -105,7 +107,7 @@ const acknowledge = (upload: Upload, batch: readonly EncodedMessage[], result: U
   counts.new += created
   counts.updated += updated
   destination.states.acknowledge(state.source, batch)
-  report({ type: 'progress', messages: batch.length, bytes: 0 })
+  report({ type: 'progress', messages: batch.length, bytes: bytesOf(batch) })
 }
 
 /**

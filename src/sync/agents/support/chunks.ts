@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createReadStream, type ReadStream } from 'node:fs'
 import { pipeline } from 'node:stream'
 // Not `import { createZstdDecompress }`: before Node 22.15 it is missing, and the import would fail for all agents.
@@ -7,6 +8,12 @@ const CHUNK = 1 << 18
 
 /** Whether a file is compressed, so that a place in its content is no place in the file. */
 export const isZstd = (path: string): boolean => path.endsWith('.zst')
+
+// Beside the arguments, because every agent's parser would hand it through for the sake of a progress bar.
+const reads = new AsyncLocalStorage<(bytes: number) => void>()
+
+/** Runs `work`, and calls `onRead` with the number of bytes each time that it has read some of a session file. */
+export const watchReads = <T>(onRead: (bytes: number) => void, work: () => T): T => reads.run(onRead, work)
 
 /** Whether the compressed data are at fault, and not the reading of the file. */
 const isDamage = (error: unknown): boolean => /^Z(STD)?_/.test((error as NodeJS.ErrnoException).code ?? '')
@@ -24,9 +31,14 @@ const decompressed = (file: ReadStream): AsyncIterable<Buffer> => {
 export async function* chunksOf(path: string, size: number, onDamaged: () => void, from = 0): AsyncGenerator<Buffer> {
   if (size <= from) return
   const file = createReadStream(path, { start: from, end: size - 1, highWaterMark: CHUNK })
-  if (!isZstd(path)) return yield* file as AsyncIterable<Buffer>
+  const onRead = reads.getStore()
+  let read = 0
   try {
-    yield* decompressed(file)
+    for await (const chunk of isZstd(path) ? decompressed(file) : (file as AsyncIterable<Buffer>)) {
+      onRead?.(file.bytesRead - read)
+      read = file.bytesRead
+      yield chunk
+    }
   } catch (error) {
     if (!isDamage(error)) throw error
     onDamaged()

@@ -5,6 +5,7 @@ import { runCommand, exitOnUsage, exitCodes, UsageError } from '../cli/exit.ts'
 import { printDocument } from '../cli/output.ts'
 import { newApiClient } from '../sync/api/client.ts'
 import { configDir, isUnencrypted, serverAddress } from '../sync/config.ts'
+import { serverKey } from '../sync/server-key.ts'
 import { logInWithCodehost } from '../sync/login/codehost-login.ts'
 import { logInWithDevice } from '../sync/login/device-login.ts'
 import { newTerminalPrompts } from '../sync/login/terminal-prompts.ts'
@@ -57,6 +58,16 @@ Environment:
 
 Exit codes: 0 logged in, 1 the server refused or did not answer, 2 wrong usage`
 
+/** Which commands use the login, and what to do with it. */
+const whatIsNext = (server: string, options: Options): readonly string[] => {
+  const named = process.env['TRACEBOOK_URL']
+  const isOther = options.server !== undefined && named && serverKey(serverAddress(named, {})) !== serverKey(server)
+  const sync = `Next: upload your sessions with: ${commandName} sync`
+  if (isOther)
+    return [`TRACEBOOK_URL names another server, ${named}: say which one is meant.`, `${sync} --server ${server}`]
+  return options.server === undefined ? [sync] : ['Commands without --server use it from now on.', sync]
+}
+
 const login = async (options: Options): Promise<number> => {
   const { codehost, namespace, invite, browser, yes } = options
   if (namespace !== undefined && !codehost) throw new UsageError('--namespace goes with --codehost')
@@ -92,9 +103,8 @@ const login = async (options: Options): Promise<number> => {
     return exitCodes.ok
   }
   const who = displayName === undefined ? `user ${userId}` : `${displayName} (user ${userId})`
-  const serverOption = options.server === undefined ? '' : ` --server ${server}`
   console.log(escapeControls(`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`))
-  console.log(`Next: upload your sessions with: ${commandName} sync${serverOption}`)
+  for (const line of whatIsNext(server, options)) console.log(escapeControls(line))
   return exitCodes.ok
 }
 

@@ -53,7 +53,7 @@ const logOutOf = async (config: string, server: string, { force = false, json }:
 
 const logout = async ({ config, server }: Access, options: Options): Promise<number> => {
   if (options.all && options.server !== undefined) throw new UsageError('--all is every server: leave out --server')
-  const servers = options.all ? await serversWithLogin(config) : [server]
+  const servers = options.all ? serversWithLogin(config) : [server]
   if (servers.length === 0 && !options.json) await printLines(['Not logged in to any server.'])
   const done: boolean[] = []
   for (const one of servers) done.push(await logOutOf(config, one, options))

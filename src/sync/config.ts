@@ -3,6 +3,7 @@ import envPaths from 'env-paths'
 import { UsageError } from '../cli/exit.ts'
 import { trimEndMatching } from '../trim-end.ts'
 import type { EnvironmentVariables } from './agents/agent.ts'
+import { lastServer } from './login/credentials.ts'
 
 const DEFAULT_SERVER = 'http://127.0.0.1:3000'
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
@@ -20,11 +21,11 @@ export const stateDir = (env: EnvironmentVariables): string =>
   (env['TRACEBOOK_CONFIG_DIR'] ? join(env['TRACEBOOK_CONFIG_DIR'], 'data') : envPaths('tracebook', { suffix: '' }).data)
 
 /**
- * The server's base URL, without a trailing slash so that one server has one spelling: `option`, else `TRACEBOOK_URL`, else
- * the local server. Throws UsageError for anything but an http(s) URL, and for one with a user name or password.
+ * The server's base URL, without a trailing slash: `option`, else `TRACEBOOK_URL`, else the server of the last login, else the
+ * local one. Throws UsageError for anything but an http(s) URL, and for one with a user name or password.
  */
 export const serverAddress = (option: string | undefined, env: EnvironmentVariables): string => {
-  const text = option ?? (env['TRACEBOOK_URL'] || DEFAULT_SERVER)
+  const text = option ?? (env['TRACEBOOK_URL'] || (lastServer(configDir(env)) ?? DEFAULT_SERVER))
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`"${text}" is no http:// or https:// address`)
   if (url.username || url.password) throw new UsageError('the server address must not hold a user name or a password')

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -24,12 +25,26 @@ export const writePrivateFile = async (path: string, text: string): Promise<void
   }
 }
 
+/** Undefined for a file that is missing or not JSON. */
+const orUndefined = (error: unknown): undefined => {
+  if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+  throw error
+}
+
 /** The JSON value in a file; undefined when the file is missing or not JSON. Throws other failures of reading. */
 export const readJson = async (path: string): Promise<unknown> => {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
+    return orUndefined(error)
+  }
+}
+
+/** The same at once, for what is asked for where nothing can be waited for. */
+export const readJsonSync = (path: string): unknown => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    return orUndefined(error)
   }
 }

@@ -56,6 +56,23 @@ test('login says who one is and what is next, sync then says what it did', async
   assert.not.match(JSON.stringify(context.server.requests), /c2lnbmF0dXJl|trackedFileBackups|bash_progress/)
 })
 
+test('the server of a login is used by commands that name none, also under another name of this machine', async (context) => {
+  const nowhere = { ...context, server: { ...context.server, url: '' } }
+  const byName = context.server.url.replace('127.0.0.1', 'localhost')
+  const { out } = await run(nowhere, 'login', '--server', byName)
+  assert.match(out, 'Commands without --server use it from now on.\nNext: upload your sessions with: ')
+  assert.is((await run(nowhere, 'sync')).code, 0)
+  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 files unchanged\n')
+  assert.is(context.server.users.size, 1)
+})
+
+test('login says when TRACEBOOK_URL names another server', async (context) => {
+  const elsewhere = { ...context, server: { ...context.server, url: 'https://other.example' } }
+  const { out } = await run(elsewhere, 'login', '--server', context.server.url)
+  assert.match(out, 'TRACEBOOK_URL names another server, https://other.example')
+  assert.match(out, `sync --server ${context.server.url}\n`)
+})
+
 test('--json is one document a line, the summary last', async (context) => {
   await run(context, 'login')
   const file = writeSession(context.home, 's-1.jsonl', [userLine('u-1', 'a'), '{"cut":'])

@@ -3,6 +3,7 @@ import { commandName } from '../../cli/command-name.ts'
 import { UsageError } from '../../cli/exit.ts'
 import type { ApiClient, NewApiClient } from '../api/client.ts'
 import { hasStatus } from '../api/errors.ts'
+import { serverKey } from '../server-key.ts'
 import { type Credentials, serversWithLogin, readCredentials, writeCredentials } from './credentials.ts'
 
 /** `slug` is the namespace; default: that of the login. With `readOnly` no session is started in it. */
@@ -29,12 +30,12 @@ export const requireLogin = async (
   server: string,
 ): Promise<Credentials & { readonly login: NonNullable<Credentials['login']> }> => {
   const stored = await readCredentials(config, server)
-  if (!stored?.login) throw await notLoggedInError(config, server)
+  if (!stored?.login) throw notLoggedInError(config, server)
   return { ...stored, login: stored.login }
 }
 
-const notLoggedInError = async (config: string, server: string): Promise<UsageError> => {
-  const others = (await serversWithLogin(config)).filter((other) => other !== server)
+const notLoggedInError = (config: string, server: string): UsageError => {
+  const others = serversWithLogin(config).filter((other) => serverKey(other) !== serverKey(server))
   const hint = others.length > 0 ? ` You are logged in to ${others.join(' and ')}: choose with --server.` : ''
   return new UsageError(
     `Not logged in to ${server}. Run: ${commandName} login --server ${server}${hint && `\n${hint.trim()}`}`,

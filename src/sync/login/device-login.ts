@@ -21,7 +21,7 @@ export const storeLogin = async (
   { token, userId, namespaceId, namespaceSlug }: NewSession,
   newClient: NewApiClient,
 ): Promise<LoggedIn> => {
-  const login = { token, userId, namespaceId, namespaceSlug }
+  const login = { token, userId, namespaceId, namespaceSlug, at: Date.now() }
   await writeCredentials(config, { server, deviceId, login, others: [] })
   const { user } = await newClient(server, token).session()
   return { userId, namespaceSlug, ...(user?.displayName === undefined ? {} : { displayName: user.displayName }) }

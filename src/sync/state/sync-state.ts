@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../agents/support/sqlite/load.ts'
 import { readOlderStates, removeOlderStates } from './older-states.ts'
+import { serverKey, spellingsOf } from '../server-key.ts'
 import { newSessionStates, type SessionStates, sessionStatements } from './session-states.ts'
 import { openStateFile, STATE_FILE, transaction } from './state-file.ts'
 
@@ -78,10 +79,13 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
   const file = openStateFile(isInMemory ? undefined : folder, prepare)
 
   return {
-    of: async (place) => {
+    of: async (given) => {
+      const place = { ...given, server: serverKey(given.server) }
       const states = newSessionStates(file, idOf(place))
-      if (isInMemory || !readOnly) await takeOver(config, place, states)
-      if (!readOnly) await removeOlderStates(config, place)
+      for (const server of spellingsOf(place.server)) {
+        if (isInMemory || !readOnly) await takeOver(config, { ...place, server }, states)
+        if (!readOnly) await removeOlderStates(config, { ...place, server })
+      }
       return states
     },
     originOf: (source) =>

@@ -1,0 +1,97 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { serverAddress } from '../../../src/sync/config.ts'
+import { digest } from '../../../src/sync/digest.ts'
+import {
+  type Credentials,
+  readCredentials,
+  serversWithLogin,
+  writeCredentials,
+} from '../../../src/sync/login/credentials.ts'
+import { serverKey } from '../../../src/sync/server-key.ts'
+import { tempFolder } from '../support/temp.ts'
+
+type Context = { config: string; env: Record<string, string>; remove: () => void }
+const test = suite<Context>('the address of a server')
+
+test.before.each((context) => {
+  const { path, remove } = tempFolder()
+  const config = join(path, 'config')
+  Object.assign(context, { config, remove, env: { TRACEBOOK_CONFIG_DIR: config } })
+})
+test.after.each(({ remove }) => remove())
+
+const deviceId = '0192f0c1-2b3d-4e4f-8a5b-6c7d8e9f0a1b'
+const credentials = (server: string, at?: number): Credentials => ({
+  server,
+  deviceId,
+  login: {
+    token: `token of ${server}`,
+    userId: 'u',
+    namespaceId: 'n',
+    namespaceSlug: 's',
+    ...(at === undefined ? {} : { at }),
+  },
+  others: [],
+})
+
+/** Stores credentials as versions did that knew one spelling only. */
+const writeOlder = (config: string, server: string) => {
+  mkdirSync(join(config, 'servers'), { recursive: true })
+  writeFileSync(join(config, 'servers', `${digest(server)}.json`), JSON.stringify(credentials(server)))
+}
+
+test('localhost, 127.0.0.1 and [::1] at one port are one server, others are not', () => {
+  const same = ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000']
+  assert.equal([...new Set(same.map(serverKey))], ['http://127.0.0.1:3000'])
+  assert.is(serverKey('https://localhost/base'), 'https://127.0.0.1/base')
+  const others = [
+    'http://127.0.0.1:3001',
+    'https://127.0.0.1:3000',
+    'http://127.0.0.2:3000',
+    'http://localhost.example:3000',
+  ]
+  for (const other of others) assert.is.not(serverKey(other), serverKey(same[0]!), other)
+})
+
+test('a login is found under each spelling, and used with the one that was typed', async ({ config }) => {
+  await writeCredentials(config, credentials('http://localhost:3000', 1))
+  const found = await readCredentials(config, 'http://[::1]:3000')
+  assert.equal([found?.server, found?.login?.token], ['http://[::1]:3000', 'token of http://localhost:3000'])
+  await writeCredentials(config, found!)
+  assert.is(readdirSync(join(config, 'servers')).length, 1)
+})
+
+test('a login that was stored under another spelling is taken over', async ({ config }) => {
+  writeOlder(config, 'http://localhost:3000')
+  const found = await readCredentials(config, 'http://127.0.0.1:3000')
+  assert.equal([found?.deviceId, found?.login?.token], [deviceId, 'token of http://localhost:3000'])
+  assert.equal(readdirSync(join(config, 'servers')), [`${digest('http://127.0.0.1:3000')}.json`])
+})
+
+test('of two older logins to one server that of the first spelling stays, and none is lost', async ({ config }) => {
+  for (const server of ['http://localhost:3000', 'http://127.0.0.1:3000']) writeOlder(config, server)
+  assert.is((await readCredentials(config, 'http://localhost:3000'))?.login?.token, 'token of http://127.0.0.1:3000')
+  assert.equal(serversWithLogin(config), ['http://127.0.0.1:3000'])
+  assert.match(readFileSync(join(config, 'servers', `${digest('http://localhost:3000')}.json`), 'utf8'), deviceId)
+})
+
+test('without another word the server is that of the last login', async ({ config, env }) => {
+  assert.is(serverAddress(undefined, env), 'http://127.0.0.1:3000')
+  await writeCredentials(config, credentials('https://b.example', 2))
+  await writeCredentials(config, credentials('https://a.example', 1))
+  assert.is(serverAddress(undefined, env), 'https://b.example')
+  assert.is(serverAddress(undefined, { ...env, TRACEBOOK_URL: 'https://c.example/' }), 'https://c.example')
+  assert.is(serverAddress('https://d.example', { ...env, TRACEBOOK_URL: 'https://c.example' }), 'https://d.example')
+})
+
+test('a single login of an older version is the last one, of several none is', ({ config, env }) => {
+  writeOlder(config, 'https://a.example')
+  assert.is(serverAddress(undefined, env), 'https://a.example')
+  writeOlder(config, 'https://b.example')
+  assert.is(serverAddress(undefined, env), 'http://127.0.0.1:3000')
+})
+
+test.run()

@@ -44,9 +44,9 @@ Tracebook serves at ${url}
   database   ${database}
   reference  ${url}/docs
 
-Next, in another terminal:
+Next, in another terminal${commandName.startsWith('npx') ? ', in this folder' : ''}:
   ${commandName} login    make this machine known
-  ${commandName} sync     bring in your Claude Code sessions
+  ${commandName} sync     bring in the sessions of your coding agents
 `
 
 const start = async ({ roles }: { readonly roles?: string }): Promise<number> => {

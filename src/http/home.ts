@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { commandName } from '../cli/command-name.ts'
 import { notFound } from './http-error.ts'
 import { sendPage } from './page.ts'
 import { addVary } from './reply.ts'
 
 const content = `
 <p>This service stores the recorded sessions of AI coding agents. Make your machine known to it, then bring in your sessions:</p>
-<pre><code>${commandName} login
-${commandName} sync</code></pre>
+<pre><code>tracebook login
+tracebook sync</code></pre>
 <ul>
 <li><a href="/docs">Reference of the API</a>, also as <a href="/openapi.json">OpenAPI</a></li>
 <li><a href="/v1/feed">The public feed</a>, as JSON</li>

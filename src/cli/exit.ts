@@ -1,5 +1,6 @@
 import type { CommanderError } from 'commander'
 import { escapeControls, escapeControlsInLines } from './escape.ts'
+import { Interrupted } from './interrupt.ts'
 
 /** `incomplete`: something failed or was skipped for good. `usage`: wrong usage, or not logged in. */
 export const exitCodes = { ok: 0, incomplete: 1, usage: 2 } as const
@@ -11,6 +12,11 @@ export class UsageError extends Error {
 
 /** The message of anything thrown. */
 export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const exitCodeOf = (error: unknown): number => {
+  if (error instanceof Interrupted) return error.exitCode
+  return error instanceof UsageError ? exitCodes.usage : exitCodes.incomplete
+}
 
 /** For commander's `exitOverride`: exits with 2 where commander refuses the arguments, with 0 after help and version. */
 export const exitOnUsage = ({ exitCode }: CommanderError): void => {
@@ -25,7 +31,7 @@ export const runCommand = async (action: () => Promise<number>, json = false): P
   try {
     process.exitCode = await action()
   } catch (error) {
-    const exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.incomplete
+    const exitCode = exitCodeOf(error)
     const message = errorMessage(error)
     if (json) process.stdout.write(`${escapeControls(JSON.stringify({ type: 'error', message, exitCode }))}\n`)
     else process.stderr.write(`tracebook: ${escapeControlsInLines(message)}\n`)

@@ -3,19 +3,23 @@ import { Command, Option } from 'commander'
 import { askToConfirm } from '../cli/ask.ts'
 import { escapeControls } from '../cli/escape.ts'
 import { UsageError, runCommand, exitOnUsage } from '../cli/exit.ts'
+import { type Interrupted, untilInterrupted } from '../cli/interrupt.ts'
 import { agents } from '../sync/agents/index.ts'
 import { type SearchedHome, findSessionFiles, totalSize } from '../sync/agents/session-files.ts'
 import { newApiClient } from '../sync/api/client.ts'
-import { realTiming, withConnectionNotice, withPatience } from '../sync/api/retry.ts'
+import { realTiming, withConnectionNotice, withPatience, withSignal } from '../sync/api/retry.ts'
 import { configDir, serverAddress, stateDir } from '../sync/config.ts'
 import { connect } from '../sync/login/connect.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
+import type { Reporter, SyncEvent } from '../sync/report/events.ts'
 import { newReporter } from '../sync/report/reporters.ts'
+import { newRunSoFar } from '../sync/report/so-far.ts'
 import { keepHeapSmall } from '../sync/small-heap.ts'
 import { terminalAsking } from '../sync/rules/confirm-public.ts'
 import { openRules } from '../sync/rules/open.ts'
 import { openSyncState } from '../sync/state/sync-state.ts'
 import { syncFiles } from '../sync/upload/sync-files.ts'
+import { stopReasonOf } from '../sync/upload/sync-sources.ts'
 import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
 import { clientEnvironment } from './client-environment.ts'
 
@@ -112,20 +116,43 @@ const requireTerminal = ({ visibility, dryRun, yes }: Options): void => {
   throw new UsageError('--visibility public asks first, which needs a terminal: agree with --yes, or see --dry-run')
 }
 
+/** What is under way when a run is interrupted has so long to end. */
+const GRACE_MS = 5_000
+
+const stopping = ({ message }: Interrupted): SyncEvent => ({
+  type: 'stopping',
+  message: `${message}: waiting for what is on its way; another Ctrl-C ends at once`,
+})
+
+/** Runs until it is interrupted: what is on its way arrives then, and is said. */
 const sync = async (paths: readonly string[], options: Options): Promise<number> => {
   keepHeapSmall()
-  const { namespace, visibility, dryRun = false, force = false, yes = false, json = false } = options
   requireTerminal(options)
-  const [server, config, report] = [
-    serverAddress(options.server, process.env),
-    configDir(process.env),
-    newReporter(output, { json, dryRun }),
-  ]
+  const { dryRun = false, json = false } = options
+  const { report, summary } = newRunSoFar(newReporter(output, { json, dryRun }))
+  return untilInterrupted(
+    {
+      graceMs: GRACE_MS,
+      onFirst: (reason) => report(stopping(reason)),
+      onForced: (reason) => report(summary(dryRun, stopReasonOf(reason)!)),
+    },
+    (signal) => syncUntil(signal, paths, options, report),
+  )
+}
+
+const syncUntil = async (
+  signal: AbortSignal,
+  paths: readonly string[],
+  options: Options,
+  report: Reporter,
+): Promise<number> => {
+  const { namespace, visibility, dryRun = false, force = false, yes = false, json = false } = options
+  const [server, config] = [serverAddress(options.server, process.env), configDir(process.env)]
   const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
   const unreadable: { readonly file: string; readonly message: string }[] = []
   const searched = { env: process.env, home: homedir() }
   const files = await findSessionFiles(agents, paths, searched, (file, message) => unreadable.push({ file, message }))
-  const timing = withConnectionNotice(withPatience(realTiming), (state, message) =>
+  const timing = withConnectionNotice(withSignal(withPatience(realTiming), signal), (state, message) =>
     report({ type: 'connection', state, message }),
   )
   const connectTo = (slug: string | undefined) =>
@@ -154,7 +181,7 @@ const sync = async (paths: readonly string[], options: Options): Promise<number>
       bytes: await totalSize(files),
     })
     for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
-    const job = { ...rules, origins: state, redaction, dryRun, force, report }
+    const job = { ...rules, origins: state, redaction, dryRun, force, report, signal }
     return (await syncFiles(job, files, unreadable.length)).exitCode
   } finally {
     state.close()

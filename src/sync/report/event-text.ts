@@ -86,6 +86,7 @@ export const newEventText = ({ namesSessions, dryRun }: TextOptions) => {
       case 'redaction': // a notice sums them up
         return {}
       case 'connection':
+      case 'stopping':
         return { notices: [event.message] }
       case 'problem':
         return problems.isTold(event) ? { notices: [problemText(event)] } : {}

@@ -71,6 +71,8 @@ export type SyncEvent =
       readonly messages: number
       readonly bytes: number
     }
+  /** The run was interrupted, and waits for what is under way. */
+  | { readonly type: 'stopping'; readonly message: string }
   | { readonly type: 'connection'; readonly state: ConnectionState; readonly message: string }
   | {
       readonly type: 'problem'

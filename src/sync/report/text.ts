@@ -33,8 +33,10 @@ const describeRest = (summary: Summary): string =>
 
 /** `synced 12 sessions: 1,204 messages (1,180 new, 24 updated), 3 files unchanged, 1 line skipped`. */
 export const summaryText = (summary: Summary): string => {
-  const { dryRun, synced } = summary
+  const { dryRun, synced, messages } = summary
   const rest = describeRest(summary)
+  // A session that was not sent to its end.
+  if (synced === 0 && messages > 0) return `stored ${tallyText(summary)}${rest && `, ${rest}`}`
   if (synced === 0) return `nothing ${dryRun ? 'would be' : 'was'} sent${rest && `: ${rest}`}`
   return `${dryRun ? 'would sync' : 'synced'} ${countOf(synced, 'session')}: ${tallyText(summary)}${rest && `, ${rest}`}`
 }

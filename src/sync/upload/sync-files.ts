@@ -2,7 +2,7 @@ import { exitCodes } from '../../cli/exit.ts'
 import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, Summary, SyncEvent } from '../report/events.ts'
 import type { SyncJob } from './sync-session.ts'
-import { type SyncResult, syncSessions, syncSources } from './sync-sources.ts'
+import { stopReasonOf, type SyncResult, syncSessions, syncSources } from './sync-sources.ts'
 import type { FileCounts } from './targets.ts'
 
 /** Reports, and counts the reasons for which sessions are not sent. */
@@ -56,7 +56,8 @@ const exitCodeOf = ({ byStatus, counts, stopReason }: SyncResult, unreadable: nu
  */
 export const syncFiles = async (job: SyncJob, files: readonly SessionFile[], unreadable: number): Promise<Summary> => {
   const reasons = newReasons(job.report)
-  const result = await syncAndAsk({ ...job, report: reasons.report }, files)
+  const ended = await syncAndAsk({ ...job, report: reasons.report }, files)
+  const result = { ...ended, stopReason: ended.stopReason ?? stopReasonOf(job.signal?.reason) }
   reasons.tell()
   const { byStatus, counts, stopReason } = result
   const { leftOut: leftOutMessages, ...tally } = counts

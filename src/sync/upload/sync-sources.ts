@@ -1,6 +1,7 @@
 import pMap from 'p-map'
 import { commandName } from '../../cli/command-name.ts'
 import { errorMessage, exitCodes } from '../../cli/exit.ts'
+import { Interrupted } from '../../cli/interrupt.ts'
 import type { Agent, StoredSession } from '../agents/agent.ts'
 import { type SessionFile, sizeOf } from '../agents/session-files.ts'
 import { hasStatus, isTemporary } from '../api/errors.ts'
@@ -39,7 +40,9 @@ const describeFailure = (error: unknown, namespaceSlug: string | undefined): str
 
 const GO_ON = 'Run the same command again: it goes on where it stopped.'
 
-const stopReasonOf = (error: unknown): StopReason | undefined => {
+/** Whether an error ends the run. */
+export const stopReasonOf = (error: unknown): StopReason | undefined => {
+  if (error instanceof Interrupted) return { why: `${error.message}. ${GO_ON}`, exitCode: error.exitCode }
   if (hasStatus(error, 401))
     return { why: `your session has ended. Log in again: ${commandName} login`, exitCode: exitCodes.usage }
   if (error instanceof LogReplaced)

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { newService, type Service } from './service.ts'
 import type { Answer, Asked } from './service-world.ts'
 
-/** What to do with a request instead of answering it: cut the line before or after it took effect, or refuse it. */
-export type Fault = 'cut before' | 'cut after' | Answer
+/** What to do with a request instead of answering it: cut the line before or after it took effect, leave it, or refuse it. */
+export type Fault = 'cut before' | 'cut after' | 'no answer' | Answer
 
 export type TestServer = Service & {
   readonly url: string
@@ -45,6 +45,7 @@ export const startServer = async (): Promise<TestServer> => {
     requests.push(asked)
     const fault = server.fault(asked)
     if (fault === 'cut before') return void request.socket.destroy()
+    if (fault === 'no answer') return
     const answer = typeof fault === 'object' ? fault : answerTo(service, asked)
     if (fault === 'cut after') return void request.socket.destroy()
     reply(response, answer)

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { appendFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { until } from '../support/until.ts'
+import { type CommandContext, documents, newCommandContext, run, start } from './support/commands.ts'
+import { refusal } from './support/service-world.ts'
+import { userLine, writeSession } from './support/session-file.ts'
+
+const test = suite<CommandContext & { file: string }>('a sync that is interrupted')
+const MESSAGES = 5_000
+
+test.before.each(async (context) => {
+  Object.assign(context, await newCommandContext())
+  await run(context, 'login')
+  context.file = writeSession(context.home, 's-1.jsonl', [])
+  const lines = Array.from({ length: MESSAGES }, (_, i) => `${userLine(`u-${i}`, `message ${i}`)}\n`)
+  appendFileSync(context.file, lines.join(''))
+})
+test.after.each(({ close }) => close())
+
+/** Starts a sync, and sends it a signal as soon as its third batch is there. */
+const interrupted = async (context: CommandContext & { file: string }, signal: NodeJS.Signals, ...more: string[]) => {
+  const child = start(context, 'sync', context.file, ...more)
+  let batches = 0
+  context.server.fault = ({ path }) => {
+    if (path.endsWith('/batch') && ++batches === 3) child.kill(signal)
+    return undefined
+  }
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  context.server.fault = () => undefined
+  return { code: child.exitCode, out, err }
+}
+
+test('Ctrl-C says what was done, and the same command goes on where it stopped', async (context) => {
+  const { code, out, err } = await interrupted(context, 'SIGINT')
+  assert.is(code, 130)
+  assert.match(err, 'stopped early: interrupted by Ctrl-C. Run the same command again: it goes on where it stopped.\n')
+  const stored = context.server.traces[0]!.messages.size
+  assert.match(out, `stored ${stored.toLocaleString('en')} messages (${stored.toLocaleString('en')} new)`)
+  assert.ok(stored < MESSAGES)
+  const again = await run(context, 'sync', context.file)
+  assert.match(again.out, `${(MESSAGES - stored).toLocaleString('en')} new)`)
+  assert.is(context.server.traces[0]!.messages.size, MESSAGES)
+})
+
+test('SIGTERM does likewise, with its own exit code', async (context) => {
+  const { code, out } = await interrupted(context, 'SIGTERM', '--json')
+  assert.is(code, 143)
+  const { type, stopped, exitCode } = documents(out).at(-1)!
+  assert.equal([type, exitCode], ['summary', 143])
+  assert.match(String(stopped), 'ended by SIGTERM')
+})
+
+test('it does not wait for a service that is away', async (context) => {
+  context.server.fault = ({ path }) => (path.endsWith('/batch') ? refusal(503, { 'retry-after': '100' }) : undefined)
+  const child = start(context, 'sync', context.file)
+  const told = text(child.stderr)
+  await until(() => context.server.requests.some(({ path }) => path.endsWith('/batch')))
+  child.kill('SIGINT')
+  await once(child, 'close')
+  assert.is(child.exitCode, 130)
+  assert.match(await told, 'interrupted by Ctrl-C')
+})
+
+test('a second Ctrl-C ends at once, and says what was done too', async (context) => {
+  const { server } = context
+  const child = start(context, 'sync', context.file)
+  const [out, err] = [text(child.stdout), text(child.stderr)]
+  // The service does not answer any more.
+  server.fault = ({ path }) => (path.endsWith('/batch') ? 'no answer' : undefined)
+  await until(() => server.requests.some(({ path }) => path.endsWith('/batch')))
+  child.kill('SIGINT')
+  await once(child.stderr, 'data')
+  child.kill('SIGINT')
+  await once(child, 'close')
+  assert.is(child.exitCode, 130)
+  assert.match(await err, 'another Ctrl-C ends at once')
+  assert.match(await out, 'nothing was sent')
+})
+
+test.run()

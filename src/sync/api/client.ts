@@ -12,7 +12,7 @@ type TraceBody = Schemas['TraceUpsert']
 export type NewSession = Schemas['NewSession'] & WithNamespace
 export type CurrentSession = Schemas['CurrentSession'] & { readonly session: WithNamespace }
 export type SignInReview = Schemas['SignInReview']
-export type TraceSummary = Pick<Schemas['TraceDetail'], 'visibility' | 'namespace' | 'messageCount'>
+export type TraceSummary = Pick<Schemas['TraceDetail'], 'visibility' | 'namespace' | 'messageCount' | 'title'>
 export type UpsertCounts = { readonly created: number; readonly updated: number; readonly unchanged: number }
 
 /** The endpoints that the command line uses. Every method throws RequestFailed. */

@@ -1,4 +1,4 @@
-import { traceUrl } from '../trace-url.ts'
+import { traceLink } from '../api/trace-link.ts'
 import type { SessionEvent, Summary, SyncEvent } from './events.ts'
 import { countOf, summaryText, tallyText } from './text.ts'
 
@@ -55,7 +55,9 @@ const publishedText = (published: readonly SessionEvent[], server: string, dryRu
   if (published.length === 0) return []
   const what = countOf(published.length, 'session')
   const head = dryRun ? `${what} would become public:` : `${what} became public, for everyone to read:`
-  const links = published.map((session) => `  ${nameOf(session)}  ${traceUrl(server, session.externalId!)}`)
+  const links = published.map(
+    (session) => `  ${nameOf(session)}  ${traceLink(server, session.namespace ?? '', session.externalId ?? '')}`,
+  )
   return [head, ...links]
 }
 

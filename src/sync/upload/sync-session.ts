@@ -1,5 +1,5 @@
 import type { Agent, Session, StoredSession, TraceFields } from '../agents/agent.ts'
-import type { FileStatus, Reporter } from '../report/events.ts'
+import type { FileStatus, Reporter, SessionEvent } from '../report/events.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import type { SessionState } from '../state/session-states.ts'
 import type { SyncState } from '../state/sync-state.ts'
@@ -8,7 +8,7 @@ import { readSession, type ReadResult } from './read-session.ts'
 import { dryRunTarget, type FileCounts, type NewSending, serverTarget, type Upload } from './targets.ts'
 import { requireSameLog } from './same-log.ts'
 import { type UploadResult, uploadSession } from './upload-session.ts'
-import { findOwnTrace } from './upsert-trace.ts'
+import { findOwnTrace, type VisibilityChange } from './upsert-trace.ts'
 
 /** The settings of a run. With `force` everything is uploaded again. */
 export type SyncJob = {
@@ -36,6 +36,13 @@ export type SessionRun = {
   readonly report: Reporter
   readonly newSending: NewSending
   destination?: Destination
+  /** What users know the session by, and who may read it. */
+  about: Pick<SessionEvent, 'title' | 'project' | 'visibility' | 'published'>
+}
+
+const noteVisibility = (run: SessionRun, { before, after }: VisibilityChange): void => {
+  const published = after === 'public' && before !== 'public' ? { published: true as const } : {}
+  run.about = { ...run.about, visibility: after, ...published }
 }
 
 /** A session that is held, and where it is from. */
@@ -71,7 +78,7 @@ export const stampOf = (
 /** Updates only the visibility of an unchanged session's trace, when the user asks for another one now. */
 const updateVisibility = async (
   dryRun: boolean,
-  { report }: SessionRun,
+  run: SessionRun,
   destination: Destination,
   { source, externalId, stored }: SessionState,
 ): Promise<SentStatus> => {
@@ -80,11 +87,13 @@ const updateVisibility = async (
   const trace = await findOwnTrace(connection, externalId)
   if (!trace) {
     await requireSameLog(destination)
-    report({ type: 'notice', file: source, externalId, message: deletedNotice })
+    run.report({ type: 'notice', file: source, externalId, message: deletedNotice })
     return 'deleted'
   }
   if (trace.visibility === visibility) return 'unchanged'
   if (!dryRun) await connection.api.patchTrace(externalId, { visibility })
+  if (trace.title !== undefined) run.about = { ...run.about, title: trace.title }
+  noteVisibility(run, { before: trace.visibility, after: visibility })
   return 'synced'
 }
 
@@ -104,7 +113,10 @@ const upload = async (
   const { states } = destination
   const state = initialState(source, session, force ? undefined : states.read(source))
   const messageDigest = state.stored ? states.digests(source) : () => undefined
-  const uploaded: Upload = { destination, state, messageDigest, counts: run.counts, report: run.report }
+  const { title, projectName: project = session.trace.projectPath } = session.trace
+  run.about = { ...(title === undefined ? {} : { title }), ...(project === undefined ? {} : { project }) }
+  const onVisibility = (change: VisibilityChange) => noteVisibility(run, change)
+  const uploaded: Upload = { destination, state, messageDigest, counts: run.counts, report: run.report, onVisibility }
   const target = (dryRun ? dryRunTarget : serverTarget)(uploaded, run.newSending)
   const status = statusOf[await uploadSession(session, target)]
   const { externalId } = uploaded.state

@@ -57,6 +57,9 @@ export const stopReasonOf = (error: unknown): StopReason | undefined => {
 
 const tallyOf = ({ messages, new: created, updated }: FileCounts): Tally => ({ messages, new: created, updated })
 
+const aboutOf = ({ destination, about }: SessionRun) =>
+  destination ? { ...about, namespace: destination.connection.namespaceSlug } : about
+
 /** `progress` is that of its file; undefined for one that was worked on before. */
 type FoundSession = { readonly agent: Agent; readonly session: StoredSession; readonly progress?: FileProgress }
 /** A session that was found, or a file that cannot be read, and why. */
@@ -132,13 +135,13 @@ const syncAndReport = async (
     job.report({ ...event, bytes: 0 })
     progress.sent(event.bytes)
   }
-  const run: SessionRun = { ...found, counts: newFileCounts(), report, newSending }
+  const run: SessionRun = { ...found, counts: newFileCounts(), report, newSending, about: {} }
   const tell = () => events.forEach(job.report)
   try {
     const result = await progress.during(() => syncSession(job, run))
     if ('externalId' in result) {
       tell()
-      job.report({ type: 'session', file, ...result, ...tallyOf(run.counts) })
+      job.report({ type: 'session', file, ...result, ...tallyOf(run.counts), ...aboutOf(run) })
       totals.add(result.status, run.counts)
     } else if (result.status === 'held' && job.askFor) totals.held.push({ ...found, origin: result.origin })
     else {

@@ -1,4 +1,4 @@
-import type { UpsertCounts } from '../api/client.ts'
+import type { TraceSummary, UpsertCounts } from '../api/client.ts'
 import { hasStatus, RequestFailed } from '../api/errors.ts'
 import { digest } from '../digest.ts'
 import type { Reporter } from '../report/events.ts'
@@ -8,7 +8,7 @@ import type { EncodedMessage } from './encode.ts'
 import { requireSameLog } from './same-log.ts'
 import type { Sending } from './sending.ts'
 import type { Target } from './upload-session.ts'
-import { fallbackId, upsertTrace, updateTrace } from './upsert-trace.ts'
+import { fallbackId, findOwnTrace, upsertTrace, updateTrace, type VisibilityChange } from './upsert-trace.ts'
 
 /** Running counts of one file's upload: messages, those of them that were new or updated, and what was left or taken out. */
 export type FileCounts = {
@@ -36,6 +36,8 @@ export type Upload = {
   readonly messageDigest: Target['messageDigest']
   readonly counts: FileCounts
   readonly report: Reporter
+  /** Is told who may read the trace, or would after a dry run. */
+  readonly onVisibility?: (change: VisibilityChange) => void
 }
 
 const bytesOf = (batch: readonly EncodedMessage[]): number => batch.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -66,24 +68,59 @@ const targetOf = (upload: Upload, upsertTrace: Target['upsertTrace'], sending: S
   reportOmission: reportOmission(upload),
 })
 
-/** The target of `--dry-run`: counts what would be sent, and sends nothing. */
+/** The trace that the server has of a session, under the id that it would be sent to. */
+const findTrace = async ({ destination: { connection }, state }: Upload): Promise<TraceSummary | undefined> => {
+  if (state.stored) return findOwnTrace(connection, state.externalId)
+  for (const externalId of [state.sessionId, fallbackId(state.sessionId, connection)]) {
+    const found = await findOwnTrace(connection, externalId)
+    if (found) return found
+  }
+  return undefined
+}
+
+/**
+ * The target of `--dry-run`: counts what would be sent, and sends nothing. Where it is not known which messages were sent, as
+ * with --force, as many as the server has are not called new.
+ */
 export const dryRunTarget = (upload: Upload, newSending: NewSending): Target => {
-  const { counts, messageDigest, report } = upload
+  const { counts, messageDigest, report, destination } = upload
+  let unknown = 0
+  const upsert: Target['upsertTrace'] = async () => {
+    const found = await findTrace(upload)
+    if (upload.state.stored && !found) {
+      await requireSameLog(destination)
+      return false
+    }
+    if (!upload.state.stored) unknown = found?.messageCount ?? 0
+    upload.onVisibility?.({
+      before: found?.visibility,
+      after: destination.visibility ?? found?.visibility ?? 'private',
+    })
+    return true
+  }
   const count: Send = async (batch) => {
     const updated = batch.filter(({ externalId }) => messageDigest(externalId) !== undefined).length
+    const again = Math.min(unknown, batch.length - updated)
+    unknown -= again
     counts.messages += batch.length
-    counts.new += batch.length - updated
+    counts.new += batch.length - updated - again
     counts.updated += updated
     report({ type: 'progress', messages: batch.length, bytes: bytesOf(batch) })
   }
-  return targetOf(upload, async () => true, newSending(count))
+  return targetOf(upload, upsert, newSending(count))
 }
 
 /** Updates the stored trace, or creates it and notes its id. False when a stored trace was deleted since. */
 const ensureTrace = async (upload: Upload, changedFields: ReadonlyMap<string, string>): Promise<boolean> => {
   const { connection, visibility, visibilityOfNew } = upload.destination
   const { sessionId, stored } = upload.state
-  const change = { fields: Object.fromEntries(changedFields), visibility, visibilityOfNew }
+  const { onVisibility } = upload
+  const change = {
+    fields: Object.fromEntries(changedFields),
+    visibility,
+    visibilityOfNew,
+    ...(onVisibility && { onVisibility }),
+  }
   if (stored) {
     const isThere = await updateTrace(connection, upload.state.externalId, change)
     if (!isThere) await requireSameLog(upload.destination)

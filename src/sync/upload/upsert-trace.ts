@@ -5,11 +5,16 @@ import type { Connection } from '../login/connect.ts'
 export const visibilities = ['private', 'direct', 'public'] as const
 export type Visibility = (typeof visibilities)[number]
 
+/** Who may read a trace, before and after; `before` is undefined for a new one. */
+export type VisibilityChange = { readonly before?: Visibility | undefined; readonly after: Visibility }
+
 /** The fields to set. `visibility` only when the user asked for one; `visibilityOfNew` is that of a new trace without. */
 type TraceChange = {
   readonly fields: Readonly<Record<string, string>>
   readonly visibility?: Visibility | undefined
   readonly visibilityOfNew?: Visibility | undefined
+  /** Is told of the trace's visibility once that is sure. */
+  readonly onVisibility?: (change: VisibilityChange) => void
 }
 
 /** The trace with this id, if it belongs to the connection's namespace: the API also finds public traces of others. */
@@ -33,12 +38,13 @@ export const findOwnTrace = async (
 export const updateTrace = async (
   connection: Connection,
   externalId: string,
-  { fields, visibility }: TraceChange,
+  { fields, visibility, onVisibility }: TraceChange,
 ): Promise<boolean> => {
   const found = await findOwnTrace(connection, externalId)
   if (!found) return false
   const patch = visibility && visibility !== found.visibility ? { ...fields, visibility } : fields
   if (Object.keys(patch).length > 0) await connection.api.patchTrace(externalId, patch)
+  onVisibility?.({ before: found.visibility, after: visibility ?? found.visibility })
   return true
 }
 
@@ -49,8 +55,9 @@ export const fallbackId = (sessionId: string, { namespaceSlug }: Connection): st
 const updateOrCreate = async (connection: Connection, externalId: string, change: TraceChange): Promise<boolean> => {
   if (await updateTrace(connection, externalId, change)) return true
   try {
-    const { fields, visibility, visibilityOfNew = 'private' } = change
-    await connection.api.putTrace(externalId, { ...fields, visibility: visibility ?? visibilityOfNew })
+    const { fields, visibilityOfNew = 'private', visibility = visibilityOfNew } = change
+    await connection.api.putTrace(externalId, { ...fields, visibility })
+    change.onVisibility?.({ after: visibility })
     return true
   } catch (error) {
     if (hasStatus(error, 404)) return false

@@ -72,7 +72,7 @@ test('what became public is named with its address', () => {
   const { results } = told([start, published, session, summary({ synced: 2, messages: 8, new: 8 })])
   assert.equal(results.slice(2), [
     '1 session became public, for everyone to read:',
-    '  "Add a test"  http://h/v1/traces/id%2F1/export?format=html',
+    '  "Add a test"  http://h/@ada/id%2F1',
     'synced 2 sessions: 8 messages (8 new)',
   ])
 })

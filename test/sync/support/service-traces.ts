@@ -27,8 +27,8 @@ const refused = (world: World, trace: StoredTrace, { userId }: TestSession): Ans
   return role === 'admin' || trace.createdBy === userId ? undefined : refusal(403)
 }
 
-const detail = ({ fields, externalId, namespaceId }: StoredTrace): Answer =>
-  ok({ trace: { ...fields, externalId, namespace: { id: namespaceId } } })
+const detail = ({ fields, externalId, namespaceId, messages }: StoredTrace): Answer =>
+  ok({ trace: { ...fields, externalId, namespace: { id: namespaceId }, messageCount: messages.size } })
 
 const put = (world: World, externalId: string, fields: Record<string, string>, session: TestSession): Answer => {
   const hit = resolve(world, externalId, session)

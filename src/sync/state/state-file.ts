@@ -4,7 +4,10 @@ import { UsageError } from '../../cli/exit.ts'
 import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
 
 /** Raise it with each change of the tables; `create` has to bring older ones along then. */
-const VERSION = 1
+const VERSION = 2
+
+/** Since version 2: what was lost of a source, and was told. */
+const TOLD = 'CREATE TABLE told (source TEXT NOT NULL, loss TEXT NOT NULL, PRIMARY KEY (source, loss)) WITHOUT ROWID;'
 
 /**
  * `destination`: a namespace of a service, and the log that the service had. `session`: what was sent to it of a source; `stamp` is
@@ -24,6 +27,7 @@ const TABLES = `
     session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE, id INTEGER NOT NULL, digest BLOB NOT NULL,
     PRIMARY KEY (session, id)) WITHOUT ROWID;
   CREATE TABLE origin (source TEXT PRIMARY KEY, stamp TEXT NOT NULL, project TEXT) WITHOUT ROWID;
+  ${TOLD}
   PRAGMA user_version = ${VERSION};`
 
 export const STATE_FILE = 'uploads.sqlite'
@@ -59,6 +63,7 @@ const create = (database: Database): void =>
   transaction(database, () => {
     const version = versionOf(database)
     if (version === 0) database.exec(TABLES)
+    else if (version === 1) database.exec(`${TOLD} PRAGMA user_version = ${VERSION};`)
     else if (version > VERSION) throw new UsageError(`a newer tracebook keeps what was uploaded: update this one`)
   })
 

@@ -5,6 +5,7 @@ import { readOlderStates, removeOlderStates } from './older-states.ts'
 import { serverKey, spellingsOf } from '../server-key.ts'
 import { newSessionStates, type SessionStates, sessionStatements } from './session-states.ts'
 import { openStateFile, STATE_FILE, transaction } from './state-file.ts'
+import { newToldLosses, type ToldLosses, toldStatements } from './told-losses.ts'
 
 /** A namespace of a service. `logId` names the service's log, where it is known. */
 export type Place = { readonly server: string; readonly namespaceId: string; readonly logId?: string | undefined }
@@ -13,7 +14,7 @@ export type Place = { readonly server: string; readonly namespaceId: string; rea
 export type LearntOrigin = { readonly stamp: string; readonly projectPath: string | undefined }
 
 /** What this machine remembers of its uploads. */
-export type SyncState = {
+export type SyncState = ToldLosses & {
   /** What was sent to a place. What was sent to an earlier log of it is forgotten: the service does not have it any more. */
   readonly of: (place: Place) => Promise<SessionStates>
   /** Undefined for a source that was never read. */
@@ -29,6 +30,7 @@ const prepare = (database: Database) => ({
   addDestination: database.prepare('INSERT INTO destination (server, namespace, log) VALUES (?, ?, ?)'),
   setLog: database.prepare('UPDATE destination SET log = ? WHERE id = ?'),
   removeDestination: database.prepare('DELETE FROM destination WHERE id = ?'),
+  told: toldStatements(database),
   origin: database.prepare('SELECT stamp, project FROM origin WHERE source = ?'),
   learnOrigin: database.prepare('INSERT OR REPLACE INTO origin (source, stamp, project) VALUES (?, ?, ?)'),
   /** Ids of destinations that were looked up in this file. */
@@ -97,6 +99,7 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
       }),
     learnOrigin: (source, { stamp, projectPath }) =>
       file.use(({ learnOrigin }) => void learnOrigin.run(source, stamp, projectPath ?? null)),
+    ...newToldLosses(file),
     close: file.close,
   }
 }

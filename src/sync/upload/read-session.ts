@@ -58,6 +58,12 @@ const newResume = (redaction: RedactionOptions | undefined) => {
   }
 }
 
+/** Those of the lines that could not be read which the user was not told of before. */
+const newLines = (run: SessionRun, { externalId }: Session, malformed: readonly number[]): readonly number[] => {
+  const lines = new Map(malformed.map((line) => [`${externalId} line ${line}`, line]))
+  return run.newLosses([...lines.keys()]).map((loss) => lines.get(loss)!)
+}
+
 /**
  * Reads a session, takes the secrets out, where that is asked for, and reports what is left and taken out. With `states` only
  * what was added since it was sent last, where that can be told apart.
@@ -73,8 +79,9 @@ export const readSession = async (
   const part = await read(how, run, unwrap(states?.resume(file)))
   const isWhole = part.session.isResumed !== true || part.redactions.length === 0
   const { session, projectPath, resume, malformed, redactions } = isWhole ? part : await read(how, run, undefined)
-  counts.skippedLines += malformed.length
-  for (const line of malformed)
+  const lines = newLines(run, session, malformed)
+  counts.skippedLines += lines.length
+  for (const line of lines)
     report({ type: 'problem', kind: 'line_skipped', file, line, message: 'not one JSON object: line skipped' })
   counts.redacted += redactions.length
   for (const redaction of redactions) report({ type: 'redaction', file, ...redaction })

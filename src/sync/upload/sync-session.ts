@@ -14,7 +14,7 @@ import { findOwnTrace, type VisibilityChange } from './upsert-trace.ts'
 export type SyncJob = {
   readonly destinationOf: DestinationOf
   /** What was learnt of sources before. */
-  readonly origins: Pick<SyncState, 'originOf' | 'learnOrigin'>
+  readonly origins: Pick<SyncState, 'originOf' | 'learnOrigin' | 'newLosses' | 'noteTold'>
   /** How secrets are taken out; undefined when they are not. */
   readonly redaction: RedactionOptions | undefined
   /** Adds what is known of a trace besides what its agent has stored. */
@@ -36,6 +36,8 @@ export type SessionRun = {
   readonly report: Reporter
   readonly newSending: NewSending
   destination?: Destination
+  /** Those of some losses that the user was not told of before; with `force` all. They count as told then. */
+  readonly newLosses: (losses: readonly string[]) => readonly string[]
   /** What users know the session by, and who may read it. */
   about: Pick<SessionEvent, 'title' | 'project' | 'visibility' | 'published'>
 }
@@ -116,7 +118,15 @@ const upload = async (
   const { title, projectName: project = session.trace.projectPath } = session.trace
   run.about = { ...(title === undefined ? {} : { title }), ...(project === undefined ? {} : { project }) }
   const onVisibility = (change: VisibilityChange) => noteVisibility(run, change)
-  const uploaded: Upload = { destination, state, messageDigest, counts: run.counts, report: run.report, onVisibility }
+  const uploaded: Upload = {
+    destination,
+    state,
+    messageDigest,
+    counts: run.counts,
+    report: run.report,
+    onVisibility,
+    newLosses: run.newLosses,
+  }
   const target = (dryRun ? dryRunTarget : serverTarget)(uploaded, run.newSending)
   const status = statusOf[await uploadSession(session, target)]
   const { externalId } = uploaded.state

@@ -121,6 +121,20 @@ const fail = (job: SyncJob, totals: Totals, file: string, error: unknown, run?: 
   if (reason) totals.stop(reason)
 }
 
+/** The losses of one session that are to be told; what `told` has not noted is told again in the next run. */
+const lossesOf = ({ origins, force, dryRun }: SyncJob, source: string) => {
+  const pending = new Set<string>()
+  const newLosses: SessionRun['newLosses'] = (losses) => {
+    const found = (force ? losses : origins.newLosses(source, losses)).filter((loss) => !pending.has(loss))
+    for (const loss of found) pending.add(loss)
+    return found
+  }
+  const told = () => {
+    if (!dryRun && pending.size > 0) origins.noteTold(source, [...pending])
+  }
+  return { newLosses, told }
+}
+
 /** Uploads one session. Its events are reported together, once it has ended: those of others are between them otherwise. */
 const syncAndReport = async (
   job: SyncJob,
@@ -135,8 +149,19 @@ const syncAndReport = async (
     job.report({ ...event, bytes: 0 })
     progress.sent(event.bytes)
   }
-  const run: SessionRun = { ...found, counts: newFileCounts(), report, newSending, about: {} }
-  const tell = () => events.forEach(job.report)
+  const losses = lossesOf(job, file)
+  const run: SessionRun = {
+    ...found,
+    counts: newFileCounts(),
+    report,
+    newSending,
+    about: {},
+    newLosses: losses.newLosses,
+  }
+  const tell = () => {
+    events.forEach(job.report)
+    losses.told()
+  }
   try {
     const result = await progress.during(() => syncSession(job, run))
     if ('externalId' in result) {

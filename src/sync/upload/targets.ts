@@ -36,6 +36,8 @@ export type Upload = {
   readonly messageDigest: Target['messageDigest']
   readonly counts: FileCounts
   readonly report: Reporter
+  /** Those of some losses that the user was not told of before; undefined where all are told. */
+  readonly newLosses?: (losses: readonly string[]) => readonly string[]
   /** Is told who may read the trace, or would after a dry run. */
   readonly onVisibility?: (change: VisibilityChange) => void
 }
@@ -47,8 +49,9 @@ type Send = (batch: readonly EncodedMessage[]) => Promise<void>
 export type NewSending = (send: Send) => Sending
 
 const reportOmission =
-  ({ state, counts, report }: Upload): Target['reportOmission'] =>
+  ({ state, counts, report, newLosses }: Upload): Target['reportOmission'] =>
   ({ externalId, line }, why) => {
+    if (newLosses?.([`${state.sessionId} message ${externalId}`]).length === 0) return
     counts.leftOut++
     const message = `message ${externalId}: ${why}`
     report({ type: 'problem', kind: 'message_left_out', file: state.source, line, externalId, message })

@@ -26,6 +26,32 @@ test('a malformed line is told with file and line, and costs nothing else', asyn
   assert.equal([summary.messages, summary.skippedLines, summary.exitCode], [2, 1, 1])
 })
 
+test('a glued line is told once: later runs are well, until something else is lost', async ({ world }) => {
+  const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!, `${first[1]}${first[0]}`])
+  const told = async (options = {}) => {
+    const { summary, events } = await world.sync(options)
+    const lines = events.flatMap((event) => (event.type === 'problem' ? [event.line] : []))
+    return [lines, summary.skippedLines, summary.exitCode]
+  }
+  assert.equal(await told({ dryRun: true }), [[2], 1, 1])
+  assert.equal(await told(), [[2], 1, 1])
+  appendFileSync(path, `${first[1]}\n`)
+  assert.equal(await told(), [[], 0, 0])
+  appendFileSync(path, '{"cut":\n')
+  assert.equal(await told(), [[4], 1, 1])
+  assert.equal(await told({ force: true }), [[2, 4], 2, 1])
+  assert.equal(await told(), [[], 0, 0])
+})
+
+test('a message that is refused is told once too', async ({ world }) => {
+  const path = writeSession(world.sessions, 's-1.jsonl', [...first, userLine('bad', 'x')])
+  world.server.refuses = ({ externalId }) => externalId === 'bad'
+  assert.equal([(await world.sync()).summary.leftOutMessages], [1])
+  appendFileSync(path, `${userLine('u-4', 'y')}\n`)
+  const { summary } = await world.sync()
+  assert.equal([summary.new, summary.leftOutMessages, summary.exitCode], [1, 0, 0])
+})
+
 test('a line that is still being written is no problem, and is sent when it is whole', async ({ world }) => {
   const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!])
   const [start, rest] = [first[1]!.slice(0, 40), first[1]!.slice(40)]

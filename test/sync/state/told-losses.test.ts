@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { STATE_FILE } from '../../../src/sync/state/state-file.ts'
+import { openSyncState } from '../../../src/sync/state/sync-state.ts'
+import { tempFolder } from '../support/temp.ts'
+
+const test = suite<{ path: string; remove: () => void }>('losses that were told')
+
+test.before.each((context) => void Object.assign(context, tempFolder()))
+test.after.each(({ remove }) => remove())
+
+test('what was told of a source is new for another one, and no more for this one', ({ path }) => {
+  const open = () => openSyncState({ folder: path, config: path })
+  const state = open()
+  state.noteTold('/a', ['line 1', 'line 2', 'line 1'])
+  assert.equal(state.newLosses('/a', ['line 2', 'line 3']), ['line 3'])
+  assert.equal(state.newLosses('/b', ['line 2']), ['line 2'])
+  state.close()
+  const again = open()
+  assert.equal(again.newLosses('/a', ['line 1']), [])
+  again.close()
+})
+
+test('the state of a version that told each time is kept', ({ path }) => {
+  const first = openSyncState({ folder: path, config: path })
+  first.learnOrigin('/a', { stamp: 's', projectPath: '/p' })
+  first.close()
+  const older = new DatabaseSync(join(path, STATE_FILE))
+  older.exec('DROP TABLE told; PRAGMA user_version = 1')
+  older.close()
+  const state = openSyncState({ folder: path, config: path })
+  assert.equal(state.originOf('/a'), { stamp: 's', projectPath: '/p' })
+  assert.equal(state.newLosses('/a', ['line 1']), ['line 1'])
+  state.close()
+})
+
+test.run()

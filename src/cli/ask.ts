@@ -9,10 +9,15 @@ export const print = (text: string): void => void process.stderr.write(`${escape
 export const askLine = async (question: string, missing: string, signal: AbortSignal): Promise<string> => {
   const { promise: ended, reject } = Promise.withResolvers<never>()
   const lines = createInterface({ input: process.stdin, output: process.stderr })
-  lines.once('close', () => reject(new UsageError(missing)))
+  const onEnd = () => {
+    process.stderr.write('\n') // The question stands on a line that nobody has ended.
+    reject(new UsageError(missing))
+  }
+  lines.once('close', onEnd)
   try {
     return await Promise.race([lines.question(question, { signal }), ended])
   } finally {
+    lines.off('close', onEnd)
     ended.catch(() => {})
     lines.close()
   }

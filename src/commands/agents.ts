@@ -160,7 +160,7 @@ const showAgents = async (options: Options): Promise<number> => {
 /** `tracebook agents`: what coding agents keep on this machine, and what of it `sync` would look at. */
 export const agentsCommand = (): Command =>
   new Command('agents')
-    .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
+    .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)

@@ -50,9 +50,14 @@ const formatOf = ({ format, output }: Options): Format => {
 
 /** What a terminal would obey is escaped, as in all that the commands print; a pipe gets every byte. */
 const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
+  const { isTTY } = process.stdout
   const decoder = new TextDecoder()
-  for await (const piece of pieces)
-    await writeOut(process.stdout.isTTY ? escapeControlsInLines(decoder.decode(piece, { stream: true })) : piece)
+  let last: number | undefined
+  for await (const piece of pieces) {
+    await writeOut(isTTY ? escapeControlsInLines(decoder.decode(piece, { stream: true })) : piece)
+    last = piece.at(-1) ?? last
+  }
+  if (isTTY && last !== 10) await writeOut('\n')
 }
 
 /** What is exported: the trace that the user names as it is now, or one by its whole id as it was, which may be gone now. */

@@ -26,6 +26,11 @@ type Options = {
 }
 
 const help = `
+Examples:
+  tracebook login                                       # the server of the last login, else this machine's
+  tracebook login --server https://traces.example.org   # other commands use it from now on
+  tracebook login --codehost                            # as yourself at the server's code host
+
 Makes a random device id and logs in with it; the token is kept in a file that only
 you can read, one for each server. Run it again when a session has ended.
 
@@ -111,7 +116,7 @@ const login = async (options: Options): Promise<number> => {
 /** `tracebook login`: logs this device in. Exit codes in its help. */
 export const loginCommand = (): Command =>
   new Command('login')
-    .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
+    .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
     .option('--codehost', "sign in at the server's code host, in a browser")
     .option('--namespace <slug>', 'with --codehost: the namespace that the login is for')
     .option('--join [code]', 'be another device of the user who has made the code')

@@ -21,7 +21,7 @@ import { openSyncState } from '../sync/state/sync-state.ts'
 import { syncFiles } from '../sync/upload/sync-files.ts'
 import { stopReasonOf } from '../sync/upload/sync-sources.ts'
 import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
-import { clientEnvironment } from './client-environment.ts'
+import { syncHelp } from './sync-help.ts'
 
 type Options = {
   readonly server?: string
@@ -33,70 +33,6 @@ type Options = {
   readonly yes?: boolean
   readonly json?: boolean
 }
-
-const help = `
-Uploads what is new since the last run; when nothing is new, nothing is written to the
-server. Paths are session files, or folders that are searched with all folders below.
-Without paths: where Claude Code, Codex, Copilot CLI, Cursor, Gemini CLI, opencode and pi
-keep their sessions; "tracebook agents" shows what is there. Links in a folder that is
-searched are not followed: name the file or folder that is meant.
-
-A new trace is private unless --visibility or a rule says otherwise. A trace that exists keeps
-its visibility; --visibility changes it, also when the session itself has not changed.
-A trace that was deleted on the server is not uploaded again without --force.
-
-Rules say where the sessions of a project go, who may read new traces, and what is never sent.
-The first of these that says something counts:
-  the command line             --namespace, --visibility
-  git config of the repository git config tracebook.namespace acme
-                               git config tracebook.visibility private|direct|public
-                               git config tracebook.never true
-  tracebook.json in the configuration folder, for projects by their paths:
-                               {"exclude": ["~/clients"],
-                                "projects": [{"path": "~/work", "namespace": "acme"}]}
-  .tracebook.json in the project or in a folder above, up to the root of its repository:
-                               {"namespace": "acme", "visibility": "direct", "never": false,
-                                "exclude": ["packages/billing", "**/scratch"]}
-  git config --global          as above
-What restricts in a .tracebook.json always holds: never, exclude, and a visibility that is not
-public. Where it names another namespace, you are asked whether you agree: it came with the project.
-Before anything becomes public, you are asked too, and shown what would be seen. Where nobody can be
-asked, such sessions are held, and the exit code is 2; --yes agrees to all of it.
-
-Secrets (keys, tokens, passwords, the values of .env files) are taken out before anything is sent:
-[redacted:<rule>] takes their place. What was found is reported without its value, by rule and place,
-with a hash: one that is no secret is let through once its hash is a line of the file allowed-secrets
-in the configuration folder. --no-redact sends all as it is.
-
-Examples:
-  tracebook sync                              # all agents' sessions
-  tracebook sync --dry-run                    # only say what would be sent
-  tracebook sync --namespace team ~/.codex    # some of them, for a team
-  tracebook sync --json                       # for scripts
-
-With --json, stdout holds one JSON document a line:
-  {"type":"start","server","namespace","files"}
-  {"type":"problem","kind","file","line"?,"externalId"?,"message"}
-      kind: line_skipped, message_left_out, session_failed, unreadable
-  {"type":"notice","file","externalId","message"}
-      for example: stored under another id, deleted on the server
-  {"type":"redaction","file","externalId"?,"where","rule","hash"}
-      a secret that was taken out of a message, or of the trace's fields
-  {"type":"session","file","externalId"?,"status","messages","new","updated","why"?}
-      status: synced, unchanged, empty, deleted, failed, excluded (by a rule), held (until you agree)
-  {"type":"not_sent","status","why","sessions"}
-      how many sessions are excluded or held for one reason
-  {"type":"summary","dryRun","synced","unchanged","empty","deleted","excluded","held","failed",
-   "messages","new","updated","skippedLines","leftOutMessages","redacted","stopped"?,"exitCode"}
-      the last one
-  {"type":"error","message","exitCode"}   instead, when the run could not begin
-
-${clientEnvironment}
-
-Exit codes:
-  0  all is well
-  1  something failed, or was skipped for good (a malformed line, a refused message)
-  2  wrong usage, not logged in, or something needs your agreement`
 
 const output = { out: process.stdout, err: process.stderr }
 
@@ -192,7 +128,7 @@ const syncUntil = async (
 export const syncCommand = (): Command =>
   new Command('sync')
     .argument('[path...]', 'session files, or folders to search')
-    .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
+    .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
     .option('--namespace <slug>', 'the namespace to upload to (default: the one of your login)')
     .addOption(new Option('--visibility <visibility>', 'who may read the traces').choices(visibilities))
     .option('--dry-run', 'say what would be uploaded, write nothing')
@@ -200,6 +136,6 @@ export const syncCommand = (): Command =>
     .option('--no-redact', 'upload secrets too (asks first; only on a terminal)')
     .option('--yes', 'agree to what is asked before sessions go to another namespace, or become public')
     .option('--json', 'JSON on stdout, a document a line')
-    .addHelpText('after', help)
+    .addHelpText('after', syncHelp)
     .exitOverride(exitOnUsage)
     .action((paths: readonly string[], options: Options) => runCommand(() => sync(paths, options), options.json))

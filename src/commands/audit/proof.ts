@@ -50,7 +50,7 @@ export const proofCommand = (): Command =>
     .description('Print a proof that an event of a trace is in the log')
     .argument('<trace>', 'the externalId of the trace')
     .argument('<revision>', 'the revision of the event in the trace')
-    .option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
+    .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
     .action((trace: string, revision: string, options: { readonly server?: string }) =>

@@ -94,7 +94,7 @@ const collect = (value: string, before: readonly string[]) => [...before, value]
 export const verifyCommand = (): Command =>
   new Command('verify')
     .description('Check the log against its Merkle tree and its signed checkpoints, or a bundle against its key')
-    .option('--server [url]', 'check a service by its API (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
+    .option('--server [url]', 'check a service by its API (default: $TRACEBOOK_URL, else that of the last login)')
     .option('--offline <bundle>', 'check a bundle of `tracebook audit proof`, without any service')
     .option('--key <key>', 'the public key of the log, as you know it: <name>+<hash>+<base64>')
     .option('--accept-key <key>', 'a key that has replaced another one, or was replaced; may be repeated', collect, [])

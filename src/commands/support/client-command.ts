@@ -12,7 +12,7 @@ import { type Help, helpText } from './help.ts'
 export type ClientOptions = { readonly server?: string; readonly namespace?: string; readonly json?: boolean }
 
 export const serverOption = (): Option =>
-  new Option('--server <url>', 'the server (default: $TRACEBOOK_URL or http://127.0.0.1:3000)')
+  new Option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
 
 export const namespaceOption = (what = 'the namespace (default: the one of your login)'): Option =>
   new Option('--namespace <slug>', what)

@@ -1,0 +1,80 @@
+import { clientEnvironment } from './client-environment.ts'
+
+/** What `tracebook sync --help` tells beside the options. */
+export const syncHelp = `
+Examples:
+  tracebook sync                              # all agents' sessions
+  tracebook sync --dry-run                    # only name what would be sent, and where
+  tracebook sync --namespace team ~/.codex    # some of them, for a team
+  tracebook sync --visibility public one.jsonl
+                                              # publish one; asks first, and prints its link
+  tracebook sync --json | jq 'select(.type == "problem")'
+
+Uploads what is new since the last run; when nothing is new, nothing is written to the
+server. Paths are session files, or folders that are searched with all folders below.
+Without paths: where Claude Code, Codex, Copilot CLI, Cursor, Gemini CLI, opencode and pi
+keep their sessions; "tracebook agents" shows what is there. Links in a folder that is
+searched are not followed: name the file or folder that is meant.
+
+A new trace is private unless --visibility or a rule says otherwise. A trace that exists keeps
+its visibility; --visibility changes it, also when the session itself has not changed.
+A trace that was deleted on the server is not uploaded again without --force.
+
+Rules say where the sessions of a project go, who may read new traces, and what is never sent.
+The first of these that says something counts:
+  the command line             --namespace, --visibility
+  git config of the repository git config tracebook.namespace acme
+                               git config tracebook.visibility private|direct|public
+                               git config tracebook.never true
+  tracebook.json in the configuration folder, for projects by their paths:
+                               {"exclude": ["~/clients"],
+                                "projects": [{"path": "~/work", "namespace": "acme"}]}
+  .tracebook.json in the project or in a folder above, up to the root of its repository:
+                               {"namespace": "acme", "visibility": "direct", "never": false,
+                                "exclude": ["packages/billing", "**/scratch"]}
+  git config --global          as above
+What restricts in a .tracebook.json always holds: never, exclude, and a visibility that is not
+public. Where it names another namespace, you are asked whether you agree: it came with the project.
+Before anything becomes public, you are asked too, and shown what would be seen. Where nobody can be
+asked, such sessions are held, and the exit code is 2; --yes agrees to all of it.
+
+Ctrl-C ends it: what is on its way arrives, and the same command goes on where it stopped. A
+server that is away is waited for two minutes. A line that is no JSON object, such as two that a
+crash has glued together, and a message that the server refuses are skipped and told once: that
+run ends with 1, later ones do not. --force tells of them again.
+
+Secrets (keys, tokens, passwords, the values of .env files) are taken out before anything is sent:
+[redacted:<rule>] takes their place. What was found is reported without its value, by rule and place,
+with a hash: one that is no secret is let through once its hash is a line of the file allowed-secrets
+in the configuration folder. --no-redact sends all as it is.
+
+With --json, stdout holds one JSON document a line:
+  {"type":"start","server","namespace","files","bytes"}
+  {"type":"connection","state","message"}
+      state: out of reach, busy, silent, back
+  {"type":"problem","kind","file","line"?,"externalId"?,"message"}
+      kind: line_skipped, message_left_out, session_failed, unreadable
+  {"type":"notice","file","externalId","message"}
+      for example: stored under another id, deleted on the server
+  {"type":"redaction","file","externalId"?,"where","rule","hash"}
+      a secret that was taken out of a message, or of the trace's fields
+  {"type":"session","file","externalId"?,"status","messages","new","updated","title"?,
+   "project"?,"namespace"?,"visibility"?,"published"?,"why"?}
+      status: synced, unchanged, empty, deleted, failed, excluded (by a rule), held (until you agree)
+      published: true where its trace has become public
+  {"type":"not_sent","status","why","sessions"}
+      how many sessions are excluded or held for one reason
+  {"type":"stopping","message"}
+      the run was interrupted, and waits for what is on its way
+  {"type":"summary","dryRun","synced","unchanged","empty","deleted","excluded","held","failed",
+   "messages","new","updated","skippedLines","leftOutMessages","redacted","stopped"?,"exitCode"}
+      the last one
+  {"type":"error","message","exitCode"}   instead, when the run could not begin
+
+${clientEnvironment}
+
+Exit codes:
+  0  all is well
+  1  something failed, or was skipped for good for the first time (a line, a message)
+  2  wrong usage, not logged in, or something needs your agreement
+  130, 143  ended by Ctrl-C or SIGTERM`

@@ -14,6 +14,8 @@ const floors: readonly (readonly string[])[] = [
   [
     'json',
     'cli',
+    'load-sqlite.ts',
+    'process-lock.ts',
     'bounded-map.ts',
     'ids.ts',
     'logger.ts',

@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
+import { type ProcessLock, tryLock } from '../process-lock.ts'
 import { isAlive } from './processes.ts'
 import { type Address, readOwner, type RunningService, ownerFile, writeOwner } from './owner-file.ts'
 
@@ -12,36 +12,14 @@ export type DataDirLock = {
   release(): Promise<void>
 }
 
-const SQLITE_BUSY = 5
 /** How long to wait for an owner to write its pid, or for a reader to release the lock. */
 const TIMEOUT_MS = 1_000
 
-const isBusy = (error: unknown) => error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
-
-/**
- * Uses SQLite's lock on an empty database: an fcntl lock, which the kernel releases with its process, however that ends. So
- * there are no stale locks, no recycled pids and no races of two processes that start. But no other code of this process
- * may open and close the file: that would release the lock, too.
- */
-const tryLock = (file: string, statement: string): DatabaseSync | undefined => {
-  let database: DatabaseSync | undefined
-  try {
-    database = new DatabaseSync(file, { timeout: 0 })
-    // No journal file beside the lock.
-    database.exec(`PRAGMA journal_mode = MEMORY; ${statement}`)
-    return database
-  } catch (error) {
-    database?.close()
-    if (isBusy(error)) return undefined
-    throw new Error(`cannot lock ${file}: ${error instanceof Error ? error.message : error}`, { cause: error })
-  }
-}
-
 const lockFile = (dataDir: string) => join(dataDir, 'tracebook.lock')
 
-const acquire = async (dataDir: string): Promise<DatabaseSync> => {
+const acquire = async (dataDir: string): Promise<ProcessLock> => {
   for (const until = Date.now() + TIMEOUT_MS; ; await setTimeout(20)) {
-    const lock = tryLock(lockFile(dataDir), 'BEGIN EXCLUSIVE')
+    const lock = tryLock(lockFile(dataDir))
     if (lock) return lock
     const pid = (await readOwner(dataDir))?.pid
     const isKnown = pid !== undefined && isAlive(pid)
@@ -86,7 +64,7 @@ export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {
 }
 
 const isOwned = (dataDir: string): boolean => {
-  const free = tryLock(lockFile(dataDir), 'BEGIN; SELECT count(*) FROM sqlite_schema')
+  const free = tryLock(lockFile(dataDir), 'shared')
   free?.close()
   return !free
 }

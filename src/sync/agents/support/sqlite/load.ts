@@ -1,4 +1,5 @@
 import type * as Sqlite from 'node:sqlite'
+import { loadSqlite } from '../../../../load-sqlite.ts'
 
 export type Database = Sqlite.DatabaseSync
 
@@ -10,21 +11,8 @@ const opensAddresses = (version: string): boolean => {
   return major >= 24 || (major === 23 && minor >= 10) || (major === 22 && minor >= 15)
 }
 
-/** `node:sqlite`, loaded without the warning of Node.js 22 that it is experimental. */
-const load = (): typeof Sqlite => {
-  const { emitWarning } = process
-  try {
-    process.emitWarning = () => {}
-    return process.getBuiltinModule('node:sqlite')
-  } finally {
-    process.emitWarning = emitWarning
-  }
-}
-
-let sqlite: typeof Sqlite | undefined
-
 /** A connection to the database in a file, which is created when it is not there. */
-export const openDatabase = (path: string): Database => new (sqlite ??= load()).DatabaseSync(path)
+export const openDatabase = (path: string): Database => new (loadSqlite().DatabaseSync)(path)
 
 /**
  * A new connection to a private database, which is in memory while it is small, else in a file that is deleted when it is
@@ -32,8 +20,7 @@ export const openDatabase = (path: string): Database => new (sqlite ??= load()).
  */
 export const newPrivateDatabase = (): Database => {
   if (!opensAddresses(process.versions.node)) throw new Error(MISSING)
-  sqlite ??= load()
-  const database = new sqlite.DatabaseSync('')
+  const database = new (loadSqlite().DatabaseSync)('')
   database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 200')
   return database
 }

@@ -8,6 +8,7 @@ Examples:
   tracebook sync --namespace team ~/.codex    # some of them, for a team
   tracebook sync --visibility public one.jsonl
                                               # publish one; asks first, and prints its link
+  tracebook sync --watch                      # go on, until Ctrl-C
   tracebook sync --json | jq 'select(.type == "problem")'
 
 Uploads what is new since the last run; when nothing is new, nothing is written to the
@@ -43,6 +44,9 @@ server that is away is waited for two minutes. A line that is no JSON object, su
 crash has glued together, and a message that the server refuses are skipped and told once: that
 run ends with 1, later ones do not. --force tells of them again.
 
+With --watch it goes on until Ctrl-C, and uploads each new line of a session within two seconds, also
+of agents that are installed later. "tracebook watch install" has the system do that.
+
 Secrets (keys, tokens, passwords, the values of .env files) are taken out before anything is sent:
 [redacted:<rule>] takes their place. What was found is reported without its value, by rule and place,
 with a hash: one that is no secret is let through once its hash is a line of the file allowed-secrets
@@ -69,6 +73,9 @@ With --json, stdout holds one JSON document a line:
   {"type":"summary","dryRun","synced","unchanged","empty","deleted","excluded","held","failed",
    "messages","new","updated","skippedLines","leftOutMessages","redacted","stopped"?,"exitCode"}
       the last one
+  with --watch there is no summary, but
+  {"type":"watching","sessions","folders"}        all that was there at first has been uploaded
+  {"type":"folders","isWatched","everyMs"}        whether the system tells of all changes; else folders are searched
   {"type":"error","message","exitCode"}   instead, when the run could not begin
 
 ${clientEnvironment}

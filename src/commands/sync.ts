@@ -17,6 +17,7 @@ import { newRunSoFar } from '../sync/report/so-far.ts'
 import { keepHeapSmall } from '../sync/small-heap.ts'
 import { terminalAsking } from '../sync/rules/confirm-public.ts'
 import { openRules } from '../sync/rules/open.ts'
+import { onlyOf } from '../sync/upload/only-of.ts'
 import { openSyncState } from '../sync/state/sync-state.ts'
 import { syncFiles } from '../sync/upload/sync-files.ts'
 import { stopReasonOf } from '../sync/upload/sync-sources.ts'
@@ -31,6 +32,9 @@ type Options = {
   readonly force?: boolean
   readonly redact: boolean
   readonly yes?: boolean
+  readonly watch?: boolean
+  readonly logFile?: string
+  readonly project?: string
   readonly json?: boolean
 }
 
@@ -52,6 +56,23 @@ const requireTerminal = ({ visibility, dryRun, yes }: Options): void => {
   throw new UsageError('--visibility public asks first, which needs a terminal: agree with --yes, or see --dry-run')
 }
 
+/** What would be done to sessions that nobody has seen yet has to be asked for each of them. */
+const refuseWithWatch = ({ dryRun, force, yes, visibility, project }: Options) => {
+  const refused = Object.entries({ '--project': project, '--dry-run': dryRun, '--force': force, '--yes': yes })
+  for (const [option, value] of refused) if (value) throw new UsageError(`--watch cannot be used with ${option}`)
+  if (visibility === 'public')
+    throw new UsageError('--watch makes nothing public: say so for a session that you have seen')
+}
+
+const watch = async (paths: readonly string[], options: Options): Promise<number> => {
+  refuseWithWatch(options)
+  const { namespace, visibility, logFile, json = false } = options
+  const [server, config] = [serverAddress(options.server, process.env), configDir(process.env)]
+  const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
+  const { syncWatch } = await import('./sync-watch.ts')
+  return syncWatch({ paths, server, config, namespace, visibility, redaction, json, logFile })
+}
+
 /** What is under way when a run is interrupted has so long to end. */
 const GRACE_MS = 5_000
 
@@ -63,6 +84,7 @@ const stopping = ({ message }: Interrupted): SyncEvent => ({
 /** Runs until it is interrupted: what is on its way arrives then, and is said. */
 const sync = async (paths: readonly string[], options: Options): Promise<number> => {
   keepHeapSmall()
+  if (options.watch) return watch(paths, options)
   requireTerminal(options)
   const { dryRun = false, json = false } = options
   const { report, summary } = newRunSoFar(newReporter(output, { json, dryRun }))
@@ -117,7 +139,8 @@ const syncUntil = async (
       bytes: await totalSize(files),
     })
     for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
-    const job = { ...rules, origins: state, redaction, dryRun, force, report, signal }
+    const destinationOf = onlyOf(options.project, rules.destinationOf)
+    const job = { ...rules, destinationOf, origins: state, redaction, dryRun, force, report, signal }
     return (await syncFiles(job, files, unreadable.length)).exitCode
   } finally {
     state.close()
@@ -133,6 +156,9 @@ export const syncCommand = (): Command =>
     .addOption(new Option('--visibility <visibility>', 'who may read the traces').choices(visibilities))
     .option('--dry-run', 'say what would be uploaded, write nothing')
     .option('--force', 'upload again what was uploaded before')
+    .option('--project <folder>', 'only sessions whose agent worked in this folder, or below')
+    .option('--watch', 'go on: upload what is written within two seconds, until Ctrl-C')
+    .addOption(new Option('--log-file <file>', 'with --watch: say it there instead, with the time').hideHelp())
     .option('--no-redact', 'upload secrets too (asks first; only on a terminal)')
     .option('--yes', 'agree to what is asked before sessions go to another namespace, or become public')
     .option('--json', 'JSON on stdout, a document a line')

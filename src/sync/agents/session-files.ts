@@ -13,6 +13,9 @@ export type SearchedHome = { readonly env: EnvironmentVariables; readonly home: 
 /** Called for each folder or file that cannot be read, and for each file that was deleted during the search. */
 type ReportUnreadable = (path: string, message: string) => void
 
+/** What is told of a search. `onFolder` is called for each folder before it is read. */
+type Search = { readonly unreadable: ReportUnreadable; readonly onFolder: (path: string) => void }
+
 /** A folder in which an agent stores its sessions, or a file that holds some, by its real path. */
 type Root = { readonly path: string; readonly agent: Agent }
 
@@ -36,25 +39,26 @@ const rootsOf = async (agents: readonly Agent[], { env, home }: SearchedHome): P
  */
 async function* filesBelow(
   folder: string,
-  unreadable: ReportUnreadable,
+  search: Search,
   skips: (folder: string) => boolean = () => false,
 ): AsyncGenerator<string> {
+  search.onFolder(folder)
   try {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name)
       if (entry.isFile()) yield path
-      else if (entry.isDirectory() && !skips(path)) yield* filesBelow(path, unreadable, skips)
+      else if (entry.isDirectory() && !skips(path)) yield* filesBelow(path, search, skips)
     }
   } catch (error) {
-    unreadable(folder, errorMessage(error))
+    search.unreadable(folder, errorMessage(error))
   }
 }
 
 /** The files of a root. */
-async function* filesOf({ path, agent }: Root, unreadable: ReportUnreadable): AsyncGenerator<string> {
+async function* filesOf({ path, agent }: Root, search: Search): AsyncGenerator<string> {
   const found = await stat(path).catch(() => undefined)
   if (found?.isFile()) return yield path
-  yield* filesBelow(path, unreadable, (folder) => agent.skipsFolder?.(relative(path, folder)) === true)
+  yield* filesBelow(path, search, (folder) => agent.skipsFolder?.(relative(path, folder)) === true)
 }
 
 const BEGINNING = 1 << 16
@@ -78,11 +82,11 @@ const agentOf = async (
 }
 
 /** The files at a path that the user has named, a file or a folder. Throws UsageError for anything else. */
-async function* filesAt(path: string, unreadable: ReportUnreadable): AsyncGenerator<string> {
+async function* filesAt(path: string, search: Search): AsyncGenerator<string> {
   const found = await stat(path).catch((error: unknown) => {
     throw new UsageError(isMissing(error) ? `${path}: no such file or folder` : `${path}: ${errorMessage(error)}`)
   })
-  if (found.isDirectory()) return yield* filesBelow(path, unreadable)
+  if (found.isDirectory()) return yield* filesBelow(path, search)
   if (!found.isFile()) throw new UsageError(`${path}: neither a file nor a folder`)
   yield path
 }
@@ -103,7 +107,9 @@ export const findSessionFiles = async (
   paths: readonly string[],
   searched: SearchedHome,
   unreadable: ReportUnreadable,
+  onFolder: Search['onFolder'] = () => {},
 ): Promise<readonly SessionFile[]> => {
+  const search = { unreadable, onFolder }
   const roots = await rootsOf(agents, searched)
   const found = new Map<string, SessionFile>()
   const add = async (file: string, fallback?: Agent) => {
@@ -116,8 +122,8 @@ export const findSessionFiles = async (
     }
   }
   for (const path of paths)
-    for await (const file of filesAt(path, unreadable)) await add(file, file === path ? agents.at(-1) : undefined)
-  if (paths.length === 0) for (const root of roots) for await (const file of filesOf(root, unreadable)) await add(file)
+    for await (const file of filesAt(path, search)) await add(file, file === path ? agents.at(-1) : undefined)
+  if (paths.length === 0) for (const root of roots) for await (const file of filesOf(root, search)) await add(file)
   return withoutSuperseded([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
 }
 

@@ -7,7 +7,14 @@ import { startServer, type TestServer } from './server.ts'
 import { tempFolder } from './temp.ts'
 
 /** A server of its own, a home folder, and in that the folder of Claude Code with two sessions. */
-export type CommandContext = { server: TestServer; home: string; claude: string; close: () => Promise<void> }
+export type CommandContext = {
+  server: TestServer
+  home: string
+  claude: string
+  /** Variables beside those of the context. */
+  variables?: Readonly<Record<string, string>>
+  close: () => Promise<void>
+}
 
 /** The client's commands. */
 export const entry = join(import.meta.dirname, 'cli.ts')
@@ -25,12 +32,13 @@ export const newCommandContext = async (): Promise<CommandContext> => {
   return { server, home, claude, close }
 }
 
-export const environment = ({ server, home, claude }: CommandContext): Record<string, string> => ({
+export const environment = ({ server, home, claude, variables = {} }: CommandContext): Record<string, string> => ({
   TRACEBOOK_URL: server.url,
   TRACEBOOK_CONFIG_DIR: join(home, 'config'),
   CLAUDE_CONFIG_DIR: claude,
   HOME: home,
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+  ...variables,
 })
 
 /** Starts `tracebook` with these arguments. */

@@ -1,0 +1,150 @@
+import { homedir } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
+import { localTime } from '../cli/local-time.ts'
+import { errorMessage, exitCodes, UsageError } from '../cli/exit.ts'
+import { agents } from '../sync/agents/index.ts'
+import { newApiClient } from '../sync/api/client.ts'
+import { isTemporary } from '../sync/api/errors.ts'
+import { realTiming } from '../sync/api/retry.ts'
+import { type Connection, connect } from '../sync/login/connect.ts'
+import type { RedactionOptions } from '../sync/redaction/session.ts'
+import { stateDir } from '../sync/config.ts'
+import type { Output } from '../sync/report/reporters.ts'
+import { openSyncState, type SyncState } from '../sync/state/sync-state.ts'
+import { openRules } from '../sync/rules/open.ts'
+import type { Visibility } from '../sync/upload/upsert-trace.ts'
+import { logFile } from '../sync/watch/log-file.ts'
+import { newReach, type Reach } from '../sync/watch/reach.ts'
+import { type WatchReporter, watchJsonReporter, watchLineReporter } from '../sync/watch/report.ts'
+import { newUpload, WatchEnded } from '../sync/watch/upload-changes.ts'
+import { lockWatch, runningWatcher } from '../sync/watch/watch-lock.ts'
+import { watchSessions } from '../sync/watch/watch-sessions.ts'
+
+/** What `sync --watch` has been told. `redaction` is undefined when the user has agreed to send secrets. */
+export type WatchRequest = {
+  readonly paths: readonly string[]
+  readonly server: string
+  readonly config: string
+  readonly namespace: string | undefined
+  readonly visibility: Visibility | undefined
+  readonly redaction: RedactionOptions | undefined
+  readonly json: boolean
+  /** Where it is said what happens, instead of stdout and stderr. */
+  readonly logFile: string | undefined
+}
+
+type ConnectTo = (slug: string | undefined) => Promise<Connection>
+
+/** For what is under way when the watching is ended, in milliseconds. */
+const GRACE_MS = 1_000
+const BACKOFF_MS = { first: 1_000, longest: 30_000 }
+
+/** Aborted by the first signal that ends the process. It ends without more ado after a moment, and by a second signal. */
+const endingSignal = (): AbortSignal => {
+  const controller = new AbortController()
+  const end = () => {
+    if (controller.signal.aborted) process.exit(exitCodes.ok)
+    controller.abort()
+    globalThis.setTimeout(() => process.exit(exitCodes.ok), GRACE_MS).unref()
+  }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, end)
+  return controller.signal
+}
+
+/** Does it once the service answers; undefined when the signal is aborted before. */
+const atLast = async <T>(work: () => Promise<T>, reach: Reach, signal: AbortSignal): Promise<T | undefined> => {
+  for (let backoffMs = BACKOFF_MS.first; !signal.aborted; backoffMs = Math.min(2 * backoffMs, BACKOFF_MS.longest)) {
+    try {
+      const result = await work()
+      reach.noteAnswer()
+      return result
+    } catch (error) {
+      if (signal.aborted) return undefined
+      if (!isTemporary(error)) throw error
+      reach.noteWait(backoffMs)
+      await setTimeout(backoffMs, undefined, { signal }).catch(() => {})
+    }
+  }
+  return undefined
+}
+
+/** What is uploaded, and where: by the rules of each project. Nobody is asked: what needs an answer is held. */
+const openJob = async (request: WatchRequest, state: SyncState, connectTo: ConnectTo, connection: Connection) => {
+  const { server, config, visibility, namespace, redaction } = request
+  const rules = await openRules({
+    ...{ env: process.env, home: homedir(), config, server, yes: false, dryRun: false, redaction, connection },
+    asked: {
+      ...(namespace === undefined ? {} : { namespace: connection.namespaceSlug }),
+      ...(visibility && { visibility }),
+    },
+    connect: connectTo,
+    statesOf: (opened) => state.of({ server, ...opened }),
+  })
+  return { ...rules, askFor: undefined, origins: state, redaction, dryRun: false, force: false }
+}
+
+const watch = async (request: WatchRequest, report: WatchReporter, signal: AbortSignal): Promise<void> => {
+  const { server, config, paths, namespace } = request
+  const reach = newReach(server, report)
+  const sleep = (ms: number) => {
+    reach.noteWait(ms)
+    return setTimeout(ms, undefined, { signal })
+  }
+  const connectTo: ConnectTo = (slug) =>
+    connect({ config, server, slug, readOnly: false }, (url, token) =>
+      newApiClient(url, token, { ...realTiming, sleep }),
+    )
+  const connection = await atLast(() => connectTo(namespace), reach, signal)
+  if (!connection) return
+  const state = openSyncState({ folder: stateDir(process.env), config, readOnly: false })
+  try {
+    const job = await openJob(request, state, connectTo, connection)
+    report({ type: 'start', server, namespace: connection.namespaceSlug, files: 0 })
+    const upload = newUpload({ ...job, report, signal }, signal)
+    await watchSessions({
+      searched: { agents, paths, home: { env: process.env, home: homedir() } },
+      upload: async (changes) => {
+        const uploaded = await upload(changes)
+        if (!uploaded.isInterrupted) reach.noteAnswer()
+        return uploaded
+      },
+      report,
+      signal,
+    })
+  } finally {
+    state.close()
+  }
+}
+
+const locked = async (server: string) => {
+  const folder = stateDir(process.env)
+  const lock = await lockWatch(folder, server)
+  if (lock) return lock
+  const other = await runningWatcher(folder, server)
+  const which = other ? `, by process ${other.pid} since ${localTime(other.since)}` : ''
+  throw new UsageError(`The sessions of this machine are watched for ${server} already${which}.`)
+}
+
+/**
+ * `tracebook sync --watch`: uploads each change of a session soon after it was written, until it is ended by a signal. Throws
+ * UsageError when this user watches for the server already, or has to log in.
+ */
+export const syncWatch = async (request: WatchRequest): Promise<number> => {
+  const log = request.logFile === undefined ? undefined : logFile(request.logFile)
+  // Lines are written, and nothing else of a stream is used.
+  const output = { out: log ?? process.stdout, err: log ?? process.stderr } as Output
+  // The reader of a pipe has gone, as "head" does.
+  process.stdout.on('error', () => process.exit(exitCodes.ok))
+  try {
+    const lock = await locked(request.server)
+    try {
+      await watch(request, (request.json ? watchJsonReporter : watchLineReporter)(output), endingSignal())
+    } finally {
+      await lock.release()
+    }
+    return exitCodes.ok
+  } catch (error) {
+    log?.write(errorMessage(error))
+    throw error instanceof WatchEnded ? new UsageError(error.message, { cause: error }) : error
+  }
+}

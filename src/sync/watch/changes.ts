@@ -1,0 +1,130 @@
+import { lstat } from 'node:fs/promises'
+import { errorMessage } from '../../cli/exit.ts'
+import type { StoredSession } from '../agents/agent.ts'
+import { findSessionFiles, type SessionFile } from '../agents/session-files.ts'
+import { folderAbove, isBelow, isSkipped, type Place, placesOf, type Searched } from './places.ts'
+import type { WatchedFolders } from './watched-folders.ts'
+
+/** A session that may have changed since it was last settled. */
+export type Change = { readonly file: SessionFile; readonly session: StoredSession }
+
+type Options = {
+  readonly searched: Searched
+  readonly folders: WatchedFolders
+  /** Called for what cannot be read, once as long as the reason stays the same. */
+  readonly unreadable: (path: string, message: string) => void
+}
+
+export type Changes = {
+  /** Searches all places, watches their folders, and gives all changes. `isWatched` is false when not all can be watched. */
+  readonly scan: () => Promise<{ readonly changes: readonly Change[]; readonly isWatched: boolean }>
+  /** The changes at these paths, of which the system has told, and whether only a scan can find out all of them. */
+  readonly at: (
+    paths: Iterable<string>,
+  ) => Promise<{ readonly changes: readonly Change[]; readonly needsScan: boolean }>
+  /** Notes that a change needs nothing more. */
+  readonly settle: (change: Change) => void
+  /** How many sessions there were at the last scan. */
+  readonly sessions: () => number
+}
+
+/** The files that SQLite keeps beside a database, where it writes first. */
+const BESIDE_DATABASE = /-(?:wal|journal|shm)$/
+
+/** What a path that has changed asks for. */
+type Meaning = 'nothing' | 'scan' | SessionFile
+
+/** Finds the sessions that have changed, by their stamps, which are remembered. */
+export const newChanges = ({ searched, folders, unreadable }: Options): Changes => {
+  const stamps = new Map<string, string>()
+  const failures = new Map<string, string>()
+  let files = new Map<string, SessionFile>()
+  let places: readonly Place[] = []
+  let count = 0
+
+  const tellUnreadable = (path: string, error: unknown) => {
+    const message = errorMessage(error)
+    if (failures.get(path) !== message) unreadable(path, message)
+    failures.set(path, message)
+  }
+
+  /** The changed sessions of a file. `seen` is called for each session. */
+  const changesIn = async (file: SessionFile, seen: (source: string) => void = () => {}): Promise<Change[]> => {
+    const changes: Change[] = []
+    try {
+      for await (const session of file.agent.sessions(file.path)) {
+        seen(session.source)
+        if (stamps.get(session.source) !== session.stamp) changes.push({ file, session })
+      }
+      failures.delete(file.path)
+    } catch (error) {
+      tellUnreadable(file.path, error)
+    }
+    return changes
+  }
+
+  const watchPlaces = async () => {
+    places = await placesOf(searched)
+    for (const place of places) {
+      folders.add(await folderAbove(place))
+      if (place.kind === 'folder') folders.add(place.path, { below: true })
+    }
+  }
+
+  const scan = async () => {
+    await watchPlaces()
+    const named = places.filter(({ agent, kind }) => !agent && kind !== 'missing').map(({ path }) => path)
+    const found =
+      searched.paths.length > 0 && named.length === 0
+        ? []
+        : await findSessionFiles(searched.agents, named, searched.home, tellUnreadable, (folder) => folders.add(folder))
+    files = new Map(found.map((file) => [file.path, file]))
+    const sources = new Set<string>()
+    const changes: Change[] = []
+    for (const file of found) changes.push(...(await changesIn(file, (source) => sources.add(source))))
+    count = sources.size
+    for (const source of stamps.keys()) if (!sources.has(source)) stamps.delete(source)
+    return { changes, isWatched: folders.settle() }
+  }
+
+  /** A file that was not there at the last scan, in a place of an agent. */
+  const newFile = (path: string): Meaning => {
+    const agent = places.find((place) => place.path === path || isBelow(path, place.path))?.agent
+    if (!agent) return 'scan'
+    if (!agent.isSessionFile(path) || agent.isSuperseded?.(path, new Set(files.keys()))) return 'nothing'
+    const file = { path, agent }
+    files.set(path, file)
+    return file
+  }
+
+  const meaningOf = async (path: string): Promise<Meaning> => {
+    const known = files.get(path) ?? files.get(path.replace(BESIDE_DATABASE, ''))
+    const owners = places.filter((place) => isBelow(path, place.path))
+    const isOnTheWay = places.some((place) => place.path === path || isBelow(place.path, path))
+    if (!known && owners.length === 0) return isOnTheWay ? 'scan' : 'nothing'
+    const stats = await lstat(known?.path ?? path).catch(() => undefined)
+    if (known) return stats?.isFile() ? known : 'scan'
+    if (stats?.isDirectory()) return owners.every((owner) => isSkipped(owner, path)) ? 'nothing' : 'scan'
+    return stats?.isFile() ? newFile(path) : 'nothing'
+  }
+
+  const at = async (paths: Iterable<string>) => {
+    const changed = new Set<SessionFile>()
+    let needsScan = false
+    for (const path of paths) {
+      const meaning = await meaningOf(path)
+      if (meaning === 'scan') needsScan = true
+      else if (meaning !== 'nothing') changed.add(meaning)
+    }
+    const changes: Change[] = []
+    for (const file of changed) changes.push(...(await changesIn(file)))
+    return { changes, needsScan }
+  }
+
+  return {
+    scan,
+    at,
+    settle: ({ session }) => void stamps.set(session.source, session.stamp),
+    sessions: () => count,
+  }
+}

@@ -1,0 +1,60 @@
+import { realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import type { Agent } from '../agents/agent.ts'
+import type { SearchedHome } from '../agents/session-files.ts'
+
+/** A folder that is searched for sessions, or a file that holds some, whether it is there or not. */
+export type Place = {
+  /** Its real path; where it is missing, the path that it will have. */
+  readonly path: string
+  readonly kind: 'folder' | 'file' | 'missing'
+  /** Whose sessions it holds; undefined for a path that the user has named. */
+  readonly agent: Agent | undefined
+}
+
+/** What is searched: `paths`, which the user has named, or without any the agents' own places. */
+export type Searched = {
+  readonly agents: readonly Agent[]
+  readonly paths: readonly string[]
+  readonly home: SearchedHome
+}
+
+/** The real path; of a missing one that of the nearest folder that is there, with the rest. */
+const futurePath = async (path: string): Promise<string> => {
+  const real = await realpath(path).catch(() => undefined)
+  const parent = dirname(path)
+  return real ?? (parent === path ? path : join(await futurePath(parent), basename(path)))
+}
+
+const kindOf = async (path: string): Promise<Place['kind']> => {
+  const stats = await stat(path).catch(() => undefined)
+  if (!stats) return 'missing'
+  return stats.isDirectory() ? 'folder' : 'file'
+}
+
+/** Where sessions are, or will be. */
+export const placesOf = async ({ agents, paths, home: { env, home } }: Searched): Promise<readonly Place[]> => {
+  const named = paths.map((path) => ({ path: resolve(path), agent: undefined }))
+  const own = agents.flatMap((agent) => agent.roots(env, home).map((path) => ({ path: resolve(path), agent })))
+  const places = paths.length > 0 ? named : own
+  return Promise.all(
+    places.map(async ({ path, agent }) => ({ path: await futurePath(path), kind: await kindOf(path), agent })),
+  )
+}
+
+/** The nearest folder above a place that is there: in it a missing place, or a part of its path, is going to be made. */
+export const folderAbove = async ({ path }: Place): Promise<string> => {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const real = await realpath(folder).catch(() => undefined)
+    if (real !== undefined || folder === dirname(folder)) return real ?? folder
+  }
+}
+
+/** Whether a path lies below a folder. */
+export const isBelow = (path: string, folder: string): boolean => path.startsWith(folder + sep)
+
+/** Whether a folder below a place is one that is not searched, or lies in such a folder. */
+export const isSkipped = ({ path, agent }: Place, folder: string): boolean => {
+  const steps = relative(path, folder).split(sep)
+  return steps.some((_, i) => agent?.skipsFolder?.(steps.slice(0, i + 1).join(sep)) === true)
+}

@@ -1,0 +1,30 @@
+/** Whether the service answers, when that has changed. */
+export type ReachEvent = {
+  readonly type: 'connection'
+  readonly state: 'out of reach' | 'back'
+  readonly message: string
+}
+
+/** A service that does not answer for so long is said to be out of reach, in milliseconds. */
+const NOTICEABLE_MS = 2_000
+
+export type Reach = { readonly noteWait: (ms: number) => void; readonly noteAnswer: () => void }
+
+/** Says once that the service is out of reach, and once that it is back. */
+export const newReach = (server: string, report: (event: ReachEvent) => void): Reach => {
+  let waitedMs = 0
+  let isAway = false
+  const noteWait = (ms: number) => {
+    waitedMs += ms
+    if (isAway || waitedMs < NOTICEABLE_MS) return
+    isAway = true
+    const message = `${server} is out of reach or busy: what is new waits, and is uploaded when it is back`
+    report({ type: 'connection', state: 'out of reach', message })
+  }
+  const noteAnswer = () => {
+    if (isAway) report({ type: 'connection', state: 'back', message: `${server} is back` })
+    waitedMs = 0
+    isAway = false
+  }
+  return { noteWait, noteAnswer }
+}

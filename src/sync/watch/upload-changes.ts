@@ -1,0 +1,85 @@
+import { exitCodes } from '../../cli/exit.ts'
+import type { SessionFile } from '../agents/session-files.ts'
+import type { Reporter, SyncEvent } from '../report/events.ts'
+import type { SyncJob } from '../upload/sync-session.ts'
+import { syncSources } from '../upload/sync-sources.ts'
+import type { Change } from './changes.ts'
+import type { WatchOptions } from './watch-sessions.ts'
+
+/** The service does not take any more requests of this login: nothing can be uploaded until the user has acted. */
+export class WatchEnded extends Error {
+  override readonly name = 'WatchEnded'
+}
+
+/** The files of some changes, of which only the sessions that have changed are read. */
+const filesOf = (changes: readonly Change[]): readonly SessionFile[] =>
+  [...Map.groupBy(changes, ({ file }) => file.path).values()].map((ofFile) => {
+    const { path, agent } = ofFile[0]!.file
+    const sessions = async function* () {
+      yield* ofFile.map(({ session }) => session)
+    }
+    return { path, agent: { ...agent, sessions } }
+  })
+
+const isFailure = (event: SyncEvent): boolean =>
+  (event.type === 'problem' && event.kind === 'session_failed') ||
+  (event.type === 'session' && event.status === 'failed')
+
+/** What a run reports, with its failures held back, and the sessions that did not fail. */
+const holdingFailures = (report: Reporter) => {
+  const failures: SyncEvent[] = []
+  const others: SyncEvent[] = []
+  const succeeded = new Set<string>()
+  const hold: Reporter = (event) => {
+    if (isFailure(event)) return void failures.push(event)
+    if (event.type === 'session') succeeded.add(event.file)
+    if (event.type === 'session') others.push(event)
+    report(event)
+  }
+  return { hold, failures, others, succeeded }
+}
+
+/** Leaves out a notice that says the same of a session as the last one did: each line that is added would repeat it. */
+const withoutRepetition = (report: Reporter): Reporter => {
+  const last = new Map<string, string>()
+  return (event) => {
+    if (event.type === 'notice') {
+      if (last.get(event.file) === event.message) return
+      last.set(event.file, event.message)
+    }
+    report(event)
+  }
+}
+
+/** Tells once for each reason that sessions are not sent because of it: so many, as were found then. */
+const tellNotSent = (report: Reporter) => {
+  const told = new Set<string>()
+  return (events: readonly SyncEvent[]): void => {
+    const sessions = events.filter((event) => event.type === 'session')
+    const notSent = sessions.filter(({ status }) => status === 'excluded' || status === 'held')
+    for (const [why, these] of Map.groupBy(notSent, ({ why }) => why ?? '')) {
+      const status = these[0]!.status === 'held' ? 'held' : 'excluded'
+      if (!told.has(why)) report({ type: 'not_sent', status, why, sessions: these.length })
+      told.add(why)
+    }
+  }
+}
+
+/**
+ * The `upload` of a watch. A session that fails for itself is done with, and told of; when the service is out of reach, nothing
+ * is told here. Throws WatchEnded when the login has ended.
+ */
+export const newUpload = (job: SyncJob, signal: AbortSignal): WatchOptions['upload'] => {
+  const report = withoutRepetition(job.report)
+  const tell = tellNotSent(report)
+  return async (changes) => {
+    const { hold, failures, others, succeeded } = holdingFailures(report)
+    const { stopReason } = await syncSources({ ...job, report: hold }, filesOf(changes))
+    if (stopReason?.exitCode === exitCodes.usage) throw new WatchEnded(stopReason.why)
+    const isInterrupted = stopReason !== undefined || signal.aborted
+    if (!isInterrupted) failures.forEach(report)
+    tell(others)
+    const done = isInterrupted ? changes.filter(({ session }) => succeeded.has(session.source)) : changes
+    return { done: new Set(done), isInterrupted }
+  }
+}

@@ -1,0 +1,91 @@
+import { newAgenda } from './agenda.ts'
+import { type Change, type Changes, newChanges } from './changes.ts'
+import type { Searched } from './places.ts'
+import { scanIntervalMs } from './scan-interval.ts'
+import { newWaiting } from './waiting.ts'
+import { newWatchedFolders, type WatchFolder } from './watched-folders.ts'
+
+export type WatchEvent =
+  /** All that was there at first is uploaded, as far as it can be. */
+  | { readonly type: 'watching'; readonly sessions: number; readonly folders: number }
+  /** Whether the system tells of changes in all folders, when that is not as before; else they are scanned every `everyMs`. */
+  | { readonly type: 'folders'; readonly isWatched: boolean; readonly everyMs: number }
+  | { readonly type: 'problem'; readonly kind: 'unreadable'; readonly file: string; readonly message: string }
+
+/** What became of some changes: those that need nothing more, and whether the others can be uploaded later. */
+export type Uploaded = { readonly done: ReadonlySet<Change>; readonly isInterrupted: boolean }
+
+export type WatchOptions = {
+  readonly searched: Searched
+  /** Called again and again, never twice at once. What it throws ends the watching. */
+  readonly upload: (changes: readonly Change[]) => Promise<Uploaded>
+  readonly report: (event: WatchEvent) => void
+  /** Ends the watching. */
+  readonly signal: AbortSignal
+  readonly watchFolder?: WatchFolder
+}
+
+const LONGEST_REST_MS = 1_000
+const FIRST_BACKOFF_MS = 1_000
+const LONGEST_BACKOFF_MS = 30_000
+
+/** Looks where something has happened, and tells when the system does not tell of everything any more. */
+const newLook = (changes: Changes, agenda: ReturnType<typeof newAgenda>, report: WatchOptions['report']) => {
+  const waiting = newWaiting()
+  let wasWatched = true
+  const scan = async () => {
+    const begin = performance.now()
+    const { changes: found, isWatched } = await changes.scan()
+    found.forEach(waiting.add)
+    const everyMs = scanIntervalMs(performance.now() - begin, isWatched)
+    if (isWatched !== wasWatched) report({ type: 'folders', isWatched, everyMs })
+    wasWatched = isWatched
+    agenda.scanIn(everyMs)
+  }
+  const look = async () => {
+    const { paths, isScan } = agenda.take()
+    if (isScan) await scan()
+    const { changes: fresh, needsScan } = await changes.at(paths)
+    fresh.forEach(waiting.addFresh)
+    if (needsScan && !isScan) await scan()
+  }
+  return { look, waiting }
+}
+
+/**
+ * Uploads the sessions that are there, and then each change of one soon after it was written. The files are the queue: what could
+ * not be uploaded is tried again after a growing delay. Resolves when `signal` is aborted; throws what `upload` throws.
+ */
+export const watchSessions = async ({ searched, upload, report, signal, watchFolder }: WatchOptions): Promise<void> => {
+  const agenda = newAgenda(signal)
+  const folders = newWatchedFolders({ onPath: agenda.onPath, ...(watchFolder ? { watchFolder } : {}) })
+  const unreadable = (file: string, message: string) => report({ type: 'problem', kind: 'unreadable', file, message })
+  const changes = newChanges({ searched, folders, unreadable })
+  const { look, waiting } = newLook(changes, agenda, report)
+  let backoffMs = FIRST_BACKOFF_MS
+  const send = async (round: readonly Change[]) => {
+    const begin = performance.now()
+    const { done, isInterrupted } = await upload(round)
+    done.forEach(changes.settle)
+    round.filter((change) => !done.has(change)).forEach(waiting.add)
+    // One that is written all the time takes half of the time at most.
+    const restMs = waiting.isEmpty() ? Math.min(LONGEST_REST_MS, performance.now() - begin) : 0
+    await agenda.wait(isInterrupted ? backoffMs * (0.5 + Math.random() / 2) : restMs)
+    backoffMs = isInterrupted ? Math.min(LONGEST_BACKOFF_MS, 2 * backoffMs) : FIRST_BACKOFF_MS
+  }
+  try {
+    for (let isFirst = true; !signal.aborted;) {
+      await look()
+      const round = waiting.take()
+      if (round.length > 0) await send(round)
+      else {
+        if (isFirst) report({ type: 'watching', sessions: changes.sessions(), folders: folders.count() })
+        isFirst = false
+        await agenda.isDue()
+      }
+    }
+  } finally {
+    agenda.close()
+    folders.close()
+  }
+}

@@ -1,0 +1,245 @@
+import { appendFileSync, mkdirSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { until } from '../../support/until.ts'
+import { opencodeDatabase, text, userInfo } from '../agents/opencode/database-file.ts'
+import { meta, prompt, uuidAt } from '../support/codex-file.ts'
+import { type CommandContext, newCommandContext, run } from '../support/commands.ts'
+import { refusal } from '../support/service-world.ts'
+import { userLine, writeSession } from '../support/session-file.ts'
+import { startWatching, type Watching } from '../support/watching.ts'
+
+const test = suite<CommandContext & { watching: Watching[] }>('sync --watch')
+const session = '5e550000-0000-4000-8000-000000000001'
+
+test.before.each(async (context) => {
+  Object.assign(context, await newCommandContext(), { watching: [] })
+  assert.is((await run(context, 'login')).code, 0)
+})
+test.after.each(async ({ close, watching }) => {
+  for (const { end } of watching) await end('SIGKILL')
+  await close()
+})
+
+const watch = async (context: CommandContext & { watching: Watching[] }, ...args: readonly string[]) => {
+  const watching = startWatching(context, ...args)
+  context.watching.push(watching)
+  await watching.isWatching()
+  return watching
+}
+
+const project = ({ claude }: CommandContext) => join(claude, 'projects', '-w-app')
+const fileOf = (context: CommandContext) => join(project(context), `${session}.jsonl`)
+const added = (id: string, more = {}) => `${userLine(id, `line ${id}`, { sessionId: session, ...more })}\n`
+
+/** The texts that the server has of a session. */
+const stored = ({ server }: CommandContext, id: string): readonly string[] => {
+  const messages = server.traces.find(({ externalId }) => externalId === id)?.messages.values() ?? []
+  return [...messages].flatMap(({ parts }) => parts.map(({ content }) => String(content['text'])))
+}
+const isStored = (context: CommandContext, id: string, value: string) =>
+  until(() => stored(context, id).includes(value))
+
+const batches = ({ server }: CommandContext) => server.writes().filter((write) => write.endsWith('/batch'))
+
+test('uploads what is there, then each new line, and nothing else', async (context) => {
+  const watching = await watch(context)
+  assert.equal(
+    watching.of('watching').map(({ sessions }) => sessions),
+    [2],
+  )
+  const before = batches(context).length
+  appendFileSync(fileOf(context), added('u-new'))
+  await isStored(context, session, 'line u-new')
+  assert.is(batches(context).length, before + 1)
+  assert.equal((await watching.end('SIGTERM')).how, 0)
+  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 files unchanged\n')
+})
+
+test('lines that come in a burst go together', async (context) => {
+  await watch(context)
+  const before = batches(context).length
+  for (let i = 0; i < 100; i++) appendFileSync(fileOf(context), added(`u-${i}`))
+  await isStored(context, session, 'line u-99')
+  assert.ok(batches(context).length - before < 10, `${batches(context).length - before} batches for 100 lines`)
+})
+
+test('finds new sessions in new folders, also of an agent that is installed later, removed and installed again', async (context) => {
+  await watch(context)
+  mkdirSync(join(context.claude, 'projects', '-w-other', 'deep', 'er'), { recursive: true })
+  writeSession(join(context.claude, 'projects', '-w-other', 'deep', 'er'), 's-2.jsonl', [
+    userLine('u-2', 'in a new folder', { sessionId: 's-2' }),
+  ])
+  await isStored(context, 's-2', 'in a new folder')
+  const codex = join(context.home, '.codex')
+  for (const [time, words] of [
+    ['2026-02-01T10:00:00Z', 'first'],
+    ['2026-02-01T11:00:00Z', 'second'],
+  ] as const) {
+    const [id, folder] = [uuidAt(time), join(codex, 'sessions', '2026', '02', '01')]
+    mkdirSync(folder, { recursive: true })
+    const file = writeSession(folder, `rollout-2026-02-01T10-00-00-${id}.jsonl`, [meta(id), prompt(words)])
+    await isStored(context, id, words)
+    appendFileSync(file, `${prompt(`${words} again`)}\n`)
+    await isStored(context, id, `${words} again`)
+    rmSync(codex, { recursive: true })
+  }
+})
+
+test('goes on with a file that was cut, replaced, moved away, or deleted and made again', async (context) => {
+  await watch(context)
+  const file = fileOf(context)
+  truncateSync(file)
+  appendFileSync(file, added('u-cut'))
+  await isStored(context, session, 'line u-cut')
+  writeSession(project(context), 'replacement.tmp', [userLine('u-replaced', 'replaced', { sessionId: session })])
+  renameSync(join(project(context), 'replacement.tmp'), file)
+  await isStored(context, session, 'replaced')
+  renameSync(file, `${file}.1`)
+  appendFileSync(file, added('u-rotated'))
+  await isStored(context, session, 'line u-rotated')
+  rmSync(file)
+  appendFileSync(file, added('u-again'))
+  await isStored(context, session, 'line u-again')
+  renameSync(project(context), `${project(context)}-moved`)
+  mkdirSync(project(context))
+  appendFileSync(file, added('u-folder'))
+  await isStored(context, session, 'line u-folder')
+})
+
+test('sees what opencode writes to the log beside its database', async (context) => {
+  const folder = join(context.home, '.local', 'share', 'opencode')
+  mkdirSync(folder, { recursive: true })
+  const database = opencodeDatabase(join(folder, 'opencode.db'))
+  database.project('p')
+  database.session('ses_1')
+  database.message('ses_1', 'msg_1', userInfo)
+  database.part('ses_1', 'msg_1', 'prt_1', text('before'))
+  await watch(context)
+  assert.equal(stored(context, 'ses_1'), ['before'])
+  database.message('ses_1', 'msg_2', userInfo)
+  database.part('ses_1', 'msg_2', 'prt_2', text('while it is watched'))
+  await isStored(context, 'ses_1', 'while it is watched')
+  database.close()
+})
+
+test('a service that is away is told of once, and once that it is back; then all is uploaded', async (context) => {
+  const watching = await watch(context)
+  const { server } = context
+  server.fault = () => 'cut before'
+  appendFileSync(fileOf(context), added('u-away'))
+  await until(() => watching.of('connection').length > 0)
+  const others = writeSession(project(context), 's-3.jsonl', [userLine('u-3', 'meanwhile', { sessionId: 's-3' })])
+  const asked = server.requests.length
+  await until(() => server.requests.length > asked)
+  server.fault = () => undefined
+  await isStored(context, session, 'line u-away')
+  await isStored(context, 's-3', 'meanwhile')
+  appendFileSync(others, `${userLine('u-4', 'after it', { sessionId: 's-3' })}\n`)
+  await isStored(context, 's-3', 'after it')
+  assert.equal(
+    watching.of('connection').map(({ state }) => state),
+    ['out of reach', 'back'],
+  )
+  assert.equal(watching.of('problem'), [])
+})
+
+test('begins while the service is away', async (context) => {
+  context.server.fault = () => 'cut before'
+  const watching = startWatching(context)
+  context.watching.push(watching)
+  await until(() => watching.of('connection').length > 0)
+  context.server.fault = () => undefined
+  await watching.isWatching()
+  assert.ok(stored(context, session).length > 0)
+})
+
+test('ends with what was in flight acknowledged, so that it is not sent again', async (context) => {
+  const watching = await watch(context)
+  const { server } = context
+  server.fault = ({ path }) => {
+    if (path.endsWith('/batch')) void watching.end('SIGTERM')
+    return undefined
+  }
+  appendFileSync(fileOf(context), added('u-last'))
+  assert.equal(await watching.ended, { how: 0, err: '' })
+  const sent = batches(context).length
+  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 files unchanged\n')
+  assert.is(batches(context).length, sent)
+})
+
+test('a second one says that one is running; one that was killed leaves nothing in the way', async (context) => {
+  const first = await watch(context)
+  const second = await run(context, 'sync', '--watch')
+  assert.is(second.code, 2)
+  assert.match(second.err, new RegExp(`are watched for http\\S+ already, by process ${first.pid} since 20`))
+  await first.end('SIGKILL')
+  await watch(context)
+})
+
+test('a login that has ended ends it, and says what to do', async (context) => {
+  const watching = await watch(context)
+  context.server.fault = () => refusal(401)
+  appendFileSync(fileOf(context), added('u-401'))
+  assert.is((await watching.ended).how, 2)
+  assert.match(String(watching.of('error')[0]?.['message']), /Log in again: \S+( \S+)? login/)
+})
+
+test('what cannot be promised of sessions to come is refused', async (context) => {
+  for (const [option, words] of [
+    ['--dry-run', /--watch cannot be used with --dry-run/],
+    ['--force', /--watch cannot be used with --force/],
+    ['--yes', /--watch cannot be used with --yes/],
+    ['--visibility=public', /--watch makes nothing public/],
+    ['--no-redact', /needs a terminal/],
+  ] as const) {
+    const { code, err } = await run(context, 'sync', '--watch', option)
+    assert.is(code, 2)
+    assert.match(err, words)
+  }
+  assert.equal(context.server.writes(), ['POST /v1/session'])
+})
+
+test('goes by the rules of projects, asks nobody, and says once what is kept back', async (context) => {
+  const never = join(context.home, 'never')
+  const open = join(context.home, 'open')
+  for (const [folder, rule] of [
+    [never, { never: true }],
+    [open, { visibility: 'public' }],
+  ] as const) {
+    mkdirSync(folder)
+    writeFileSync(join(folder, '.tracebook.json'), JSON.stringify(rule))
+  }
+  const files = Object.entries({ never, open }).map(([name, cwd]) =>
+    writeSession(project(context), `s-${name}.jsonl`, [userLine(`u-${name}`, 'x', { sessionId: `s-${name}`, cwd })]),
+  )
+  const watching = await watch(context)
+  for (const file of files) appendFileSync(file, `${userLine('u-more', 'y', { cwd: never })}\n`)
+  appendFileSync(fileOf(context), added('u-after'))
+  await isStored(context, session, 'line u-after')
+  assert.equal(
+    watching.of('not_sent').map(({ status, sessions }) => [status, sessions]),
+    [
+      ['excluded', 1],
+      ['held', 1],
+    ],
+  )
+  assert.not.match(JSON.stringify(context.server.traces), /s-never|s-open/)
+})
+
+test('holds no descriptor for a session, however many there are', async (context) => {
+  for (let folder = 0; folder < 10; folder++) {
+    mkdirSync(join(context.claude, 'projects', `-w-${folder}`))
+    for (let i = 0; i < 30; i++) {
+      const id = `s-${folder}-${i}`
+      writeSession(join(context.claude, 'projects', `-w-${folder}`), `${id}.jsonl`, [
+        userLine(`u-${id}`, 'x', { sessionId: id }),
+      ])
+    }
+  }
+  const { pid } = await watch(context)
+  if (process.platform === 'linux') assert.ok(readdirSync(`/proc/${pid}/fd`).length < 60)
+})
+
+test.run()

@@ -70,6 +70,11 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'Upload the sessions of coding agents',
     load: async () => (await import('./commands/sync.ts')).syncCommand(),
   },
+  watch: {
+    description: 'Have the system upload sessions in the background',
+    group: groups.sessions,
+    load: async () => (await import('./commands/watch.ts')).watchCommand(),
+  },
   agents: {
     group: groups.sessions,
     description: 'Show which sessions of coding agents are on this machine',

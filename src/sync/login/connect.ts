@@ -34,7 +34,7 @@ export const requireLogin = async (
   return { ...stored, login: stored.login }
 }
 
-const notLoggedInError = (config: string, server: string): UsageError => {
+export const notLoggedInError = (config: string, server: string): UsageError => {
   const others = serversWithLogin(config).filter((other) => serverKey(other) !== serverKey(server))
   const hint = others.length > 0 ? ` You are logged in to ${others.join(' and ')}: choose with --server.` : ''
   return new UsageError(

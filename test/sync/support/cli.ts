@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { agentsCommand } from '../../../src/commands/agents.ts'
 import { loginCommand } from '../../../src/commands/login.ts'
 import { syncCommand } from '../../../src/commands/sync.ts'
+import { watchCommand } from '../../../src/commands/watch.ts'
 
-const commands = [loginCommand(), syncCommand(), agentsCommand()]
+const commands = [loginCommand(), syncCommand(), agentsCommand(), watchCommand()]
 await commands.reduce((program, command) => program.addCommand(command), new Command('tracebook')).parseAsync()

@@ -1,0 +1,58 @@
+import { realpathSync } from 'node:fs'
+import { resolve, sep } from 'node:path'
+import { UsageError } from '../../../cli/exit.ts'
+import type { EnvironmentVariables } from '../../agents/agent.ts'
+
+/** Variables by which the client, or an agent, keeps its files elsewhere: a service is started without those of the shell. */
+const FOLDERS = [
+  'TRACEBOOK_CONFIG_DIR',
+  'TRACEBOOK_DATA_DIR',
+  'CLAUDE_CONFIG_DIR',
+  'CODEX_HOME',
+  'COPILOT_HOME',
+  'GEMINI_CLI_HOME',
+  'PI_CODING_AGENT_DIR',
+  'PI_CODING_AGENT_SESSION_DIR',
+  'XDG_DATA_HOME',
+  'XDG_CONFIG_HOME',
+  'APPDATA',
+  'NODE_EXTRA_CA_CERTS',
+]
+const OTHERS = ['PATH', 'OPENCODE_DB']
+
+/** Names of Node.js that stay when a package manager replaces the version that they lead to. */
+const LASTING_NODES = ['/usr/bin/node', '/usr/local/bin/node', '/opt/homebrew/bin/node']
+
+const realPath = (path: string): string | undefined => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** The Node.js that runs this, by a name that lasts. */
+const nodePath = (node: string): string => {
+  const real = realPath(node) ?? node
+  return LASTING_NODES.find((path) => realPath(path) === real) ?? node
+}
+
+/** What of the environment a program needs that is started by the system. Folders are made absolute. */
+export const lastingEnvironment = (env: EnvironmentVariables): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(FOLDERS.flatMap((name) => (env[name] ? [[name, resolve(env[name])]] : []))),
+  ...Object.fromEntries(OTHERS.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
+})
+
+/**
+ * `tracebook` as the system can start it, by absolute paths: `node` runs `entry`, which may be a link. Throws UsageError when it
+ * is in the cache of npx, from where it may be gone tomorrow.
+ */
+export const lastingCommand = (node: string, entry: string): readonly string[] => {
+  const path = realPath(entry) ?? resolve(entry)
+  if (path.split(sep).includes('_npx'))
+    throw new UsageError(
+      `Tracebook runs from the cache of npx (${path}), which may be cleared at any time. ` +
+        'Install it first (npm install --global, with the file of the package), then run this command of it again.',
+    )
+  return [nodePath(node), path]
+}

@@ -75,6 +75,11 @@ const commands: Readonly<Record<string, Entry>> = {
     group: groups.sessions,
     load: async () => (await import('./commands/watch.ts')).watchCommand(),
   },
+  hooks: {
+    description: 'Have Claude Code or git upload sessions when something has happened',
+    group: groups.sessions,
+    load: async () => (await import('./commands/hooks.ts')).hooksCommand(),
+  },
   agents: {
     group: groups.sessions,
     description: 'Show which sessions of coding agents are on this machine',

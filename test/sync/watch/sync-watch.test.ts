@@ -219,7 +219,10 @@ test('goes by the rules of projects, asks nobody, and says once what is kept bac
   appendFileSync(fileOf(context), added('u-after'))
   await isStored(context, session, 'line u-after')
   assert.equal(
-    watching.of('not_sent').map(({ status, sessions }) => [status, sessions]),
+    watching
+      .of('not_sent')
+      .map(({ status, sessions }) => [status, sessions])
+      .sort(),
     [
       ['excluded', 1],
       ['held', 1],

@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process'
+import type { EnvironmentVariables } from '../agents/agent.ts'
+
+/** Those by which git tells a hook of the repository that it runs in: other repositories would be taken for that one. */
+export const withoutGitVariables = (env: EnvironmentVariables): EnvironmentVariables =>
+  Object.fromEntries(
+    Object.entries(env).filter(
+      ([name]) => !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|EXEC_PATH)$/.test(name),
+    ),
+  )
+
+/** What git prints, without the last line break; undefined when it fails. */
+export const askGit = (args: readonly string[], cwd: string, env: EnvironmentVariables): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    execFile('git', args, { cwd, env, encoding: 'utf8' }, (error, out) =>
+      resolve(error ? undefined : out.replace(/\r?\n$/, '')),
+    )
+  })

@@ -1,0 +1,12 @@
+import type { HookProgram } from './hook-command.ts'
+
+/** A hook of another program that has sessions uploaded. */
+export type Hook = {
+  /** Where it stands, or would. Throws UsageError where none can be. */
+  readonly file: () => Promise<string>
+  readonly isInstalled: () => Promise<boolean>
+  /** Leaves all else there as it is. False when it is there already. Throws UsageError when there is no place for it. */
+  readonly install: (program: HookProgram) => Promise<boolean>
+  /** Takes out exactly what was put in. False when there was nothing. */
+  readonly uninstall: () => Promise<boolean>
+}

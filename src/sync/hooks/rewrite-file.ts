@@ -1,0 +1,23 @@
+import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+
+/** The text of a file; undefined when there is none. */
+export const textOf = async (path: string): Promise<string | undefined> =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+
+/** Replaces the text of a file of the user's at once, through a link and with the mode that it has. */
+export const rewriteFile = async (path: string, text: string, newMode = 0o644): Promise<void> => {
+  const target = await realpath(path).catch(() => path)
+  const mode = (await stat(target).catch(() => undefined))?.mode ?? newMode
+  const temporary = `${target}.tracebook-${process.pid}`
+  try {
+    await writeFile(temporary, text)
+    await chmod(temporary, mode & 0o7777)
+    await rename(temporary, target)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}

@@ -16,7 +16,7 @@ import type { Visibility } from '../sync/upload/upsert-trace.ts'
 import { logFile } from '../sync/watch/log-file.ts'
 import { newReach, type Reach } from '../sync/watch/reach.ts'
 import { type WatchReporter, watchJsonReporter, watchLineReporter } from '../sync/watch/report.ts'
-import { newUpload, WatchEnded } from '../sync/watch/upload-changes.ts'
+import { newUpload } from '../sync/watch/upload-changes.ts'
 import { lockWatch, runningWatcher } from '../sync/watch/watch-lock.ts'
 import { watchSessions } from '../sync/watch/watch-sessions.ts'
 
@@ -99,7 +99,7 @@ const watch = async (request: WatchRequest, report: WatchReporter, signal: Abort
   const state = openSyncState({ folder: stateDir(process.env), config, readOnly: false })
   try {
     const job = await openJob(request, state, connectTo, connection)
-    report({ type: 'start', server, namespace: connection.namespaceSlug, files: 0 })
+    report({ type: 'start', server, namespace: connection.namespaceSlug, files: 0, bytes: 0 })
     const upload = newUpload({ ...job, report, signal }, signal)
     await watchSessions({
       searched: { agents, paths, home: { env: process.env, home: homedir() } },
@@ -145,6 +145,6 @@ export const syncWatch = async (request: WatchRequest): Promise<number> => {
     return exitCodes.ok
   } catch (error) {
     log?.write(errorMessage(error))
-    throw error instanceof WatchEnded ? new UsageError(error.message, { cause: error }) : error
+    throw error
   }
 }

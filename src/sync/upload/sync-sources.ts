@@ -20,7 +20,12 @@ const BYTES = 4 << 20
 const REQUESTS = 6
 
 /** Why a run ended before its last session, and the exit code: all sessions after it would fail too. */
-export type StopReason = { readonly why: string; readonly exitCode: number }
+export type StopReason = {
+  readonly why: string
+  readonly exitCode: number
+  /** Whether the same job cannot go on later either. */
+  readonly isFinal: boolean
+}
 
 /** What became of some sources: sessions by their status, and what was counted in them. */
 export type SyncResult = {
@@ -42,17 +47,23 @@ const GO_ON = 'Run the same command again: it goes on where it stopped.'
 
 /** Whether an error ends the run. */
 export const stopReasonOf = (error: unknown): StopReason | undefined => {
-  if (error instanceof Interrupted) return { why: `${error.message}. ${GO_ON}`, exitCode: error.exitCode }
+  if (error instanceof Interrupted)
+    return { why: `${error.message}. ${GO_ON}`, exitCode: error.exitCode, isFinal: true }
   if (hasStatus(error, 401))
-    return { why: `your session has ended. Log in again: ${commandName} login`, exitCode: exitCodes.usage }
+    return {
+      why: `your session has ended. Log in again: ${commandName} login`,
+      exitCode: exitCodes.usage,
+      isFinal: true,
+    }
   if (error instanceof LogReplaced)
     return {
       why: `${error.message}. Run the command again to upload everything again.`,
       exitCode: exitCodes.incomplete,
+      isFinal: true,
     }
   if (!isTemporary(error)) return undefined
   const message = errorMessage(error).replace(/[^.?!]$/, '$&.')
-  return { why: `${message} ${GO_ON}`, exitCode: exitCodes.incomplete }
+  return { why: `${message} ${GO_ON}`, exitCode: exitCodes.incomplete, isFinal: false }
 }
 
 const tallyOf = ({ messages, new: created, updated }: FileCounts): Tally => ({ messages, new: created, updated })

@@ -19,7 +19,7 @@ const watchingText = ({ sessions, folders }: Extract<WatchEvent, { type: 'watchi
 
 /** A line of text for each session that was uploaded, each problem, and what the watch itself has to say. */
 export const watchLineReporter = (output: Output): WatchReporter => {
-  const reportSync = lineReporter(output)
+  const reportSync = lineReporter(output, false)
   const say = (text: string) => void output.err.write(`${escapeControls(text)}\n`)
   return (event) => {
     if (event.type === 'watching') say(watchingText(event))

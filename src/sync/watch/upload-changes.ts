@@ -1,15 +1,10 @@
-import { exitCodes } from '../../cli/exit.ts'
+import { exitCodes, UsageError } from '../../cli/exit.ts'
 import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, SyncEvent } from '../report/events.ts'
 import type { SyncJob } from '../upload/sync-session.ts'
 import { syncSources } from '../upload/sync-sources.ts'
 import type { Change } from './changes.ts'
 import type { WatchOptions } from './watch-sessions.ts'
-
-/** The service does not take any more requests of this login: nothing can be uploaded until the user has acted. */
-export class WatchEnded extends Error {
-  override readonly name = 'WatchEnded'
-}
 
 /** The files of some changes, of which only the sessions that have changed are read. */
 const filesOf = (changes: readonly Change[]): readonly SessionFile[] =>
@@ -67,7 +62,8 @@ const tellNotSent = (report: Reporter) => {
 
 /**
  * The `upload` of a watch. A session that fails for itself is done with, and told of; when the service is out of reach, nothing
- * is told here. Throws WatchEnded when the login has ended.
+ * is told here. Throws UsageError when the login has ended, and Error
+ * when the service has another log: started again, the watch uploads everything again.
  */
 export const newUpload = (job: SyncJob, signal: AbortSignal): WatchOptions['upload'] => {
   const report = withoutRepetition(job.report)
@@ -75,7 +71,8 @@ export const newUpload = (job: SyncJob, signal: AbortSignal): WatchOptions['uplo
   return async (changes) => {
     const { hold, failures, others, succeeded } = holdingFailures(report)
     const { stopReason } = await syncSources({ ...job, report: hold }, filesOf(changes))
-    if (stopReason?.exitCode === exitCodes.usage) throw new WatchEnded(stopReason.why)
+    if (stopReason?.isFinal)
+      throw stopReason.exitCode === exitCodes.usage ? new UsageError(stopReason.why) : new Error(stopReason.why)
     const isInterrupted = stopReason !== undefined || signal.aborted
     if (!isInterrupted) failures.forEach(report)
     tell(others)

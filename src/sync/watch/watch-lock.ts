@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { tryLock } from '../../process-lock.ts'
 import { digest } from '../digest.ts'
 import { readJson, writePrivateFile } from '../private-files.ts'
+import { serverKey } from '../server-key.ts'
 
 /** The process that watches the sessions of this user for a server. `since` is its start, in milliseconds. */
 const Watcher = z.object({ pid: z.int(), server: z.string(), since: z.int() })
@@ -11,7 +12,7 @@ export type Watcher = z.infer<typeof Watcher>
 
 const folderOf = (stateFolder: string): string => join(stateFolder, 'watch')
 const fileOf = (stateFolder: string, server: string, extension: string): string =>
-  join(folderOf(stateFolder), `${digest(server)}.${extension}`)
+  join(folderOf(stateFolder), `${digest(serverKey(server))}.${extension}`)
 
 const readWatcher = async (stateFolder: string, server: string): Promise<Watcher | undefined> =>
   Watcher.safeParse(await readJson(fileOf(stateFolder, server, 'json'))).data

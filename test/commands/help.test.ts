@@ -13,7 +13,8 @@ const ofOperators = (name: string) =>
   /^(serve|models|rebuild|openapi|log )/.test(name) || (/^audit /.test(name) && !/^audit (log|show|diff)$/.test(name))
 
 const program = await loadProgram()
-const actions = actionsOf(program)
+// What hooks call is for nobody else.
+const actions = actionsOf(program).filter(({ words }) => words.join(' ') !== 'hooks run')
 
 const nameOf = ({ words }: Named): string => words.join(' ')
 

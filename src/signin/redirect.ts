@@ -13,13 +13,16 @@ const MAX_LENGTH = 2_048
 
 export type RedirectTarget = { readonly is: 'page' | 'loopback'; readonly url: string }
 
+/** The origin of a `blob:` address is that of the page that has made it. */
+const isHttp = ({ protocol }: URL) => /^https?:$/.test(protocol)
+
 /**
  * The target of the redirect after a sign-in: a page of the service, or a port on loopback. Undefined for all others, which
  * would give the exchange code to another site.
  */
 export const parseRedirectTarget = (text: string, origin: string): RedirectTarget | undefined => {
   const url = text.length <= MAX_LENGTH ? URL.parse(text) : null
-  if (!url || url.username || url.password || !/^https?:$/.test(url.protocol)) return undefined
+  if (!url || url.username || url.password || !isHttp(url)) return undefined
   if (url.origin === origin) return { is: 'page', url: url.href }
   return url.protocol === 'http:' && isLoopback(url.hostname) ? { is: 'loopback', url: url.href } : undefined
 }
@@ -27,7 +30,7 @@ export const parseRedirectTarget = (text: string, origin: string): RedirectTarge
 /** The URL of a page of the service, given as a path or as a whole; undefined for one of another site. */
 export const ownPageUrl = (text: string, origin: string): string | undefined => {
   const url = text.length <= MAX_LENGTH ? URL.parse(text, origin) : null
-  return url && url.origin === origin && !url.username && !url.password ? url.href : undefined
+  return url && url.origin === origin && isHttp(url) && !url.username && !url.password ? url.href : undefined
 }
 
 /** The URL with these query parameters added; parameters of the same name are replaced. */

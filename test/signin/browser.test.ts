@@ -181,6 +181,7 @@ test('it may go to another page of the service, and to none of another site', as
     '/\\evil.example',
     'https://evil.example/',
     'javascript:alert(1)',
+    `blob:${ORIGIN}/a`,
     'http://[',
   ]) {
     const { status, error } = await make(user.token, `?redirectTo=${encodeURIComponent(target)}`)

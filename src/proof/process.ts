@@ -131,31 +131,42 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
     }
   }
 
-  const work = async ({ client }: LeaderSession, signal: AbortSignal) => {
-    try {
-      await follow(client, signal)
-      known = undefined // another process may lead meanwhile
-    } catch (error) {
-      if (error instanceof TreeDiffers) await writeRefusal(client, error.message)
-      else known = undefined
-      throw error
-    } finally {
-      leaves = 0
-    }
-  }
-
-  const refuse = (reason: string) => {
+  /**
+   * What the tables say is refused until it was mended. The process leads on meanwhile: another one does not know what this one
+   * has signed, and would accept what lies there.
+   */
+  const refuse = async (client: Client, { message: reason }: TreeDiffers, signal: AbortSignal) => {
+    leaves = 0
+    await writeRefusal(client, reason)
     if (reason !== refusal)
       logger.error({ reason }, 'the audit tree is not continued, and erasure waits: see `tracebook audit verify`')
     refusal = reason
-    return REFUSED_RETRY_MS
+    await pause(REFUSED_RETRY_MS, signal)
+  }
+
+  const followUnlessRefused = async (client: Client, signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        return await follow(client, signal)
+      } catch (error) {
+        if (!(error instanceof TreeDiffers)) throw error
+        await refuse(client, error, signal)
+      }
+    }
+  }
+
+  const work = async ({ client }: LeaderSession, signal: AbortSignal) => {
+    try {
+      await followUnlessRefused(client, signal)
+    } finally {
+      leaves = 0
+      if (refusal === undefined) known = undefined // another process may lead meanwhile
+    }
   }
 
   const onFailure = (error: Error) => {
-    if (error instanceof TreeDiffers) return refuse(error.message)
     if (error.message !== lastReason) logger.info({ reason: error.message }, 'the audit tree is taken up again')
     lastReason = error.message
-    return undefined
   }
 
   const { close } = startLeaderProcess({ url, name: PROCESS, lock: 'tracebook proof', work, onFailure, outage })

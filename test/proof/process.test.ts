@@ -201,6 +201,11 @@ test('without a key nothing is signed or served, which the start says, and leave
   )
 })
 
+const selectLeader = `
+  select l.pid from pg_locks l join pg_database d on d.oid = l.database
+  where l.locktype = 'advisory' and l.granted and d.datname = current_database()
+    and (l.classid::int8 << 32 | l.objid::int8) = hashtext('tracebook proof')::int8`
+
 const others = {
   'a checkpoint of another key is inserted': async (database: Database) => {
     const other = generateSigner(signer.name)
@@ -235,6 +240,24 @@ for (const [name, change] of Object.entries(others))
     await writeTrace(app, token, 't', 5)
     assert.is((await app.call('GET', '/v1/audit/key', { token })).status, 404)
   })
+
+test('what another process has written is not accepted by the next one: who refuses it goes on leading', async ({
+  database,
+  ends,
+}) => {
+  const log = openLog(database)
+  ends.push(log.close)
+  const [one, other] = [start(database, log), start(database, log)]
+  ends.push(one.close, other.close)
+  await log.append(`thing-${newId()}`, 'none', numbered(3))
+  await until(async () => (await onServer(database.url, 'select from tracebook.audit_keys where size = 3')).rows.length)
+  const leader = async () => (await onServer(database.url, selectLeader)).rows
+  const leading = await leader()
+  assert.is(leading.length, 1)
+  await onServer(database.url, 'delete from tracebook.audit_keys')
+  await until(() => one.isRefused() || other.isRefused())
+  assert.equal(await leader(), leading)
+})
 
 const damages = {
   'a leaf is missing at the end':

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { commandName } from '../../cli/command-name.ts'
 import { UsageError } from '../../cli/exit.ts'
-import type { NewApiClient } from '../api/client.ts'
+import type { NewApiClient, NewSession } from '../api/client.ts'
 import { RequestFailed } from '../api/errors.ts'
 import { type Credentials, readCredentials, setCredentialsAside, writeCredentials } from './credentials.ts'
 import { type LoggedIn, ensureDeviceId, storeLogin } from './device-login.ts'
@@ -18,15 +18,21 @@ export type JoinOptions = {
 /** `keptAside`: where the credentials of the machine's earlier user are now, if it had one. */
 export type Joined = LoggedIn & { readonly keptAside?: string }
 
-/** The device id to join with, stored before it is used, so that a retry after a lost answer is the same device. */
-const joiningDeviceId = async ({ config, server, asNewDevice }: JoinOptions): Promise<string> => {
-  const present = await ensureDeviceId(config, server)
-  if (!asNewDevice) return present
-  const stored = (await readCredentials(config, server))!
-  if (stored.joining !== undefined) return stored.joining
+/** A device id to join with, and whether an earlier join that was not answered has used it already. */
+type JoiningDevice = { readonly id: string; readonly isTried: boolean }
+
+/** A new device id, stored before it is used, so that a retry after a lost answer is the same device. */
+const newJoiningDevice = async ({ config, server }: JoinOptions): Promise<JoiningDevice> => {
   const joining = randomUUID()
-  await writeCredentials(config, { ...stored, joining })
-  return joining
+  await writeCredentials(config, { ...(await readCredentials(config, server))!, joining })
+  return { id: joining, isTried: false }
+}
+
+const joiningDevice = async (options: JoinOptions): Promise<JoiningDevice> => {
+  const present = await ensureDeviceId(options.config, options.server)
+  if (!options.asNewDevice) return { id: present, isTried: false }
+  const { joining } = (await readCredentials(options.config, options.server))!
+  return joining === undefined ? newJoiningDevice(options) : { id: joining, isTried: true }
 }
 
 const deviceKnown = (server: string) =>
@@ -50,6 +56,21 @@ const explainRefusal =
     throw error
   }
 
+type Started = { readonly deviceId: string; readonly session: NewSession }
+
+/** The id of a join that was not answered may be another user's by now: then the machine takes yet another id. */
+const startSession = async (options: JoinOptions, newClient: NewApiClient): Promise<Started> => {
+  const start = async ({ id }: JoiningDevice): Promise<Started> => {
+    const body = { deviceId: id, deviceName: hostname(), joinCode: options.code }
+    return { deviceId: id, session: await newClient(options.server).newSession(body) }
+  }
+  const device = await joiningDevice(options)
+  return start(device).catch(async (error: unknown) => {
+    if (!device.isTried || !(error instanceof RequestFailed) || error.code !== 'device_known') throw error
+    return start(await newJoiningDevice(options))
+  })
+}
+
 /** The credentials of another user that a join as a new device replaces; undefined when there are none. */
 const replaced = (before: Credentials | undefined, deviceId: string) =>
   before && before.deviceId !== deviceId ? before : undefined
@@ -59,10 +80,8 @@ const replaced = (before: Credentials | undefined, deviceId: string) =>
  * the server already, RequestFailed for a code that is wrong, used or expired.
  */
 export const logInWithCode = async (options: JoinOptions, newClient: NewApiClient): Promise<Joined> => {
-  const { config, server, code } = options
-  const deviceId = await joiningDeviceId(options)
-  const body = { deviceId, deviceName: hostname(), joinCode: code }
-  const session = await newClient(server).newSession(body).catch(explainRefusal(options))
+  const { config, server } = options
+  const { deviceId, session } = await startSession(options, newClient).catch(explainRefusal(options))
   const former = replaced(await readCredentials(config, server), deviceId)
   const keptAside = former && (await setCredentialsAside(config, former))
   const joined = await storeLogin(config, server, deviceId, session, newClient)

@@ -74,6 +74,22 @@ test('a machine joins as a new device with one id, also after a lost answer; the
   assert.is(statSync(joined.keptAside!).mode & 0o777, 0o600)
 })
 
+test('what an unanswered join has made of the new device does not keep it from joining another user', async ({
+  world,
+}) => {
+  const { config, server, api } = world
+  const join = () => logInWithCode({ config, server: server.url, code: 'c', asNewDevice: true }, api)
+  server.fault = () => 'cut after'
+  await join().catch(() => {})
+  const { joining } = (await credentials(world))!
+  const known = { status: 409, body: { ok: false, error: { code: 'device_known', message: 'known' } } }
+  server.fault = ({ text }) => (text.includes(joining!) ? known : undefined)
+  const joined = await join()
+  const after = (await credentials(world))!
+  assert.equal([after.joining, after.login?.userId], [undefined, joined.userId])
+  assert.is.not(after.deviceId, joining)
+})
+
 test('a code that would do something else in a shell is not shown', async ({ world: { server } }) => {
   const { newDeviceCode } = newAccountClient(server.url, 'token')
   for (const code of ['$(id)', 'a;b', '-x', '', 'a b', 'a\nb']) {

@@ -11,6 +11,7 @@ export type Database = {
 /** Gives the work a connection of its own. */
 export const withConnection = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {}) // the next query fails; without a listener the process would end
   await client.connect()
   try {
     return await work(client)

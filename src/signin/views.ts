@@ -87,7 +87,11 @@ export const BrowserStarted = z
   })
   .meta({ id: 'BrowserStarted', description: 'A page where a browser signs in' })
 
-const browserCode = z.string().min(1).max(256).meta({ description: 'The one-time code of the page' })
+const browserCode = z
+  .string()
+  .min(1)
+  .max(256)
+  .meta({ description: 'The one-time code of the page', examples: ['4F7K-9QWE-2M8T-X6RB-0ZHA'] })
 
 export const BrowserPage = z.object({ code: browserCode })
 export type BrowserPage = z.infer<typeof BrowserPage>

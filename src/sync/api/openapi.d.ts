@@ -1184,7 +1184,10 @@ export interface components {
          *     }
          */
         BrowserConfirm: {
-            /** @description The one-time code of the page */
+            /**
+             * @description The one-time code of the page
+             * @example 4F7K-9QWE-2M8T-X6RB-0ZHA
+             */
             code: string;
         };
         /** @description A page where a browser signs in */
@@ -5719,7 +5722,10 @@ export interface operations {
     getAuthBrowser: {
         parameters: {
             query: {
-                /** @description The one-time code of the page */
+                /**
+                 * @description The one-time code of the page
+                 * @example 4F7K-9QWE-2M8T-X6RB-0ZHA
+                 */
                 code: string;
             };
             header?: never;

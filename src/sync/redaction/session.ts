@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Part, Session, SessionMessage, TraceFields } from '../agents/agent.ts'
+import { newHashedMap } from '../agents/support/hashed-map.ts'
+import { digest } from '../digest.ts'
 import { isEnvFile } from './env-file.ts'
 import type { FindSecrets } from './find.ts'
 import type { Finding } from './finding.ts'
@@ -136,47 +138,81 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>) => {
 /** A session without its secrets, and what was taken out of it. */
 export type Redacted = {
   readonly session: Session
+  /** What was found before the first message is given; more, where the session changes while it is read. */
   readonly redactions: readonly Redaction[]
-  /** Whether a call names an environment file: what it gives may be all secret. */
-  readonly readsEnvFiles: boolean
+  /** Whether nothing was taken out, and no call names an environment file: what that gives may be all secret. */
+  readonly isClean: () => boolean
+}
+
+/** The messages that were looked through, with the very texts that they had. */
+const newScanned = () => {
+  const keys = newHashedMap()
+  const keyOf = ({ externalId, parts }: SessionMessage): string => {
+    const texts = [externalId]
+    const note: MapText = (text) => (texts.push(text), text)
+    for (const { content } of parts) mapTexts(content, '', note)
+    return digest(texts.join('\0'))
+  }
+  return {
+    add: (message: SessionMessage) => void keys.add(keyOf(message)),
+    has: (message: SessionMessage): boolean => keys.get(keyOf(message)) !== undefined,
+  }
+}
+
+/** Calls of environment files, over all messages. */
+const newEnvParts = () => {
+  const isEnvCallPart = newEnvCalls()
+  let hasAny = false
+  const isEnv = (part: Part): boolean => {
+    const is = isEnvCallPart(part)
+    hasAny ||= is
+    return is
+  }
+  return { isEnv, hasAny: () => hasAny }
 }
 
 /**
  * Takes the secrets out of a session: each is replaced by `[redacted:<rule>]`, and the same one by the same text wherever it
- * occurs. For that all messages are read once before the first of them is given. Throws what reading the session throws.
+ * occurs. For that all messages are read once before the first of them is given. Its agent may write in between: a message that
+ * is another one then is looked through as it is given. Throws what reading the session throws.
  */
 export const redactSession = async (
   session: Session,
   options: Omit<RedactionOptions, 'version'>,
 ): Promise<Redacted> => {
   const secrets = newSecrets(options)
-  const affected = new Set<string>()
-  const isEnvCallPart = newEnvCalls()
-  let readsEnvFiles = false
-  const isEnvPart = (part: Part): boolean => {
-    const isEnv = isEnvCallPart(part)
-    readsEnvFiles ||= isEnv
-    return isEnv
+  const [scanned, affected, { isEnv, hasAny }] = [newScanned(), new Set<string>(), newEnvParts()]
+  const scan = (message: SessionMessage): void => {
+    const { externalId } = message
+    const redacted = mapMessage(message, isEnv, (text, where, isEnv) => secrets.note(text, where, isEnv, externalId))
+    if (redacted !== message) affected.add(externalId)
   }
   mapFields(session.trace, (text, where) => secrets.note(text, where, false))
   for await (const message of session.messages()) {
-    const { externalId } = message
-    const redacted = mapMessage(message, isEnvPart, (text, where, isEnv) =>
-      secrets.note(text, where, isEnv, externalId),
-    )
-    if (redacted !== message) affected.add(externalId)
+    scan(message)
+    scanned.add(message)
   }
-  if (secrets.redactions.length === 0) return { session, redactions: [], readsEnvFiles }
   secrets.learned()
 
   async function* messages() {
     for await (const message of session.messages()) {
-      const isAffected = affected.has(message.externalId)
-      yield mapMessage(message, isEnvPart, (text, _where, isEnv) =>
-        secrets.replaceKnown(isAffected ? secrets.replaceFound(text, isEnv) : text),
-      )
+      if (!scanned.has(message)) {
+        scan(message)
+        secrets.learned()
+      }
+      if (secrets.redactions.length === 0) yield message
+      else {
+        const isAffected = affected.has(message.externalId)
+        yield mapMessage(message, isEnv, (text, _where, isEnv) =>
+          secrets.replaceKnown(isAffected ? secrets.replaceFound(text, isEnv) : text),
+        )
+      }
     }
   }
   const trace = mapFields(session.trace, (text) => secrets.replaceKnown(secrets.replaceFound(text, false)))
-  return { session: { ...session, trace, messages }, redactions: secrets.redactions, readsEnvFiles }
+  return {
+    session: { ...session, trace, messages },
+    redactions: secrets.redactions,
+    isClean: () => secrets.redactions.length === 0 && !hasAny(),
+  }
 }

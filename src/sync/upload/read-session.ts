@@ -43,10 +43,9 @@ const read = async (
   const { projectPath } = session.trace
   const resume = () => found.resume?.()
   if (!redaction) return { session, projectPath, resume, malformed, redactions: [] }
-  const { session: redacted, redactions, readsEnvFiles } = await redactSession(session, redaction)
+  const { session: redacted, redactions, isClean } = await redactSession(session, redaction)
   // A secret is replaced wherever it occurs in a session, so one that has some is always read whole.
-  const isClean = redactions.length === 0 && !readsEnvFiles
-  return { session: redacted, projectPath, resume: () => (isClean ? resume() : undefined), malformed, redactions }
+  return { session: redacted, projectPath, resume: () => (isClean() ? resume() : undefined), malformed, redactions }
 }
 
 /** The rules for secrets that all before the place was read by, and the agent's text for that place. */

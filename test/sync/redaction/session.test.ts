@@ -36,6 +36,24 @@ const redact = async (parts: readonly Part[], trace: Partial<TraceFields> = {}, 
   return { given, session, redactions, parts: messages.map(({ parts: [part] }) => part!) }
 }
 
+for (const [when, before] of [
+  ['none was found before', 'nothing yet'],
+  ['another was found before', `use ${other}`],
+] as const)
+  test(`a secret that is written while the session is read is taken out: ${when}`, async () => {
+    let readings = 0
+    const given = sessionOf([])
+    const messages = () =>
+      sessionOf(++readings === 1 ? [text(before)] : [text(`use ${github}`), text(github)]).messages()
+    const redacted = await redactSession({ ...given, messages }, { find, isAllowed: () => false })
+    const sent = await Array.fromAsync(redacted.session.messages())
+    assert.equal(
+      sent.map(({ parts: [part] }) => part),
+      [text('use [redacted:github]'), text('[redacted:github]')],
+    )
+    assert.not(redacted.isClean())
+  })
+
 test('a secret is taken out of every place that a message has', async () => {
   const { parts, session, redactions } = await redact(
     [
@@ -124,7 +142,8 @@ test('a session without secrets is given back as it is, exact numbers and odd ke
   const exact = (JSON as unknown as { rawJSON(text: string): object }).rawJSON('12345678901234567890')
   const parts = [call('c1', { ...args, exact })]
   const clean = await redact(parts)
-  assert.is(clean.session, clean.given)
+  assert.is(clean.session.trace, clean.given.trace)
+  assert.is(clean.parts[0], parts[0])
   const { parts: redacted } = await redact([
     call('c1', Object.defineProperty({ exact, key: github }, '__proto__', { value: { a: github }, enumerable: true })),
   ])

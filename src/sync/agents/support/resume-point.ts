@@ -11,7 +11,10 @@ export type ResumePoint = {
   readonly saved: unknown
 }
 
-type Written = ResumePoint & { readonly version: string; readonly fingerprint: string }
+/** A file as it was when its reading began: `changed` is when it was written last. */
+export type FileThen = { readonly size: number; readonly changed: string }
+
+type Written = ResumePoint & FileThen & { readonly version: string; readonly fingerprint: string }
 
 /** Larger ones are not worth it: those sessions are read whole. */
 const MAX_LENGTH = 16 << 20
@@ -22,12 +25,13 @@ const MAX_LENGTH = 16 << 20
  */
 export const writeResumePoint = async (
   path: string,
+  { size, changed }: FileThen,
   version: string,
   point: ResumePoint,
 ): Promise<string | undefined> => {
   const fingerprint = isZstd(path) ? undefined : await fingerprintOf(path, point.place.offset)
   if (fingerprint === undefined) return undefined
-  const text = JSON.stringify({ version, fingerprint, ...point } satisfies Written)
+  const text = JSON.stringify({ version, fingerprint, size, changed, ...point } satisfies Written)
   return text.length > MAX_LENGTH ? undefined : `${digest(text)} ${text}`
 }
 
@@ -37,14 +41,17 @@ const parse = (text: string): Written | undefined => {
   return digest(json) === text.slice(0, end) ? (JSON.parse(json) as Written) : undefined
 }
 
+/** A file that was written and is no longer than before was written over, or only touched. */
+const isWrittenOver = (then: FileThen, now: FileThen): boolean => now.size === then.size && now.changed !== then.changed
+
 /** The point that a text gives; undefined unless the same version wrote it, and the file is the same up to there. */
 export const readResumePoint = async (
   path: string,
-  size: number,
+  now: FileThen,
   version: string,
   text: string,
 ): Promise<ResumePoint | undefined> => {
   const point = parse(text)
-  if (point?.version !== version || point.place.offset > size) return undefined
+  if (point?.version !== version || point.place.offset > now.size || isWrittenOver(point, now)) return undefined
   return (await fingerprintOf(path, point.place.offset)) === point.fingerprint ? point : undefined
 }

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import type { ReadOptions, Session, SessionMessage } from '../agent.ts'
 import type { ReadSessionFile } from './file-session.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -93,8 +94,9 @@ export const sessionOfLines =
   <State, Saved>(parser: LineParser<State, Saved>, lines: ReadLines = objectLines): ReadSessionFile =>
   async (path, { size, onMalformed, resume }): Promise<Session> => {
     const source = { path, size, parser, lines }
+    const now = { size, changed: String((await stat(path, { bigint: true })).mtimeNs) }
     const before = await fingerprintOf(path, size)
-    const point = resume === undefined ? undefined : await readResumePoint(path, size, parser.version, resume)
+    const point = resume === undefined ? undefined : await readResumePoint(path, now, parser.version, resume)
     const resumed = point && (await resumedReading(source, point, onMalformed))
     const from = resumed && point
     const first = resumed ?? (await firstReading(source, undefined, onMalformed))
@@ -102,7 +104,7 @@ export const sessionOfLines =
     async function* messages(): AsyncGenerator<SessionMessage> {
       const point = yield* secondReading(source, from, first)
       const isSame = before !== undefined && (await fingerprintOf(path, size)) === before
-      reached = point && isSame ? await writeResumePoint(path, parser.version, point) : undefined
+      reached = point && isSame ? await writeResumePoint(path, now, parser.version, point) : undefined
     }
     return {
       ...first.described,

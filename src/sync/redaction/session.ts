@@ -76,11 +76,23 @@ const newEnvCalls = () => {
 
 type MapPart = (text: string, where: string, isEnv: boolean) => string
 
+/** What is left of a part that nests deeper than can be looked through. */
+const TOO_DEEP: Part = { type: 'error', content: { message: 'left out: nested too deeply to be searched for secrets' } }
+
+const mapPart = (part: Part, where: string, map: MapText): Part => {
+  try {
+    const content = mapTexts(part.content, where, map)
+    return content === part.content ? part : ({ ...part, content } as Part)
+  } catch (error) {
+    if (error instanceof RangeError) return TOO_DEEP
+    throw error
+  }
+}
+
 const mapMessage = (message: SessionMessage, isEnvPart: (part: Part) => boolean, map: MapPart): SessionMessage => {
   const parts = message.parts.map((part, i) => {
     const isEnv = isEnvPart(part)
-    const content = mapTexts(part.content, `parts/${i}`, (text, where) => map(text, where, isEnv))
-    return content === part.content ? part : ({ ...part, content } as Part)
+    return mapPart(part, `parts/${i}`, (text, where) => map(text, where, isEnv))
   })
   return parts.every((part, i) => part === message.parts[i]) ? message : { ...message, parts }
 }
@@ -150,7 +162,7 @@ const newScanned = () => {
   const keyOf = ({ externalId, parts }: SessionMessage): string => {
     const texts = [externalId]
     const note: MapText = (text) => (texts.push(text), text)
-    for (const { content } of parts) mapTexts(content, '', note)
+    for (const part of parts) mapPart(part, '', note)
     return digest(texts.join('\0'))
   }
   return {
@@ -200,9 +212,9 @@ export const redactSession = async (
         scan(message)
         secrets.learned()
       }
-      if (secrets.redactions.length === 0) yield message
+      const isAffected = affected.has(message.externalId)
+      if (!isAffected && secrets.redactions.length === 0) yield message
       else {
-        const isAffected = affected.has(message.externalId)
         yield mapMessage(message, isEnv, (text, _where, isEnv) =>
           secrets.replaceKnown(isAffected ? secrets.replaceFound(text, isEnv) : text),
         )

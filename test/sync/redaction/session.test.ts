@@ -153,6 +153,13 @@ test('a session without secrets is given back as it is, exact numbers and odd ke
   )
 })
 
+test('a part that nests too deeply to be looked through is left out, and nothing else', async () => {
+  const deep = JSON.parse(`{"a":${'['.repeat(50_000)}"${github}"${']'.repeat(50_000)}}`) as Record<string, unknown>
+  const { parts } = await redact([call('c1', deep), text(`use ${github}`)])
+  assert.match(JSON.stringify(parts[0]), 'nested too deeply')
+  assert.equal(parts[1], text('use [redacted:github]'))
+})
+
 test('the same session is redacted in the same way each time it is read', async () => {
   const { session } = await redact([text(`a ${github}`), text(`b ${other}`)])
   assert.equal(await Array.fromAsync(session.messages()), await Array.fromAsync(session.messages()))

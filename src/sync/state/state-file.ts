@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { UsageError } from '../../cli/exit.ts'
+import { errorMessage, UsageError } from '../../cli/exit.ts'
 import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
 
 /** Raise it with each change of the tables; `create` has to bring older ones along then. */
@@ -35,10 +35,18 @@ export const STATE_FILE = 'uploads.sqlite'
 // SQLite's codes of a damaged file, and of one that is no database.
 const DAMAGED: readonly unknown[] = [11, 26]
 
-const isDamage = (error: unknown): boolean => {
-  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: number }
-  return code === 'ERR_SQLITE_ERROR' && DAMAGED.includes((errcode ?? 0) & 0xff)
+/** What was uploaded cannot be noted, or not be looked up: the disk is full, or the file may not be written. */
+export class StateFailed extends Error {
+  override readonly name = 'StateFailed'
+  constructor(path: string, cause: unknown) {
+    super(`what was uploaded cannot be noted in ${path}: ${errorMessage(cause)}`, { cause })
+  }
 }
+
+const isOfSqlite = (error: unknown): boolean => (error as { readonly code?: unknown }).code === 'ERR_SQLITE_ERROR'
+
+const isDamage = (error: unknown): boolean =>
+  isOfSqlite(error) && DAMAGED.includes(((error as { readonly errcode?: number }).errcode ?? 0) & 0xff)
 
 /** Runs `work` in a transaction that no other process writes in. */
 export const transaction = <T>(database: Database, work: () => T): T => {
@@ -91,7 +99,7 @@ export type StateFile<Prepared> = {
 /**
  * The file in `folder` that holds what was uploaded, for its owner only; several processes may use it at once. A damaged one is
  * deleted: then everything is compared with the server again. Without `folder` it is in memory. Throws UsageError for the file
- * of a newer version.
+ * of a newer version, and StateFailed, as `use` does, where the file cannot be used otherwise.
  */
 export const openStateFile = <Prepared>(
   folder: string | undefined,
@@ -110,14 +118,22 @@ export const openStateFile = <Prepared>(
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
     return start()
   }
-  const orAnew = <T>(work: () => T, anew: () => T): T => {
+  const explained = <T>(work: () => T): T => {
     try {
       return work()
     } catch (error) {
-      if (!isDamage(error)) throw error
-      return anew()
+      throw isOfSqlite(error) ? new StateFailed(path, error) : error
     }
   }
+  const orAnew = <T>(work: () => T, anew: () => T): T =>
+    explained(() => {
+      try {
+        return work()
+      } catch (error) {
+        if (!isDamage(error)) throw error
+        return anew()
+      }
+    })
   let current = orAnew(start, startAnew)
   let isClosed = false
   return {

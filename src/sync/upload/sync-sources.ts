@@ -6,6 +6,7 @@ import type { Agent, StoredSession } from '../agents/agent.ts'
 import { type SessionFile, sizeOf } from '../agents/session-files.ts'
 import { hasStatus, isTemporary } from '../api/errors.ts'
 import type { FileStatus, SyncEvent, Tally } from '../report/events.ts'
+import { StateFailed } from '../state/state-file.ts'
 import { newBudget } from './budget.ts'
 import { type FileProgress, newFileProgress } from './file-progress.ts'
 import { LogReplaced } from './same-log.ts'
@@ -61,7 +62,7 @@ export const stopReasonOf = (error: unknown): StopReason | undefined => {
       exitCode: exitCodes.incomplete,
       isFinal: true,
     }
-  if (!isTemporary(error)) return undefined
+  if (!isTemporary(error) && !(error instanceof StateFailed)) return undefined
   const message = errorMessage(error).replace(/[^.?!]$/, '$&.')
   return { why: `${message} ${GO_ON}`, exitCode: exitCodes.incomplete, isFinal: false }
 }

@@ -1,5 +1,8 @@
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { openDatabase } from '../../../src/sync/agents/support/sqlite/load.ts'
+import { STATE_FILE } from '../../../src/sync/state/state-file.ts'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
 import { refusal } from '../support/service-world.ts'
 import type { Fault } from '../support/server.ts'
@@ -39,6 +42,21 @@ test('the next run sends what has not arrived, and nothing else', async ({ world
   assert.equal(world.server.writes(), Array(2).fill('POST /v1/traces/s-1/messages/batch'))
   assert.equal([next.summary.new, next.summary.exitCode], [700 - arrived, 0])
   assert.is(world.server.traces[0]?.messages.size, 700)
+})
+
+test('what cannot be noted ends the run, and is told of once', async ({ world }) => {
+  await world.sync()
+  const database = openDatabase(join(world.config, 'data', STATE_FILE))
+  database.exec(`CREATE TRIGGER full BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
+  for (let i = 1; i <= 12; i++) writeSession(world.sessions, `s-${i}.jsonl`, session(1))
+  const { summary, events } = await world.sync()
+  assert.match(summary.stopped!, /cannot be noted in .*uploads\.sqlite: the disk is full\. Run the command again/)
+  assert.is(events.filter(({ type }) => type === 'problem').length, 1)
+  assert.is(summary.exitCode, 1)
+
+  database.exec('DROP TRIGGER full')
+  database.close()
+  assert.is((await world.sync()).summary.exitCode, 0)
 })
 
 test('a batch whose answer was lost is repeated alone', async ({ world }) => {

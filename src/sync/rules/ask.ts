@@ -79,10 +79,13 @@ const askForNamespaces = async (options: Options, sessions: readonly HeldSession
   }
 }
 
-/** Whether the trace of a session is public already: then nothing becomes public. */
-const isPublic = async ({ held: { origin }, agreement: { destination } }: Asked<ToPublic>): Promise<boolean> => {
+/** Whether the trace of this session is public already: then nothing becomes public. Its file may have held another one before. */
+const isPublic = async (
+  { held: { origin }, agreement: { destination } }: Asked<ToPublic>,
+  sessionId: string,
+): Promise<boolean> => {
   const state = destination.states.read(origin.source)
-  if (!state?.stored) return false
+  if (!state?.stored || state.sessionId !== sessionId) return false
   return (await findOwnTrace(destination.connection, state.externalId))?.visibility === 'public'
 }
 
@@ -93,7 +96,7 @@ const askForPublic = async (options: Options, sessions: readonly HeldSession[], 
     const { session, origin } = one.held
     // What cannot be read is reported when it is tried again.
     const preview = await previewOf(session, redaction, one.agreement.because).catch(() => undefined)
-    if (await isPublic(one).catch(() => false)) destinations.approve(origin.source)
+    if (preview && (await isPublic(one, preview.sessionId).catch(() => false))) destinations.approve(origin.source)
     else if (preview && preview.messages > 0) previews.push(preview)
     else destinations.sendPrivately(origin.source)
   }

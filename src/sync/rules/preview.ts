@@ -22,7 +22,7 @@ export const previewOf = async (
   stored: StoredSession,
   redaction: RedactionOptions | undefined,
   because: string,
-): Promise<PublicPreview> => {
+): Promise<PublicPreview & { readonly sessionId: string }> => {
   const read = await stored.read({ onMalformed: () => {} })
   const { trace, messages } = redaction ? (await redactSession(read, redaction)).session : read
   const firstPrompt = newFirstPrompt()
@@ -32,6 +32,7 @@ export const previewOf = async (
     firstPrompt.look(message)
   }
   return {
+    sessionId: read.externalId,
     source: stored.source,
     title: trace.title,
     project: trace.projectPath ?? trace.projectName,

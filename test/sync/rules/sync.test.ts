@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -161,6 +161,17 @@ test('asks for --visibility public, and only for what is not public yet', async 
   assert.equal([second.summary.exitCode, second.summary.empty], [0, 1])
   const third = await sync({ asked, answers: [] })
   assert.equal([third.questions, third.summary.exitCode], [[], 0])
+})
+
+test('asks again where the file of a public session holds another one now', async (world) => {
+  const { session, sync, stored } = world
+  const path = session('s-1', '/w/app', 'first')
+  const asked = { visibility: 'public' } as const
+  await sync({ asked, answers: [true] })
+  renameSync(session('s-2', '/w/app', 'not for others'), path)
+  const { questions } = await sync({ asked, answers: [false] })
+  assert.match(questions[0]!, 'not for others')
+  assert.equal(stored(), { 's-1': 'user-1 public' })
 })
 
 test('shows secrets as they are sent, and says when they are not taken out', async (world) => {

@@ -27,7 +27,7 @@ const index = z.string().meta({
   description:
     'The index of the tile in groups of three digits, all but the last with an `x`: tile 5 is `005`, tile 1234067 is ' +
     '`x001/x234/067`. Its slashes are sent as they are, or as `%2F`',
-  examples: ['005', 'x001/x234/067'],
+  examples: ['005'],
 })
 const width = z.string().meta({ description: 'How many hashes of it: 1 to 255', examples: ['8'] })
 const Tile = z.object({ level, index })

@@ -8,7 +8,7 @@ import { inWorld } from './support/world.ts'
 const test = suite('tracebook namespaces, invite and members')
 
 const codeIn = (out: string): string => {
-  const code = /^tracebook invite accept (\w{9}) --server http:\S+\n$/.exec(out)?.[1]
+  const code = /^.*tracebook invite accept (\w{9}) --server http:\S+\n$/.exec(out)?.[1]
   assert.ok(code, out)
   return code!
 }

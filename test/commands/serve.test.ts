@@ -15,7 +15,10 @@ test('SIGTERM and SIGINT end it with 0, in time, and leave no process; a start g
       // A stop that took 9 seconds would end with 1.
       const { how, out, err } = await service.end(signal)
       assert.is(how, 0)
-      assert.match(err, new RegExp(`^\\nTracebook serves at ${service.url}\\n[^{]*sessions\\n\\n$`))
+      assert.match(
+        err,
+        new RegExp(`^\\nTracebook serves at ${service.url}\\n[^{]*sessions of your coding agents\\n\\n$`),
+      )
       for (const line of out.split('\n').slice(0, -1)) assert.type(JSON.parse(line).time, 'number')
       assert.equal(await allOf(dataDir), [])
       assert.not.ok(await isAlive(service.pid))

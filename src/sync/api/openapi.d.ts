@@ -8780,7 +8780,10 @@ export interface operations {
                  * @example 0
                  */
                 level: string;
-                /** @description The index of the tile in groups of three digits, all but the last with an `x`: tile 5 is `005`, tile 1234067 is `x001/x234/067`. Its slashes are sent as they are, or as `%2F` */
+                /**
+                 * @description The index of the tile in groups of three digits, all but the last with an `x`: tile 5 is `005`, tile 1234067 is `x001/x234/067`. Its slashes are sent as they are, or as `%2F`
+                 * @example 005
+                 */
                 index: string;
             };
             cookie?: never;
@@ -8871,7 +8874,10 @@ export interface operations {
                  * @example 0
                  */
                 level: string;
-                /** @description The index of the tile in groups of three digits, all but the last with an `x`: tile 5 is `005`, tile 1234067 is `x001/x234/067`. Its slashes are sent as they are, or as `%2F` */
+                /**
+                 * @description The index of the tile in groups of three digits, all but the last with an `x`: tile 5 is `005`, tile 1234067 is `x001/x234/067`. Its slashes are sent as they are, or as `%2F`
+                 * @example 005
+                 */
                 index: string;
                 /**
                  * @description How many hashes of it: 1 to 255

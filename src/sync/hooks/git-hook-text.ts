@@ -1,3 +1,5 @@
+import { markedBlock } from './marked-block.ts'
+
 const BEGIN = '# >>> tracebook hooks install git'
 const END = '# <<< tracebook hooks'
 const OWN_FILE = ' (it made this file)'
@@ -6,12 +8,12 @@ const ENDED_LINE = ' (it ended the line above)'
 
 const SHELL = /^#!\s*(?:\S*\/)?(?:env\s+)?(?:sh|bash|dash|ash|ksh|zsh)(?:\s.*)?$/
 
-const BLOCK = new RegExp(`^${BEGIN}.*\\n[^]*?^${END}\\n`, 'm')
+const blockIn = (text: string) => markedBlock(text, BEGIN, END)
 
 /** Whether a line of sh can be put into a hook. */
 export const isShellScript = (text: string): boolean => SHELL.test(text.split('\n', 1)[0]!.trimEnd())
 
-export const hasGitBlock = (text: string): boolean => BLOCK.test(text)
+export const hasGitBlock = (text: string): boolean => blockIn(text) !== undefined
 
 const block = (line: string, note: string): string => `${BEGIN}${note}\n${line}\n${END}\n`
 
@@ -32,10 +34,9 @@ export const addGitBlock = (text: string, line: string): string => {
 
 /** The hook as it was before; undefined when there was none, and nothing was added to it since. */
 export const removeGitBlock = (text: string): string | undefined => {
-  const found = BLOCK.exec(text)
+  const found = blockIn(text)
   if (!found) return text
-  const [before, after] = [text.slice(0, found.index), text.slice(found.index + found[0].length)]
-  const note = found[0].split('\n', 1)[0]!
+  const { before, first: note, after } = found
   const isOwn = note.endsWith(OWN_FILE) || note.endsWith(OWN_FOLDER)
   if (isOwn && before === '#!/bin/sh\n' && after === '') return undefined
   const endedLine = note.endsWith(ENDED_LINE) && after === ''

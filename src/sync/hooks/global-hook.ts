@@ -7,6 +7,7 @@ import { addGitHook, hasGitHook, hookIn, removeGitHook } from './git-hook.ts'
 import type { Hook } from './hook.ts'
 import { type HookProgram, hookLine } from './hook-command.ts'
 import { rewriteFile, textOf } from './rewrite-file.ts'
+import { type MarkedBlock, markedBlock } from './marked-block.ts'
 
 /** All that git looks for: with a folder of ours in `core.hooksPath` it does not look into the repository itself. */
 const HOOKS =
@@ -23,18 +24,19 @@ hook="$(git rev-parse --git-common-dir)/hooks/\${0##*/}"
 
 const BEGIN = '# >>> tracebook hooks install git --global'
 const END = '# <<< tracebook hooks'
-const BLOCK = new RegExp(`(\\n?)${BEGIN}( \\(it ended the line above\\))?\\n[^]*?${END}\\n`)
+const ENDED_LINE = ' (it ended the line above)'
+const sectionIn = (text: string) => markedBlock(text, BEGIN, END)
 
 const quoted = (text: string): string => `"${text.replace(/[\\\\"]/g, '\\\\$&')}"`
 
 const addSection = (text: string, hooks: string): string => {
   const isOpen = text !== '' && !text.endsWith('\n')
-  const note = isOpen ? ' (it ended the line above)' : ''
+  const note = isOpen ? ENDED_LINE : ''
   return `${text}${isOpen ? '\n' : ''}${BEGIN}${note}\n[core]\n\thooksPath = ${quoted(hooks)}\n${END}\n`
 }
 
-const removeSection = (text: string): string =>
-  text.replace(BLOCK, (_block, lineBreak: string, note?: string) => (note ? '' : lineBreak))
+const removeSection = ({ before, first, after }: MarkedBlock): string =>
+  (first.endsWith(ENDED_LINE) ? before.slice(0, -1) : before) + after
 
 /** The hook of all repositories of the user: in the folder that `core.hooksPath` names, or in one of ours, which it names then. */
 export const globalHook = (home: string, state: string, variables: EnvironmentVariables): Hook => {
@@ -57,8 +59,9 @@ export const globalHook = (home: string, state: string, variables: EnvironmentVa
   const removeOwn = async () => {
     await rm(own, { recursive: true, force: true })
     const text = await textOf(config())
-    if (text === undefined || !BLOCK.test(text)) return
-    const rest = removeSection(text)
+    const section = sectionIn(text ?? '')
+    if (!section) return
+    const rest = removeSection(section)
     if (rest === '') await rm(config())
     else await rewriteFile(config(), rest)
   }
@@ -67,7 +70,7 @@ export const globalHook = (home: string, state: string, variables: EnvironmentVa
     isInstalled: async () => hasGitHook(await file()),
     install: async (program: HookProgram) => {
       const line = hookLine('git', program, false)
-      if ((await folder()) === own && !BLOCK.test((await textOf(config())) ?? '')) await makeOwn()
+      if ((await folder()) === own && !sectionIn((await textOf(config())) ?? '')) await makeOwn()
       return addGitHook(await file(), line)
     },
     uninstall: async () => {

@@ -88,8 +88,8 @@ export const launchd = (place: ServicePlace, uid: number): ServiceManager => {
     status: async () => {
       if (!existsSync(file)) return undefined
       const { code, out, err } = await launchctl('print', target)
-      const pid = Number(/^\s*pid = (\d+)/m.exec(out)?.[1])
-      const state = code === 0 ? (/^\s*state = (.+)$/m.exec(out)?.[1] ?? 'unknown') : err.trim() || 'not loaded'
+      const pid = Number(/^[ \t]*pid = (\d+)/m.exec(out)?.[1])
+      const state = code === 0 ? (/^[ \t]*state = (.+)$/m.exec(out)?.[1] ?? 'unknown') : err.trim() || 'not loaded'
       return { isRunning: pid > 0, pid: pid > 0 ? pid : undefined, state }
     },
   }

@@ -8,10 +8,11 @@ import { agents } from '../sync/agents/index.ts'
 import { type Account, newAccountClient } from '../sync/api/account.ts'
 import { hasStatus } from '../sync/api/errors.ts'
 import { type Probe, probe } from '../sync/api/probe.ts'
-import { serverAddress } from '../sync/config.ts'
+import { serverAddress, stateDir } from '../sync/config.ts'
 import { type Credentials, readCredentials } from '../sync/login/credentials.ts'
 import { type Changes, overviewOf } from '../sync/overview.ts'
 import { countOf } from '../sync/report/text.ts'
+import { type Watcher, runningWatcher } from '../sync/watch/watch-lock.ts'
 import { version } from '../version.ts'
 import { sentTo } from './agents.ts'
 import { clientEnvironment } from './client-environment.ts'
@@ -22,13 +23,15 @@ import type { Help } from './support/help.ts'
 const help: Help = {
   about: `
 Shows how things stand: whether the server answers, who you are there, which namespace is active, and how
-many sessions of this machine wait to be sent, by what was sent before; no session is read for that.`,
+many sessions of this machine wait to be sent, by what was sent before; no session is read for that. "watching"
+is "tracebook sync --watch", where it runs.`,
   examples: [['tracebook status'], ['tracebook status --json | jq .waiting', 'for a prompt or a script']],
   documents: [
-    ['{"type":"status","version","server","isDefault","service","login"?,"waiting"?,"exitCode"}'],
+    ['{"type":"status","version","server","isDefault","service","login"?,"waiting"?,"watcher"?,"exitCode"}'],
     ['    service: {"is","degraded"?,"missing"?,"why"?,"logId"?}; is: ready, not ready, out of reach'],
     ['    login: {"valid"?,"user","namespace"?,"role"?,"expiresAt"?}; valid is absent when nobody was asked'],
     ['    waiting: {"new","changed","unchanged"}, sessions; absent without a login'],
+    ['    watcher: {"pid","since"}; absent where none runs'],
   ],
   environment: clientEnvironment,
   exitCodes: {
@@ -54,6 +57,7 @@ type Status = {
   readonly login: Login | undefined
   /** Undefined without a login: what was sent is not known then. */
   readonly waiting: Changes | undefined
+  readonly watcher: Watcher | undefined
 }
 
 const loginOf = async (server: string, stored: StoredLogin, service: Probe): Promise<Login> => {
@@ -83,7 +87,8 @@ const statusOf = async ({ config, server }: Access): Promise<Status> => {
   const active = login?.account?.namespace
   const namespace = active ? { namespaceId: active.id, namespaceSlug: active.slug } : stored
   const waiting = namespace && (await waitingFor(config, server, namespace))
-  return { server, isDefault: server === serverAddress(undefined, process.env), service, login, waiting }
+  const watcher = await runningWatcher(stateDir(process.env), server)
+  return { server, isDefault: server === serverAddress(undefined, process.env), service, login, waiting, watcher }
 }
 
 const exitCodeOf = ({ service, login }: Status): number => {
@@ -122,7 +127,7 @@ const waitingText = (waiting: Changes): string => {
   return `${countOf(fresh, 'new session')}, ${changed} that may have changed; send them with: ${commandName} sync`
 }
 
-const textOf = ({ server, isDefault, service, login, waiting }: Status): Line[] => {
+const textOf = ({ server, isDefault, service, login, waiting, watcher }: Status): Line[] => {
   const logId = login?.account?.logId
   const isWell = service.is === 'ready'
   return [
@@ -132,12 +137,13 @@ const textOf = ({ server, isDefault, service, login, waiting }: Status): Line[] 
     { text: `login      ${loginText(login, server)}`, ...(login && login.valid !== false ? {} : { style: 'bad' }) },
     ...(login ? [{ text: `namespace  ${namespaceText(login)}` }] : []),
     ...(waiting ? [{ text: `waiting    ${waitingText(waiting)}` }] : []),
+    ...(watcher ? [{ text: `watching   process ${watcher.pid}, since ${localTime(watcher.since)}` }] : []),
     { text: `version    ${version}` },
   ]
 }
 
 const documentOf = (status: Status): object => {
-  const { server, isDefault, login, waiting } = status
+  const { server, isDefault, login, waiting, watcher } = status
   const { stored, account, valid } = login ?? {}
   const logId = account?.logId
   return {
@@ -156,6 +162,7 @@ const documentOf = (status: Status): object => {
       },
     }),
     waiting,
+    ...(watcher && { watcher: { pid: watcher.pid, since: watcher.since } }),
     exitCode: exitCodeOf(status),
   }
 }

@@ -174,7 +174,9 @@ test('a second one says that one is running; one that was killed leaves nothing 
   const second = await run(context, 'sync', '--watch')
   assert.is(second.code, 2)
   assert.match(second.err, new RegExp(`are watched for http\\S+ already, by process ${first.pid} since 20`))
+  assert.match((await run(context, 'status')).out, new RegExp(`\\nwatching {3}process ${first.pid}, since 20`))
   await first.end('SIGKILL')
+  assert.not.match((await run(context, 'status')).out, 'watching')
   await watch(context)
 })
 

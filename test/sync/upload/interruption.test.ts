@@ -50,7 +50,7 @@ test('what cannot be noted ends the run, and is told of once', async ({ world })
   database.exec(`CREATE TRIGGER full BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
   for (let i = 1; i <= 12; i++) writeSession(world.sessions, `s-${i}.jsonl`, session(1))
   const { summary, events } = await world.sync()
-  assert.match(summary.stopped!, /cannot be noted in .*uploads\.sqlite: the disk is full\. Run the command again/)
+  assert.match(summary.stopped!, /cannot be noted in .*uploads\.sqlite: the disk is full\. Run the same command again/)
   assert.is(events.filter(({ type }) => type === 'problem').length, 1)
   assert.is(summary.exitCode, 1)
 

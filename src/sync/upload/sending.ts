@@ -3,16 +3,16 @@ import type { EncodedMessage } from './encode.ts'
 
 type Batch = readonly EncodedMessage[]
 
-/** The batches of one session that are on their way. */
+/** The batches of one session. */
 export type Sending = {
   /**
-   * Sends a batch as soon as there is room for it, and returns then, before it has arrived. Throws what an earlier batch threw,
-   * and the reason of `signal`.
+   * Sends a batch once the one before has arrived and there is room for it, and returns then, before it has arrived. Throws what
+   * an earlier batch threw, and the reason of `signal`.
    */
   readonly add: (batch: Batch) => Promise<void>
-  /** Waits for all batches. Throws what the first of them threw. */
+  /** Waits for the last batch. Throws what the first that failed threw. */
   readonly finish: () => Promise<void>
-  /** Waits for all batches, whatever becomes of them. */
+  /** Waits for the last batch, whatever becomes of it. */
   readonly settle: () => Promise<void>
 }
 
@@ -27,23 +27,19 @@ type Options = {
 const weightOf = (batch: Batch): number => batch.reduce((sum, { bytes }) => sum + bytes, 0)
 
 /**
- * Batches of a session go out together: which arrives first does not matter, because each message has its order. Only a message
- * that is sent twice waits for its earlier version.
+ * The batches of a session go out one after the other, each while the next one is read and encoded: so they arrive in the order of
+ * the session, and what is stored of an interrupted one is its beginning. Sessions overlap.
  */
 export const newSending = ({ send, budget, least, signal }: Options): Sending => {
-  const running = new Map<Promise<void>, ReadonlySet<string>>()
+  let running: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
 
   const start = (batch: Batch, weight: number): void => {
-    const sent = send(batch)
+    running = send(batch)
       .catch((error: unknown) => void (failure ??= { error }))
-      .finally(() => {
-        running.delete(sent)
-        budget.giveBack(weight)
-      })
-    running.set(sent, new Set(batch.map(({ externalId }) => externalId)))
+      .finally(() => budget.giveBack(weight))
   }
-  const settle = async () => void (await Promise.all(running.keys()))
+  const settle = async () => running
   const throwFailure = () => {
     signal.throwIfAborted()
     if (failure) throw failure.error
@@ -51,8 +47,7 @@ export const newSending = ({ send, budget, least, signal }: Options): Sending =>
 
   return {
     add: async (batch) => {
-      const isRepeated = batch.some(({ externalId }) => running.values().some((ids) => ids.has(externalId)))
-      if (isRepeated) await settle()
+      await settle()
       const weight = Math.max(least, weightOf(batch))
       await budget.take(weight)
       try {

@@ -1,4 +1,5 @@
-import { type Place, type Value, pathsOf, quote, valuedOptions } from './places.ts'
+import { skippedPattern, valueCases } from './cases.ts'
+import { type Place, type Value, pathsOf, quote } from './places.ts'
 
 const fill = (value: Value): string => {
   switch (value.is) {
@@ -10,17 +11,6 @@ const fill = (value: Value): string => {
       return ':'
   }
 }
-
-/** The pattern of a `case` for each spelling of an option at a place. */
-const optionPattern = (path: string, names: readonly string[]): string =>
-  names.map((name) => quote(`${path}|${name}`)).join(' | ')
-
-const valueCases = (places: readonly Place[]): string[] =>
-  places.flatMap((place) =>
-    valuedOptions(place).map(
-      ({ names, value }) => `    ${optionPattern(place.path, names)}) ${fill(value)}; return ;;`,
-    ),
-  )
 
 /** What stands behind a command: options once a hyphen is typed, else commands and arguments. */
 const placeCases = (places: readonly Place[]): string[] =>
@@ -40,11 +30,6 @@ const placeCases = (places: readonly Place[]): string[] =>
       '      ;;',
     ]
   })
-
-/** Options with a value, whose values are not taken for commands. */
-const skippedPattern = (places: readonly Place[]): string =>
-  places.flatMap((place) => valuedOptions(place).map(({ names }) => optionPattern(place.path, names))).join(' | ') ||
-  "''"
 
 const commandPattern = (places: readonly Place[]): string => pathsOf(places).map(quote).join(' | ')
 
@@ -82,7 +67,7 @@ _tracebook() {
     [[ $word == -* ]] || ((count++))
   done
   case "$at|$prev" in
-${valueCases(places).join('\n')}
+${valueCases(places, fill).join('\n')}
   esac
   case "$at" in
 ${placeCases(places).join('\n')}

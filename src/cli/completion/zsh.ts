@@ -1,4 +1,5 @@
-import { type Place, type Value, type Word, pathsOf, quote, valuedOptions } from './places.ts'
+import { skippedPattern, valueCases } from './cases.ts'
+import { type Place, type Value, type Word, pathsOf, quote } from './places.ts'
 
 const fill = (value: Value): string => {
   switch (value.is) {
@@ -10,16 +11,6 @@ const fill = (value: Value): string => {
       return ':'
   }
 }
-
-const optionPattern = (path: string, names: readonly string[]): string =>
-  names.map((name) => quote(`${path}|${name}`)).join('|')
-
-const valueCases = (places: readonly Place[]): string[] =>
-  places.flatMap((place) =>
-    valuedOptions(place).map(
-      ({ names, value }) => `    ${optionPattern(place.path, names)}) ${fill(value)}; return ;;`,
-    ),
-  )
 
 /** Words with what they mean, as _describe takes them. */
 const described = (words: readonly Word[]): string =>
@@ -45,9 +36,6 @@ const placeCases = (places: readonly Place[]): string[] =>
     ]
   })
 
-const skippedPattern = (places: readonly Place[]): string =>
-  places.flatMap((place) => valuedOptions(place).map(({ names }) => optionPattern(place.path, names))).join('|') || "''"
-
 /** A script for zsh that completes the commands, options and values of these places, with what they mean. */
 export const zshScript = (places: readonly Place[]): string => `#compdef tracebook
 # Completion of tracebook for zsh.
@@ -70,7 +58,7 @@ _tracebook() {
     compset -P '*='
   fi
   case "$at|$prev" in
-${valueCases(places).join('\n')}
+${valueCases(places, fill).join('\n')}
   esac
   case "$at" in
 ${placeCases(places).join('\n')}

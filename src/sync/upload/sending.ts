@@ -19,8 +19,6 @@ export type Sending = {
 type Options = {
   readonly send: (batch: Batch) => Promise<void>
   readonly budget: Budget
-  /** What a batch takes of the budget at least, so that it bounds the requests too. */
-  readonly least: number
   readonly signal: AbortSignal
 }
 
@@ -30,7 +28,7 @@ const weightOf = (batch: Batch): number => batch.reduce((sum, { bytes }) => sum 
  * The batches of a session go out one after the other, each while the next one is read and encoded: so they arrive in the order of
  * the session, and what is stored of an interrupted one is its beginning. Sessions overlap.
  */
-export const newSending = ({ send, budget, least, signal }: Options): Sending => {
+export const newSending = ({ send, budget, signal }: Options): Sending => {
   let running: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
 
@@ -48,7 +46,7 @@ export const newSending = ({ send, budget, least, signal }: Options): Sending =>
   return {
     add: async (batch) => {
       await settle()
-      const weight = Math.max(least, weightOf(batch))
+      const weight = weightOf(batch)
       await budget.take(weight)
       try {
         throwFailure()

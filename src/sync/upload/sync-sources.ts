@@ -16,9 +16,8 @@ import { type FileCounts, type NewSending, newFileCounts } from './targets.ts'
 
 /** So many sessions are read and uploaded at once. */
 const SESSIONS = 4
-/** So many bytes of messages are on their way at once, of all sessions together, in at most so many requests. */
+/** So many bytes of messages are on their way at once, of all sessions together. */
 const BYTES = 4 << 20
-const REQUESTS = 6
 
 /** Why a run ended before its last session, and the exit code: all sessions after it would fail too. */
 export type StopReason = {
@@ -208,7 +207,7 @@ export const syncSessions = async (job: SyncJob, sessions: Sessions): Promise<Sy
   const totals = newTotals(job)
   const { signal } = totals
   const budget = newBudget(BYTES)
-  const sending: NewSending = (send) => newSending({ send, budget, least: BYTES / REQUESTS, signal })
+  const sending: NewSending = (send) => newSending({ send, budget, signal })
   await pMap(
     sessions,
     async (found) => {

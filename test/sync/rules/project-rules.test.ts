@@ -32,24 +32,24 @@ const failure = async (promise: Promise<unknown>): Promise<string> => {
 
 test('come from git, the user and the project, in the documented order', async (context) => {
   const { home, repository, write, git } = context
-  const root = repository('work/app')
+  const root = repository('code/app')
   git(root, 'config', 'tracebook.namespace', 'Local')
   git(root, 'config', '--global', 'tracebook.namespace', 'global')
   write('config/tracebook.json', {
     projects: [
-      { path: '~/work', visibility: 'direct' },
+      { path: '~/code', visibility: 'direct' },
       { path: '**/app', namespace: 'by-path' },
       { path: '~/elsewhere', never: true },
     ],
   })
-  write('work/app/.tracebook.json', { namespace: 'root' })
-  write('work/app/pkg/.tracebook.json', { visibility: 'private' })
-  assert.equal(await said(context, join(home, 'work', 'app', 'pkg')), [
-    ['git config of ~/work/app', { namespace: 'local' }],
-    ['"~/work" in ~/config/tracebook.json', { visibility: 'direct' }],
+  write('code/app/.tracebook.json', { namespace: 'root' })
+  write('code/app/pkg/.tracebook.json', { visibility: 'private' })
+  assert.equal(await said(context, join(home, 'code', 'app', 'pkg')), [
+    ['git config of ~/code/app', { namespace: 'local' }],
+    ['"~/code" in ~/config/tracebook.json', { visibility: 'direct' }],
     ['"**/app" in ~/config/tracebook.json', { namespace: 'by-path' }],
-    ['~/work/app/pkg/.tracebook.json', { visibility: 'private' }],
-    ['~/work/app/.tracebook.json', { namespace: 'root' }],
+    ['~/code/app/pkg/.tracebook.json', { visibility: 'private' }],
+    ['~/code/app/.tracebook.json', { namespace: 'root' }],
     ['git config --global', { namespace: 'global' }],
   ])
   assert.equal(await said(context, undefined), [['git config --global', { namespace: 'global' }]])
@@ -216,8 +216,8 @@ test('of a file that is a pipe, a device, or far too large are not read', async 
 
 test('leave out what globs mean: of the project below the file, of the user whole paths', async (context) => {
   const { home, repository, write } = context
-  const root = repository('work/app')
-  write('work/app/.tracebook.json', { exclude: ['packages/billing', '**/scratch'] })
+  const root = repository('code/app')
+  write('code/app/.tracebook.json', { exclude: ['packages/billing', '**/scratch'] })
   const never = async (path: string) =>
     (await said(context, path)).some(([, rule]) => (rule as { never?: boolean }).never)
   assert.equal(
@@ -225,7 +225,7 @@ test('leave out what globs mean: of the project below the file, of the user whol
     [false, true, true],
   )
   write('config/tracebook.json', { exclude: ['~/clients/**', '**/secret*', '/srv/x'] })
-  symlinkSync(join(home, 'work'), join(home, 'clients'))
+  symlinkSync(join(home, 'code'), join(home, 'clients'))
   const rules = rulesIn(context)
   const excludes = async (source: string, path?: string) =>
     (await rules.excludes(source, path))?.replaceAll(home, '~') ?? 'none'

@@ -51,7 +51,8 @@ test('lists who did what to a trace and in a namespace, page by page, with filte
     const own = await listed(user)
     assert.is(own.filter(({ trace }) => trace?.externalId === 't').length, 151)
     assert.equal([own[0]!.type, own.at(-1)!.trace?.externalId], ['NamespaceCreated', 'other'])
-    const { out } = await user.run('audit', 'log', '--desc', '--limit', '3')
+    const { how, out, err } = await user.run('audit', 'log', '--desc', '--limit', '3')
+    assert.equal([how, err], [0, ''], out)
     assert.match(
       out,
       /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d {2} +@\d+ {2}.* {2}other +.* created the trace/,

@@ -92,6 +92,7 @@ const ofService = (dataDir: string, port = 0): Variables => ({
   PORT: String(port),
   LOG_LEVEL: 'warn',
   RATE_LIMITS: 'off',
+  SUMMARY_PROVIDER: 'none', // on a slow machine its summaries would be entries among those of a test
   ...logEnvironment(dataDir),
 })
 

@@ -1,9 +1,9 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { eventStoreRows } from './eventstore-rows.ts'
 import { type Row, type Setting, rows } from './rows.ts'
-import { openWorld } from './world.ts'
+import { closeWorlds, openWorld } from './world.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -35,9 +35,19 @@ const format = (row: Row): string => {
 
 const say = (line: string) => (options.json ? undefined : console.log(line))
 
+/** Leaves nothing behind, whichever rows are being measured. */
+const endedBy = async (exitCode: number) => {
+  greeter?.kill()
+  await closeWorlds()
+  process.exit(exitCode)
+}
+process.once('SIGINT', () => endedBy(130))
+process.once('SIGTERM', () => endedBy(143))
+
+let greeter: ChildProcess | undefined
 const world = await openWorld()
-const greeter = fork(new URL('hello.ts', import.meta.url))
 try {
+  greeter = fork(new URL('hello.ts', import.meta.url))
   const [helloUrl] = (await once(greeter, 'message')) as [string]
   say(`${'row'.padEnd(22)}  ${'reached'.padStart(9)}  ${'yardstick'.padStart(9)}  ${'unit'.padEnd(11)}  ratio`)
   const setting: Setting = { world, helloUrl, ms: Number(options.seconds) * 1_000 }
@@ -52,6 +62,6 @@ try {
   }
   say(`memory of the service: ${Math.round(await world.memoryMb())} MB`)
 } finally {
-  greeter.kill()
+  greeter?.kill()
   await world.close()
 }

@@ -44,6 +44,13 @@ const stop = async (child: ChildProcess) => {
   await once(child, 'exit')
 }
 
+const open = new Set<() => Promise<void>>()
+
+/** Stops the service of each world that is open still: for a bench that is ended by a signal. */
+export const closeWorlds = async (): Promise<void> => {
+  await Promise.all([...open].map((close) => close()))
+}
+
 /** `eventStoreUrl`: where the log is, when it is not in the embedded Postgres. `more`: variables besides. */
 export const openWorld = async (eventStoreUrl = '', more: Readonly<Record<string, string>> = {}): Promise<World> => {
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-bench-'))
@@ -64,9 +71,11 @@ export const openWorld = async (eventStoreUrl = '', more: Readonly<Record<string
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const close = async () => {
+    open.delete(close)
     await stop(child)
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
+  open.add(close)
   return enter(child, dataDir, close).catch(async (error) => {
     await close() // nobody else knows of it
     throw error

@@ -1,28 +1,13 @@
-import type { Logger } from 'pino'
-import { type ReadTables, groups as allGroups, timelineModels } from '../../projections/index.ts'
-import type { Config } from '../config.ts'
 import { subscribeCaches } from '../engine/cache-subscription.ts'
-import { newCodec } from '../engine/codec.ts'
-import type { Group } from '../engine/group.ts'
-import { openGroups } from '../engine/open-groups.ts'
-import { newOutageLog } from '../engine/outage.ts'
-import { openReads } from '../engine/reads.ts'
-import { newWatermark } from '../engine/watermark.ts'
 import { withTimeout } from '../engine/with-timeout.ts'
 import { newWrite } from '../engine/write.ts'
-import { formats } from '../events.ts'
 import { newBodyThreads } from '../http/body-thread.ts'
 import { openLimits } from '../http/limits.ts'
 import { newLogId } from '../log/log-id.ts'
-import { newMetrics } from '../metrics.ts'
 import { newAvatarStore } from '../namespace/avatar-store.ts'
 import { openQuotas } from '../namespace/quotas.ts'
-import { newPool } from '../postgres/connect.ts'
-import { migrate } from '../postgres/migrate.ts'
-import { poolSizes } from '../postgres/pool-sizes.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
 import { newPastMemo } from '../history/past-memo.ts'
-import { openTimelineReads } from '../history/timeline-reads.ts'
 import { readSigner } from '../proof/keys.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { newFlow } from '../realtime/flow.ts'
@@ -31,83 +16,28 @@ import { newWakeup } from '../erasure/wakeable-sleep.ts'
 import { newOneTimeCodes } from '../session/one-time-codes.ts'
 import { newHandshakes } from '../signin/handshakes.ts'
 import { newCaches } from './caches.ts'
-import { installGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
-import { UNREACHABLE, openServiceLog, waitDuringStart } from './log.ts'
+import { installProofGauges, installRealtimeGauges } from './gauges.ts'
+import { UNREACHABLE, waitDuringStart } from './log.ts'
 import { startProcesses } from './processes.ts'
 import { newServiceHealth } from './health.ts'
 import type { Service } from './service.ts'
+import { type StoresOptions, openStores } from './stores.ts'
 import { newTransactors } from './transactors.ts'
 
-export type OpenOptions = {
-  readonly config: Config
-  readonly databaseUrl: string
-  readonly logger: Logger
+export type OpenOptions = StoresOptions & {
   /** Whether the disk is so full that writes must be refused; only known with an embedded database. */
   readonly isDiskLow?: () => boolean
   /** The folder of an embedded database, where the key that signs checkpoints is made if none is configured. */
   readonly dataDir?: string
   readonly now?: () => number
-  /** All groups of read models. */
-  readonly groups?: readonly Group[]
 }
 
 export type OpenService = { readonly service: Service; close(): Promise<void> }
 
 const VISIBLE_MS = 5_000
-const OPERATION_MS = 5_000
 const CLOSE_MS = 3_000
 /** How long requests for a checkpoint of a new service wait for the first one. */
 const FIRST_CHECKPOINT_MS = 5_000
-
-/** Opens the log and the read models, with this node's positions in both. */
-const openStores = async ({ config, databaseUrl, logger, groups: known = allGroups }: OpenOptions) => {
-  const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
-  await migrate(databaseUrl)
-  const metrics = newMetrics()
-  const log = await openServiceLog({
-    databaseUrl,
-    connections: sizes.log,
-    eventStoreUrl: config.EVENTSTORE_URL,
-    metrics,
-    logger,
-  })
-  const codec = newCodec(formats)
-  const outage = newOutageLog(logger)
-  const lastSeen = newWatermark()
-  const groups = openGroups({
-    url: databaseUrl,
-    groups: known,
-    log,
-    codec,
-    runs: config.ROLES.includes('projector'),
-    lastSeen,
-    logger,
-    outage,
-    observe: (group, events, ms) => {
-      metrics.projectedEvents.inc({ group }, events)
-      metrics.projectionSeconds.observe({ group }, ms / 1_000)
-    },
-  })
-  const reads = openReads<ReadTables>({
-    url: databaseUrl,
-    schema: groups.main.schema,
-    size: sizes.reads,
-    quarantine: groups.main.quarantine,
-    head: () => log.head(),
-    lastSeen: lastSeen.position,
-  })
-  const timeline = openTimelineReads({
-    url: databaseUrl,
-    node: groups.all.find(({ group }) => group.name === timelineModels.name),
-    mainSchema: groups.main.schema,
-    size: sizes.timeline,
-    head: () => log.head(),
-    lastSeen: lastSeen.position,
-  })
-  const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
-  installGauges(metrics, groups, lastSeen.position, reads.pool)
-  return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, timeline, operations }
-}
 
 /** Builds the service from its parts, and starts the processes of its roles. All parts are wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {

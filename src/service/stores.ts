@@ -1,0 +1,79 @@
+import type { Logger } from 'pino'
+import { type ReadTables, groups as allGroups, timelineModels } from '../../projections/index.ts'
+import type { Config } from '../config.ts'
+import { newCodec } from '../engine/codec.ts'
+import type { Group } from '../engine/group.ts'
+import { openGroups } from '../engine/open-groups.ts'
+import { newOutageLog } from '../engine/outage.ts'
+import { openReads } from '../engine/reads.ts'
+import { newWatermark } from '../engine/watermark.ts'
+import { formats } from '../events.ts'
+import { openTimelineReads } from '../history/timeline-reads.ts'
+import { newMetrics } from '../metrics.ts'
+import { newPool } from '../postgres/connect.ts'
+import { migrate } from '../postgres/migrate.ts'
+import { poolSizes } from '../postgres/pool-sizes.ts'
+import { installGauges } from './gauges.ts'
+import { openServiceLog } from './log.ts'
+
+export type StoresOptions = {
+  readonly config: Config
+  readonly databaseUrl: string
+  readonly logger: Logger
+  /** All groups of read models. Default: those of the service. */
+  readonly groups?: readonly Group[]
+}
+
+const OPERATION_MS = 5_000
+
+/** Migrates the database, and opens the log and the read models, with this node's positions in both. */
+export const openStores = async ({ config, databaseUrl, logger, groups: known = allGroups }: StoresOptions) => {
+  const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
+  await migrate(databaseUrl)
+  const metrics = newMetrics()
+  const log = await openServiceLog({
+    databaseUrl,
+    connections: sizes.log,
+    eventStoreUrl: config.EVENTSTORE_URL,
+    metrics,
+    logger,
+  })
+  const codec = newCodec(formats)
+  const outage = newOutageLog(logger)
+  const lastSeen = newWatermark()
+  const groups = openGroups({
+    url: databaseUrl,
+    groups: known,
+    log,
+    codec,
+    runs: config.ROLES.includes('projector'),
+    lastSeen,
+    logger,
+    outage,
+    observe: (group, events, ms) => {
+      metrics.projectedEvents.inc({ group }, events)
+      metrics.projectionSeconds.observe({ group }, ms / 1_000)
+    },
+  })
+  const reads = openReads<ReadTables>({
+    url: databaseUrl,
+    schema: groups.main.schema,
+    size: sizes.reads,
+    quarantine: groups.main.quarantine,
+    head: () => log.head(),
+    lastSeen: lastSeen.position,
+  })
+  const timeline = openTimelineReads({
+    url: databaseUrl,
+    node: groups.all.find(({ group }) => group.name === timelineModels.name),
+    mainSchema: groups.main.schema,
+    size: sizes.timeline,
+    head: () => log.head(),
+    lastSeen: lastSeen.position,
+  })
+  const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
+  installGauges(metrics, groups, lastSeen.position, reads.pool)
+  return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, timeline, operations }
+}
+
+export type Stores = Awaited<ReturnType<typeof openStores>>

@@ -1,0 +1,76 @@
+import { subscribeCaches } from '../engine/cache-subscription.ts'
+import { newWakeup } from '../erasure/wakeable-sleep.ts'
+import { newCaches } from './caches.ts'
+import { waitDuringStart } from './log.ts'
+import type { Stores } from './stores.ts'
+import { newTransactors } from './transactors.ts'
+
+const VISIBLE_MS = 5_000
+
+/**
+ * What this node has in memory of the log and the read models: the transactors with the states of streams, and the caches. A
+ * subscription to the log keeps both current; while it does not, nothing is answered from memory.
+ */
+export const openMemory = async (stores: Stores, now: () => number) => {
+  const { metrics, log, codec, outage, lastSeen, groups, reads } = stores
+  const { watermark: readModels, quarantine } = groups.main
+  const isCurrent = () => subscription.isCurrent()
+  const caches = newCaches({
+    reads,
+    now,
+    isCurrent,
+    lastSeen: lastSeen.position,
+    readModelsAt: readModels.position,
+    caughtUp: (position) => readModels.waitFor(position, VISIBLE_MS),
+    metrics,
+  })
+  const transactors = newTransactors({
+    reads,
+    caughtUp: (position) => readModels.waitFor(position, VISIBLE_MS, false),
+    log,
+    codec,
+    now,
+    isCurrent,
+    readModels,
+    assertNotQuarantined: quarantine.assertNotQuarantined,
+  })
+  const clear = (position: bigint) => {
+    transactors.clear()
+    caches.clear(position)
+  }
+  quarantine.onChange(() => clear(lastSeen.position()))
+  log.onChange(caches.restart)
+
+  const retentionWakeup = newWakeup()
+  const subscription = subscribeCaches({
+    log,
+    codec,
+    watermark: lastSeen,
+    readModels,
+    lags: groups.all.map(({ lag }) => lag),
+    outage,
+    observe: (event) => {
+      transactors.observe(event)
+      caches.observe(event)
+      if (event.type === 'RetentionChanged') retentionWakeup.wake()
+    },
+    clear,
+  })
+  if (!log.problem()) await waitDuringStart(subscription.started)
+
+  /** Resolves when the read models and the caches have applied a position. @throws Unavailable after 5 s */
+  const visible = async (position: bigint): Promise<void> => {
+    await Promise.all([readModels.waitFor(position, VISIBLE_MS), lastSeen.waitFor(position, VISIBLE_MS)])
+  }
+
+  return {
+    caches,
+    transactors,
+    /** Woken when the retention of a namespace has changed. */
+    retentionWakeup,
+    visible,
+    /** Whether the subscription has reached the log. */
+    hasStarted: subscription.hasStarted,
+    close: subscription.close,
+  }
+}

@@ -3,7 +3,7 @@ import { metadataOf } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
 import { skippedOf } from './skip-events.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamName } from './stream.ts'
-import type { StateSource } from './transact.ts'
+import type { StateSource } from './load-state.ts'
 
 /** Folds a stream's events, as read from the log, into its state; skipped events are left out. @throws UnknownEvent */
 export const foldStream = async <State, Event extends DomainEvent>(

@@ -1,24 +1,13 @@
-import { type EventLog, type ExpectedRevision, LogUnavailable, WrongRevision, revisionNumber } from '../log/log.ts'
+import { type EventLog, type ExpectedRevision, LogUnavailable, WrongRevision } from '../log/log.ts'
 import { pause } from '../pause.ts'
-import { type Codec, UnknownEvent } from './codec.ts'
-import { type Command, type Context, type DecidedBatch, type PendingCommand, decideAll, toNewEvents } from './decide.ts'
-import { InQuarantine, Rejected, Unavailable } from './rejected.ts'
+import type { Codec } from './codec.ts'
+import { type Command, type Context, type DecidedBatch, decideAll, toNewEvents } from './decide.ts'
+import { type StateSource, newStateLoader } from './load-state.ts'
+import { type QueuedCommand, type TransactResult, conclude, refuse, refuseLate } from './queued-command.ts'
+import { Unavailable } from './rejected.ts'
 import { newStateCache } from './state-cache.ts'
 import { type DomainEvent, type Loaded, type StreamKind, streamName } from './stream.ts'
 import type { Watermark } from './watermark.ts'
-
-/** Where states are loaded from when the cache has none: the log, or read models with the revision of their rows. */
-export type StateSource<State, Need> = {
-  /** The state with at least what `needs` name. `cached` is a state in memory that lacks them; it may be completed. */
-  load(id: string, needs: readonly Need[], cached: Loaded<State> | undefined): Promise<Loaded<State>>
-  /** Whether a state has what a command needs. Default: never. */
-  covers?(state: State, need: Need): boolean
-  /** Whether states come from the log itself, so that each is its stream's newest at the time when it is loaded. */
-  readonly readsLog?: boolean
-}
-
-/** What a command answers, and the position that read models must have reached to show its effect. */
-export type TransactResult<Answer> = { readonly answer: Answer; readonly position: bigint }
 
 export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   readonly kind: StreamKind<State, Event>
@@ -62,24 +51,6 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
   clear(): void
 }
 
-type QueuedCommand<State, Event, Need> = PendingCommand<State, Event, Need> & {
-  readonly deadline: number
-  readonly resolve: (result: TransactResult<unknown>) => void
-  readonly reject: (error: unknown) => void
-}
-
-type LoadedState<State> = {
-  readonly loaded: Loaded<State>
-  /** Whether it was read from the log, and so was the stream's newest state, not a hint from memory or read models. */
-  readonly isNewest: boolean
-}
-
-/** Notes in a refusal which position it rests on. */
-const placed = (error: unknown, position: bigint): unknown => {
-  if (error instanceof Rejected) error.position = position
-  return error
-}
-
 const MAX_COMMANDS = 256
 const PAUSE_MS = 5
 
@@ -95,45 +66,8 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   type Queued = QueuedCommand<State, Event, Need>
   const queues = new Map<string, Queued[]>()
   const cache = newStateCache<State>({ weigh: kind.weigh, budget, trim, isCurrent })
+  const { loadAt, assertNewest } = newStateLoader({ kind, source, log, cache })
   const appending = new Map<string, State>() // states after an append that has not been answered
-
-  const load = async (id: string, batch: readonly Queued[]): Promise<LoadedState<State>> => {
-    const cached = cache.get(id)
-    const needs = batch.flatMap(({ command }) => (command.need === undefined ? [] : [command.need]))
-    const missing = cached ? needs.filter((need) => !source.covers?.(cached.state, need)) : needs
-    if (cached && missing.length === 0) return { loaded: cached, isNewest: false }
-    return { loaded: await source.load(id, missing, cached), isNewest: source.readsLog ?? false }
-  }
-
-  const hasEventsAfter = async (stream: string, revision: ExpectedRevision) => {
-    for await (const _ of log.read(stream, { from: revisionNumber(revision) + 1n, limit: 1 })) return true
-    return false
-  }
-
-  /** The state at a revision that the stream is known to have. @throws WrongRevision while it cannot be loaded */
-  const loadAt = async (
-    id: string,
-    batch: readonly Queued[],
-    reached: ExpectedRevision,
-  ): Promise<LoadedState<State>> => {
-    const found = await load(id, batch)
-    const { loaded } = found
-    if (revisionNumber(loaded.revision) >= revisionNumber(reached)) return found
-    const stream = streamName(kind, id)
-    const last = await log.lastRevision(stream)
-    const isReadable = revisionNumber(last) >= revisionNumber(reached)
-    // A crash may have left records of an unfinished append there, which no read gives: then the state is the newest.
-    if (isReadable && !(await hasEventsAfter(stream, loaded.revision)))
-      return { ...found, loaded: { ...loaded, revision: last } }
-    throw new WrongRevision(stream, reached)
-  }
-
-  /** For decisions that append nothing: no append checks their revision. @throws WrongRevision when the stream has moved */
-  const assertNewest = async (id: string, { revision }: Loaded<State>) => {
-    const stream = streamName(kind, id)
-    const last = await log.lastRevision(stream)
-    if (last !== revision) throw new WrongRevision(stream, last)
-  }
 
   /**
    * A log that gives out a position again has lost its end: the read models that have reached this position have seen
@@ -164,35 +98,16 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const attempt = async (id: string, batch: readonly Queued[], reached: ExpectedRevision) => {
     const generation = cache.generation()
     assertNotQuarantined(streamName(kind, id))
-    const { loaded, isNewest } = await loadAt(id, batch, reached)
+    const needs = batch.flatMap(({ command }) => (command.need === undefined ? [] : [command.need]))
+    const { loaded, isNewest } = await loadAt(id, needs, reached)
     if (cache.generation() !== generation) throw new WrongRevision(streamName(kind, id), 'none')
     const decided = decideAll(kind, codec, loaded, batch, now)
     if (decided.isStateUnusable) cache.delete(id)
     if (decided.toAppend.length === 0 && !isNewest) await assertNewest(id, loaded)
     const after = await append(id, loaded, decided)
     if (!decided.isStateUnusable) cache.set(id, after)
-    for (const [i, result] of decided.results.entries()) {
-      if ('error' in result) batch[i]!.reject(placed(result.error, after.position))
-      else batch[i]!.resolve({ answer: result.answer, position: after.position })
-    }
+    for (const [i, result] of decided.results.entries()) conclude(batch[i]!, result, after.position)
     return { answered: decided.results.length, revision: after.revision }
-  }
-
-  const reasonOf = (error: unknown) => {
-    if (error instanceof LogUnavailable) return new Unavailable(error.message, error.stored, error)
-    return error instanceof UnknownEvent ? new InQuarantine(kind.category) : error
-  }
-
-  const refuse = (batch: readonly Queued[], error: unknown) => {
-    const reason = reasonOf(error)
-    for (const queued of batch) queued.reject(reason)
-  }
-
-  /** Refuses the commands whose deadline is over; gives the others. */
-  const withinDeadline = (batch: Queued[]) => {
-    const isLate = ({ deadline }: Queued) => deadline <= performance.now()
-    refuse(batch.filter(isLate), new Unavailable('too many writers at once'))
-    return batch.filter((queued) => !isLate(queued))
   }
 
   /** Answers all commands of a batch; gives the error when the log is away. */
@@ -207,13 +122,13 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
       } catch (error) {
         cache.delete(id)
         if (!(error instanceof WrongRevision)) {
-          refuse(unanswered, error)
+          refuse(unanswered, error, kind.category)
           return error instanceof LogUnavailable ? error : undefined
         }
         // The same conflict as before: the source does not show the other writer's events yet.
         if (error.actual === reached) await pause(PAUSE_MS)
         reached = error.actual
-        unanswered = withinDeadline(unanswered)
+        unanswered = refuseLate(unanswered)
       }
     }
     return undefined
@@ -223,7 +138,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     while (queue.length > 0) {
       const away = await answerAll(id, queue.splice(0, MAX_COMMANDS))
       // The commands behind this batch have already waited as long as it took to notice that the log is away.
-      if (away) refuse(queue.splice(0), new Unavailable(away.message, false, away))
+      if (away) refuse(queue.splice(0), new Unavailable(away.message, false, away), kind.category)
     }
     queues.delete(id)
     cache.untrack(id)

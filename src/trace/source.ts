@@ -1,7 +1,7 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Loaded } from '../engine/stream.ts'
-import type { StateSource } from '../engine/transact.ts'
+import type { StateSource } from '../engine/load-state.ts'
 import { messageId } from '../ids.ts'
 import { parseExact } from '../json/exact.ts'
 import { type ExpectedRevision, expectedOf, revisionNumber } from '../log/log.ts'

@@ -3,7 +3,8 @@ import { formatsOf, newCodec } from '../../../src/engine/codec.ts'
 import { foldSource } from '../../../src/engine/fold.ts'
 import { Rejected } from '../../../src/engine/rejected.ts'
 import { type StreamKind, event } from '../../../src/engine/stream.ts'
-import { type StateSource, type TransactorOptions, newTransactor } from '../../../src/engine/transact.ts'
+import type { StateSource } from '../../../src/engine/load-state.ts'
+import { type TransactorOptions, newTransactor } from '../../../src/engine/transact.ts'
 import type { EventLog } from '../../../src/log/log.ts'
 
 export const CounterEvent = z.discriminatedUnion('type', [event('Counted', { by: z.int(), note: z.string() })])

@@ -1,0 +1,42 @@
+import { LogUnavailable } from '../log/log.ts'
+import { UnknownEvent } from './codec.ts'
+import type { CommandResult, PendingCommand } from './decide.ts'
+import { InQuarantine, Rejected, Unavailable } from './rejected.ts'
+
+/** What a command answers, and the position that read models must have reached to show its effect. */
+export type TransactResult<Answer> = { readonly answer: Answer; readonly position: bigint }
+
+/** A command in the queue of its stream. */
+export type QueuedCommand<State, Event, Need> = PendingCommand<State, Event, Need> & {
+  /** By `performance.now()`. */
+  readonly deadline: number
+  readonly resolve: (result: TransactResult<unknown>) => void
+  readonly reject: (error: unknown) => void
+}
+
+type Waiting = Pick<QueuedCommand<never, never, never>, 'deadline' | 'resolve' | 'reject'>
+
+/** Answers a command after its decision. A refusal notes the position that it rests on. */
+export const conclude = ({ resolve, reject }: Waiting, result: CommandResult, position: bigint): void => {
+  if ('answer' in result) return resolve({ answer: result.answer, position })
+  if (result.error instanceof Rejected) result.error.position = position
+  return reject(result.error)
+}
+
+const reasonOf = (error: unknown, category: string): unknown => {
+  if (error instanceof LogUnavailable) return new Unavailable(error.message, error.stored, error)
+  return error instanceof UnknownEvent ? new InQuarantine(category) : error
+}
+
+/** Answers commands that could not be decided or appended, in the words of a refusal; `category` is their streams'. */
+export const refuse = (commands: readonly Waiting[], error: unknown, category: string): void => {
+  const reason = reasonOf(error, category)
+  for (const { reject } of commands) reject(reason)
+}
+
+/** Refuses the commands whose deadline is over; gives the others. */
+export const refuseLate = <Queued extends Waiting>(commands: readonly Queued[]): Queued[] => {
+  const isLate = ({ deadline }: Waiting) => deadline <= performance.now()
+  for (const { reject } of commands.filter(isLate)) reject(new Unavailable('too many writers at once'))
+  return commands.filter((queued) => !isLate(queued))
+}

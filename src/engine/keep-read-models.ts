@@ -1,0 +1,151 @@
+import type pg from 'pg'
+import { type Batch, type EventLog, LogChanged } from '../log/log.ts'
+import type { MinimalLogger } from '../logger.ts'
+import { pause } from '../pause.ts'
+import type { LeaderSession } from '../postgres/leader.ts'
+import { type BatchApplier, newBatchApplier } from './batch-applier.ts'
+import { type Checkpoint, prune } from './checkpoint.ts'
+import type { Codec } from './codec.ts'
+import type { Group } from './group.ts'
+import type { Quarantine } from './quarantine.ts'
+import { rebuild } from './rebuild.ts'
+import { isAheadOfLog } from './same-log.ts'
+import { ensureSchema, finishSchema } from './schema.ts'
+import type { SchemaCleanup } from './schema-cleanup.ts'
+import type { Watermark } from './watermark.ts'
+
+const PRUNE_EVERY = 500 // batches
+const REST_MS = 50
+const REST_STEP_MS = 5
+const MANY_EVENTS = 500
+
+/** What a process does with the read models that it keeps. The positions of a build are where it began, is and has to get. */
+export type KeepingState =
+  | { readonly is: 'running' }
+  | { readonly is: 'rebuilding'; readonly from: bigint; readonly position: bigint; readonly head: bigint }
+
+export type KeepOptions = {
+  readonly url: string
+  readonly group: Group
+  readonly schema: string
+  readonly log: EventLog
+  readonly codec: Codec
+  /** Moved here: the position of this group's read models. */
+  readonly watermark: Watermark
+  readonly quarantine: Quarantine
+  readonly logger: Pick<MinimalLogger, 'error'>
+  /** Called after each batch; `ms` is how long it took. */
+  readonly observe?: ((events: number, ms: number) => void) | undefined
+  /** How often the log's epoch has changed: positions of an earlier epoch may belong to other events. */
+  readonly epochChanges: () => number
+  /** Drops schemas that no process uses any more. */
+  readonly cleanup: Pick<SchemaCleanup, 'run'>
+  /** Called when it is known that the read models belong to the log, before the first batch. */
+  readonly begun: () => void
+  readonly publish: (state: KeepingState) => void
+  readonly signal: AbortSignal
+}
+
+/** How far a process has come since it began to lead. */
+type Progress = {
+  /** The checkpoint when it began to lead. */
+  readonly from: bigint
+  /** The checkpoint now. */
+  at: bigint
+  /** Whether the schema serves. */
+  finished: boolean
+  /** The log's head when it began to lead: there a new schema gets its indexes. */
+  readonly goal: bigint
+  /** How often the log's epoch had changed when it began to lead. */
+  readonly changes: number
+  batches: number
+  /** Steps of the checkpoint behind this position have not been pruned. */
+  pruned: bigint
+}
+
+/** Rebuilds read models that hold events which the log has lost; the present ones serve meanwhile. */
+const startOver = async (options: KeepOptions) => {
+  const { url, group, schema, log, codec, logger, publish, signal } = options
+  logger.error({ schema }, 'the log has lost its end: read models that have seen more are built anew')
+  const progress = (position: bigint, head: bigint) => publish({ is: 'rebuilding', from: 0n, position, head })
+  progress(0n, await log.head())
+  await rebuild({ url, group, log, codec, progress, upTo: 'head', signal })
+}
+
+/** A process that leads: its session, the progress that it makes, and what applies the batches. */
+type Lead = KeepOptions & {
+  readonly client: pg.Client
+  readonly progress: Progress
+  readonly applier: BatchApplier
+}
+
+const newProgress = async (
+  { log, watermark, epochChanges }: KeepOptions,
+  { position: at, ready }: Checkpoint,
+  changes: number,
+): Promise<Progress> => {
+  if (changes !== epochChanges()) throw new LogChanged()
+  watermark.reset(ready ? at : 0n)
+  return { from: at, at, finished: ready, goal: await log.head(), changes, batches: 0, pruned: -1n }
+}
+
+/** A new schema that has reached its goal gets its indexes, and may serve. */
+const finish = async ({ group, schema, watermark, epochChanges, publish, client, progress }: Lead) => {
+  if (!progress.finished && progress.at >= progress.goal) {
+    await finishSchema(client, group, schema)
+    progress.finished = true
+  }
+  const { from, at, finished, goal, changes } = progress
+  publish(finished ? { is: 'running' } : { is: 'rebuilding', from, position: at, head: goal })
+  if (finished && changes === epochChanges()) watermark.advance(at)
+}
+
+const applyBatch = async (lead: Lead, { events, through }: Batch) => {
+  const { client, progress, applier, quarantine, observe } = lead
+  const started = performance.now()
+  const from = progress.at
+  await applier.apply(events, from, through)
+  progress.at = through
+  observe?.(events.length, performance.now() - started)
+  quarantine.set(applier.quarantine())
+  await finish(lead)
+  if (++progress.batches % PRUNE_EVERY > 0) return
+  await client.query(prune(progress.pruned, from))
+  progress.pruned = from - 1n
+}
+
+/** Lets what comes meanwhile be one batch, unless a read waits for this one's successor or the log is far ahead. */
+const rest = async ({ watermark, signal }: KeepOptions, batch: Batch) => {
+  if (batch.events.length >= MANY_EVENTS) return
+  for (let ms = 0; ms < REST_MS && !watermark.hasWaiters() && !signal.aborted; ms += REST_STEP_MS)
+    await pause(REST_STEP_MS, signal)
+}
+
+/**
+ * Applies the log to the read models of one group, from their checkpoint on, until the session is lost or `signal` aborts. Where
+ * they hold events that the log has lost, they are rebuilt instead.
+ * @throws SessionLost, LogChanged, TooManyQuarantined, and what the log and the database throw
+ */
+export const keepReadModels = async (options: KeepOptions, { client, lost }: LeaderSession): Promise<void> => {
+  const { group, schema, log, codec, quarantine, logger, epochChanges, cleanup, begun } = options
+  const changes = epochChanges()
+  const checkpoint = await ensureSchema(client, group, schema)
+  const { epoch } = await log.identity()
+  if (await isAheadOfLog(log, checkpoint)) return startOver(options)
+  const progress = await newProgress(options, checkpoint, changes)
+  begun()
+  const target = { client, group, schema }
+  const report = (culprit: object) => logger.error(culprit, 'an event cannot be applied: its stream is in quarantine')
+  const applier = await newBatchApplier({ target, log, codec, epoch, report })
+  const lead: Lead = { ...options, client, progress, applier }
+  quarantine.set(applier.quarantine())
+  await finish(lead)
+  const signal = AbortSignal.any([options.signal, lost])
+  for await (const batch of log.follow({ after: progress.at, signal })) {
+    if (changes !== epochChanges()) throw new LogChanged() // `follow` may have begun in the new epoch, and so not have thrown
+    if (batch.through !== progress.at) await applyBatch(lead, batch)
+    else if (progress.finished) cleanup.run()
+    if (group.isLazy && batch.events.length > 0) await rest(options, batch)
+  }
+  lost.throwIfAborted()
+}

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { sweepTimeline } from '../../projections/timeline-sweep.ts'
-import { MESSAGES_UPSERTED, timeline } from '../../projections/timeline.ts'
+import { sweepTimeline } from '../../projections/timeline/sweep.ts'
+import { MESSAGES_UPSERTED, timeline } from '../../projections/timeline/timeline.ts'
 import type { AnyEvent } from '../../src/events.ts'
 import { NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
 

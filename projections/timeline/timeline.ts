@@ -1,9 +1,9 @@
-import { type DecodedEvent, type WriteStatement, projectionOf } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
-import type { TraceEvent } from '../src/trace/events.ts'
-import { ignoredModelsEvents, ignoredSessionEvents, ignoredUserEvents } from './support/ignored.ts'
-import { erasedFrom } from './support/vacuum.ts'
-import { type RowOf, tableOf } from './table.ts'
+import { type DecodedEvent, type WriteStatement, projectionOf } from '../../src/engine/projection.ts'
+import type { AnyEvent } from '../../src/events.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
+import { ignoredModelsEvents, ignoredSessionEvents, ignoredUserEvents } from '../support/ignored.ts'
+import { erasedFrom } from '../support/vacuum.ts'
+import { type RowOf, tableOf } from '../table.ts'
 
 /** The type of the entry that all message events of a request make. */
 export const MESSAGES_UPSERTED = 'MessagesUpserted'

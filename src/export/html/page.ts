@@ -19,7 +19,8 @@ const start = ({ title, facts }: Head): Html => markup`<!doctype html>
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<style>${style}</style>
+<style>
+${style}</style>
 </head>
 <body>
 <header>

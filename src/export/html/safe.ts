@@ -32,7 +32,7 @@ const sourceOf = (value: Value): string => {
 export const markup = (source: TemplateStringsArray, ...values: readonly Value[]): Html =>
   new Html(source.reduce((all, piece, i) => `${all}${sourceOf(values[i - 1]!)}${piece}`))
 
-/** A style sheet, as it stands. */
-export const css = (source: TemplateStringsArray): Html => new Html(source[0]!)
+/** A part of a style sheet, as it stands in the lines of the template. */
+export const css = (source: TemplateStringsArray): Html => new Html(source[0]!.replace('\n', ''))
 
 export const none = markup``

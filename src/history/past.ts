@@ -1,4 +1,4 @@
-import { MESSAGES_UPSERTED } from '../../projections/timeline/timeline.ts'
+import { MESSAGES_UPSERTED } from '../../projections/timeline/tables.ts'
 import type { Row } from '../engine/reads.ts'
 import { notFound } from '../http/http-error.ts'
 import { PAGE_BYTES, weighedRows } from '../http/page-bytes.ts'

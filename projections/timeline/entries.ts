@@ -1,0 +1,132 @@
+import type { DecodedEvent } from '../../src/engine/projection.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
+import { type Deleted, deletionData } from './earlier-deletions.ts'
+import { MESSAGES_UPSERTED } from './tables.ts'
+
+/** A row of `entries`, as long as events of its append may still belong to it. */
+export type Entry = {
+  readonly streamId: string
+  /** Undefined for the entries of a trace behind its first: they belong to its namespace. */
+  readonly namespaceId: string | undefined
+  readonly firstRevision: bigint
+  readonly at: number
+  readonly type: string
+  readonly actor: string | undefined
+  readonly requestId: string | undefined
+  readonly appendId: string
+  revision: bigint
+  position: bigint
+  through: bigint
+  added: number | undefined
+  updated: number | undefined
+  readonly adds: [ordinal: number, revision: number, length: number][]
+  readonly updates: [ordinal: number, revision: number, moved: 0 | 1][]
+  data: object | undefined
+}
+
+/** What the events of a batch come to. */
+export type Changes = {
+  entries: Entry[]
+  /** The last entry of each stream. */
+  readonly last: Map<string, Entry>
+  /** Traces by id, with the ids of their namespaces. */
+  readonly traces: Map<string, string>
+  /** The newest deletion of each trace. */
+  readonly deleted: Map<string, Deleted>
+}
+
+const entryOf = (event: DecodedEvent, namespaceId: string | undefined, type: string, data?: object): Entry => ({
+  streamId: event.streamId,
+  namespaceId,
+  firstRevision: event.firstRevision,
+  revision: event.revision,
+  through: event.revision,
+  position: event.position,
+  at: event.at,
+  type,
+  actor: event.actor?.userId,
+  requestId: event.requestId,
+  appendId: event.appendId,
+  added: undefined,
+  updated: undefined,
+  adds: [],
+  updates: [],
+  data,
+})
+
+const add = (changes: Changes, entry: Entry) => {
+  changes.entries.push(entry)
+  changes.last.set(entry.streamId, entry)
+}
+
+/** The entry of a request's messages: requests that share an append have entries of their own. */
+const messagesEntry = (changes: Changes, event: DecodedEvent): Entry => {
+  const last = changes.last.get(event.streamId)
+  const { appendId, requestId, actor } = event
+  const isSame =
+    last?.type === MESSAGES_UPSERTED &&
+    last.appendId === appendId &&
+    last.requestId === requestId &&
+    last.actor === actor?.userId
+  if (isSame) {
+    last.revision = event.revision
+    last.position = event.position
+    return last
+  }
+  const entry = { ...entryOf(event, undefined, MESSAGES_UPSERTED), added: 0, updated: 0 }
+  add(changes, entry)
+  return entry
+}
+
+/** Only the first message of a run is read: the events of the others follow it without a gap, and so do their ordinals. */
+export const messageAdded = (changes: Changes, event: DecodedEvent<Extract<TraceEvent, { type: 'MessageAdded' }>>) => {
+  const entry = messagesEntry(changes, event)
+  const revision = Number(event.revision)
+  const run = entry.adds.at(-1)
+  if (run && run[1] + run[2] === revision) run[2] += 1
+  else entry.adds.push([event.data.ordinal, revision, 1])
+  entry.added! += 1
+}
+
+const PLACED_BY: ReadonlySet<string> = new Set(['/order', '/timestamp'])
+
+export const messageUpdated = (
+  changes: Changes,
+  event: DecodedEvent<Extract<TraceEvent, { type: 'MessageUpdated' }>>,
+) => {
+  const entry = messagesEntry(changes, event)
+  const { ordinal, patch } = event.data
+  entry.updates.push([ordinal, Number(event.revision), patch.some(({ path }) => PLACED_BY.has(path)) ? 1 : 0])
+  entry.updated! += 1
+}
+
+export const messagesCounted = (changes: Changes, event: DecodedEvent) => {
+  messagesEntry(changes, event).data = event.data
+}
+
+/** Invites are secrets: of a code as much is shown as tells one from another. */
+export const withMaskedCode = <Data extends { code?: string | undefined }>(data: Data): Data =>
+  data.code === undefined ? data : { ...data, code: `${data.code.slice(0, 4)}…` }
+
+/** An entry of a namespace. */
+export const ofNamespace = (changes: Changes, event: DecodedEvent, data: object = event.data) =>
+  add(changes, entryOf(event, event.streamId, event.type, data))
+
+export const traceCreated = (changes: Changes, event: DecodedEvent<Extract<TraceEvent, { type: 'TraceCreated' }>>) => {
+  const { namespaceId } = event.data
+  changes.traces.set(event.streamId, namespaceId)
+  add(changes, entryOf(event, namespaceId, event.type, event.data))
+}
+
+/** An entry of a trace, behind its first. */
+export const ofTrace = (changes: Changes, event: DecodedEvent) =>
+  add(changes, entryOf(event, undefined, event.type, event.data))
+
+export const traceDeleted = (changes: Changes, event: Deleted) => {
+  const { streamId, data } = event
+  const { externalId, namespaceId, createdAt, messageCount } = data
+  changes.entries = changes.entries.filter((entry) => entry.streamId !== streamId || entry.type === event.type)
+  changes.traces.set(streamId, namespaceId)
+  changes.deleted.set(streamId, event)
+  add(changes, entryOf(event, namespaceId, event.type, deletionData(externalId, createdAt, messageCount)))
+}

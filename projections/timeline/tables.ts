@@ -1,0 +1,46 @@
+import { erasedFrom } from '../support/vacuum.ts'
+import { type RowOf, tableOf } from '../table.ts'
+
+/** The type of the entry that all message events of a request make. */
+export const MESSAGES_UPSERTED = 'MessagesUpserted'
+
+/**
+ * Who did what to a trace or a namespace: one row for each event, but one for all message events of a request. `stream_id`
+ * is the id of the trace, or of the namespace for its own events. `position` and `revision` are those of the row's last
+ * event, `through` is the last revision of its append. `data` is JSON text: what the event said, without secrets; of
+ * messages the counts after them, null where they did not move. `adds` and `updates` say where in the log the events of
+ * messages are: runs of `[ordinal, revision, length]`, and `[ordinal, revision, whether its place in the list moved]`.
+ * `place` orders the deletions that a later one tells of, where no rows of their own were there.
+ */
+export const entries = tableOf(
+  'entries',
+  {
+    position: 'int8 not null',
+    place: 'int4 not null',
+    namespace_id: 'uuid not null',
+    stream_id: 'uuid not null',
+    first_revision: 'int8 not null',
+    revision: 'int8 not null',
+    through: 'int8 not null',
+    at: 'int8 not null',
+    type: 'text collate "C" not null',
+    actor: 'text collate "C"',
+    request_id: 'text collate "C"',
+    added: 'int4',
+    updated: 'int4',
+    ordinal: 'int4',
+    adds: 'json',
+    updates: 'json',
+    data: 'json',
+  },
+  { constraint: 'primary key (position, place)', storage: erasedFrom },
+)
+export type EntriesTable = RowOf<typeof entries>
+
+/** The namespace of each trace that there ever was: its later entries belong to it too. */
+export const entryTraces = tableOf('entry_traces', { trace_id: 'uuid primary key', namespace_id: 'uuid not null' })
+export type EntryTracesTable = RowOf<typeof entryTraces>
+
+/** Entries of this trace before the revision `before` belong to a deleted trace and have to be deleted. */
+export const entryLeftovers = tableOf('entry_leftovers', { stream_id: 'uuid primary key', before: 'int8 not null' })
+export type EntryLeftoversTable = RowOf<typeof entryLeftovers>

@@ -1,0 +1,67 @@
+import type { WriteStatement } from '../../src/engine/projection.ts'
+import { type Deleted, writeEarlierDeletions } from './earlier-deletions.ts'
+import type { Changes, Entry } from './entries.ts'
+import { entries, entryLeftovers, entryTraces } from './tables.ts'
+
+const orNull = (list: readonly unknown[]) => (list.length === 0 ? undefined : JSON.stringify(list))
+
+const inserted = entries.unnest<Entry>({
+  position: ({ position }) => position,
+  place: () => 0,
+  namespace_id: ({ namespaceId }) => namespaceId,
+  stream_id: ({ streamId }) => streamId,
+  first_revision: ({ firstRevision }) => firstRevision,
+  revision: ({ revision }) => revision,
+  through: ({ through }) => through,
+  at: ({ at }) => at,
+  type: ({ type }) => type,
+  actor: ({ actor }) => actor,
+  request_id: ({ requestId }) => requestId,
+  added: ({ added }) => added,
+  updated: ({ updated }) => updated,
+  ordinal: ({ adds }) => adds[0]?.[0],
+  adds: ({ adds }) => orNull(adds),
+  updates: ({ updates }) => orNull(updates),
+  data: ({ data }) => data && JSON.stringify(data),
+})
+
+const insertedTraces = entryTraces.unnest<readonly [traceId: string, namespaceId: string]>({
+  trace_id: ([traceId]) => traceId,
+  namespace_id: ([, namespaceId]) => namespaceId,
+})
+
+const insertedLeftovers = entryLeftovers.unnest<readonly [streamId: string, event: Deleted]>({
+  stream_id: ([streamId]) => streamId,
+  before: ([, { revision }]) => revision,
+})
+
+const others = inserted.columns.split(', ').filter((column) => column !== 'namespace_id')
+
+/** An entry of a trace belongs to the namespace of the trace, which is stored by then; without one the table refuses it. */
+const insertEntries = `
+  insert into entries (namespace_id, ${others.join(', ')})
+  select coalesce(u.namespace_id, t.namespace_id), ${others.map((column) => `u.${column}`).join(', ')}
+  from ${inserted.as('u')}
+  left join lateral (select r.namespace_id from entry_traces r where r.trace_id = u.stream_id limit 1) t on true`
+
+const upsertTraces = `${insertedTraces.insert} order by 1 on conflict (trace_id) do nothing`
+
+const upsertLeftovers = `
+  ${insertedLeftovers.insert} order by 1 on conflict (stream_id) do update set before = excluded.before`
+
+/** A batch holds whole appends: the last entry of each append in it says where the append ends. */
+const closeAppends = (entries: readonly Entry[]) => {
+  const ends = new Map<string, bigint>()
+  for (const { appendId, streamId, revision } of entries) ends.set(`${streamId}/${appendId}`, revision)
+  for (const entry of entries) entry.through = ends.get(`${entry.streamId}/${entry.appendId}`)!
+}
+
+/** Writes what a batch comes to. */
+export const writeChanges = ({ entries, traces, deleted }: Changes, write: WriteStatement): void => {
+  closeAppends(entries)
+  if (traces.size > 0) write('timeline-traces', upsertTraces, insertedTraces.values([...traces]))
+  if (entries.length > 0) write('timeline-insert', insertEntries, inserted.values(entries))
+  if (deleted.size === 0) return
+  write('timeline-leftovers', upsertLeftovers, insertedLeftovers.values([...deleted]))
+  writeEarlierDeletions([...deleted.values()], write)
+}

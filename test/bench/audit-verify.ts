@@ -14,8 +14,9 @@ import { startProof } from '../../src/proof/process.ts'
 import { onServer } from '../support/database.ts'
 import { outage, silent } from '../support/silent.ts'
 import { messages } from './corpus.ts'
+import { type Named, type Setting, withDatabase } from './measure.ts'
 
-export const EVENTS = Number(process.env.AUDIT_EVENTS ?? 1_000_000)
+const EVENTS = Number(process.env.AUDIT_EVENTS ?? 1_000_000)
 const APPEND = 200
 const POLL_MS = 50
 
@@ -41,7 +42,7 @@ const fill = async (url: string) => {
 }
 
 /** Events a second that get their leaves. */
-export const coverLog = async (url: string): Promise<number> => {
+const coverLog = async (url: string): Promise<number> => {
   await fill(url)
   const log = wholeAppends(openPostgresLog({ url }))
   const signer = generateSigner('bench/log')
@@ -58,7 +59,7 @@ export const coverLog = async (url: string): Promise<number> => {
 }
 
 /** Rows a second of a plain COPY of the events. */
-export const copyLog = async (url: string): Promise<number> => {
+const copyLog = async (url: string): Promise<number> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const started = performance.now()
@@ -77,7 +78,7 @@ const peakMb = (pid: number): number => {
 }
 
 /** Events a second that `tracebook audit verify` checks, with its start, and the most memory that it took, in megabytes. */
-export const verify = async (url: string): Promise<{ rate: number; memory: number }> => {
+const verify = async (url: string): Promise<{ rate: number; memory: number }> => {
   const config = await mkdtemp(join(tmpdir(), 'tracebook-bench-'))
   const started = performance.now()
   const env = { ...process.env, DATABASE_URL: url, EVENTSTORE_URL: '', TRACEBOOK_CONFIG_DIR: config }
@@ -90,3 +91,21 @@ export const verify = async (url: string): Promise<{ rate: number; memory: numbe
   if (code !== 0) throw new Error(`verify: ${code} ${out}`)
   return { rate: EVENTS / ((performance.now() - started) / 1_000), memory }
 }
+
+const WANTED_LEAVES = 10_000
+const MEMORY_MB = 400
+
+/** A check of a whole log, beside a COPY of it; how fast leaves are written, and how much memory the check takes. */
+export const auditVerify = ({ world }: Setting) =>
+  withDatabase(world.databaseUrl, async (url): Promise<readonly Named[]> => {
+    const leaves = await coverLog(url)
+    await copyLog(url)
+    const before = await copyLog(url)
+    const { rate, memory } = await verify(url)
+    const yardstick = (before + (await copyLog(url))) / 2
+    return [
+      { name: 'audit-verify', unit: 'events/s', value: rate, yardstick },
+      { name: 'audit-verify memory', unit: 'MB', value: memory, yardstick: MEMORY_MB },
+      { name: 'audit-leaves', unit: 'events/s', value: leaves, yardstick: WANTED_LEAVES },
+    ]
+  })

@@ -8,7 +8,7 @@ import { withPrefix } from '../support/log-place.ts'
 import { messages } from './corpus.ts'
 import { rate } from './http.ts'
 import { ingest } from './ingest.ts'
-import type { Measure, Measured, Setting } from './rows.ts'
+import type { Measure, Measured, Setting } from './measure.ts'
 import { openWorld } from './world.ts'
 
 type Load = (ms: number) => Promise<number>

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { onServer } from '../support/database.ts'
 import { openConnection, requestBytes } from './http.ts'
-import type { Named } from './rows.ts'
+import type { Named } from './measure.ts'
 import { type World, openWorld } from './world.ts'
 
 const CLIENTS = 24

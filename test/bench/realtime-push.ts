@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { ingest } from './ingest.ts'
-import type { Named, Setting } from './rows.ts'
+import type { Named, Setting } from './measure.ts'
 import { openWorld } from './world.ts'
 
 const WATCHERS = 1_000

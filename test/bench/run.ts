@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { eventStoreRows } from './eventstore-rows.ts'
-import { type Row, type Setting, rows } from './rows.ts'
+import type { Row, Setting } from './measure.ts'
+import { rows } from './rows.ts'
 import { closeWorlds, openWorld } from './world.ts'
 
 const { values: options } = parseArgs({

@@ -1,0 +1,96 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { readModels } from '../../projections/index.ts'
+import { schemaOf } from '../../src/engine/group.ts'
+import { sessionFeedStatement } from '../../src/feed/queries.ts'
+import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
+import { wholeAppends } from '../../src/log/whole-appends.ts'
+import { newPool } from '../../src/postgres/connect.ts'
+import { onServer } from '../support/database.ts'
+import { openConnection, rate, requestBytes } from './http.ts'
+import { type Setting, between, metadata } from './measure.ts'
+import type { World } from './world.ts'
+import { hello } from './yardsticks.ts'
+
+const FEED_TRACES = 200_000
+
+let feedFilled: string | undefined
+
+/** 200,000 public traces of 200 users, written to the log as the service would. */
+const fillFeed = async (world: World): Promise<string> => {
+  if (feedFilled) return feedFilled
+  const users: Awaited<ReturnType<World['signIn']>>[] = []
+  for (let i = 0; i < 20; i++) users.push(await world.signIn(`feed-${i}`))
+  const log = wholeAppends(openPostgresLog({ url: world.databaseUrl }))
+  for (let i = 0; i < FEED_TRACES; i += 500) {
+    await Promise.all(
+      Array.from({ length: 500 }, (_, k) => {
+        const { namespaceId, userId } = users[(i + k) % users.length]!
+        const data = {
+          externalId: `session-${i + k}`,
+          namespaceId,
+          createdBy: userId,
+          agentId: 'claude-code',
+          title: `Repair the parser of file ${i + k}`,
+          model: 'claude-opus-4-5',
+          visibility: 'public',
+        }
+        return log.append(`trace-${randomUUID()}`, 'none', [
+          {
+            id: randomUUIDv7(),
+            type: 'TraceCreated',
+            data: JSON.stringify(data),
+            metadata: metadata(0, 1, randomUUIDv7()),
+          },
+        ])
+      }),
+    )
+  }
+  await log.close()
+  for (;;) {
+    const { text } = await world.call('GET', '/metrics', undefined)
+    if (Number(/tracebook_projection_lag_events\{group="main"\} (\d+)/.exec(text)?.[1]) === 0) break
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  await onServer(world.databaseUrl, 'analyze')
+  feedFilled = users[0]!.authorization
+  return feedFilled
+}
+
+const get = async (world: World, workers: number, ms: number, headers: Record<string, string>) => {
+  const connections = await Promise.all(Array.from({ length: workers }, () => openConnection(world.url)))
+  const request = requestBytes('GET', '/v1/feed', headers)
+  const result = await rate(workers, ms, async (i) => {
+    const { status } = await connections[i]!.send(request)
+    if (status !== 200) throw new Error(`feed: ${status}`)
+    return 1
+  })
+  for (const connection of connections) connection.close()
+  return result
+}
+
+/** The public feed, beside a bare HTTP server. */
+export const feedPublic = async ({ world, helloUrl, ms }: Setting) => {
+  await fillFeed(world)
+  return between(
+    () => hello(helloUrl, 16, ms / 2),
+    () => get(world, 16, ms, {}),
+  )
+}
+
+/** The feed of a session, beside its bare query. */
+export const feedSession = async ({ world, ms }: Setting) => {
+  const authorization = await fillFeed(world)
+  const { text } = await world.call('GET', '/v1/session', authorization)
+  const { namespaceId } = JSON.parse(text).data.session
+  const values = [Number.MAX_SAFE_INTEGER, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, namespaceId]
+  const bare = async () => {
+    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, schemaOf(readModels))
+    const result = await rate(8, ms / 2, async () => {
+      await pool.query({ name: 'feed', text: sessionFeedStatement, values })
+      return 1
+    })
+    await pool.end()
+    return result
+  }
+  return between(bare, () => get(world, 8, ms, { authorization }))
+}

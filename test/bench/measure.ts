@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { databaseUrl, onServer } from '../support/database.ts'
+import { messages } from './corpus.ts'
+import type { World } from './world.ts'
+
+/** A line of the table. */
+export type Row = { name: string; value: number; unit: string; yardstick: number; ratio: number }
+/** What is measured: the service, a bare HTTP server beside it, and for how long. */
+export type Setting = { readonly world: World; readonly helloUrl: string; readonly ms: number }
+/** A figure, and that of what it stands beside. */
+export type Measured = { value: number; yardstick: number }
+/** Several figures of one run, each a row of its own. */
+export type Named = Measured & { name: string; unit: string }
+/** How one or several rows are measured. */
+export type Measure = { name: string; unit: string; measure(setting: Setting): Promise<Measured | readonly Named[]> }
+
+/** Bodies as the bare tables get them: the same messages as JSON text. */
+export const bodies = messages(200).map((message) => JSON.stringify(message))
+
+/** The yardstick before and after, so that a machine that slows down does not count for either. */
+export const between = async (yardstick: () => Promise<number>, work: () => Promise<number>): Promise<Measured> => {
+  const before = await yardstick()
+  const value = await work()
+  return { value, yardstick: (before + (await yardstick())) / 2 }
+}
+
+/** Gives the work a migrated database of its own. */
+export const withDatabase = async <T>(server: string, work: (url: string) => Promise<T>): Promise<T> => {
+  const name = `bench_${randomUUID().slice(0, 8)}`
+  await onServer(server, `create database "${name}"`)
+  const url = databaseUrl(server, name)
+  try {
+    await migrate(url)
+    return await work(url)
+  } finally {
+    await onServer(server, `drop database "${name}" with (force)`)
+  }
+}
+
+/** Metadata of an event as the service writes it. */
+export const metadata = (index: number, size: number, id: string) =>
+  JSON.stringify({
+    at: Date.now(),
+    actor: { userId: randomUUID(), sessionId: randomUUID() },
+    requestId: randomUUID(),
+    schema: 1,
+    append: { id, index, size },
+  })

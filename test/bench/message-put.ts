@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto'
+import { openConnection, rate, requestBytes } from './http.ts'
+import { type Setting, between, bodies } from './measure.ts'
+import { bareCommits } from './yardsticks.ts'
+
+/** Messages one by one over 32 connections, each to the trace that `traceOf` names, beside a commit for each. */
+export const put =
+  (traceOf: (worker: number) => string) =>
+  async ({ world, ms }: Setting) =>
+    between(
+      () => bareCommits(world.databaseUrl, bodies, ms / 2),
+      async () => {
+        const { authorization } = await world.signIn('message-put')
+        const run = randomUUID()
+        const connections = await Promise.all(Array.from({ length: 32 }, () => openConnection(world.url)))
+        for (let i = 0; i < 32; i++) await world.call('PUT', `/v1/traces/${run}-${traceOf(i)}`, authorization, {})
+        const counters = new Array<number>(32).fill(0)
+        const result = await rate(32, ms, async (i) => {
+          const path = `/v1/traces/${run}-${traceOf(i)}/messages/m-${i}-${counters[i]!++}`
+          const { status, body } = await connections[i]!.send(
+            requestBytes('PUT', path, { authorization }, bodies[counters[i]! % 200]!),
+          )
+          if (status !== 200) throw new Error(`put: ${status} ${body}`)
+          return 1
+        })
+        for (const connection of connections) connection.close()
+        return result
+      },
+    )

@@ -7,20 +7,12 @@ import { openPast } from '../../src/history/open-past.ts'
 import { newPastMemo } from '../../src/history/past-memo.ts'
 import type { HistoryServices } from '../../src/history/services.ts'
 import type { MessageListRow } from '../../src/trace/message-queries.ts'
-import { freshDatabase } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
-import { dataOf, newAsk, okText, signIn } from './support.ts'
+import { dataOf, okText, openHistory } from './support.ts'
 
 const test = suite('history: how much work the past is')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
-const user = await signIn(node)
-const ask = newAsk(node, user.token)
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
+const { node, user, ask, close } = await openHistory()
+test.after(close)
 
 /** The services of the node, and how many rows each statement has given since. */
 const counted = () => {

@@ -5,21 +5,13 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { summarise } from '../../src/trace/decide-summary.ts'
 import type { MessageUpsert } from '../../src/trace/message.ts'
-import { freshDatabase } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
 import { upsert } from '../trace/arbitraries.ts'
-import { batchBody, dataOf, newAsk, okText, signIn } from './support.ts'
+import { batchBody, dataOf, okText, openHistory } from './support.ts'
 
 const test = suite('history: the past')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
-const user = await signIn(node)
-const ask = newAsk(node, user.token)
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
+const { node, ask, close } = await openHistory()
+test.after(close)
 
 type Step =
   | { readonly do: 'patch'; readonly body: object }

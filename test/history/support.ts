@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../src/session/views.ts'
 import type { MessageUpsert } from '../../src/trace/message.ts'
-import type { App } from '../support/open-app.ts'
+import { freshDatabase } from '../support/database.ts'
+import { type App, openApp } from '../support/open-app.ts'
 
 export const signIn = async ({ call }: App): Promise<NewSession> =>
   ((await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })).data as { session: NewSession }).session
@@ -20,6 +21,18 @@ export const newAsk =
   }
 
 export type Ask = ReturnType<typeof newAsk>
+
+/** A service over a database of its own, with a user who asks it. Nothing but the test summarises traces. */
+export const openHistory = async () => {
+  const database = await freshDatabase()
+  const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
+  const user = await signIn(node)
+  const close = async () => {
+    await node.close()
+    await database.drop()
+  }
+  return { node, user, ask: newAsk(node, user.token), close }
+}
 
 /** The text of an answer that must be one. */
 export const okText = async (asked: ReturnType<Ask>): Promise<string> => {

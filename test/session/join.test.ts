@@ -5,21 +5,15 @@ import { sha256 } from '../../src/ids.ts'
 import { signIn } from '../../src/session/sign-in.ts'
 import type { NewSession } from '../../src/session/views.ts'
 import { all } from '../log/support/events.ts'
-import { freshDatabase, onServer } from '../support/database.ts'
+import { onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
+import { openTwoNodes } from '../support/two-nodes.ts'
 
 const test = suite('a device joins a user')
 const MINUTE = 60_000
-const clock = { now: Date.UTC(2026, 0, 1) }
-const now = () => clock.now
-const database = await freshDatabase()
-const nodes = await Promise.all([0, 1].map(() => openApp(database.url, { now })))
-const [app, other] = [nodes[0]!, nodes[1]!]
+const { clock, now, database, app, other, nodes, close } = await openTwoNodes()
 const { call, service } = app
-test.after(async () => {
-  for (const { close } of nodes) await close()
-  await database.drop()
-})
+test.after(close)
 
 const post = (body: object, node: App = app) => node.call('POST', '/v1/session', { body })
 const sessionOf = async (answer: ReturnType<typeof post>): Promise<NewSession> => {

@@ -7,34 +7,27 @@ import { signUp } from '../../src/session/sign-up.ts'
 import type { CurrentSession, NewSession, SessionView } from '../../src/session/views.ts'
 import { createIdentity, createUser } from '../../src/user/decide.ts'
 import { all } from '../log/support/events.ts'
-import { freshDatabase } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
+import { openTwoNodes } from '../support/two-nodes.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('session routes')
 const DAY = 24 * 60 * 60 * 1_000
-const clock = { now: Date.UTC(2026, 0, 1) }
-const database = await freshDatabase()
-const [app, other] = await Promise.all([0, 1].map(() => openApp(database.url, { now: () => clock.now })))
-const { call, service } = app!
-test.after(async () => {
-  await app!.close()
-  await other!.close()
-  await database.drop()
-})
+const { clock, app, other, close } = await openTwoNodes()
+const { call, service } = app
+test.after(close)
 
-const start = async (deviceId: string, more: object = {}, node = app!): Promise<NewSession> => {
+const start = async (deviceId: string, more: object = {}, node = app): Promise<NewSession> => {
   const { status, data, error } = await node.call('POST', '/v1/session', { body: { deviceId, ...more } })
   assert.is(status, 200, JSON.stringify(error))
   return (data as { session: NewSession }).session
 }
-const current = async (token: string, node = app!) =>
+const current = async (token: string, node = app) =>
   (await node.call('GET', '/v1/session', { token })).data as CurrentSession
 const head = () => service.log.head()
 const since = async (after: bigint) => (await all(service.log.readAll({ after }))).map(({ type }) => type)
 
 test('racing first calls on two nodes make one user', async () => {
-  const nodes = [app!, other!, app!, other!]
+  const nodes = [app, other, app, other]
   const made = await Promise.all(nodes.map((node) => start('racer', {}, node)))
   for (const { userId, namespaceSlug, role } of made) {
     assert.is(userId, made[0]!.userId)
@@ -184,9 +177,9 @@ test('a session switches by id and by slug, to where its user is a member', asyn
 
 test('a revoked session ends on the other node too', async () => {
   const { token } = await start('two nodes')
-  await current(token, other!)
+  await current(token, other)
   await call('DELETE', '/v1/session', { token })
-  const status = async () => (await other!.call('GET', '/v1/session', { token })).status
+  const status = async () => (await other.call('GET', '/v1/session', { token })).status
   await until(async () => (await status()) === 401)
 })
 

@@ -2,22 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { CurrentSession, NewSession, SessionView } from '../../src/session/views.ts'
-import { freshDatabase } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
+import { openTwoNodes } from '../support/two-nodes.ts'
 import { formOf } from './support/world.ts'
 
 const test = suite('a browser signs in with a one-time code')
 const MINUTE = 60_000
-const clock = { now: Date.UTC(2026, 0, 1) }
-const now = () => clock.now
-const database = await freshDatabase()
-const nodes = await Promise.all([0, 1].map(() => openApp(database.url, { now })))
-const [app, other] = [nodes[0]!, nodes[1]!]
+const { clock, now, database, app, other, nodes, close } = await openTwoNodes()
 const { call, service } = app
-test.after(async () => {
-  for (const { close } of nodes) await close()
-  await database.drop()
-})
+test.after(close)
 
 const HOST = '127.0.0.1:3000'
 const ORIGIN = `http://${HOST}`

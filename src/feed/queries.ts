@@ -2,12 +2,15 @@ import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { fitting, weighedRows } from '../http/page-bytes.ts'
 import { jsonArray, jsonObject } from '../http/reply.ts'
-import type { FeedServices } from './services.ts'
+import type { ModelRegistry } from '../models/registry.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import type { After } from '../trace/queries.ts'
 import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryTables, summaryWeight } from '../trace/queries.ts'
 import type { ListedRow } from '../trace/rows.ts'
 import { summaryMembers } from '../trace/views.ts'
+
+/** What entries are made of: the rows of traces, and the names of models. */
+export type FeedSources = { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry }
 
 export type FeedRow = ListedRow & {
   namespace_id: string
@@ -84,7 +87,7 @@ const entryText = (row: FeedRow): string =>
   })
 
 /** The entry of a row. A trace in quarantine keeps its place in the list, but is not shown. */
-export const toEntry = (row: FeedRow, { reads, models }: Pick<FeedServices, 'reads' | 'models'>): FeedEntry => {
+export const toEntry = (row: FeedRow, { reads, models }: FeedSources): FeedEntry => {
   const { created_at, id, weight } = row
   const isShown = reads.isNotQuarantined(`trace-${id}`, `namespace-${row.namespace_id}`)
   const text = isShown ? entryText(rowWithModelName(models, row)) : ''

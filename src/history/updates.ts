@@ -1,6 +1,6 @@
 import type { Row } from '../engine/reads.ts'
 import type { Revision } from '../log/log.ts'
-import type { HistoryServices } from './services.ts'
+import type { TimelineReads } from './timeline-reads.ts'
 
 /** Where the events are that changed messages of a trace, twelve bytes for each. */
 export type Updates = {
@@ -58,7 +58,7 @@ const newUpdates = ({ ordinals: all, revisions: unsorted, moves }: Changes): Upd
 
 /** The changes of messages behind a revision of their trace, up to another one. */
 export const updatesBetween = async (
-  { timeline }: Pick<HistoryServices, 'timeline'>,
+  { timeline }: { readonly timeline: Pick<TimelineReads, 'rows'> },
   { id }: { readonly id: string },
   after: bigint,
   upTo: bigint,

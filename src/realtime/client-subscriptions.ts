@@ -1,5 +1,6 @@
 import { HttpError } from '../http/http-error.ts'
-import type { Current, LiveQueries, Query, Seen, Subscription } from './live-queries.ts'
+import type { Current, Query, Seen, Subscription } from './answer.ts'
+import type { LiveQueries } from './live-queries.ts'
 
 /** A value that a client does not have yet, as the frame that tells it. */
 export type NextValue = {

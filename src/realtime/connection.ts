@@ -8,7 +8,7 @@ import type { LiveQueries } from './live-queries.ts'
 import { closeCodes } from './close-codes.ts'
 import { newFrameSender } from './frame-sender.ts'
 import { ClientFrame, errorFrame } from './protocol.ts'
-import type { Question } from './question.ts'
+import type { Question } from './answer.ts'
 
 /** One client that is connected. Times are milliseconds that only move forward. */
 export type Connection = {

@@ -1,62 +1,8 @@
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { isId } from '../ids.ts'
 import { newGate } from '../gate.ts'
-import { type LiveQuery, isExpired, newLiveQuery } from './live-query.ts'
-
-/** What a query gives: its value as JSON text, and what it was made of. */
-export type Answer = {
-  readonly value: string
-  /** An event about one of these changes the value. */
-  readonly topics: readonly string[]
-  /** When the right to see it ends without an event, in milliseconds since the epoch. */
-  readonly expiresAt?: number | undefined
-  /** Holds nothing that a client with an answer from before does not have. */
-  readonly hasNoNews?: boolean | undefined
-  /** What is asked once the client has this answer, for a query that only tells what is new. */
-  readonly next?: Query | undefined
-  /** There is more already: `next` is to be asked at once. */
-  readonly hasMore?: boolean | undefined
-}
-
-/** Something that can be asked again and again; those with the same key are one. */
-export type Query = {
-  readonly key: string
-  /** For whom it is asked: different callers take turns. */
-  readonly callerKey: string
-  readonly ask: () => Promise<Answer>
-}
-
-/** From where on a subscriber knows everything that it has been told. */
-export type Seen = Pick<Answer, 'topics' | 'expiresAt'> & {
-  /** The position of the snapshot that the answer was read from, and the epoch of the log that it counts in. */
-  readonly position: bigint
-  readonly epoch: number
-  /** The next answer is due no sooner, in milliseconds that only move forward: a burst of changes gives one. */
-  readonly notBefore: number
-}
-
-/** The newest answer, as it may be handed out right now. */
-export type Current = {
-  readonly answer: Answer
-  /** Equal for equal values. */
-  readonly digest: string
-  /** The frame that tells it to the subscription of this id, as bytes: made once for all clients that use the same id. */
-  readonly frame: (id: string) => Buffer
-  readonly seen: Seen
-}
-
-/** Who wants to know. `failed` is called at most once, and ends the subscription. */
-export type Subscriber = {
-  /** There is a newer answer, to be taken with `current`. */
-  readonly changed: () => void
-  readonly failed: (error: unknown) => void
-}
-
-export type Subscription = {
-  /** The newest answer; undefined while none may be sent: then `changed` is called once there is one. */
-  current(): Current | undefined
-  stop(): void
-}
+import type { Query, Seen, Subscriber, Subscription } from './answer.ts'
+import { type LiveQuery, type LiveQueryOptions, isExpired, newLiveQuery } from './live-query.ts'
 
 /** Queries whose subscribers are told of each change. Equal ones are asked once. */
 export type LiveQueries = {
@@ -83,17 +29,10 @@ export type LiveCounts = {
   readonly kept: number
 }
 
-export type LiveQueriesOptions = {
-  /** The checkpoint of the read models. */
-  readonly readModelsAt: () => bigint
-  /** Resolves when they have come to a position. @throws Unavailable */
-  readonly caughtUp: (position: bigint) => Promise<void>
-  /** The last position that the caches of this node have observed. */
-  readonly lastSeen: () => bigint
-  /** False while this node does not follow the log: then it is not known who may still read what, and nothing is sent. */
-  readonly isCurrent: () => boolean
-  /** Called with each answer: milliseconds since the change that it shows was observed, and how many more it shows. */
-  readonly observe?: (ms: number, coalesced: number) => void
+/** What all queries share. */
+type Shared = 'readModelsAt' | 'caughtUp' | 'lastSeen' | 'isCurrent' | 'observe'
+
+export type LiveQueriesOptions = Pick<LiveQueryOptions, Shared> & {
   /** How many characters of answers are kept in all: those that are left out are asked for again. */
   readonly keep?: number
 }

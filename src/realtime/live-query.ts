@@ -4,7 +4,7 @@ import { HttpError } from '../http/http-error.ts'
 import { resultFrame } from './protocol.ts'
 import type { Gate } from '../gate.ts'
 import { REST_MS, newPace } from './pace.ts'
-import type { Answer, Current, LiveQueriesOptions, Query, Seen, Subscriber, Subscription } from './live-queries.ts'
+import type { Answer, Current, Query, Seen, Subscriber, Subscription } from './answer.ts'
 
 /** One query with all who want its answer. */
 export type LiveQuery = {
@@ -20,7 +20,17 @@ export type LiveQuery = {
   size(): number
 }
 
-export type LiveQueryOptions = LiveQueriesOptions & {
+export type LiveQueryOptions = {
+  /** The checkpoint of the read models. */
+  readonly readModelsAt: () => bigint
+  /** Resolves when they have come to a position. @throws Unavailable */
+  readonly caughtUp: (position: bigint) => Promise<void>
+  /** The last position that the caches of this node have observed. */
+  readonly lastSeen: () => bigint
+  /** False while this node does not follow the log: then it is not known who may still read what, and nothing is sent. */
+  readonly isCurrent: () => boolean
+  /** Called with each answer: milliseconds since the change that it shows was observed, and how many more it shows. */
+  readonly observe?: (ms: number, coalesced: number) => void
   readonly gate: Gate
   /** Counts the epochs of the log that this node has met. */
   readonly epoch: () => number

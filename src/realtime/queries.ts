@@ -1,6 +1,7 @@
 import { invalid } from '../http/http-error.ts'
 import { namespaceTraces, publicTraces } from './feed-queries.ts'
-import type { QueryKind, Question } from './question.ts'
+import type { Question } from './answer.ts'
+import type { QueryKind } from './question.ts'
 import type { RealtimeServices } from './services.ts'
 import { trace, traceMessages } from './trace-queries.ts'
 

@@ -1,15 +1,7 @@
 import type { z } from 'zod'
 import { check } from '../http/check.ts'
-import type { Query } from './live-queries.ts'
+import type { Question } from './answer.ts'
 import type { RealtimeServices } from './services.ts'
-
-/** A query with its arguments, as one caller asks it. */
-export type Question = Query & {
-  /** The token that came with the arguments. */
-  readonly token?: string | undefined
-  /** About how many bytes its value has at most. */
-  readonly maxBytes: number
-}
 
 /**
  * One kind of query. A token among the arguments counts; without one `token`, that of the request or connection.

@@ -15,7 +15,7 @@ import { assertMayRead } from '../trace/policy.ts'
 import { type StoredDetail, memberOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { detailText, messageText } from '../trace/views.ts'
 import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
-import type { Answer, Query } from './live-queries.ts'
+import type { Answer, Query } from './answer.ts'
 import { keyOf, queryKind } from './question.ts'
 import type { RealtimeServices } from './services.ts'
 

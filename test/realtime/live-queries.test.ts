@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Answer, type LiveQueriesOptions, type Seen, newLiveQueries } from '../../src/realtime/live-queries.ts'
+import type { Answer, Seen } from '../../src/realtime/answer.ts'
+import { type LiveQueriesOptions, newLiveQueries } from '../../src/realtime/live-queries.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('realtime: live queries')

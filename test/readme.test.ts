@@ -61,6 +61,23 @@ for (const page of pages) {
   })
 }
 
+/** The first cells of a table of files; nothing where a page has none. */
+const tableOfFiles = (content: string): string | undefined =>
+  /^\| Files? [^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)/m
+    .exec(content)?.[1]!
+    .split('\n')
+    .map((row) => row.split(' | ')[0])
+    .join('\n')
+
+for (const page of pages) {
+  const cells = tableOfFiles(readFileSync(join(root, page), 'utf8'))
+  if (cells === undefined) continue
+  test(`${page} has all files of its room in its table, and no other`, () => {
+    const named = [...cells.matchAll(/`([\w-]+\.ts)`/g)].map(([, name]) => name!)
+    assert.equal(named.sort(), globSync('*.ts', { cwd: join(root, dirname(page)) }).sort())
+  })
+}
+
 test('runs npm scripts that there are', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
   for (const [, name] of text.matchAll(/npm run (?:-s )?([a-z]+)/g)) assert.ok(Object.hasOwn(scripts, name!), name)

@@ -28,6 +28,7 @@ const floors: readonly (readonly string[])[] = [
     'uuid.ts',
     'version.ts',
     'gate.ts',
+    'wakeup.ts',
     'low-priority.ts',
   ],
   ['postgres'],

@@ -14,7 +14,7 @@ import {
   postponePending,
   readPending,
 } from './pending-erasures.ts'
-import { type Wakeup, newWakeup } from './wakeable-sleep.ts'
+import { type Wakeup, newWakeup } from '../wakeup.ts'
 
 export type ErasureOptions = {
   readonly outage: OutageLog

@@ -1,5 +1,5 @@
 import { subscribeCaches } from '../engine/cache-subscription.ts'
-import { newWakeup } from '../erasure/wakeable-sleep.ts'
+import { newWakeup } from '../wakeup.ts'
 import { newCaches } from './caches.ts'
 import { waitDuringStart } from './log.ts'
 import type { Stores } from './stores.ts'

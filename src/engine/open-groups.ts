@@ -50,7 +50,7 @@ export const openGroups = ({ groups, log, logger, observe, ...common }: OpenGrou
   )
   const main = all.find(({ group }) => group.name === MAIN)!
   const close = async () => {
-    await Promise.all(all.map((node) => node.close()))
+    await Promise.all(all.map((open) => open.close()))
   }
   return { main, all, close }
 }

@@ -24,7 +24,7 @@ const CAUGHT_UP_MS = 5_000
 export type TimelineReadsOptions = {
   readonly url: string
   /** The timeline's group; undefined where this service has none. */
-  readonly node: OpenGroup | undefined
+  readonly group: OpenGroup | undefined
   readonly mainSchema: string
   readonly size: number
   readonly head: () => Promise<bigint>
@@ -47,9 +47,9 @@ const none = (mainSchema: string): TimelineReads => {
 
 /** Opens a small pool of its own, so that long questions about the past hold up nothing else. */
 export const openTimelineReads = (options: TimelineReadsOptions): TimelineReads => {
-  const { url, node, mainSchema, size, head, lastSeen } = options
-  if (!node) return none(mainSchema)
-  const { schema, quarantine, watermark } = node
+  const { url, group, mainSchema, size, head, lastSeen } = options
+  if (!group) return none(mainSchema)
+  const { schema, quarantine, watermark } = group
   const reads = openReads<TimelineTables>({ url, schema, name: 'timeline', size, quarantine, head, lastSeen })
   const caughtUp = (position: bigint) => {
     const seen = lastSeen()

@@ -14,7 +14,7 @@ export type Flow = {
 
 const LIMIT = 128 * 1024 * 1024
 
-/** Frames up to this length wait for nobody, and do not count: all connections together cannot make them too much. */
+/** Frames up to this length neither wait nor count: even those of all connections together take little memory. */
 const SMALL = 64 * 1024
 
 /** Frames wait in the order in which they came. One that is larger than the limit goes alone. */

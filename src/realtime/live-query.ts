@@ -13,9 +13,9 @@ export type LiveQuery = {
   touch(position: bigint): void
   /** Gives up the answer that is kept: it may not be sent any more, or there is no room for it. */
   withdraw(): void
-  /** What it waits for may have come: it is asked as soon as may be. */
+  /** What it waits for may have come: it is asked without any more delay. */
   hurry(): void
-  /** Positions begin anew: whatever it has shown is worth nothing. */
+  /** Positions begin anew: its answer is dropped, and it is asked again. */
   restart(): void
   size(): number
 }
@@ -36,14 +36,14 @@ export type LiveQueryOptions = {
   readonly epoch: () => number
   /** Has the query touched by the topics of its newest answer, and no longer by others. */
   readonly index: (before: ReadonlySet<string>, after: ReadonlySet<string>) => void
-  /** Whether somebody has lost a right about these topics since a snapshot. */
+  /** Whether an event after a snapshot has taken a right about these topics away. */
   readonly isLost: (position: bigint, topics: ReadonlySet<string>) => boolean
   /** Whether anything about these topics has happened since a snapshot. */
   readonly hasChanged: (position: bigint, topics: ReadonlySet<string>) => boolean
   /** Told of each answer that is kept, by its length, and when it is dropped. */
   readonly kept: (length: number) => void
   readonly dropped: () => void
-  /** Nobody is left. */
+  /** Called when the last subscriber has gone. */
   readonly idle: () => void
 }
 

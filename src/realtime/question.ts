@@ -26,6 +26,6 @@ export const queryKind =
     return { ...question(services, args, args.authToken ?? token), token: args.authToken }
   }
 
-/** The key of a query: other parts give another key, whatever characters they have. */
+/** The key of a query: different parts give different keys, also where they hold separators. */
 export const keyOf = (...parts: readonly (string | number | boolean | bigint | undefined)[]): string =>
   JSON.stringify(parts.map((part) => (part === undefined ? null : String(part))))

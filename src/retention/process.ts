@@ -107,7 +107,7 @@ export const startRetention = (options: RetentionOptions): Retention => {
       const isDone = await expireAll(signal).then(
         () => true,
         (error: unknown) => {
-          if (signal.aborted || error instanceof Unavailable) return false // whatever is away is logged by others
+          if (signal.aborted || error instanceof Unavailable) return false // an outage has its own line in the log
           throw error
         },
       )

@@ -8,14 +8,14 @@ import type { LiveQueries } from '../realtime/live-queries.ts'
 
 /** Gauges with a value for each group of read models. */
 const measureGroups = (metrics: Metrics, { all }: OpenGroups, lastSeen: () => bigint): void => {
-  const gauge = (name: string, help: string, value: (node: OpenGroup) => number) =>
-    metrics.gauges(name, help, 'group', () => all.map((node) => [node.group.name, value(node)]))
+  const gauge = (name: string, help: string, value: (open: OpenGroup) => number) =>
+    metrics.gauges(name, help, 'group', () => all.map((open) => [open.group.name, value(open)]))
   gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', ({ watermark }) =>
     Math.max(0, Number(lastSeen() - watermark.position())),
   )
   gauge('tracebook_projection_lag_seconds', 'How long the read models have been behind', ({ lag }) => lag.ms() / 1_000)
-  gauge('tracebook_projection_stopped', '1 when too many events could not be applied', (node) =>
-    node.state()?.is === 'stopped' ? 1 : 0,
+  gauge('tracebook_projection_stopped', '1 when too many events could not be applied', (open) =>
+    open.state()?.is === 'stopped' ? 1 : 0,
   )
   gauge(
     'tracebook_quarantined_streams',

@@ -16,7 +16,7 @@ const TAKEOVER_MS = 10_000
 /**
  * For how many milliseconds no process has kept the read models of a group up to date, since the first call; 0 when one does.
  */
-export type ProjectorWatch = (node: OpenGroup) => Promise<number>
+export type ProjectorWatch = (open: OpenGroup) => Promise<number>
 
 export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => performance.now()): ProjectorWatch => {
   const since = new Map<string, number>()
@@ -61,45 +61,45 @@ const healthOfBuild = (build: BuildState, lastSeen: bigint, hasNoRunner: boolean
 }
 
 /** The problem that no process keeps the read models up to date, for a process that does not do so itself. */
-const projectorHealth = async (node: OpenGroup, projectors: ProjectorWatch): Promise<string[]> =>
-  (await projectors(node)) > TAKEOVER_MS
+const projectorHealth = async (open: OpenGroup, projectors: ProjectorWatch): Promise<string[]> =>
+  (await projectors(open)) > TAKEOVER_MS
     ? ['no process keeps the read models up to date: start one with the role projector']
     : []
 
 /** The state of one group of read models. */
 const healthOf = async (
-  node: OpenGroup,
+  open: OpenGroup,
   { pool, lastSeen, projectors }: ReadModelsHealthOptions,
 ): Promise<Readiness> => {
   const [missing, degraded]: [string[], string[]] = [[], []]
-  const state = node.state()
+  const state = open.state()
   if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
   if (state?.is === 'rebuilding')
     missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)
   else {
-    const other = await readBuildState(pool as pg.Pool, node.group)
+    const other = await readBuildState(pool as pg.Pool, open.group)
       .then((build) => healthOfBuild(build, lastSeen(), state === undefined))
       .catch(() => undefined) // the database is away, which `reads.check` reports
     missing.push(...(other?.missing ?? []))
     degraded.push(...(other?.degraded ?? []))
     if (!state && other && other.missing.length === 0)
-      missing.push(...(await projectorHealth(node, projectors).catch(() => [])))
+      missing.push(...(await projectorHealth(open, projectors).catch(() => [])))
   }
-  const behind = Math.round(node.lag.ms() / 1_000)
-  if (node.lag.ms() > MAX_LAG_MS) missing.push(`the read models are too far behind: ${behind} s`)
-  degraded.push(...node.quarantine.list().map(({ stream, reason }) => `${stream} is in quarantine: ${reason}`))
+  const behind = Math.round(open.lag.ms() / 1_000)
+  if (open.lag.ms() > MAX_LAG_MS) missing.push(`the read models are too far behind: ${behind} s`)
+  degraded.push(...open.quarantine.list().map(({ stream, reason }) => `${stream} is in quarantine: ${reason}`))
   return { missing, degraded }
 }
 
 /** The state of all groups. Only the main group can make the service not ready; problems of others count as degraded. */
 export const readModelsHealth = async (options: ReadModelsHealthOptions): Promise<Readiness> => {
   const { main, all } = options.groups
-  const found = await Promise.all(all.map(async (node) => ({ node, health: await healthOf(node, options) })))
+  const found = await Promise.all(all.map(async (open) => ({ open, health: await healthOf(open, options) })))
   const others = found
-    .filter(({ node }) => node !== main)
-    .flatMap(({ node, health }) =>
-      [...health.missing, ...health.degraded].map((reason) => `${node.group.name}: ${reason}`),
+    .filter(({ open }) => open !== main)
+    .flatMap(({ open, health }) =>
+      [...health.missing, ...health.degraded].map((reason) => `${open.group.name}: ${reason}`),
     )
-  const { missing, degraded } = found.find(({ node }) => node === main)!.health
+  const { missing, degraded } = found.find(({ open }) => open === main)!.health
   return { missing, degraded: [...degraded, ...others] }
 }

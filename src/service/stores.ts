@@ -65,7 +65,7 @@ export const openStores = async ({ config, databaseUrl, logger, groups: known = 
   })
   const timeline = openTimelineReads({
     url: databaseUrl,
-    node: groups.all.find(({ group }) => group.name === timelineModels.name),
+    group: groups.all.find(({ group }) => group.name === timelineModels.name),
     mainSchema: groups.main.schema,
     size: sizes.timeline,
     head: () => log.head(),

@@ -1,13 +1,26 @@
 import { join } from 'node:path'
-import { run } from 'uvu/run'
 
-/** Runs the test files that are named, one after the other, in this process. */
-const files = process.argv.slice(2)
-await run(files.map((file) => ({ name: file, file: join(process.cwd(), file) })))
+/**
+ * Runs the test files that are named in this process, each when the one before has ended: a file's own set-up is done when its
+ * turn comes. What they import is loaded once for all of them.
+ */
+type Uvu = { UVU_DEFER: number; UVU_INDEX: number; UVU_QUEUE: unknown[][] }
+const uvu = globalThis as unknown as Uvu
+uvu.UVU_DEFER = 1 // so that no suite runs by itself, which uvu decides when it is loaded
+const { exec } = await import('uvu')
 
-const { UVU_QUEUE: queue } = globalThis as unknown as { readonly UVU_QUEUE: readonly (readonly unknown[])[] }
-for (const [at, file] of files.entries()) {
-  if (queue[at]!.length > 0) continue
-  console.error(`${file} ran no test: is test.run() missing?`)
-  process.exitCode = 1
+let hasFailed = false
+for (const file of process.argv.slice(2)) {
+  const suites: unknown[] = [file]
+  uvu.UVU_QUEUE.splice(0, Number.POSITIVE_INFINITY, suites)
+  uvu.UVU_INDEX = 0
+  await import(join(process.cwd(), file))
+  if (suites.length === 1) {
+    console.error(`${file} ran no test: is test.run() missing?`)
+    hasFailed = true
+    continue
+  }
+  await exec()
+  if (process.exitCode) hasFailed = true
 }
+process.exitCode = hasFailed ? 1 : 0

@@ -28,10 +28,11 @@ export type RunOptions = {
   readonly show?: (text: string) => void
 }
 
-/** What uvu says at the end; nothing when no suite of the file was run. */
+/** What uvu says at the end of each file, in all; nothing when no suite was run. */
 const figuresOf = (output: string) => {
-  const found = /Total:\s+(\d+)\s+Passed:\s+(\d+)\s+Skipped:\s+(\d+)/.exec(output)
-  return found && { total: Number(found[1]), passed: Number(found[2]), skipped: Number(found[3]) }
+  const found = [...output.matchAll(/Total:\s+(\d+)\s+Passed:\s+(\d+)\s+Skipped:\s+(\d+)/g)]
+  const sum = (group: number) => found.reduce((sum, figures) => sum + Number(figures[group]), 0)
+  return found.length > 0 ? { total: sum(1), passed: sum(2), skipped: sum(3) } : undefined
 }
 
 const judge = (output: string, how: number | string) => {
@@ -55,14 +56,14 @@ const killGroup = ({ pid }: ChildProcess) => {
   }
 }
 
-const finish = async (child: ChildProcess, signal: AbortSignal): Promise<number | string> => {
+const finish = async (child: ChildProcess, limitMs: number, signal: AbortSignal): Promise<number | string> => {
   let why: string | undefined
   const end = (reason: string) => () => {
     why ??= reason
     killGroup(child)
   }
   const stopped = end('stopped')
-  const limit = setTimeout(end(`did not end within ${LIMIT_MS / 1000} s`), LIMIT_MS)
+  const limit = setTimeout(end(`did not end within ${limitMs / 1_000} s`), limitMs)
   signal.addEventListener('abort', stopped)
   const [code, name] = (await once(child, 'exit')) as [number | null, string | null]
   clearTimeout(limit)
@@ -99,7 +100,8 @@ export const runFiles = async (
       output += text
       show?.(text)
     })
-  const [how] = await Promise.all([finish(child, signal), once(child, 'close')])
+  const limitMs = files.length === 1 ? LIMIT_MS : 2 * LIMIT_MS
+  const [how] = await Promise.all([finish(child, limitMs, signal), once(child, 'close')])
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   output = stripVTControlCharacters(output)
   return { ...judge(output, how), output, ms: performance.now() - started }

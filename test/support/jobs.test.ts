@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Job, type Part, jobsOf } from './jobs.ts'
-import { testFiles } from './test-file.ts'
+import { namedInVain, testFiles } from './test-file.ts'
 
 const test = suite('which tests run')
 const root = join(import.meta.dirname, '..', '..')
@@ -24,6 +24,20 @@ test('imports say what a file needs', () => {
   assert.equal([routes.isPure, routes.needsDatabase, routes.touchesLog, routes.rank], [false, true, true, 0])
   assert.equal([find('test/models/source').isPure, find('test/models/source').needsDatabase], [false, false])
   assert.is(find('test/commands/serve').rank, 1)
+})
+
+test('files that are named for what they do are there', () => assert.equal(namedInVain(all), []))
+
+test('short files share processes, long ones and those that look at their memory do not', () => {
+  const jobs = of('quick')
+  const beside = (path: string) => jobs.find(({ files }) => files.includes(`test/${path}.test.ts`))!.files.length
+  assert.ok(beside('session/routes') > 1)
+  assert.is(beside('trace/long-lists'), 1)
+  assert.is(beside('log/eventstoredb/shared-reads'), 1)
+  assert.is(
+    jobs.find(({ files }) => files.length > 1 && files.some((file) => find(file).rank > 0)),
+    undefined,
+  )
 })
 
 test('pure files share a process, and need no database', () => {

@@ -3,7 +3,7 @@ import { type TestFile, testFiles } from './test-file.ts'
 export type LogKind = 'Postgres' | 'EventStoreDB'
 export type LogChoice = LogKind | 'both'
 
-/** What one process runs: a test file, or all that are pure. */
+/** What one process runs: a test file, several that can do with one process, or all that are pure. */
 export type Job = Pick<TestFile, 'rank' | 'needsDatabase'> & {
   readonly name: string
   readonly files: readonly string[]
@@ -67,6 +67,29 @@ const allOnPostgres = (files: readonly TestFile[]): Job[] => [
   ...files.filter(({ isPure }) => !isPure).map(onPostgres),
 ]
 
+/** So many short files share a process: to load the service takes longer than most of them, and more would end too late. */
+const SHORT_FILES = 8
+
+/** One process for a few files of those that are short. */
+const share = (files: readonly TestFile[]): Job[] =>
+  Array.from({ length: Math.ceil(files.length / SHORT_FILES) }, (_, at) => {
+    const some = files.slice(at * SHORT_FILES, (at + 1) * SHORT_FILES)
+    const [first, last] = [some[0]!.file, some.at(-1)!.file]
+    return {
+      name: some.length === 1 ? first : `${some.length} test files from ${first} to ${last}`,
+      files: some.map(({ file }) => file),
+      log: 'Postgres',
+      rank: 0,
+      needsDatabase: some.some(({ needsDatabase }) => needsDatabase),
+    }
+  })
+
+/** In as few processes as are useful; those of the long files first, so that none of them ends alone. */
+const inFewProcesses = (files: readonly TestFile[]): Job[] => [
+  ...allOnPostgres(files.filter(({ isPure, isShort }) => isPure || !isShort)),
+  ...share(files.filter(({ isPure, isShort }) => !isPure && isShort)),
+]
+
 const allOnEventStore = (files: readonly TestFile[]): Job[] =>
   files
     .filter(({ file, touchesLog }) => touchesLog || file.startsWith('test/log/eventstoredb'))
@@ -91,5 +114,5 @@ export const jobsOf = (root: string, { filters, part, log }: Choice): Job[] => {
   const again = files
     .filter(({ file }) => OVER_BOTH.includes(file))
     .map((file): Job => ({ ...onEventStore(file), rank: 3 }))
-  return [...allOnPostgres(files), ...again].filter(isOf[part]).sort((a, b) => a.rank - b.rank)
+  return [...inFewProcesses(files), ...again].filter(isOf[part]).sort((a, b) => a.rank - b.rank)
 }

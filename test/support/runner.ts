@@ -15,7 +15,7 @@ const CORES = availableParallelism()
  * How many processes run at once. Most files wait half of their time, for a database or a timer; more than six could want
  * more connections than the server has. What starts processes itself takes all cores that it gets.
  */
-const QUICK_AT_ONCE = Math.min(CORES + 1, 6)
+const QUICK_AT_ONCE = Math.min(CORES + 2, 6)
 const OTHERS_AT_ONCE = CORES
 
 export type RunnerOptions = {

@@ -2,7 +2,7 @@ import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/eng
 import type { AnyEvent } from '../src/events.ts'
 import { keyHash } from '../src/ids.ts'
 import { uuids } from '../src/postgres/arrays.ts'
-import { endedBy } from '../src/trace/earlier-lives.ts'
+import { endedBy } from '../src/trace/earlier-deletions.ts'
 import type { Visibility } from '../src/trace/events.ts'
 import { type TextName, columnOf, textColumns, textNames } from '../src/trace/fields.ts'
 import { byKey } from './support/by-key.ts'

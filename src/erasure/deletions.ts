@@ -3,7 +3,7 @@ import type { Codec } from '../engine/codec.ts'
 import { decodeEvent } from '../engine/decode-event.ts'
 import { readProcessCheckpoint } from '../engine/process-checkpoint.ts'
 import type { EventLog, RecordedEvent } from '../log/log.ts'
-import { endedBy } from '../trace/earlier-lives.ts'
+import { endedBy } from '../trace/earlier-deletions.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { NAME } from './checkpoint.ts'
 

@@ -1,6 +1,6 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import type { Earlier } from '../trace/earlier-lives.ts'
+import type { Earlier } from '../trace/earlier-deletions.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
 /** What a summary job has to know of a trace, from the read models. */

@@ -1,7 +1,7 @@
 import jsonpatch from 'fast-json-patch'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
-import { type Earlier, NO_EARLIER, endedBy, toldOf } from './earlier-lives.ts'
+import { type Earlier, NO_EARLIER, endedBy, toldOf } from './earlier-deletions.ts'
 import { type MessageTypeCounts, type PatchOperation, TraceEvent, type Visibility } from './events.ts'
 import type { TraceTexts } from './fields.ts'
 import { weighTrace } from './state-size.ts'

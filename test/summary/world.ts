@@ -1,6 +1,6 @@
 import { type TraceState, noCounts, traces } from '../../src/trace/decide.ts'
 import { isDue, summarise } from '../../src/trace/decide-summary.ts'
-import { toldOf } from '../../src/trace/earlier-lives.ts'
+import { toldOf } from '../../src/trace/earlier-deletions.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { type SummaryRule, type SummaryEvent, type Tracked, react } from '../../src/summary/react.ts'
 

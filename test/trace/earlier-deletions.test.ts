@@ -2,10 +2,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { noCounts, remove, type TraceState, traces } from '../../src/trace/decide.ts'
 import { summarise } from '../../src/trace/decide-summary.ts'
-import { endedBy, NO_EARLIER, toldOf } from '../../src/trace/earlier-lives.ts'
+import { endedBy, NO_EARLIER, toldOf } from '../../src/trace/earlier-deletions.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 
-const test = suite('trace/earlier-lives')
+const test = suite('trace/earlier-deletions')
 
 const owner = { externalId: 'x', namespaceId: 'n', createdBy: 'u' }
 const created: TraceEvent = { type: 'TraceCreated', data: { ...owner, agentId: 'a', visibility: 'private' } }

@@ -6,7 +6,7 @@ import { texts } from '../postgres/arrays.ts'
 import type { EntryType } from './entry-types.ts'
 import type { TimelineReads } from './timeline-reads.ts'
 
-/** What a timeline shows: of one trace in one life of it, or of a namespace. */
+/** What a timeline shows: of one incarnation of a trace, or of a namespace. */
 export type Scope =
   | { readonly of: 'trace'; readonly id: string; readonly incarnation: bigint; readonly revision: bigint }
   | { readonly of: 'namespace'; readonly id: string; readonly traceId: string | undefined }
@@ -68,7 +68,7 @@ const ofTrace = (scope: Extract<Scope, { of: 'trace' }>, filter: Filter): [Condi
   const { id, incarnation, revision } = scope
   add('trace', `e.stream_id = ${param(id)}::uuid`)
   add('life', `e.revision between ${param(incarnation)}::int8 and ${param(revision)}::int8`)
-  // The deletion before a life has a lower revision; one that this life ends with is not the trace's any more.
+  // The deletion before an incarnation has a lower revision; with the one that ends it the trace is gone.
   addFilter(conditions, filter)
   const [compare, order] = filter.order === 'asc' ? ['>', 'revision'] : ['<', 'revision desc']
   if (filter.behind) add(`after-${filter.order}`, `e.revision ${compare} ${param(filter.behind[0])}::int8`)

@@ -20,16 +20,16 @@ const Cursor = z.tuple([
   z.string().regex(/^\d{1,16}$/),
 ])
 
-const lifeOf = ({ id, incarnation }: Pick<PastTrace, 'id' | 'incarnation'>) => `${id}/${incarnation}`
+const incarnationKey = ({ id, incarnation }: Pick<PastTrace, 'id' | 'incarnation'>) => `${id}/${incarnation}`
 
 const cursorBehind = (past: PastTrace, { sequence, timestamp, ordinal }: MessageListRow) =>
-  encodeCursor(sequence, timestamp, ordinal, lifeOf(past), String(past.revision))
+  encodeCursor(sequence, timestamp, ordinal, incarnationKey(past), String(past.revision))
 
 /** Where a list goes on, and the revision that it is of: time may have gone on since its first page. */
 const placeOf = (trace: PresentTraceRow, cursor: string | undefined) => {
   if (cursor === undefined) return undefined
   const keys = decodeCursor(cursor, Cursor)
-  if (keys?.[3] !== lifeOf(trace)) throw invalid('cursor', 'is not a cursor of this list')
+  if (keys?.[3] !== incarnationKey(trace)) throw invalid('cursor', 'is not a cursor of this list')
   const behind: Keys = [keys[0] ?? Infinity, keys[1] ?? Infinity, keys[2]]
   return { behind, revision: BigInt(keys[4]) }
 }

@@ -64,12 +64,12 @@ export const pastOrder = async (
 ): Promise<Int32Array> => {
   const { reads, timeline, memo } = services
   const { limit = ALL_MESSAGES, behind = BEFORE_ALL } = options
-  const life = [past.id, past.incarnation, past.messageCount]
+  const scope = [past.id, past.incarnation, past.messageCount]
   const known = memo.orders.get(memoKey(past))
   if (known) return pageOf(known, options)
 
   const snapshotOf = async <Found extends OrderRow>(name: string, statement: string, values: readonly unknown[]) => {
-    const [row] = await reads.rows<Found & Row>(name, statement, [...life, ...values])
+    const [row] = await reads.rows<Found & Row>(name, statement, [...scope, ...values])
     if (!row) throw new BrokenOff('its trace is gone')
     // What has moved up to this snapshot has to be known.
     await timeline.caughtUp(row.position)

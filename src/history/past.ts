@@ -14,7 +14,7 @@ import type { HistoryServices } from './services.ts'
 /** A trace as it was right after an append. */
 export type PastTrace = {
   readonly id: string
-  /** The life of the trace that it is of, by the revision of its first event. */
+  /** The incarnation of the trace that it is of: the revision of its first event. */
   readonly incarnation: bigint
   /** The last revision of the append. */
   readonly revision: bigint
@@ -49,12 +49,12 @@ export const revisionAt = async (
   { id, incarnation, revision }: PresentTraceRow,
   moment: Moment,
 ): Promise<bigint> => {
-  const life = [id, incarnation, revision]
+  const range = [id, incarnation, revision]
   if ('revision' in moment && moment.revision > revision) throw notFound()
   const rows =
     'revision' in moment
-      ? await timeline.rows<ThroughRow & Row>('past-at-revision', atRevision, [...life, moment.revision])
-      : await timeline.rows<ThroughRow & Row>('past-at-time', atTime, [...life, moment.at])
+      ? await timeline.rows<ThroughRow & Row>('past-at-revision', atRevision, [...range, moment.revision])
+      : await timeline.rows<ThroughRow & Row>('past-at-time', atTime, [...range, moment.at])
   const through = rows[0]?.through as bigint | null | undefined
   if (through === undefined || through === null) throw notFound()
   return through
@@ -147,17 +147,17 @@ export const pastTrace = async (
   revision: bigint,
 ): Promise<PastTrace> => {
   const { timeline, models, memo } = services
-  const life = { id, incarnation, revision }
+  const moment = { id, incarnation, revision }
   const rows = await timeline.rows<PartRow & Row>('past-trace', partsStatement, [id, incarnation, revision])
   const of = (name: PartRow['part']) => rows.find(({ part }) => part === name)
-  const key = memoKey(life)
+  const key = memoKey(moment)
   const known = memo.traces.get(key)
   const { trace: own, wasMuch } = known
     ? { trace: known, wasMuch: false }
-    : await folded(services, life, countsOf(of('counts')))
+    : await folded(services, moment, countsOf(of('counts')))
   if (wasMuch) memo.traces.set(key, own)
   const updatedAt = Math.max(own.updatedAt, Number(of('last')?.at ?? 0n))
   const trace = traceWithModelName(models, { ...own, updatedAt })
   const messageCount = messagesAfter(of('new')?.adds ?? null)
-  return { ...life, trace, messageCount, detail: stateText(id, slug ?? '', trace) }
+  return { ...moment, trace, messageCount, detail: stateText(id, slug ?? '', trace) }
 }

@@ -1,6 +1,6 @@
 import type { TraceEvent } from './events.ts'
 
-/** The end of a life of a trace. Times are milliseconds. */
+/** The deletion that has ended an incarnation of a trace. Times are milliseconds. */
 export type Deletion = {
   readonly createdAt: number
   readonly deletedAt: number
@@ -9,7 +9,7 @@ export type Deletion = {
   readonly messageCount?: number | undefined
 }
 
-/** The earlier lives of a trace: how many there were, and how the newest of them ended. */
+/** The earlier deletions of a trace: how many there were, and the newest of them, the last one at the end. */
 export type Earlier = { readonly count: number; readonly newest: readonly Deletion[] }
 
 type Deleted = Extract<TraceEvent, { type: 'TraceDeleted' }>['data']
@@ -25,7 +25,7 @@ export const toldOf = ({ count, newest }: Earlier): Pick<Deleted, 'earlier' | 'e
   ...(count > newest.length ? { earlierCount: count } : {}),
 })
 
-/** The earlier lives once this event has ended another one. */
+/** The earlier deletions together with the one that this event tells of. */
 export const endedBy = (data: Deleted, at: number, deletedBy: string | undefined): Earlier => ({
   count: (data.earlierCount ?? data.earlier.length) + 1,
   newest: [

@@ -7,7 +7,7 @@ import {
   readProcessCheckpoint,
 } from '../engine/process-checkpoint.ts'
 import { int8s, uuids } from '../postgres/arrays.ts'
-import type { TimerChange, Tracked } from './react.ts'
+import type { TimerChange, Tracked } from './reaction.ts'
 
 /**
  * The stored state of the process manager: a row for each trace, its checkpoint, and its timers as jobs, all changed in one

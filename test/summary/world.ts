@@ -2,7 +2,7 @@ import { type TraceState, noCounts, traces } from '../../src/trace/decide.ts'
 import { isDue, summarise } from '../../src/trace/decide-summary.ts'
 import { toldOf } from '../../src/trace/earlier-deletions.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
-import { type SummaryRule, type SummaryEvent, type Tracked, react } from '../../src/summary/react.ts'
+import { type SummaryRule, type SummaryEvent, type Tracked, react } from '../../src/summary/reaction.ts'
 
 /** A summary that was written: of which trace, when, and of how many messages. */
 export type Written = { readonly id: string; readonly at: number; readonly messageCount: number }

@@ -3,7 +3,7 @@ import type { Projection } from './projection.ts'
 
 /**
  * Read models that are built together: one version, one schema, one checkpoint, and one transaction for a batch, in which a
- * decision to skip an event has one of its own. A new group needs a name and a list of projections, nothing else.
+ * decision to skip an event has one of its own. What else a new group needs is in `../../projections/README.md`.
  */
 export type Group = {
   readonly name: string

@@ -1,15 +1,17 @@
 import type { Budget } from './budget.ts'
 import type { EncodedMessage } from './encode.ts'
+import type { Turn } from './turns.ts'
 
 type Batch = readonly EncodedMessage[]
 
 /** The batches of one session. */
 export type Sending = {
   /**
-   * Sends a batch once the one before has arrived and there is room for it, and returns then, before it has arrived. Throws what
-   * an earlier batch threw, and the reason of `signal`.
+   * Sends a batch once there is room for it, the one before has arrived, and `prepare` has given true; returns then, before it has
+   * arrived. Where `prepare` gives false nothing is sent, and this is false. Throws what an earlier batch or `prepare` threw, and
+   * the reason of `signal`.
    */
-  readonly add: (batch: Batch) => Promise<void>
+  readonly add: (batch: Batch, prepare: () => Promise<boolean>) => Promise<boolean>
   /** Waits for the last batch. Throws what the first that failed threw. */
   readonly finish: () => Promise<void>
   /** Waits for the last batch, whatever becomes of it. */
@@ -19,6 +21,8 @@ export type Sending = {
 type Options = {
   readonly send: (batch: Batch) => Promise<void>
   readonly budget: Budget
+  /** That of the session, which others have while this one waits for the service. */
+  readonly turn: Turn
   readonly signal: AbortSignal
 }
 
@@ -26,9 +30,10 @@ const weightOf = (batch: Batch): number => batch.reduce((sum, { bytes }) => sum 
 
 /**
  * The batches of a session go out one after the other, each while the next one is read and encoded: so they arrive in the order of
- * the session, and what is stored of an interrupted one is its beginning. Sessions overlap.
+ * the session, and what is stored of an interrupted one is its beginning. Sessions overlap. A batch waits for room within the turn,
+ * so that only those sessions whose turn it is have one more batch in memory.
  */
-export const newSending = ({ send, budget, signal }: Options): Sending => {
+export const newSending = ({ send, budget, turn, signal }: Options): Sending => {
   let running: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
 
@@ -44,20 +49,25 @@ export const newSending = ({ send, budget, signal }: Options): Sending => {
   }
 
   return {
-    add: async (batch) => {
-      await settle()
+    add: async (batch, prepare) => {
       const weight = weightOf(batch)
       await budget.take(weight)
+      let isStarted = false
       try {
-        throwFailure()
-      } catch (error) {
-        budget.giveBack(weight)
-        throw error
+        return await turn.pausedFor(async () => {
+          await settle()
+          throwFailure()
+          if (!(await prepare())) return false
+          isStarted = true
+          start(batch, weight)
+          return true
+        })
+      } finally {
+        if (!isStarted) budget.giveBack(weight)
       }
-      start(batch, weight)
     },
     finish: async () => {
-      await settle()
+      await turn.pausedFor(settle)
       throwFailure()
     },
     settle,

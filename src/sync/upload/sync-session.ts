@@ -7,6 +7,7 @@ import type { Destination, DestinationOf, Held, NotSent, Origin } from './destin
 import { readSession, type ReadResult } from './read-session.ts'
 import { dryRunTarget, type FileCounts, type NewSending, serverTarget, type Upload } from './targets.ts'
 import { requireSameLog } from './same-log.ts'
+import type { Turn } from './turns.ts'
 import { type UploadResult, uploadSession } from './upload-session.ts'
 import { findOwnTrace, type VisibilityChange } from './upsert-trace.ts'
 
@@ -34,6 +35,7 @@ export type SessionRun = {
   readonly session: StoredSession
   readonly counts: FileCounts
   readonly report: Reporter
+  readonly turn: Turn
   readonly newSending: NewSending
   destination?: Destination
   /** Those of some losses that the user was not told of before; with `force` all. They count as told then. */
@@ -164,13 +166,13 @@ export const syncSession = async (job: SyncJob, run: SessionRun): Promise<Result
   const { agent, session } = run
   const { source } = session
   const origin = job.origins.originOf(source)
-  if (!origin) return readAndUpload(job, run, undefined)
+  if (!origin) return run.turn.during(() => readAndUpload(job, run, undefined))
   const from = { source, agentId: agent.id, projectPath: origin.projectPath }
   const expected = await job.destinationOf(from)
   if (!isDestination(expected)) return notSent(expected, from)
   const stored = job.force ? undefined : expected.states.read(source)
   if (stored?.stamp !== stampOf(agent, session, job.redaction) || origin.stamp !== readStamp(agent, session))
-    return readAndUpload(job, run, expected)
+    return run.turn.during(() => readAndUpload(job, run, expected))
   run.destination = expected
   return { status: await updateVisibility(job.dryRun, run, expected, stored), externalId: stored.externalId }
 }

@@ -7,15 +7,18 @@ import { type SessionFile, sizeOf } from '../agents/session-files.ts'
 import { hasStatus, isTemporary } from '../api/errors.ts'
 import type { FileStatus, SyncEvent, Tally } from '../report/events.ts'
 import { StateFailed } from '../state/state-file.ts'
-import { newBudget } from './budget.ts'
+import { type Budget, newBudget } from './budget.ts'
 import { type FileProgress, newFileProgress } from './file-progress.ts'
 import { LogReplaced } from './same-log.ts'
 import { newSending } from './sending.ts'
 import { type HeldSession, type SessionRun, type SyncJob, syncSession } from './sync-session.ts'
-import { type FileCounts, type NewSending, newFileCounts } from './targets.ts'
+import { type FileCounts, newFileCounts } from './targets.ts'
+import { newTurns, type Turn } from './turns.ts'
 
-/** So many sessions are read and uploaded at once. */
-const SESSIONS = 4
+/** So many sessions are uploaded at once: what the service does for one request it does for many that come together. */
+const SESSIONS = 16
+/** So many of them are read at once. */
+const READERS = 4
 /** So many bytes of messages are on their way at once, of all sessions together. */
 const BYTES = 4 << 20
 
@@ -146,11 +149,13 @@ const lossesOf = ({ origins, force, dryRun }: SyncJob, source: string) => {
   return { newLosses, told }
 }
 
+/** What the sessions of a run share. */
+type Shared = { readonly totals: Totals; readonly newTurn: () => Turn; readonly budget: Budget }
+
 /** Uploads one session. Its events are reported together, once it has ended: those of others are between them otherwise. */
 const syncAndReport = async (
   job: SyncJob,
-  totals: Totals,
-  newSending: NewSending,
+  { totals, newTurn, budget }: Shared,
   { progress = newFileProgress(0, 1, job.report), ...found }: FoundSession,
 ): Promise<void> => {
   const { source: file } = found.session
@@ -161,11 +166,13 @@ const syncAndReport = async (
     progress.sent(event.bytes)
   }
   const losses = lossesOf(job, file)
+  const turn = newTurn()
   const run: SessionRun = {
     ...found,
     counts: newFileCounts(),
     report,
-    newSending,
+    turn,
+    newSending: (send) => newSending({ send, budget, turn, signal: totals.signal }),
     about: {},
     newLosses: losses.newLosses,
   }
@@ -199,21 +206,20 @@ const syncAndReport = async (
 type Sessions = AsyncIterable<Found> | Iterable<Found>
 
 /**
- * Uploads what is new in some sessions and reports each; unchanged ones are not read. Several are read and sent at once, and
+ * Uploads what is new in some sessions and reports each; unchanged ones are not read. Several are sent at once, and
  * reported as they end. Goes on after one that fails, unless the server cannot be reached or the session of the login has
  * ended. A job may be used again and again.
  */
 export const syncSessions = async (job: SyncJob, sessions: Sessions): Promise<SyncResult> => {
   const totals = newTotals(job)
   const { signal } = totals
-  const budget = newBudget(BYTES)
-  const sending: NewSending = (send) => newSending({ send, budget, signal })
+  const shared = { totals, newTurn: newTurns(READERS, signal), budget: newBudget(BYTES) }
   await pMap(
     sessions,
     async (found) => {
       if (signal.aborted) return
       if ('error' in found) fail(job, totals, found.path, found.error)
-      else await syncAndReport(job, totals, sending, found)
+      else await syncAndReport(job, shared, found)
     },
     { concurrency: SESSIONS },
   )

@@ -60,10 +60,7 @@ const sendChanges = async (
   /** False when there is no trace to send it to. */
   const send = async (batch: readonly EncodedMessage[] | undefined): Promise<boolean> => {
     if (!batch) return true
-    if (!isUpserted && !(await target.upsertTrace(changedFields))) return false
-    isUpserted = true
-    await target.sending.add(batch)
-    return true
+    return target.sending.add(batch, async () => (isUpserted ||= await target.upsertTrace(changedFields)))
   }
   // One loop, not a chain of generators: these would wait several times for each message.
   for await (const message of session.messages()) {

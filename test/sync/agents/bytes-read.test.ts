@@ -60,4 +60,17 @@ for (const { agent, name, turn } of grown)
     }
   })
 
+for (const { agent, name, turn } of grown)
+  test(`${agent.name}: a session of 500 kB is read once, though its lines are gone through twice`, async () => {
+    const lines = Array.from({ length: 170 }, (_, index) => turn(index)).flat()
+    const size = lines.reduce((sum, line) => sum + line.length + 1, 0)
+    const path = writeSession(folder, `once-${name}`, lines)
+    const before = bytesRead()
+    const { messages } = await readFrom(agent, path)
+    const read = bytesRead() - before
+    assert.ok(messages.size >= 340, `${messages.size} messages were given`)
+    // Codex looks at the beginning of a file before: at most one chunk.
+    assert.ok(read < size * 1.8, `${read} of ${size} bytes were read`)
+  })
+
 test.run()

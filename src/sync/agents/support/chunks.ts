@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createReadStream, type ReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 // Not `import { createZstdDecompress }`: before Node 22.15 it is missing, and the import would fail for all agents.
 import * as zlib from 'node:zlib'
@@ -18,6 +19,22 @@ export const watchReads = <T>(onRead: (bytes: number) => void, work: () => T): T
 /** Whether the compressed data are at fault, and not the reading of the file. */
 const isDamage = (error: unknown): boolean => /^Z(STD)?_/.test((error as NodeJS.ErrnoException).code ?? '')
 
+/** Of a file that is not compressed. Not a stream: that costs more than the reading of a small file, and memory for each chunk. */
+async function* plainChunks(path: string, from: number, size: number): AsyncGenerator<Buffer> {
+  const file = await open(path)
+  try {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK, size - from))
+    for (let at = from; at < size;) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - at), at)
+      if (bytesRead === 0) return
+      at += bytesRead
+      yield buffer.subarray(0, bytesRead)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
 const decompressed = (file: ReadStream): AsyncIterable<Buffer> => {
   if (!('createZstdDecompress' in zlib)) throw new Error('reading .zst files needs Node 22.15 or later')
   // `pipeline` closes the file also when the reader stops early; errors reach the reader through the iteration.
@@ -26,15 +43,23 @@ const decompressed = (file: ReadStream): AsyncIterable<Buffer> => {
 
 /**
  * The content of the first `size` bytes of a file, without the first `from` of them; those of a `.zst` file are decompressed and
- * are all given. `onDamaged` is called where compressed data end too early or are broken: what was before has been given.
+ * are all given. A chunk is the reader's until it asks for the next one. `onDamaged` is called where compressed data end too early
+ * or are broken: what was before has been given.
  */
 export async function* chunksOf(path: string, size: number, onDamaged: () => void, from = 0): AsyncGenerator<Buffer> {
   if (size <= from) return
-  const file = createReadStream(path, { start: from, end: size - 1, highWaterMark: CHUNK })
   const onRead = reads.getStore()
+  if (!isZstd(path)) {
+    for await (const chunk of plainChunks(path, from, size)) {
+      onRead?.(chunk.length)
+      yield chunk
+    }
+    return
+  }
+  const file = createReadStream(path, { start: from, end: size - 1, highWaterMark: CHUNK })
   let read = 0
   try {
-    for await (const chunk of isZstd(path) ? decompressed(file) : (file as AsyncIterable<Buffer>)) {
+    for await (const chunk of decompressed(file)) {
       onRead?.(file.bytesRead - read)
       read = file.bytesRead
       yield chunk
@@ -51,7 +76,7 @@ export const firstBytes = async (path: string, length: number): Promise<Buffer> 
   let read = 0
   const size = isZstd(path) ? Infinity : length
   for await (const chunk of chunksOf(path, size, () => {})) {
-    chunks.push(chunk)
+    chunks.push(Buffer.from(chunk))
     read += chunk.length
     if (read >= length) break
   }

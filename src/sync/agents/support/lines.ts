@@ -2,7 +2,10 @@ import { constants } from 'node:buffer'
 import { chunksOf } from './chunks.ts'
 import { type Json, parseObject } from './json.ts'
 
-/** One line of a file; `bytes` is undefined for one longer than a string can be. `ended` is whether a newline follows. */
+/**
+ * One line of a file; `bytes` is undefined for one longer than a string can be, and may be written over once the next line is asked
+ * for. `ended` is whether a newline follows.
+ */
 type Line = { readonly bytes: Buffer | undefined; readonly ended: boolean }
 
 /**
@@ -60,7 +63,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer>, at: Place): AsyncGenerato
       at.offset += length + 1
       from = to + 1
     }
-    unfinished.add(chunk.subarray(from))
+    unfinished.add(Buffer.from(chunk.subarray(from))) // the next chunk may have the same memory
   }
   if (unfinished.length() > 0) yield { bytes: unfinished.take(), ended: false }
 }

@@ -23,13 +23,13 @@ const MAX_LENGTH = 16 << 20
  * The point as text, in front of it a hash, so that no other text is taken for one. Undefined when the file has changed before the
  * point, or is compressed.
  */
-export const writeResumePoint = async (
+export const writeResumePoint = (
   path: string,
   { size, changed }: FileThen,
   version: string,
   point: ResumePoint,
-): Promise<string | undefined> => {
-  const fingerprint = isZstd(path) ? undefined : await fingerprintOf(path, point.place.offset)
+): string | undefined => {
+  const fingerprint = isZstd(path) ? undefined : fingerprintOf(path, point.place.offset)
   if (fingerprint === undefined) return undefined
   const text = JSON.stringify({ version, fingerprint, size, changed, ...point } satisfies Written)
   return text.length > MAX_LENGTH ? undefined : `${digest(text)} ${text}`
@@ -45,13 +45,13 @@ const parse = (text: string): Written | undefined => {
 const isWrittenOver = (then: FileThen, now: FileThen): boolean => now.size === then.size && now.changed !== then.changed
 
 /** The point that a text gives; undefined unless the same version wrote it, and the file is the same up to there. */
-export const readResumePoint = async (
+export const readResumePoint = (
   path: string,
   now: FileThen,
   version: string,
   text: string,
-): Promise<ResumePoint | undefined> => {
+): ResumePoint | undefined => {
   const point = parse(text)
   if (point?.version !== version || point.place.offset > now.size || isWrittenOver(point, now)) return undefined
-  return (await fingerprintOf(path, point.place.offset)) === point.fingerprint ? point : undefined
+  return fingerprintOf(path, point.place.offset) === point.fingerprint ? point : undefined
 }

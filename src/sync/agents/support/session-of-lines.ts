@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { ReadOptions, Session, SessionMessage } from '../agent.ts'
 import type { ReadSessionFile } from './file-session.ts'
 import { fingerprintOf } from './fingerprint.ts'
+import { type KeptLines, linesAgain, newKeptLines } from './kept-lines.ts'
 import { type Described, type LineParser, NeedsWhole } from './line-parser.ts'
 import { beginning, type ObjectLine, objectLines, type Place } from './lines.ts'
 import { readResumePoint, type ResumePoint, writeResumePoint } from './resume-point.ts'
@@ -21,8 +22,13 @@ type Source<State, Saved> = {
   readonly lines: ReadLines
 }
 
-/** The result of the first reading. */
-type FirstReading<State> = { readonly state: State; readonly described: Described; readonly malformed: number }
+/** The result of the first reading. `kept`: all lines, where they are few. */
+type FirstReading<State> = {
+  readonly state: State
+  readonly described: Described
+  readonly malformed: number
+  readonly kept: KeptLines | undefined
+}
 
 const firstReading = async <State, Saved>(
   { path, size, parser, lines }: Source<State, Saved>,
@@ -39,11 +45,15 @@ const firstReading = async <State, Saved>(
     tell(line)
   }
   const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead: undefined })
-  for await (const line of lines(path, size, note, { ...(from?.place ?? beginning()) })) parser.step(state, line)
+  const [at, keeping] = [{ ...(from?.place ?? beginning()) }, newKeptLines()]
+  for await (const line of lines(path, size, note, at)) {
+    parser.step(state, line)
+    keeping.add(line)
+  }
   const described = await parser.describe(state, path)
   if (from && described.externalId !== from.externalId) throw new NeedsWhole()
   for (const line of malformed) onMalformed(line)
-  return { state, described, malformed: count }
+  return { state, described, malformed: count, kept: keeping.all(at) }
 }
 
 /** The first reading from a point on; undefined when the whole session is needed. */
@@ -75,15 +85,15 @@ const pointAt = <State, Saved>(
 async function* secondReading<State, Saved>(
   { path, size, parser, lines }: Source<State, Saved>,
   from: ResumePoint | undefined,
-  { state: ahead, described }: FirstReading<State>,
+  { state: ahead, described, kept }: FirstReading<State>,
 ): AsyncGenerator<SessionMessage, ResumePoint | undefined> {
   const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead })
   const at = { ...(from?.place ?? beginning()) }
   const open = parser.firstOpenLine?.(ahead) ?? Infinity
   let point: { readonly found: ReturnType<typeof pointAt> } | undefined
-  for await (const line of lines(path, size, () => {}, at)) {
+  for await (const line of kept ? linesAgain(kept, at) : lines(path, size, () => {}, at)) {
     if (line.number >= open || !line.ended) point ??= { found: pointAt(parser, state, at, described) }
-    yield* parser.step(state, line)
+    for (const message of parser.step(state, line)) yield message
   }
   const { found } = point ?? { found: pointAt(parser, state, at, described) }
   return found && { ...found, next: at.line }
@@ -95,16 +105,16 @@ export const sessionOfLines =
   async (path, { size, onMalformed, resume }): Promise<Session> => {
     const source = { path, size, parser, lines }
     const now = { size, changed: String((await stat(path, { bigint: true })).mtimeNs) }
-    const before = await fingerprintOf(path, size)
-    const point = resume === undefined ? undefined : await readResumePoint(path, now, parser.version, resume)
+    const before = fingerprintOf(path, size)
+    const point = resume === undefined ? undefined : readResumePoint(path, now, parser.version, resume)
     const resumed = point && (await resumedReading(source, point, onMalformed))
     const from = resumed && point
     const first = resumed ?? (await firstReading(source, undefined, onMalformed))
     let reached: string | undefined
     async function* messages(): AsyncGenerator<SessionMessage> {
       const point = yield* secondReading(source, from, first)
-      const isSame = before !== undefined && (await fingerprintOf(path, size)) === before
-      reached = point && isSame ? await writeResumePoint(path, now, parser.version, point) : undefined
+      const isSame = before !== undefined && fingerprintOf(path, size) === before
+      reached = point && isSame ? writeResumePoint(path, now, parser.version, point) : undefined
     }
     return {
       ...first.described,

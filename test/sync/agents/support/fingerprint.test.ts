@@ -15,17 +15,17 @@ const OFFSET = 30_000
 const without = (at: number) => `${content.slice(0, at)}${content.slice(at + 1)}`
 const changed = (at: number) => `${content.slice(0, at)}#${content.slice(at + 1)}`
 
-test('stays while the file is appended to', async () => {
+test('stays while the file is appended to', () => {
   writeFileSync(path, content.slice(0, OFFSET))
-  const before = await fingerprintOf(path, OFFSET)
+  const before = fingerprintOf(path, OFFSET)
   appendFileSync(path, content.slice(OFFSET))
   assert.ok(before)
-  assert.is(await fingerprintOf(path, OFFSET), before)
+  assert.is(fingerprintOf(path, OFFSET), before)
 })
 
-test('differs where bytes were taken away anywhere, or others written at the beginning or before the place', async () => {
+test('differs where bytes were taken away anywhere, or others written at the beginning or before the place', () => {
   writeFileSync(path, content)
-  const before = await fingerprintOf(path, OFFSET)
+  const before = fingerprintOf(path, OFFSET)
   for (const other of [
     without(0),
     without(15_000),
@@ -35,25 +35,25 @@ test('differs where bytes were taken away anywhere, or others written at the beg
     changed(OFFSET - 1),
   ]) {
     writeFileSync(path, other)
-    assert.is.not(await fingerprintOf(path, OFFSET), before)
+    assert.is.not(fingerprintOf(path, OFFSET), before)
   }
   writeFileSync(path, content)
-  assert.is(await fingerprintOf(path, OFFSET), before)
+  assert.is(fingerprintOf(path, OFFSET), before)
 })
 
-test('differs for a copy that took the place of the file', async () => {
+test('differs for a copy that took the place of the file', () => {
   writeFileSync(path, content)
-  const before = await fingerprintOf(path, OFFSET)
+  const before = fingerprintOf(path, OFFSET)
   copyFileSync(path, `${path}.copy`)
   renameSync(`${path}.copy`, path)
-  assert.is.not(await fingerprintOf(path, OFFSET), before)
+  assert.is.not(fingerprintOf(path, OFFSET), before)
 })
 
-test('is none of a shorter file, and of none', async () => {
+test('is none of a shorter file, and of none', () => {
   writeFileSync(path, content)
   truncateSync(path, OFFSET - 1)
-  assert.is(await fingerprintOf(path, OFFSET), undefined)
-  assert.is(await fingerprintOf(join(folder, 'none'), 0), undefined)
+  assert.is(fingerprintOf(path, OFFSET), undefined)
+  assert.is(fingerprintOf(join(folder, 'none'), 0), undefined)
 })
 
 test.run()

@@ -1,0 +1,32 @@
+import type { ObjectLine, Place } from './lines.ts'
+
+/** Sessions of people have 270 kB in the mean, and seldom more than this; several at once are kept. */
+const MAX_LENGTH = 768 << 10
+
+/** All lines of a reading, and the place behind them. */
+export type KeptLines = { readonly lines: readonly ObjectLine[]; readonly end: Place }
+
+/** Keeps the lines of a reading while all of them together have at most 768 KiB, so that another one need not parse them. */
+export const newKeptLines = () => {
+  let lines: ObjectLine[] | undefined = []
+  let length = 0
+  return {
+    add: (line: ObjectLine): void => {
+      length += line.text.length
+      if (length > MAX_LENGTH) lines = undefined
+      else lines?.push(line)
+    },
+    /** Undefined when they were too many. `end`: the place that was reached. */
+    all: (end: Place): KeptLines | undefined => lines && { lines, end },
+  }
+}
+
+/** The same lines once more, with which `at` moves as it did then. */
+export function* linesAgain({ lines, end }: KeptLines, at: Place): Generator<ObjectLine> {
+  for (const line of lines) {
+    at.line = line.number
+    at.offset = line.offset
+    yield line
+  }
+  Object.assign(at, end)
+}

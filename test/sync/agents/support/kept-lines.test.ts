@@ -1,0 +1,44 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { linesAgain, newKeptLines } from '../../../../src/sync/agents/support/kept-lines.ts'
+import { beginning, type ObjectLine } from '../../../../src/sync/agents/support/lines.ts'
+
+const test = suite('lines that are kept for a second reading')
+
+const line = (number: number, offset: number, text: string): ObjectLine => ({
+  number,
+  offset,
+  ended: true,
+  text,
+  json: {},
+})
+
+test('are given again as they were, and the place moves with them, behind the last one too', () => {
+  const [first, second] = [line(1, 0, '{}'), line(4, 30, '{"a":1}')]
+  const keeping = newKeptLines()
+  keeping.add(first)
+  keeping.add(second)
+  const kept = keeping.all({ line: 6, offset: 50 })
+  const at = beginning()
+  const places = [...linesAgain(kept!, at)].map((one) => one.number)
+  assert.equal(places, [1, 4])
+  assert.equal(at, { line: 6, offset: 50 })
+
+  const [, ...rest] = linesAgain(kept!, at)
+  assert.equal(rest, [second])
+  const half = linesAgain(kept!, at)
+  half.next()
+  half.next()
+  assert.equal(at, { line: 4, offset: 30 })
+})
+
+test('are dropped once there are too many, and none are kept from then on', () => {
+  const keeping = newKeptLines()
+  keeping.add(line(1, 0, 'x'.repeat(700 << 10)))
+  assert.ok(keeping.all(beginning()))
+  keeping.add(line(2, 700 << 10, 'x'.repeat(100 << 10)))
+  keeping.add(line(3, 800 << 10, '{}'))
+  assert.is(keeping.all(beginning()), undefined)
+})
+
+test.run()

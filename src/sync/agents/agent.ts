@@ -48,7 +48,8 @@ export type TraceFields = {
 
 /**
  * A session after a first reading. `messages` reads it a second time and yields each message as soon as it is complete, so
- * that they are never all in memory; they are not sorted by `order`.
+ * that they are never all in memory; they are not sorted by `order`. `again` says that it will be called once more, so that what
+ * makes this cheap is kept.
  */
 export type Session = {
   readonly externalId: string
@@ -60,7 +61,7 @@ export type Session = {
    * and maybe some others. `externalId` and `trace` are those of the whole session.
    */
   readonly isResumed?: boolean
-  readonly messages: () => AsyncIterable<SessionMessage>
+  readonly messages: (options?: { readonly again?: boolean }) => AsyncIterable<SessionMessage>
   /**
    * The place that was reached, and what a later reading has to know of all before it. Known once `messages` has ended; undefined
    * where the session can only be read whole. Some kB, and about 11 bytes for each line and each message.

@@ -117,19 +117,18 @@ export const exchange = async (
 ): Promise<HttpResponse> => {
   const all = { 'accept-encoding': 'gzip, deflate, br', ...Object.fromEntries(headers) }
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
-  const timeout = new DOMException('no answer in time', 'TimeoutError')
-  let isTimedOut = false
+  let timeout: DOMException | undefined
   let timer: NodeJS.Timeout | undefined
   try {
     const request = (url.startsWith('https:') ? https : http).request(url, { method, headers: { ...all, ...length } })
     timer = setTimeout(() => {
-      isTimedOut = true
+      timeout = new DOMException('no answer in time', 'TimeoutError')
       request.destroy(timeout)
     }, timeoutMs)
     return await answerTo(request, url, body, maxBytes)
   } catch (error) {
     if (error instanceof RequestFailed) throw error
-    throw isTimedOut ? timeout : new TypeError('no answer', { cause: error })
+    throw timeout ?? new TypeError('no answer', { cause: error })
   } finally {
     clearTimeout(timer)
   }

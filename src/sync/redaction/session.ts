@@ -200,7 +200,7 @@ export const redactSession = async (
     if (redacted !== message) affected.add(externalId)
   }
   mapFields(session.trace, (text, where) => secrets.note(text, where, false))
-  for await (const message of session.messages()) {
+  for await (const message of session.messages({ again: true })) {
     scan(message)
     scanned.add(message)
   }

@@ -19,11 +19,14 @@ export const watchReads = <T>(onRead: (bytes: number) => void, work: () => T): T
 /** Whether the compressed data are at fault, and not the reading of the file. */
 const isDamage = (error: unknown): boolean => /^Z(STD)?_/.test((error as NodeJS.ErrnoException).code ?? '')
 
+// Used again and again: memory outside of the heap is given back late, and thousands of files are read.
+const buffers: Buffer[] = []
+
 /** Of a file that is not compressed. Not a stream: that costs more than the reading of a small file, and memory for each chunk. */
 async function* plainChunks(path: string, from: number, size: number): AsyncGenerator<Buffer> {
   const file = await open(path)
+  const buffer = buffers.pop() ?? Buffer.allocUnsafeSlow(CHUNK)
   try {
-    const buffer = Buffer.allocUnsafe(Math.min(CHUNK, size - from))
     for (let at = from; at < size;) {
       const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - at), at)
       if (bytesRead === 0) return
@@ -31,6 +34,7 @@ async function* plainChunks(path: string, from: number, size: number): AsyncGene
       yield buffer.subarray(0, bytesRead)
     }
   } finally {
+    buffers.push(buffer)
     await file.close()
   }
 }

@@ -50,31 +50,52 @@ const newUnfinished = () => {
   }
 }
 
-// Not `node:readline`, which also splits at U+2028 and lone CRs: both may occur inside JSON strings.
-async function* linesOf(chunks: AsyncIterable<Buffer>, at: Place): AsyncGenerator<Line> {
+/**
+ * Splits chunks into lines. Not `node:readline`, which also splits at U+2028 and lone CRs: both may occur inside JSON strings. Not
+ * an asynchronous generator, which would wait several times for each line.
+ */
+const newSplitter = (at: Place) => {
   const unfinished = newUnfinished()
-  for await (const chunk of chunks) {
-    let from = 0
-    for (let to = chunk.indexOf(10); to !== -1; to = chunk.indexOf(10, from)) {
-      unfinished.add(chunk.subarray(from, to))
-      const length = unfinished.length()
-      yield { bytes: unfinished.take(), ended: true }
-      at.line++
-      at.offset += length + 1
-      from = to + 1
-    }
-    unfinished.add(Buffer.from(chunk.subarray(from))) // the next chunk may have the same memory
+  return {
+    /** The lines that end in a chunk. */
+    *linesOf(chunk: Buffer): Generator<Line> {
+      let from = 0
+      for (let to = chunk.indexOf(10); to !== -1; to = chunk.indexOf(10, from)) {
+        unfinished.add(chunk.subarray(from, to))
+        const length = unfinished.length()
+        yield { bytes: unfinished.take(), ended: true }
+        at.line++
+        at.offset += length + 1
+        from = to + 1
+      }
+      unfinished.add(Buffer.from(chunk.subarray(from))) // the next chunk may have the same memory
+    },
+    /** What follows the last end of a line, if anything does. */
+    *rest(): Generator<Line> {
+      if (unfinished.length() > 0) yield { bytes: unfinished.take(), ended: false }
+    },
   }
-  if (unfinished.length() > 0) yield { bytes: unfinished.take(), ended: false }
 }
 
 /** The lines of text in the first `size` bytes of a file, without their ends. One that is longer than a string can be is left out. */
 export async function* textLines(path: string, size: number): AsyncGenerator<string> {
-  for await (const { bytes } of linesOf(
-    chunksOf(path, size, () => {}),
-    beginning(),
-  ))
-    if (bytes) yield bytes.toString('utf8').replace(/\r$/, '')
+  const splitter = newSplitter(beginning())
+  const textsOf = function* (lines: Iterable<Line>) {
+    for (const { bytes } of lines) if (bytes) yield bytes.toString('utf8').replace(/\r$/, '')
+  }
+  for await (const chunk of chunksOf(path, size, () => {})) yield* textsOf(splitter.linesOf(chunk))
+  yield* textsOf(splitter.rest())
+}
+
+/** The objects in some lines, of which the first one to be given is at `at`. */
+function* objectsIn(lines: Iterable<Line>, onMalformed: (line: number) => void, at: Place): Generator<ObjectLine> {
+  for (const { bytes, ended } of lines) {
+    const text = bytes?.toString('utf8').trim() // also removes a byte order mark
+    if (text === '') continue
+    const json = text === undefined ? undefined : parseObject(text)
+    if (json && text) yield { number: at.line, offset: at.offset, ended, text, json }
+    else if (ended) onMalformed(at.line)
+  }
 }
 
 /**
@@ -90,12 +111,9 @@ export async function* objectLines(
 ): AsyncGenerator<ObjectLine> {
   let damaged = false
   const chunks = chunksOf(path, size, () => (damaged = true), at.offset)
-  for await (const { bytes, ended } of linesOf(chunks, at)) {
-    const text = bytes?.toString('utf8').trim() // also removes a byte order mark
-    if (text === '') continue
-    const json = text === undefined ? undefined : parseObject(text)
-    if (json && text) yield { number: at.line, offset: at.offset, ended, text, json }
-    else if (ended) onMalformed(at.line)
-  }
+  const splitter = newSplitter(at)
+  // Loops, because `yield*` in an asynchronous generator waits once more for each line.
+  for await (const chunk of chunks) for (const line of objectsIn(splitter.linesOf(chunk), onMalformed, at)) yield line
+  for (const line of objectsIn(splitter.rest(), onMalformed, at)) yield line
   if (damaged) onMalformed(at.line)
 }

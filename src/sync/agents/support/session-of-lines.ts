@@ -27,7 +27,7 @@ type FirstReading<State> = {
   readonly state: State
   readonly described: Described
   readonly malformed: number
-  readonly kept: KeptLines | undefined
+  kept: KeptLines | undefined
 }
 
 const firstReading = async <State, Saved>(
@@ -81,12 +81,13 @@ const pointAt = <State, Saved>(
   return saved === undefined ? undefined : { place: { ...place }, externalId, saved }
 }
 
-/** The second reading: yields the messages, and returns the place from which a later reading goes on. */
+/** The second reading: yields the messages, and tells `onEnd` the place from which a later reading goes on. */
 async function* secondReading<State, Saved>(
   { path, size, parser, lines }: Source<State, Saved>,
   from: ResumePoint | undefined,
   { state: ahead, described, kept }: FirstReading<State>,
-): AsyncGenerator<SessionMessage, ResumePoint | undefined> {
+  onEnd: (point: ResumePoint | undefined) => void,
+): AsyncGenerator<SessionMessage> {
   const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead })
   const at = { ...(from?.place ?? beginning()) }
   const open = parser.firstOpenLine?.(ahead) ?? Infinity
@@ -96,7 +97,7 @@ async function* secondReading<State, Saved>(
     for (const message of parser.step(state, line)) yield message
   }
   const { found } = point ?? { found: pointAt(parser, state, at, described) }
-  return found && { ...found, next: at.line }
+  onEnd(found && { ...found, next: at.line })
 }
 
 /** How a file of lines is read, from its beginning or from where an earlier reading ended. */
@@ -111,11 +112,12 @@ export const sessionOfLines =
     const from = resumed && point
     const first = resumed ?? (await firstReading(source, undefined, onMalformed))
     let reached: string | undefined
-    async function* messages(): AsyncGenerator<SessionMessage> {
-      const point = yield* secondReading(source, from, first)
-      const isSame = before !== undefined && fingerprintOf(path, size) === before
-      reached = point && isSame ? writeResumePoint(path, now, parser.version, point) : undefined
-    }
+    const messages: Session['messages'] = ({ again = false } = {}) =>
+      secondReading(source, from, first, (point) => {
+        if (!again) first.kept = undefined
+        const isSame = before !== undefined && fingerprintOf(path, size) === before
+        reached = point && isSame ? writeResumePoint(path, now, parser.version, point) : undefined
+      })
     return {
       ...first.described,
       skippedLines: first.malformed,

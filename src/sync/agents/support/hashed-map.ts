@@ -63,7 +63,7 @@ const sortedEntries = (saved: SavedMap | undefined): Slots => {
   const hashes = new Float64Array(bytesOf(saved.hashes))
   return {
     hashes,
-    values: saved.values === undefined ? newSlots(hashes.length).values : new Uint32Array(bytesOf(saved.values)),
+    values: saved.values === undefined ? new Uint32Array(hashes.length) : new Uint32Array(bytesOf(saved.values)),
   }
 }
 
@@ -78,20 +78,27 @@ const placeOf = (hash: number, { hashes }: Slots): number => {
   return from
 }
 
-/** The entries of both, in order; those of `slots` where a hash is in both. */
-const mergedEntries = (sorted: Slots, slots: Slots): Slots => {
-  const added = slots.hashes.filter((hash) => hash !== 0).sort()
-  const merged = newSlots(sorted.hashes.length + added.length)
-  let [entry, before] = [0, 0]
-  for (const hash of added) {
-    for (; sorted.hashes[before]! < hash; before++) put(merged, entry++, sorted.hashes[before]!, sorted.values[before]!)
-    if (sorted.hashes[before] === hash) before++
-    put(merged, entry++, hash, slots.values[slotOf(hash, slots)]!)
+/** The hashes of so many slots that are taken, in order. */
+const takenHashes = ({ hashes }: Slots, count: number): Float64Array => {
+  const taken = new Float64Array(count)
+  let next = 0
+  // Not `filter`, which makes a list of all numbers before.
+  for (const hash of hashes) if (hash !== 0) taken[next++] = hash
+  return taken.sort()
+}
+
+/** The hashes that are in one of the two, in order. */
+const mergedHashes = (some: Float64Array, others: Float64Array): Float64Array => {
+  if (some.length === 0) return others
+  const merged = new Float64Array(some.length + others.length)
+  let [count, next] = [0, 0]
+  for (const hash of others) {
+    while (some[next]! < hash) merged[count++] = some[next++]!
+    if (some[next] === hash) next++
+    merged[count++] = hash
   }
-  merged.hashes.set(sorted.hashes.subarray(before), entry)
-  merged.values.set(sorted.values.subarray(before), entry)
-  entry += sorted.hashes.length - before
-  return { hashes: merged.hashes.subarray(0, entry), values: merged.values.subarray(0, entry) }
+  merged.set(some.subarray(next), count)
+  return merged.subarray(0, count + some.length - next)
 }
 
 /**
@@ -114,6 +121,7 @@ export const newHashedMap = (saved?: SavedMap): HashedMap => {
     put(slots, slot, hash, value)
     if (isNew && ++size > slots.hashes.length / 2) slots = grown(slots)
   }
+  const allHashes = () => mergedHashes(before.hashes, takenHashes(slots, size))
   return {
     get: (text) => valueOf(hashOf(text)),
     add: (text, value = 0) => {
@@ -124,9 +132,11 @@ export const newHashedMap = (saved?: SavedMap): HashedMap => {
     },
     set: (text, value) => set(hashOf(text), value),
     save: () => {
-      const { hashes, values } = mergedEntries(before, slots)
+      const hashes = allHashes()
+      const values = new Uint32Array(hashes.length)
+      for (const [entry, hash] of hashes.entries()) values[entry] = valueOf(hash)!
       return { hashes: base64Of(hashes), values: base64Of(values) }
     },
-    saveKeys: () => ({ hashes: base64Of(mergedEntries(before, slots).hashes) }),
+    saveKeys: () => ({ hashes: base64Of(allHashes()) }),
   }
 }

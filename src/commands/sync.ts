@@ -136,7 +136,7 @@ const syncUntil = async (
       server,
       namespace: connection.namespaceSlug,
       files: files.length,
-      bytes: await totalSize(files),
+      bytes: totalSize(files),
     })
     for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
     const destinationOf = onlyOf(options.project, rules.destinationOf)

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { errorMessage, UsageError } from '../../cli/exit.ts'
@@ -112,28 +113,33 @@ export const findSessionFiles = async (
   const search = { unreadable, onFolder }
   const roots = await rootsOf(agents, searched)
   const found = new Map<string, SessionFile>()
-  const add = async (file: string, fallback?: Agent) => {
+  const add = async (path: string, fallback?: Agent) => {
+    const agent = (await agentOf(path, { agents, roots })) ?? fallback
+    if (agent) found.set(path, { path, agent })
+  }
+  const addNamed = async (file: string, fallback?: Agent) => {
     try {
-      const path = await realpath(file)
-      const agent = (await agentOf(path, { agents, roots })) ?? fallback
-      if (agent) found.set(path, { path, agent })
+      await add(await realpath(file), fallback)
     } catch (error) {
       unreadable(file, errorMessage(error))
     }
   }
   for (const path of paths)
-    for await (const file of filesAt(path, search)) await add(file, file === path ? agents.at(-1) : undefined)
+    for await (const file of filesAt(path, search)) await addNamed(file, file === path ? agents.at(-1) : undefined)
+  // A root is a real path, and no links are followed below it.
   if (paths.length === 0) for (const root of roots) for await (const file of filesOf(root, search)) await add(file)
   return withoutSuperseded([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
 }
 
 /** The size of a file in bytes; 0 for one that is gone. */
-export const sizeOf = async (path: string): Promise<number> =>
-  stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  )
+export const sizeOf = (path: string): number => {
+  try {
+    return statSync(path).size
+  } catch {
+    return 0
+  }
+}
 
 /** The sizes of all files together, in bytes. */
-export const totalSize = async (files: readonly SessionFile[]): Promise<number> =>
-  (await Promise.all(files.map(({ path }) => sizeOf(path)))).reduce((sum, size) => sum + size, 0)
+export const totalSize = (files: readonly SessionFile[]): number =>
+  files.reduce((sum, { path }) => sum + sizeOf(path), 0)

@@ -84,7 +84,7 @@ const readingsOf = ({ redaction }: SyncJob): number => (redaction ? 3 : 2)
 
 async function* sessionsOf(job: SyncJob, files: readonly SessionFile[]): AsyncGenerator<Found> {
   for (const { path, agent } of files) {
-    const progress = newFileProgress(await sizeOf(path), readingsOf(job), job.report)
+    const progress = newFileProgress(sizeOf(path), readingsOf(job), job.report)
     try {
       for await (const session of agent.sessions(path)) {
         progress.opened()

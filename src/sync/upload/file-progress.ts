@@ -13,8 +13,9 @@ export type FileProgress = {
 }
 
 /**
- * A file is read `readings` times until it is sent, so each byte that is read is a part of the work. The bytes of a database are
- * read by SQLite: there those of the messages are counted.
+ * A file is read `readings` times until it is sent, so each byte that is read is a part of the work; a small one is read once, and
+ * what is missing then is added when it is closed. The bytes of a database are read by SQLite: there those of the messages are
+ * counted.
  */
 export const newFileProgress = (size: number, readings: number, report: Reporter): FileProgress => {
   let [done, open] = [0, 1]

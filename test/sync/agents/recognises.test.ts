@@ -83,6 +83,9 @@ const beginnings: readonly (readonly [string, string, readonly string[]])[] = [
   ['/x/a.txt', 'user:\nHello', []],
   ['/x/state.vscdb', `${sqlite}CREATE TABLE cursorDiskKV (key TEXT)`, ['cursor']],
   ['/x/state.vscdb', `${sqlite}CREATE TABLE ItemTable (key TEXT)`, []],
+  ['/x/store.db', `${sqlite}${tables('blobs', 'meta')}`, ['cursor']],
+  ['/x/store.db', `${sqlite}${tables('blobs')}`, []],
+  ['/x/store.db', tables('blobs', 'meta'), []],
 ]
 for (const [path, beginning, expected] of beginnings)
   test(`${path} that begins with ${JSON.stringify(beginning)} is recognised by ${expected.join() || 'none'}`, () => {

@@ -1,7 +1,8 @@
 import { sep } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { composerSessions } from './composers.ts'
-import { databasesIn, transcripts } from './places.ts'
+import { chatsIn, databasesIn, PROJECT_OF_CHATS, transcripts } from './places.ts'
+import { storeSessions } from './stores.ts'
 import { isSuperseded, newTranscriptSessions } from './transcripts.ts'
 
 const id = 'cursor'
@@ -14,26 +15,45 @@ const isTranscript = (path: string): boolean =>
 
 const DATABASE = /[\\/]globalStorage[\\/]state\.vscdb$/
 
+const STORE = /[\\/]store\.db$/
+
+/** The beginning of a database of the command line tool, where the tables are described, has these. */
+const STORE_TABLES = [/CREATE TABLE (?:IF NOT EXISTS )?["`]?blobs\b/, /CREATE TABLE (?:IF NOT EXISTS )?["`]?meta\b/]
+
+/** Folders of the command line tool's sessions, and those of transcripts: no folder beside them holds sessions. */
+const isSkipped = (path: string): boolean => {
+  const [first = '', ...below] = path.split(sep)
+  if (PROJECT_OF_CHATS.test(first)) return below.length > 1
+  return below.length === 1 && below[0] !== 'agent-transcripts'
+}
+
+const sessionsOf = (path: string) => {
+  if (path.endsWith('.vscdb')) return composerSessions(id, path)
+  return path.endsWith('.db') ? storeSessions(id, path) : transcriptSessions(path)
+}
+
 const looksLike = (path: string, beginning: string): boolean => {
   if (path.endsWith('.vscdb'))
     return beginning.startsWith('SQLite format 3\0') && (DATABASE.test(path) || beginning.includes('cursorDiskKV'))
+  if (path.endsWith('.db'))
+    return beginning.startsWith('SQLite format 3\0') && STORE_TABLES.every((table) => table.test(beginning))
   if (path.endsWith('.txt')) return isTranscript(path) && /^[ \t]*(?:user|assistant):[ \t\r]*$/m.test(beginning)
   return isTranscript(path) || /^\s*\{\s*"role"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:/.test(beginning)
 }
 
 /**
- * Cursor stores sessions in a database, and transcripts of them as files; `README.md` describes how they are read. Raise
- * `version` when the same session gives other messages than before.
+ * Cursor stores sessions in databases, and transcripts of them as files; `README.md` describes how they are read. Raise `version`
+ * when the same session gives other messages than before.
  */
 export const cursor: Agent = {
   id,
   name: 'Cursor',
   version,
-  roots: (env, home) => [...databasesIn(env, home), transcripts(home)],
-  skipsFolder: (path) => path.split(sep).length === 2 && !path.endsWith(`${sep}agent-transcripts`),
-  isSessionFile: (path) => isTranscript(path) || DATABASE.test(path),
-  extensions: ['.vscdb', '.jsonl', '.txt'],
+  roots: (env, home) => [...databasesIn(env, home), transcripts(home), ...chatsIn(env, home)],
+  skipsFolder: isSkipped,
+  isSessionFile: (path) => isTranscript(path) || DATABASE.test(path) || STORE.test(path),
+  extensions: ['.vscdb', '.db', '.jsonl', '.txt'],
   recognises: looksLike,
   isSuperseded,
-  sessions: (path) => (path.endsWith('.vscdb') ? composerSessions(id, path) : transcriptSessions(path)),
+  sessions: sessionsOf,
 }

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { EnvironmentVariables } from '../agent.ts'
 
@@ -15,15 +16,46 @@ export const databasesIn = (env: EnvironmentVariables, home: string): readonly s
 /** Where the editor describes its workspaces, beside the folder of its database. */
 export const workspacesBeside = (database: string): string => join(database, '..', '..', 'workspaceStorage')
 
+/** The folders in which the command line tool keeps a folder for each project, and in that one for each session. */
+export const chatsIn = ({ XDG_CONFIG_HOME }: EnvironmentVariables, home: string): readonly string[] => [
+  join(home, '.cursor', 'chats'),
+  join(XDG_CONFIG_HOME || join(home, '.config'), 'cursor', 'chats'),
+]
+
+/** The name of a project's folder there: the MD5 of its path. */
+export const PROJECT_OF_CHATS = /^[0-9a-f]{32}$/
+
 /** Where transcripts are, below the home folder. */
 export const transcripts = (home: string): string => join(home, '.cursor', 'projects')
 
 const TRANSCRIPTS = `${sep}${join('.cursor', 'projects')}${sep}`
 
+/** The home folder in which a transcript lies; undefined when it lies elsewhere. */
+const homeOfTranscript = (path: string): string | undefined => {
+  const end = path.lastIndexOf(TRANSCRIPTS)
+  return end === -1 ? undefined : path.slice(0, end)
+}
+
 /** The databases at their default places below the home folder of a transcript; none when it lies elsewhere. */
 export const databasesOfTranscript = (path: string): readonly string[] => {
-  const end = path.lastIndexOf(TRANSCRIPTS)
-  return end === -1 ? [] : databasesIn({}, path.slice(0, end))
+  const home = homeOfTranscript(path)
+  return home === undefined ? [] : databasesIn({}, home)
+}
+
+/** The same for a database of the command line tool. */
+export const databasesOfStore = (path: string): readonly string[] => {
+  const chats = join(path, '..', '..', '..')
+  const home = [join(chats, '..', '..'), join(chats, '..', '..', '..')].find((one) => chatsIn({}, one).includes(chats))
+  return home === undefined ? [] : databasesIn({}, home)
+}
+
+/** The databases that the command line tool may have of a transcript's session, at their default places. */
+export const storesOfTranscript = async (path: string, id: string): Promise<readonly string[]> => {
+  const home = homeOfTranscript(path)
+  const found: string[] = []
+  for (const chats of home === undefined ? [] : chatsIn({}, home))
+    for (const project of await readdir(chats).catch(() => [])) found.push(join(chats, project, id, 'store.db'))
+  return found
 }
 
 /** The folder below which a project's transcripts are, named after the project's path; undefined when it lies elsewhere. */

@@ -11,6 +11,9 @@ import { newToolCalls, type SavedCalls } from '../support/tool-calls.ts'
 
 const [OPEN, CLOSE] = ['<user_query>', '</user_query>']
 
+/** Whether a text marks what the user typed. */
+export const isTyped = (text: string): boolean => text.includes(OPEN)
+
 /** What the user typed of a text that was sent (README, rule 6). */
 export const typedText = (text: string): string | undefined => {
   const start = text.indexOf(OPEN)

@@ -7,7 +7,8 @@ import { newOutline, type Outline, type SavedOutline } from '../support/outline.
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { traceFieldsOf } from '../support/trace-fields.ts'
 import { composerList } from './listing.ts'
-import { databasesOfTranscript, projectFolderOf } from './places.ts'
+import { databasesOfTranscript, projectFolderOf, storesOfTranscript } from './places.ts'
+import { isKnownStore } from './stores.ts'
 import { messagesOfText, newReading, readLine, type SavedReading, saveReading } from './transcript.ts'
 import { folderNamed } from './workspaces.ts'
 
@@ -68,16 +69,18 @@ const parserOf = (agentId: string, version: number): LineParser<State, Saved> =>
   save: ({ outline, reading }) => ({ outline: outline.save(), reading: saveReading(reading) }),
 })
 
-/** Whether the editor's database holds the session as well. One that cannot be read, or is not there, holds none. */
+/** Whether a database holds the session as well. One that cannot be read, or is not there, holds none. */
 const isInDatabase = async (path: string): Promise<boolean> => {
   for (const database of databasesOfTranscript(path)) {
     const composers = await composerList.recent(database).catch(() => [])
     if (composers.some(({ id }) => id === nameOf(path))) return true
   }
+  for (const store of await storesOfTranscript(path, nameOf(path)))
+    if (await isKnownStore.recent(store).catch(() => false)) return true
   return false
 }
 
-/** The sessions of transcripts: of each one, unless the editor's database holds it as well (README, rule 7). */
+/** The sessions of transcripts: of each one, unless a database holds it as well (README, rule 7). */
 export const newTranscriptSessions = (agentId: string, version: number) => {
   const [text, lines] = [sessionPerFile(readText(agentId)), sessionPerFile(sessionOfLines(parserOf(agentId, version)))]
   return async function* (path: string): AsyncGenerator<StoredSession> {

@@ -6,7 +6,7 @@ import { columnsOf, readDatabase } from '../support/sqlite/snapshot.ts'
 import { workspacesBeside } from './places.ts'
 
 /** The path in a `file:` address, or in that of a remote machine; undefined for anything else. */
-const pathOf = (uri: unknown): string | undefined => {
+export const pathOf = (uri: unknown): string | undefined => {
   const path = typeof uri === 'string' ? /^[\w-]+:\/\/[^/]*(\/.*)$/.exec(uri)?.[1] : undefined
   if (path === undefined) return undefined
   try {

@@ -181,10 +181,16 @@ test('sessions are looked for where Cursor keeps them, on each system', async ()
     '/home/me/.config/Cursor/User/globalStorage/state.vscdb',
     '/home/me/AppData/Roaming/Cursor/User/globalStorage/state.vscdb',
     '/home/me/.cursor/projects',
+    '/home/me/.cursor/chats',
+    '/home/me/.config/cursor/chats',
   ])
-  assert.equal(cursor.roots({ XDG_CONFIG_HOME: '/x', APPDATA: '/a' }, '/h').slice(1, 3), [
+  assert.equal(cursor.roots({ XDG_CONFIG_HOME: '/x', APPDATA: '/a' }, '/h'), [
+    '/h/Library/Application Support/Cursor/User/globalStorage/state.vscdb',
     '/x/Cursor/User/globalStorage/state.vscdb',
     '/a/Cursor/User/globalStorage/state.vscdb',
+    '/h/.cursor/projects',
+    '/h/.cursor/chats',
+    '/x/cursor/chats',
   ])
   const { home, path, writer } = newHome()
   writer.close()

@@ -1,0 +1,116 @@
+import { type Json, parseObject, textOf } from '../support/json.ts'
+import type { Database } from '../support/sqlite/load.ts'
+import { columnsOf } from '../support/sqlite/snapshot.ts'
+import { type Root, readRoot } from './root-blob.ts'
+
+/** What was found of a session, beside its messages, which are in the table `messages` of the private database. */
+export type CopiedStore = {
+  /** What the tool keeps of the session; empty when that cannot be read. */
+  readonly meta: Json
+  readonly root: Root | undefined
+  /** Whether there is a state of the session, but none whose messages can be found. */
+  readonly isUnknown: boolean
+}
+
+/** Blobs of more bytes are not read (README, rule 9). */
+const MAX_BLOB = 64 << 20
+const bounded = `CASE WHEN octet_length(data) <= ${MAX_BLOB} THEN CAST(data AS BLOB) END`
+
+const hasTables = (database: Database): boolean => {
+  const [blobs, meta] = [columnsOf(database, 'blobs'), columnsOf(database, 'meta')]
+  return blobs.has('id') && blobs.has('data') && meta.has('key') && meta.has('value')
+}
+
+/** The row that describes the session: JSON, as hexadecimal text or as it is. */
+const metaOf = (database: Database): Json => {
+  const row = database.prepare(`SELECT CAST(value AS TEXT) AS value FROM source.meta WHERE key = '0'`).get()
+  const text = String(row?.['value'] ?? '')
+  return parseObject(Buffer.from(text, 'hex').toString('utf8')) ?? parseObject(text) ?? {}
+}
+
+const rootIn = (data: unknown): Root | undefined => (data instanceof Uint8Array ? readRoot(data) : undefined)
+
+const rootOf = (database: Database, id: string): Root | undefined =>
+  rootIn(database.prepare(`SELECT ${bounded} AS data FROM source.blobs WHERE id = ?`).get(id)?.['data'])
+
+/** Tells of a message whether it sums up what was before it. */
+const newSummaryTest = (database: Database): ((id: string) => boolean) => {
+  const isSummary = database.prepare(
+    `SELECT CASE WHEN json_valid(text) THEN json_extract(text, '$.providerOptions.cursor.isSummary') END AS found
+     FROM (SELECT CAST(${bounded} AS TEXT) AS text FROM source.blobs WHERE id = ?)`,
+  )
+  return (id) => isSummary.get(id)?.['found'] === 1
+}
+
+const hasRowNumbers = (database: Database): boolean => {
+  const row = database.prepare(`SELECT sql FROM source.sqlite_master WHERE name = 'blobs'`).get()
+  return !/WITHOUT\s+ROWID/i.test(String(row?.['sql']))
+}
+
+/** The roots before the latest one, in the order in which they were written. None where the table does not keep it. */
+function* rootsBefore(database: Database, latest: string): Generator<Root> {
+  if (!hasRowNumbers(database)) return
+  const exists = database.prepare('SELECT 1 FROM source.blobs WHERE id = ?')
+  const rows = database
+    .prepare(
+      `SELECT ${bounded} AS data FROM source.blobs WHERE substr(data, 1, 2) = x'0a20' AND id <> ? ORDER BY rowid`,
+    )
+    .iterate(latest)
+  for (const row of rows) {
+    const root = rootIn(row['data'])
+    if (root && exists.get(root.messages[0]!)) yield root
+  }
+}
+
+/** The roots with the messages that summaries have taken the place of: of each summary the last one before it. */
+const summedUp = (database: Database, latest: string, root: Root): readonly Root[] => {
+  const isSummary = newSummaryTest(database)
+  if (!root.messages.some(isSummary)) return []
+  const found: Root[] = []
+  const known = new Set<string>()
+  let before: Root | undefined
+  const look = (next: Root): void => {
+    const added = next.messages.filter((id) => !known.has(id))
+    if (before && added.some(isSummary)) found.push(before)
+    for (const id of added) known.add(id)
+    before = next
+  }
+  for (const next of rootsBefore(database, latest)) look(next)
+  look(root)
+  return found
+}
+
+/** A message's place in a session: its blob, and how many messages before have the same one. */
+type Listed = { readonly id: string; readonly repetition: number }
+
+/** All messages of roots, one after the other: those of a root that the ones before it have as well are listed once. */
+const listedIn = (roots: readonly Root[]): readonly Listed[] => {
+  const listed = new Map<string, Listed>()
+  for (const { messages } of roots) {
+    const repetitions = new Map<string, number>()
+    for (const id of messages) {
+      const repetition = (repetitions.get(id) ?? 0) + 1
+      repetitions.set(id, repetition)
+      if (!listed.has(`${id} ${repetition}`)) listed.set(`${id} ${repetition}`, { id, repetition })
+    }
+  }
+  return [...listed.values()]
+}
+
+/** Copies the messages of a session into a table of the private database (README, rules 1 and 13). */
+export const copyStore = (database: Database): CopiedStore => {
+  database.exec('CREATE TABLE messages(number INTEGER PRIMARY KEY, id, data)')
+  if (!hasTables(database)) return { meta: {}, root: undefined, isUnknown: false }
+  const meta = metaOf(database)
+  const latest = textOf(meta['latestRootBlobId']) ?? ''
+  const root = rootOf(database, latest)
+  if (!root) return { meta, root, isUnknown: latest !== '' }
+  const insert = database.prepare(
+    `INSERT INTO messages VALUES (?, ?, (SELECT CAST(${bounded} AS TEXT) FROM source.blobs WHERE id = ?))`,
+  )
+  const roots = [...summedUp(database, latest, root), root]
+  for (const [index, { id, repetition }] of listedIn(roots).entries())
+    insert.run(index + 1, repetition === 1 ? id : `${id}-${repetition}`, id)
+  const { n } = database.prepare('SELECT count(*) AS n FROM messages WHERE json_valid(data)').get() ?? {}
+  return { meta, root, isUnknown: n === 0 }
+}

@@ -1,0 +1,97 @@
+import { readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Session, SessionMessage, StoredSession } from '../agent.ts'
+import { acceptedId } from '../support/external-ids.ts'
+import { type Json, parseObject, textOf } from '../support/json.ts'
+import { newOutline } from '../support/outline.ts'
+import { countSkipped } from '../support/skipped-lines.ts'
+import { lookAtFiles } from '../support/sqlite/files.ts'
+import type { Database } from '../support/sqlite/load.ts'
+import { rememberListing } from '../support/sqlite/remember.ts'
+import { copyFromDatabase, readDatabase } from '../support/sqlite/snapshot.ts'
+import { newToolCalls } from '../support/tool-calls.ts'
+import { traceFieldsOf } from '../support/trace-fields.ts'
+import { composerList } from './listing.ts'
+import { databasesOfStore } from './places.ts'
+import { type CopiedStore, copyStore } from './store-copy.ts'
+import { messageOfStore } from './store-messages.ts'
+import { pathOf } from './workspaces.ts'
+
+const idOf = (path: string): string => basename(dirname(path))
+
+/** What the tool keeps of the session beside its database. */
+const besideOf = (path: string): string => join(dirname(path), 'meta.json')
+
+/** The names that a session has until it gets one. */
+const DEFAULT_NAMES: readonly unknown[] = ['New Agent', 'New Chat', 'Untitled']
+
+const nameIn = (...names: readonly unknown[]): string | undefined =>
+  names.map(textOf).find((name) => name !== undefined && !DEFAULT_NAMES.includes(name))
+
+/** The messages of the private database. `onDamaged` is called with the number of each that cannot be read. */
+function* messagesIn(database: Database, onDamaged: (number: number) => void): Generator<SessionMessage> {
+  const calls = newToolCalls()
+  for (const { number, id, data } of database
+    .prepare('SELECT number, id, data FROM messages ORDER BY number')
+    .iterate()) {
+    const json = typeof data === 'string' ? parseObject(data) : undefined
+    const message = json && messageOfStore({ id: String(id), order: Number(number), json }, calls)
+    if (!json) onDamaged(Number(number))
+    if (message) yield message
+  }
+}
+
+const readBeside = async (path: string): Promise<Json> =>
+  parseObject(await readFile(besideOf(path), 'utf8').catch(() => '')) ?? {}
+
+const readStore =
+  (agentId: string, path: string): StoredSession['read'] =>
+  async ({ onMalformed }): Promise<Session> => {
+    const skipped = countSkipped(onMalformed)
+    const copy = () => copyFromDatabase(path, copyStore)
+    const { database, result } = await copy()
+    const { meta, root, isUnknown }: CopiedStore = result
+    if (isUnknown && !root) skipped.onMalformed(1)
+    const outline = newOutline()
+    for (const message of messagesIn(database, skipped.onMalformed)) outline.note(message)
+    const beside = await readBeside(path)
+    // The first messages() reads the copy of which the trace was made; without one, the copy is closed as garbage.
+    let unread: Database | undefined = database
+    return {
+      externalId: acceptedId(idOf(path), 'session'),
+      trace: traceFieldsOf(agentId, {
+        title: nameIn(beside['title'], meta['name']) ?? outline.title(),
+        projectPath: textOf(beside['cwd']) ?? textOf(meta['workspacePath']) ?? pathOf(root?.folder),
+        model: outline.model() ?? textOf(meta['lastUsedModel']),
+        gitBranch: textOf(root?.branch),
+      }),
+      skippedLines: skipped.lines,
+      messages: async function* () {
+        const copied = unread ?? (await copy()).database
+        unread = undefined
+        try {
+          yield* messagesIn(copied, () => {})
+        } finally {
+          copied.close()
+        }
+      },
+    }
+  }
+
+/** Whether a database of the command line tool tells what its session holds, at least that it is empty (README, rule 7). */
+export const isKnownStore = rememberListing((path) => readDatabase(path, copyStore).then(({ isUnknown }) => !isUnknown))
+
+/** The session of a database of the command line tool, unless the editor's database holds it as well (README, rule 7). */
+export async function* storeSessions(agentId: string, path: string): AsyncGenerator<StoredSession> {
+  for (const database of databasesOfStore(path)) {
+    const composers = await composerList.recent(database).catch(() => [])
+    if (composers.some(({ id }) => id === idOf(path))) return
+  }
+  const { main, wal } = await lookAtFiles(path)
+  const beside = await stat(besideOf(path), { bigint: true }).catch(() => undefined)
+  yield {
+    source: path,
+    stamp: `${main} ${wal} ${beside ? `${beside.size} ${beside.mtimeNs}` : ''}`,
+    read: readStore(agentId, path),
+  }
+}

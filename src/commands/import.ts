@@ -6,7 +6,8 @@ import { openExportFile } from '../sync/transfer/export-file.ts'
 import { type Imported, importTrace } from '../sync/transfer/import-trace.ts'
 import { Damaged } from '../sync/transfer/json-pieces.ts'
 import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
-import { type Access, type ClientOptions, clientCommand, patientTiming } from './support/client-command.ts'
+import { type Access, patientTiming } from './support/access.ts'
+import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 
 type Options = ClientOptions & { readonly visibility?: Visibility }

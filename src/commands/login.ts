@@ -9,7 +9,7 @@ import { serverKey } from '../sync/server-key.ts'
 import { logInWithCodehost } from '../sync/login/codehost-login.ts'
 import { logInWithDevice } from '../sync/login/device-login.ts'
 import { newTerminalPrompts } from '../sync/login/terminal-prompts.ts'
-import { noticedTiming } from './support/client-command.ts'
+import { noticedTiming } from './support/access.ts'
 import { joinAsDevice } from './support/join-as-device.ts'
 
 type Options = {

@@ -5,7 +5,8 @@ import { printDocument, printLines, say } from '../cli/output.ts'
 import { RequestFailed } from '../sync/api/errors.ts'
 import { serversWithLogin } from '../sync/login/credentials.ts'
 import { type LoggedOut, logOut } from '../sync/login/logout.ts'
-import { type Access, type ClientOptions, clientCommand, noticedTiming } from './support/client-command.ts'
+import { type Access, noticedTiming } from './support/access.ts'
+import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 
 const help: Help = {

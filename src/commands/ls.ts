@@ -5,14 +5,8 @@ import { printDocument, printLines, say } from '../cli/output.ts'
 import { shortTime } from '../cli/short-time.ts'
 import { type Column, tableLines } from '../cli/table.ts'
 import { type ListedTrace, newTracesClient } from '../sync/api/traces.ts'
-import {
-  type Access,
-  type ClientOptions,
-  clientCommand,
-  explainNamespace,
-  noticedTiming,
-  openAccess,
-} from './support/client-command.ts'
+import { type Access, explainNamespace, noticedTiming, openAccess } from './support/access.ts'
+import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 import { type ReadPage, tracePages } from './support/trace-list.ts'
 

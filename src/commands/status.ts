@@ -17,7 +17,8 @@ import { version } from '../version.ts'
 import { sentTo } from './agents.ts'
 import { clientEnvironment } from './client-environment.ts'
 import { userText } from './support/account.ts'
-import { type Access, type ClientOptions, clientCommand, noticedTiming } from './support/client-command.ts'
+import { type Access, noticedTiming } from './support/access.ts'
+import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 
 const help: Help = {

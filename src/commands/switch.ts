@@ -6,7 +6,8 @@ import type { NamespaceInfo } from '../sync/api/account.ts'
 import { hasStatus } from '../sync/api/errors.ts'
 import { readCredentials, writeCredentials } from '../sync/login/credentials.ts'
 import { type AccountAccess, openAccount } from './support/account.ts'
-import { type Access, type ClientOptions, clientCommand } from './support/client-command.ts'
+import type { Access } from './support/access.ts'
+import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 
 const help: Help = {

@@ -8,7 +8,8 @@ import { newAccountClient } from '../sync/api/account.ts'
 import { sessionHasEnded } from '../sync/login/connect.ts'
 import { type Followed, follow, newConnectionNotice } from '../tail/follow.ts'
 import { jsonPrinter, textPrinter } from '../tail/printers.ts'
-import { type Access, type ClientOptions, clientCommand, noticedTiming } from './support/client-command.ts'
+import { type Access, noticedTiming } from './support/access.ts'
+import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 
 type Options = ClientOptions & { readonly public?: boolean; readonly lines: number }

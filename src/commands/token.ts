@@ -2,7 +2,8 @@ import { Command } from 'commander'
 import { exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
 import { requireLogin } from '../sync/login/connect.ts'
-import { type Access, type ClientOptions, clientCommand } from './support/client-command.ts'
+import type { Access } from './support/access.ts'
+import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 
 const help: Help = {

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines } from '../cli/output.ts'
-import { type Access, type ClientOptions, clientCommand } from './support/client-command.ts'
+import type { Access } from './support/access.ts'
+import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import { explainRefusal, findWritable, idHelp } from './support/find-trace.ts'
 import type { Help } from './support/help.ts'
 

@@ -21,7 +21,8 @@ import { systemd } from '../sync/watch/service/systemd.ts'
 import { withoutManager } from '../sync/watch/service/without-manager.ts'
 import { removeWatchLocks, runningWatcher, type Watcher } from '../sync/watch/watch-lock.ts'
 import { clientEnvironment } from './client-environment.ts'
-import { type Access, type ClientOptions, clientCommand } from './support/client-command.ts'
+import type { Access } from './support/access.ts'
+import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import { type Help, helpText } from './support/help.ts'
 
 const help: Help = {

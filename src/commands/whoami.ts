@@ -4,7 +4,8 @@ import { localTime } from '../cli/local-time.ts'
 import { printDocument, printLines } from '../cli/output.ts'
 import type { Account } from '../sync/api/account.ts'
 import { openAccount, userText } from './support/account.ts'
-import { type Access, type ClientOptions, clientCommand } from './support/client-command.ts'
+import type { Access } from './support/access.ts'
+import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 
 const help: Help = {

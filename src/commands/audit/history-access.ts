@@ -4,7 +4,7 @@ import { hasStatus } from '../../sync/api/errors.ts'
 import { type HistoryClient, newHistoryClient } from '../../sync/api/history.ts'
 import type { RetryTiming } from '../../sync/api/retry.ts'
 import { sessionHasEnded } from '../../sync/login/connect.ts'
-import { type Access, noticedTiming } from '../support/client-command.ts'
+import { type Access, noticedTiming } from '../support/access.ts'
 
 /** Whose history is read, for sentences about a refusal; a namespace's own without an externalId. */
 export type Subject = {

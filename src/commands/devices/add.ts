@@ -5,7 +5,8 @@ import { localTime } from '../../cli/local-time.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
 import { isLoopback } from '../../sync/config.ts'
 import { openAccount } from '../support/account.ts'
-import { type Access, type ClientOptions, clientCommand } from '../support/client-command.ts'
+import type { Access } from '../support/access.ts'
+import { type ClientOptions, clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
 
 const help: Help = {

@@ -1,6 +1,6 @@
 import { type AccountClient, newAccountClient } from '../../sync/api/account.ts'
 import { explainEndedSession, requireLogin } from '../../sync/login/connect.ts'
-import { type Access, noticedTiming } from './client-command.ts'
+import { type Access, noticedTiming } from './access.ts'
 
 /** The login of a server, and what it can ask about its user. */
 export type AccountAccess = {

@@ -5,7 +5,8 @@ import { hasStatus } from '../../sync/api/errors.ts'
 import { parseTraceLink } from '../../sync/api/trace-link.ts'
 import { type TraceDetail, type TracesClient, newTracesClient } from '../../sync/api/traces.ts'
 import { sessionHasEnded } from '../../sync/login/connect.ts'
-import { type Access, type ClientOptions, noticedTiming, openAccess } from './client-command.ts'
+import { type Access, noticedTiming, openAccess } from './access.ts'
+import type { ClientOptions } from './client-command.ts'
 import { tracePages } from './trace-list.ts'
 
 /** A trace that was found, and the access with which it was. */

@@ -1,7 +1,7 @@
 import { UsageError } from '../../cli/exit.ts'
 import { hasStatus } from '../../sync/api/errors.ts'
 import { type NamespacesClient, newNamespacesClient } from '../../sync/api/namespaces.ts'
-import { type Access, noticedTiming, openAccess } from './client-command.ts'
+import { type Access, noticedTiming, openAccess } from './access.ts'
 
 export const roles = ['admin', 'member'] as const
 

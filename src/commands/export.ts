@@ -1,22 +1,13 @@
-import { extname } from 'node:path'
 import { Command, Option } from 'commander'
-import { commandName } from '../cli/command-name.ts'
-import { escapeControlsInLines } from '../cli/escape.ts'
-import { UsageError, exitCodes } from '../cli/exit.ts'
-import { printDocument } from '../cli/output.ts'
-import { writeOut } from '../cli/standard-output.ts'
-import { hasStatus } from '../sync/api/errors.ts'
-import { download } from '../sync/transfer/download.ts'
-import { writeWhole } from '../sync/transfer/output-file.ts'
-import { type Access, noticedTiming } from './support/access.ts'
 import { type ClientOptions, clientCommand } from './support/client-command.ts'
-import { findTrace, idHelp } from './support/find-trace.ts'
+import { idHelp } from './support/id-help.ts'
 import type { Help } from './support/help.ts'
 
-const formats = ['md', 'html', 'json'] as const
-type Format = (typeof formats)[number]
+export const formats = ['md', 'html', 'json'] as const
 
-type Options = ClientOptions & {
+export type Format = (typeof formats)[number]
+
+export type Options = ClientOptions & {
   readonly format?: Format
   readonly output?: string
   readonly revision?: string
@@ -43,63 +34,6 @@ ${idHelp} The past of a trace is asked for by its whole id.`,
   },
 }
 
-/** The format that is asked for, else that of the file's name, else Markdown. */
-const formatOf = ({ format, output }: Options): Format => {
-  const ending = output === undefined ? '' : extname(output).slice(1).toLowerCase()
-  return format ?? formats.find((one) => one === (ending === 'htm' ? 'html' : ending)) ?? 'md'
-}
-
-/** What a terminal would obey is escaped, as in all that the commands print; a pipe gets every byte. */
-const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
-  const { isTTY } = process.stdout
-  const decoder = new TextDecoder()
-  let last: number | undefined
-  for await (const piece of pieces) {
-    await writeOut(isTTY ? escapeControlsInLines(decoder.decode(piece, { stream: true })) : piece)
-    last = piece.at(-1) ?? last
-  }
-  if (isTTY && last !== 10) await writeOut('\n')
-}
-
-/** What is exported: the trace that the user names as it is now, or one by its whole id as it was, which may be gone now. */
-const locate = async (given: Access, options: Options, name: string) => {
-  if (options.revision !== undefined || options.at !== undefined)
-    return { access: given, externalId: name, namespace: options.namespace }
-  const { access, trace } = await findTrace(given, options, name)
-  return { access, externalId: trace.externalId, namespace: trace.namespace.slug }
-}
-
-const pathOf = (externalId: string, namespace: string | undefined, options: Options): string => {
-  const { revision, at } = options
-  const query = new URLSearchParams({ format: formatOf(options) })
-  for (const [name, value] of Object.entries({ namespace, revision, at }))
-    if (value !== undefined) query.set(name, value)
-  return `/v1/traces/${encodeURIComponent(externalId)}/export?${query}`
-}
-
-const exportTrace = async (given: Access, options: Options, name: string): Promise<number> => {
-  const { output, json = false } = options
-  if (json && output === undefined)
-    throw new UsageError('--json tells of the file that was written: name it with --output')
-  // Who reads what is printed has gone.
-  process.stdout.once('error', () => process.exit(exitCodes.incomplete))
-  const { access, externalId, namespace } = await locate(given, options, name)
-  const { server } = access
-  const path = pathOf(externalId, namespace, options)
-  const pieces = download({ server, path, token: await access.token(), timing: noticedTiming })
-  try {
-    if (output === undefined) await print(pieces)
-    else {
-      const bytes = await writeWhole(output, pieces)
-      if (json) await printDocument({ type: 'export', externalId, format: formatOf(options), file: output, bytes })
-    }
-  } catch (error) {
-    if (!hasStatus(error, 401)) throw error
-    throw new UsageError(`The session is not public. Log in first: ${commandName} login --server ${server}`)
-  }
-  return exitCodes.ok
-}
-
 /** `tracebook export`: writes a session as Markdown, HTML or JSON. Output and exit codes in its help. */
 export const exportCommand = (): Command =>
   clientCommand<Options, [string]>(
@@ -111,5 +45,9 @@ export const exportCommand = (): Command =>
       .option('-o, --output <file>', 'the file to write (default: standard output)')
       .option('--revision <revision>', 'as it was after this revision, for members of its namespace')
       .option('--at <time>', 'as it was at this time (ISO 8601 with a zone, or milliseconds since 1970)'),
-    { help, namespace: 'the namespace that the session is in', run: exportTrace },
+    {
+      help,
+      namespace: 'the namespace that the session is in',
+      run: async (...args) => (await import('./run/export.ts')).exportTrace(...args),
+    },
   )

@@ -1,16 +1,9 @@
 import { Command, Option } from 'commander'
-import { UsageError, exitCodes } from '../cli/exit.ts'
-import { printDocument, printLines } from '../cli/output.ts'
-import { jsonReporter, lineReporter } from '../sync/report/reporters.ts'
-import { openExportFile } from '../sync/transfer/export-file.ts'
-import { type Imported, importTrace } from '../sync/transfer/import-trace.ts'
-import { Damaged } from '../sync/transfer/json-pieces.ts'
 import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
-import { type Access, patientTiming } from './support/access.ts'
 import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 
-type Options = ClientOptions & { readonly visibility?: Visibility }
+export type Options = ClientOptions & { readonly visibility?: Visibility }
 
 const help: Help = {
   about: `
@@ -44,47 +37,15 @@ A new session gets the visibility of the file, but is never public without
   },
 }
 
-const output = { out: process.stdout, err: process.stderr }
-
-const sentence = (file: string, done: Imported): string => {
-  const { externalId, namespace, visibility, messages, new: created, updated, leftOut, others } = done
-  const notes = [
-    `${created} new, ${updated} updated, ${messages - created - updated} as they were`,
-    ...(leftOut > 0 ? [`${leftOut} left out`] : []),
-    ...(others > 0 ? [`${others} others were there already`] : []),
-  ]
-  return `${file}: imported ${externalId} into ${namespace}, ${visibility}: ${messages} messages (${notes.join(', ')})`
-}
-
-/** @throws Error that names the file */
-const explained = async <T>(file: string, work: Promise<T>): Promise<T> => {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof Damaged) throw new Error(`${file} cannot be imported: ${error.message}`, { cause: error })
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
-    throw error
-  }
-}
-
-const importFile = async ({ connect }: Access, options: Options, file: string): Promise<number> => {
-  const opened = await explained(file, openExportFile(file))
-  const connection = await connect({ readOnly: false, timing: patientTiming })
-  const report = options.json ? jsonReporter(output) : lineReporter(output, false)
-  const done = await explained(file, importTrace(opened, { connection, file, visibility: options.visibility, report }))
-  const exitCode = done.leftOut > 0 ? exitCodes.incomplete : exitCodes.ok
-  const { skippedLines: _skipped, ...shown } = done
-  if (options.json) await printDocument({ type: 'import', file, ...shown, exitCode })
-  else await printLines([sentence(file, done)])
-  return exitCode
-}
-
 /** `tracebook import`: puts an exported session back. Output and exit codes in its help. */
 export const importCommand = (): Command =>
   clientCommand<Options, [string]>(
     new Command('import')
       .argument('<file>', 'the file')
       .addOption(new Option('--visibility <visibility>', 'who may read the session').choices(visibilities)),
-    { help, namespace: 'the namespace to import into (default: the one of your login)', run: importFile },
+    {
+      help,
+      namespace: 'the namespace to import into (default: the one of your login)',
+      run: async (...args) => (await import('./run/import.ts')).importFile(...args),
+    },
   )

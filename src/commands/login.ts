@@ -1,18 +1,7 @@
 import { Command } from 'commander'
-import { commandName } from '../cli/command-name.ts'
-import { escapeControls } from '../cli/escape.ts'
-import { runCommand, exitOnUsage, exitCodes, UsageError } from '../cli/exit.ts'
-import { printDocument } from '../cli/output.ts'
-import { newApiClient } from '../sync/api/client.ts'
-import { configDir, isUnencrypted, serverAddress } from '../sync/config.ts'
-import { serverKey } from '../sync/server-key.ts'
-import { logInWithCodehost } from '../sync/login/codehost-login.ts'
-import { logInWithDevice } from '../sync/login/device-login.ts'
-import { newTerminalPrompts } from '../sync/login/terminal-prompts.ts'
-import { noticedTiming } from './support/access.ts'
-import { joinAsDevice } from './support/join-as-device.ts'
+import { runCommand, exitOnUsage } from '../cli/exit.ts'
 
-type Options = {
+export type Options = {
   readonly server?: string
   readonly codehost?: boolean
   readonly namespace?: string
@@ -63,56 +52,6 @@ Environment:
 
 Exit codes: 0 logged in, 1 the server refused or did not answer, 2 wrong usage`
 
-/** Which commands use the login, and what to do with it. */
-const whatIsNext = (server: string, options: Options): readonly string[] => {
-  const named = process.env['TRACEBOOK_URL']
-  const isOther = options.server !== undefined && named && serverKey(serverAddress(named, {})) !== serverKey(server)
-  const sync = `Next: upload your sessions with: ${commandName} sync`
-  if (isOther)
-    return [`TRACEBOOK_URL names another server, ${named}: say which one is meant.`, `${sync} --server ${server}`]
-  return options.server === undefined ? [sync] : ['Commands without --server use it from now on.', sync]
-}
-
-const login = async (options: Options): Promise<number> => {
-  const { codehost, namespace, invite, browser, yes } = options
-  if (namespace !== undefined && !codehost) throw new UsageError('--namespace goes with --codehost')
-  if (yes && !codehost && !options.newDevice)
-    throw new UsageError('--yes goes with --codehost or --new-device: nothing else is asked')
-  if (options.newDevice && options.join === undefined) throw new UsageError('--new-device goes with --join')
-  if (options.join !== undefined && (codehost || invite !== undefined))
-    throw new UsageError('--join goes without --codehost and --invite: the user is there already')
-  const server = serverAddress(options.server, process.env)
-  const config = configDir(process.env)
-  if (isUnencrypted(server))
-    console.error(`Warning: ${server} is not encrypted; others on the network can read your token.`)
-  const newClient = (url: string, token?: string) => newApiClient(url, token, noticedTiming)
-  const prompts = newTerminalPrompts({ opensBrowser: browser, assumeYes: yes ?? false })
-  const { userId, displayName, namespaceSlug } =
-    options.join !== undefined
-      ? await joinAsDevice({
-          config,
-          server,
-          code: options.join,
-          newDevice: options.newDevice ?? false,
-          yes: yes ?? false,
-        })
-      : codehost
-        ? await logInWithCodehost(
-            { config, server, slug: namespace, inviteCode: invite, isLocal: browser, prompts },
-            newClient,
-          )
-        : await logInWithDevice(config, server, newClient, invite)
-  if (options.json) {
-    const name = displayName === undefined ? {} : { displayName }
-    await printDocument({ type: 'login', server, userId, ...name, namespace: namespaceSlug })
-    return exitCodes.ok
-  }
-  const who = displayName === undefined ? `user ${userId}` : `${displayName} (user ${userId})`
-  console.log(escapeControls(`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`))
-  for (const line of whatIsNext(server, options)) console.log(escapeControls(line))
-  return exitCodes.ok
-}
-
 /** `tracebook login`: logs this device in. Exit codes in its help. */
 export const loginCommand = (): Command =>
   new Command('login')
@@ -127,4 +66,4 @@ export const loginCommand = (): Command =>
     .option('--no-browser', 'with --codehost: open no browser, paste the code')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action((options: Options) => runCommand(() => login(options), options.json))
+    .action((options: Options) => runCommand(async () => (await import('./run/login.ts')).login(options), options.json))

@@ -1,28 +1,5 @@
 import { Command } from 'commander'
-import { exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
-import { readConfig } from '../config.ts'
-import { newLogger } from '../logger.ts'
-import { NO_CATALOGUE } from '../models/settings.ts'
-import { SourceFailed } from '../models/source.ts'
-import { openService } from '../service/open.ts'
-import { findDatabaseUrl } from './database-url.ts'
-
-const refresh = async (): Promise<number> => {
-  const config = { ...readConfig(process.env), ROLES: ['api' as const] }
-  if (config.CATALOGUE_URL === NO_CATALOGUE) throw new Error('CATALOGUE_URL is none: there is nothing to refresh from')
-  const databaseUrl = await findDatabaseUrl(config)
-  const { service, close } = await openService({ config, databaseUrl, logger: newLogger('silent') })
-  try {
-    const { providers, models, added, updated, removed } = await service.catalogue.refresh()
-    console.log(`${providers} providers, ${models} models: ${added} added, ${updated} updated, ${removed} removed`)
-    return exitCodes.ok
-  } catch (error) {
-    if (!(error instanceof SourceFailed)) throw error
-    throw new Error(`${config.CATALOGUE_URL} cannot be read: ${error.message}`, { cause: error })
-  } finally {
-    await close()
-  }
-}
+import { exitOnUsage, runCommand } from '../cli/exit.ts'
 
 /** `tracebook models refresh` */
 export const modelsCommand = (): Command =>
@@ -31,5 +8,5 @@ export const modelsCommand = (): Command =>
       .description('Read the catalogue of CATALOGUE_URL now, and take over what changed.')
       .addHelpText('after', '\nExamples:\n  tracebook models refresh')
       .exitOverride(exitOnUsage)
-      .action(() => runCommand(refresh)),
+      .action(() => runCommand(async () => (await import('./run/models.ts')).refresh())),
   )

@@ -1,14 +1,6 @@
 import { Command } from 'commander'
-import { commandName } from '../cli/command-name.ts'
-import { UsageError, exitCodes } from '../cli/exit.ts'
-import { printDocument, printLines, say } from '../cli/output.ts'
-import { tableLines } from '../cli/table.ts'
-import { hasStatus } from '../sync/api/errors.ts'
-import type { NamespaceInfo } from '../sync/api/namespaces.ts'
-import type { Access } from './support/access.ts'
 import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
-import { explained, openNamespace } from './support/namespace-access.ts'
 
 const document = ['{"type":"namespace","namespace"}', 'a namespace, as the API shows it, with your role'] as const
 
@@ -46,49 +38,7 @@ stays as it is.`,
   documents: [document],
 }
 
-const list = async (access: Access, options: ClientOptions): Promise<number> => {
-  const { client, slug } = await openNamespace(access)
-  const namespaces = await client.namespaces()
-  if (options.json) for (const namespace of namespaces) await printDocument({ type: 'namespace', namespace })
-  else {
-    const columns = [
-      { head: '', cell: (namespace: NamespaceInfo) => (namespace.slug === slug ? '*' : '') },
-      { head: 'slug', cell: (namespace: NamespaceInfo) => namespace.slug },
-      { head: 'name', cell: ({ displayName }: NamespaceInfo) => displayName, min: 8 },
-      { head: 'type', cell: ({ type }: NamespaceInfo) => type, drop: 1 },
-      { head: 'role', cell: ({ role }: NamespaceInfo) => role },
-    ]
-    await printLines(tableLines(columns, namespaces, process.stdout.columns))
-    if (process.stdout.isTTY) say('*: the namespace of your login')
-  }
-  return exitCodes.ok
-}
-
-type CreateOptions = ClientOptions & { readonly name?: string; readonly description?: string }
-
-const create = async (access: Access, options: CreateOptions, slug: string): Promise<number> => {
-  const { client } = await openNamespace(access)
-  const { name: displayName = slug, description } = options
-  const body = { slug, displayName, ...(description === undefined ? {} : { description }) }
-  const namespace = await client.create(body).catch((error: unknown) => {
-    if (hasStatus(error, 400)) throw new UsageError(`"${slug}" cannot be the slug of a namespace: ${error.message}`)
-    throw error
-  })
-  if (options.json) await printDocument({ type: 'namespace', namespace })
-  else {
-    await printLines([`The namespace "${namespace.slug}" is there, and you are its admin.`])
-    say(`Invite others: ${commandName} invite --namespace ${namespace.slug}`)
-  }
-  return exitCodes.ok
-}
-
-const rename = async (access: Access, options: ClientOptions, slug: string, displayName: string): Promise<number> => {
-  const { server, client } = await openNamespace(access)
-  const namespace = await client.update(slug, { displayName }).catch(explained({ server, slug }, 'change the name'))
-  if (options.json) await printDocument({ type: 'namespace', namespace })
-  else await printLines([`The namespace "${namespace.slug}" is called ${namespace.displayName} now.`])
-  return exitCodes.ok
-}
+export type CreateOptions = ClientOptions & { readonly name?: string; readonly description?: string }
 
 const createCommand = (): Command =>
   clientCommand<CreateOptions, [string]>(
@@ -97,7 +47,11 @@ const createCommand = (): Command =>
       .argument('<slug>', 'its name in addresses')
       .option('--name <name>', 'the name that people see (default: the slug)')
       .option('--description <text>', 'what it is for'),
-    { help: createHelp, namespace: false, run: create },
+    {
+      help: createHelp,
+      namespace: false,
+      run: async (...args) => (await import('./run/namespaces.ts')).create(...args),
+    },
   )
 
 const renameCommand = (): Command =>
@@ -106,7 +60,11 @@ const renameCommand = (): Command =>
       .description('Change the name that people see')
       .argument('<slug>', 'the namespace')
       .argument('<name>', 'its name from now on'),
-    { help: renameHelp, namespace: false, run: rename },
+    {
+      help: renameHelp,
+      namespace: false,
+      run: async (...args) => (await import('./run/namespaces.ts')).rename(...args),
+    },
   )
 
 /** `tracebook namespaces`: lists, makes and renames namespaces. Output and exit codes in its help. */
@@ -114,7 +72,7 @@ export const namespacesCommand = (): Command =>
   clientCommand<ClientOptions>(new Command('namespaces'), {
     help: listHelp,
     namespace: false,
-    run: list,
+    run: async (...args) => (await import('./run/namespaces.ts')).list(...args),
   })
     .addCommand(createCommand())
     .addCommand(renameCommand())

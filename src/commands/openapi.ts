@@ -1,36 +1,9 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Command } from 'commander'
-import { exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
-import { readConfig } from '../config.ts'
-import { newLogger } from '../logger.ts'
-import { serve } from '../service/serve.ts'
-
-const SETTINGS = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent' }
-
-/** Prints the document of a service that is started for it, with a database in a temporary folder. */
-const print = async (): Promise<number> => {
-  const folder = await mkdtemp(join(tmpdir(), 'tracebook-openapi-'))
-  try {
-    await chmod(folder, 0o711) // for a run as root: PostgreSQL runs as another user then, which has to enter the folder
-    const config = readConfig({ ...SETTINGS, DATA_DIR: folder, DISK_RESERVE_MB: '0' })
-    const running = await serve(config, newLogger(config.LOG_LEVEL), new AbortController().signal)
-    try {
-      const response = await fetch(`${running.url}/openapi.json`)
-      console.log(JSON.stringify(await response.json(), null, 2))
-      return exitCodes.ok
-    } finally {
-      await running.stop('fast')
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
-  }
-}
+import { exitOnUsage, runCommand } from '../cli/exit.ts'
 
 /** `tracebook openapi`: prints the OpenAPI document, for example to generate a client from it. */
 export const openapiCommand = (): Command =>
   new Command('openapi')
     .addHelpText('after', '\nExamples:\n  tracebook openapi > openapi.json')
     .exitOverride(exitOnUsage)
-    .action(() => runCommand(print))
+    .action(() => runCommand(async () => (await import('./run/openapi.ts')).print()))

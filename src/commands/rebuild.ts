@@ -1,65 +1,6 @@
 import { Command } from 'commander'
-import { groups as allGroups } from '../../projections/index.ts'
-import { errorMessage, runCommand, exitOnUsage, UsageError, exitCodes } from '../cli/exit.ts'
-import { readConfig } from '../config.ts'
-import { newCodec } from '../engine/codec.ts'
+import { runCommand, exitOnUsage } from '../cli/exit.ts'
 import type { Group } from '../engine/group.ts'
-import { rebuild } from '../engine/rebuild.ts'
-import { isOutage } from '../engine/retryable-errors.ts'
-import { formats } from '../events.ts'
-import { openLog } from '../log/open-log.ts'
-import { percentDone } from '../percent.ts'
-import { findDatabaseUrl } from './database-url.ts'
-
-const PROGRESS_INTERVAL_MS = 1_000
-
-const namesOf = (groups: readonly Group[]): string => groups.map(({ name }) => name).join(', ')
-
-/** The group with this name, or all without a name. @throws UsageError for an unknown name */
-export const selectGroups = (groups: readonly Group[], name: string | undefined): readonly Group[] => {
-  if (name === undefined) return groups
-  const group = groups.find((candidate) => candidate.name === name)
-  if (group) return [group]
-  throw new UsageError(`no group of read models is called ${name}; there are: ${namesOf(groups)}`)
-}
-
-/** Prints the progress on stderr every second. */
-const newProgressPrinter = () => {
-  let printedAt = 0
-  return (position: bigint, goal: bigint) => {
-    if (performance.now() - printedAt < PROGRESS_INTERVAL_MS) return
-    printedAt = performance.now()
-    console.error(`${percentDone(0n, position, goal)} %`)
-  }
-}
-
-/** A lost database session shows as an error of its socket, such as `write EPIPE`, which tells an operator nothing. */
-const explain = (error: unknown): unknown =>
-  isOutage(error)
-    ? new Error(
-        `the rebuild was broken off, because the database or the log went away (${errorMessage(error)}): ` +
-          'the read models go on serving, run it again',
-      )
-    : error
-
-const rebuildGroups = async (groups: readonly Group[]): Promise<number> => {
-  const config = readConfig(process.env)
-  const url = await findDatabaseUrl(config)
-  const log = await openLog({ databaseUrl: url, eventStoreUrl: config.EVENTSTORE_URL })
-  const progress = newProgressPrinter()
-  try {
-    for (const group of groups) {
-      const started = performance.now()
-      await rebuild({ url, group, log, codec: newCodec(formats), progress }).catch((error: unknown) => {
-        throw explain(error)
-      })
-      console.log(`read models ${group.name} rebuilt in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
-    }
-    return exitCodes.ok
-  } finally {
-    await log.close()
-  }
-}
 
 const help = `
 Uses DATABASE_URL, or the service that runs on DATA_DIR. Nothing stops meanwhile.
@@ -68,9 +9,9 @@ Examples:
   tracebook rebuild`
 
 /** `tracebook rebuild`: builds new read models from the log while the old ones serve, then swaps them. */
-export const rebuildCommand = (groups: readonly Group[] = allGroups): Command =>
+export const rebuildCommand = (groups?: readonly Group[]): Command =>
   new Command('rebuild')
-    .argument('[group]', `which read models: ${namesOf(groups)} (default: all, one after the other)`)
+    .argument('[group]', 'which read models: main or timeline (default: all, one after the other)')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action((name?: string) => runCommand(() => rebuildGroups(selectGroups(groups, name))))
+    .action((name?: string) => runCommand(async () => (await import('./run/rebuild.ts')).rebuildGroups(name, groups)))

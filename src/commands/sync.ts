@@ -1,30 +1,9 @@
-import { homedir } from 'node:os'
 import { Command, Option } from 'commander'
-import { askToConfirm } from '../cli/ask.ts'
-import { escapeControls } from '../cli/escape.ts'
-import { UsageError, runCommand, exitOnUsage } from '../cli/exit.ts'
-import { type Interrupted, untilInterrupted } from '../cli/interrupt.ts'
-import { agents } from '../sync/agents/index.ts'
-import { type SearchedHome, findSessionFiles, totalSize } from '../sync/agents/session-files.ts'
-import { newApiClient } from '../sync/api/client.ts'
-import { realTiming, withConnectionNotice, withPatience, withSignal } from '../sync/api/retry.ts'
-import { configDir, serverAddress, stateDir } from '../sync/config.ts'
-import { connect } from '../sync/login/connect.ts'
-import { readRedactionOptions } from '../sync/redaction/options.ts'
-import type { Reporter, SyncEvent } from '../sync/report/events.ts'
-import { newReporter } from '../sync/report/reporters.ts'
-import { newRunSoFar } from '../sync/report/so-far.ts'
-import { keepHeapSmall } from '../sync/small-heap.ts'
-import { terminalAsking } from '../sync/rules/confirm-public.ts'
-import { openRules } from '../sync/rules/open.ts'
-import { onlyOf } from '../sync/upload/only-of.ts'
-import { openSyncState } from '../sync/state/sync-state.ts'
-import { syncFiles } from '../sync/upload/sync-files.ts'
-import { stopReasonOf } from '../sync/upload/sync-sources.ts'
+import { runCommand, exitOnUsage } from '../cli/exit.ts'
 import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
 import { syncHelp } from './sync-help.ts'
 
-type Options = {
+export type Options = {
   readonly server?: string
   readonly namespace?: string
   readonly visibility?: Visibility
@@ -36,115 +15,6 @@ type Options = {
   readonly logFile?: string
   readonly project?: string
   readonly json?: boolean
-}
-
-const output = { out: process.stdout, err: process.stderr }
-
-/** The folders in which the agents' sessions are looked for. */
-const foldersOf = ({ env, home }: SearchedHome) => agents.flatMap((agent) => agent.roots(env, home))
-
-/** Uploads secrets only after somebody at a terminal has said so. */
-const confirmSecrets = async (): Promise<undefined> => {
-  if (!process.stdin.isTTY) throw new UsageError('--no-redact asks first, which needs a terminal')
-  const isAgreed = await askToConfirm('Passwords, keys and tokens in your sessions will be uploaded as they are.')
-  if (!isAgreed) throw new UsageError('not confirmed')
-}
-
-/** Refuses at once what nobody can agree to. */
-const requireTerminal = ({ visibility, dryRun, yes }: Options): void => {
-  if (visibility !== 'public' || dryRun || yes || terminalAsking().isTerminal) return
-  throw new UsageError('--visibility public asks first, which needs a terminal: agree with --yes, or see --dry-run')
-}
-
-/** What would be done to sessions that nobody has seen yet has to be asked for each of them. */
-const refuseWithWatch = ({ dryRun, force, yes, visibility, project }: Options) => {
-  const refused = Object.entries({ '--project': project, '--dry-run': dryRun, '--force': force, '--yes': yes })
-  for (const [option, value] of refused) if (value) throw new UsageError(`--watch cannot be used with ${option}`)
-  if (visibility === 'public')
-    throw new UsageError('--watch makes nothing public: say so for a session that you have seen')
-}
-
-const watch = async (paths: readonly string[], options: Options): Promise<number> => {
-  refuseWithWatch(options)
-  const { namespace, visibility, logFile, json = false } = options
-  const [server, config] = [serverAddress(options.server, process.env), configDir(process.env)]
-  const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
-  const { syncWatch } = await import('./sync-watch.ts')
-  return syncWatch({ paths, server, config, namespace, visibility, redaction, json, logFile })
-}
-
-/** What is under way when a run is interrupted has so long to end. */
-const GRACE_MS = 5_000
-
-const stopping = ({ message }: Interrupted): SyncEvent => ({
-  type: 'stopping',
-  message: `${message}: waiting for what is on its way; another Ctrl-C ends at once`,
-})
-
-/** Runs until it is interrupted: what is on its way arrives then, and is said. */
-const sync = async (paths: readonly string[], options: Options): Promise<number> => {
-  keepHeapSmall()
-  if (options.watch) return watch(paths, options)
-  requireTerminal(options)
-  const { dryRun = false, json = false } = options
-  const { report, summary } = newRunSoFar(newReporter(output, { json, dryRun }))
-  return untilInterrupted(
-    {
-      graceMs: GRACE_MS,
-      onFirst: (reason) => report(stopping(reason)),
-      onForced: (reason) => report(summary(dryRun, stopReasonOf(reason)!)),
-    },
-    (signal) => syncUntil(signal, paths, options, report),
-  )
-}
-
-const syncUntil = async (
-  signal: AbortSignal,
-  paths: readonly string[],
-  options: Options,
-  report: Reporter,
-): Promise<number> => {
-  const { namespace, visibility, dryRun = false, force = false, yes = false, json = false } = options
-  const [server, config] = [serverAddress(options.server, process.env), configDir(process.env)]
-  const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
-  const unreadable: { readonly file: string; readonly message: string }[] = []
-  const searched = { env: process.env, home: homedir() }
-  const files = await findSessionFiles(agents, paths, searched, (file, message) => unreadable.push({ file, message }))
-  const timing = withConnectionNotice(withSignal(withPatience(realTiming), signal), (state, message) =>
-    report({ type: 'connection', state, message }),
-  )
-  const connectTo = (slug: string | undefined) =>
-    connect({ config, server, slug, readOnly: dryRun }, (url, token) => newApiClient(url, token, timing))
-  const connection = await connectTo(namespace)
-  const state = openSyncState({ folder: stateDir(process.env), config, readOnly: dryRun })
-  try {
-    const rules = await openRules({
-      ...{ ...searched, config, server, yes, dryRun, redaction, connection },
-      asked: {
-        ...(namespace === undefined ? {} : { namespace: connection.namespaceSlug }),
-        ...(visibility && { visibility }),
-      },
-      connect: connectTo,
-      statesOf: (opened) => state.of({ server, ...opened }),
-    })
-    if (files.length === 0 && !json)
-      console.error(
-        escapeControls(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`),
-      )
-    report({
-      type: 'start',
-      server,
-      namespace: connection.namespaceSlug,
-      files: files.length,
-      bytes: totalSize(files),
-    })
-    for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
-    const destinationOf = onlyOf(options.project, rules.destinationOf)
-    const job = { ...rules, destinationOf, origins: state, redaction, dryRun, force, report, signal }
-    return (await syncFiles(job, files, unreadable.length)).exitCode
-  } finally {
-    state.close()
-  }
 }
 
 /** `tracebook sync`: uploads the sessions of coding agents on this machine. Output and exit codes in its help. */
@@ -164,4 +34,6 @@ export const syncCommand = (): Command =>
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', syncHelp)
     .exitOverride(exitOnUsage)
-    .action((paths: readonly string[], options: Options) => runCommand(() => sync(paths, options), options.json))
+    .action((paths: readonly string[], options: Options) =>
+      runCommand(async () => (await import('./run/sync.ts')).sync(paths, options), options.json),
+    )

@@ -1,28 +1,7 @@
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { Command } from 'commander'
-import { commandName } from '../cli/command-name.ts'
-import { exitCodes, exitOnUsage } from '../cli/exit.ts'
-import { localTime } from '../cli/local-time.ts'
-import { printDocument, printLines } from '../cli/output.ts'
-import { stateDir } from '../sync/config.ts'
-import { notLoggedInError } from '../sync/login/connect.ts'
-import { readCredentials } from '../sync/login/credentials.ts'
-import { LOG_FILE } from '../sync/watch/log-file.ts'
-import { launchd } from '../sync/watch/service/launchd.ts'
-import { lastingCommand, lastingEnvironment } from '../sync/watch/service/program.ts'
-import {
-  NoServiceManager,
-  type ServiceManager,
-  type ServiceProgram,
-  type ServiceStatus,
-} from '../sync/watch/service/service.ts'
-import { systemd } from '../sync/watch/service/systemd.ts'
-import { withoutManager } from '../sync/watch/service/without-manager.ts'
-import { removeWatchLocks, runningWatcher, type Watcher } from '../sync/watch/watch-lock.ts'
+import { exitOnUsage } from '../cli/exit.ts'
 import { clientEnvironment } from './client-environment.ts'
-import type { Access } from './support/access.ts'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { clientCommand } from './support/client-command.ts'
 import { type Help, helpText } from './support/help.ts'
 
 const help: Help = {
@@ -51,98 +30,16 @@ out; "loginctl enable-linger" keeps it.`,
   },
 }
 
-/** The manager of this system; undefined for one that is not known. */
-const managerOf = (): ServiceManager | undefined => {
-  const place = { env: process.env, home: homedir(), state: stateDir(process.env) }
-  if (process.platform === 'linux') return systemd(place)
-  return process.platform === 'darwin' ? launchd(place, process.getuid!()) : undefined
-}
-
-const programFor = (server: string, namespace: string | undefined): ServiceProgram => ({
-  command: [
-    ...lastingCommand(process.execPath, process.argv[1]!),
-    ...['sync', '--watch', '--server', server],
-    ...(namespace === undefined ? [] : ['--namespace', namespace]),
-  ],
-  environment: lastingEnvironment(process.env),
-})
-
-type Described = {
-  readonly server: string
-  readonly manager: ServiceManager | undefined
-  /** Undefined when it is not installed. */
-  readonly service: ServiceStatus | undefined
-  readonly watcher: Watcher | undefined
-}
-
-const describe = async ({ server }: Access): Promise<Described> => {
-  const manager = managerOf()
-  const service = await manager?.status().catch((error: unknown) => {
-    if (!(error instanceof NoServiceManager)) throw error
-    return { isRunning: false, pid: undefined, state: error.message }
-  })
-  return { server, manager, service, watcher: await runningWatcher(stateDir(process.env), server) }
-}
-
-const documentOf = ({ server, manager, service, watcher }: Described) => ({
-  type: 'watch',
-  server,
-  installed: service !== undefined,
-  running: watcher !== undefined,
-  ...(service ? { manager: manager?.name, state: service.state, file: manager?.file, log: manager?.log } : {}),
-  ...(watcher ? { watcher: { pid: watcher.pid, since: new Date(watcher.since).toISOString() } } : {}),
-})
-
-const linesOf = ({ server, manager, service, watcher }: Described): readonly string[] => [
-  ...(service
-    ? [`Installed with ${manager?.name}: ${service.state}`, `  file: ${manager?.file}`, `  log:  ${manager?.log}`]
-    : [`Not installed. To install it: ${commandName} watch install`]),
-  watcher
-    ? `Watching for ${server}: process ${watcher.pid}, since ${localTime(watcher.since)}`
-    : `Nothing is watching for ${server}.`,
-]
-
-const install = async (access: Access, { json }: ClientOptions): Promise<number> => {
-  const { server, namespace, config } = access
-  const program = programFor(server, namespace)
-  if (!(await readCredentials(config, server))?.login) throw await notLoggedInError(config, server)
-  const manager = managerOf()
-  try {
-    if (!manager) throw new NoServiceManager(`none is known for ${process.platform}`)
-    await manager.install(program)
-  } catch (error) {
-    if (!(error instanceof NoServiceManager)) throw error
-    throw new Error(withoutManager(error.message, program, join(stateDir(process.env), LOG_FILE)), { cause: error })
-  }
-  if (json) await printDocument(documentOf(await describe(access)))
-  else
-    await printLines([
-      `Installed: the sessions of this machine are uploaded to ${server} as they are written.`,
-      `  file: ${manager.file}`,
-      `  log:  ${manager.log}`,
-    ])
-  return exitCodes.ok
-}
-
-const uninstall = async (access: Access, { json }: ClientOptions): Promise<number> => {
-  const isRemoved = await managerOf()?.uninstall()
-  await removeWatchLocks(stateDir(process.env))
-  if (json) await printDocument(documentOf(await describe(access)))
-  else await printLines([isRemoved ? 'Removed.' : 'There is nothing to remove.'])
-  return exitCodes.ok
-}
-
-const status = async (access: Access, { json }: ClientOptions): Promise<number> => {
-  const described = await describe(access)
-  if (json) await printDocument(documentOf(described))
-  else await printLines(linesOf(described))
-  return described.watcher ? exitCodes.ok : exitCodes.incomplete
-}
+type Part = 'install' | 'status' | 'uninstall'
 
 /** `tracebook watch`: the service of the user that runs `sync --watch`. */
 export const watchCommand = (): Command => {
-  const part = (name: string, description: string, run: typeof install, namespace: string | false = false) =>
-    clientCommand(new Command(name).description(description), { help, namespace, run })
+  const part = (name: Part, description: string, namespace: string | false = false) =>
+    clientCommand(new Command(name).description(description), {
+      help,
+      namespace,
+      run: async (...args) => (await import('./run/watch.ts'))[name](...args),
+    })
   return new Command('watch')
     .addHelpText('after', helpText(help))
     .exitOverride(exitOnUsage)
@@ -150,10 +47,9 @@ export const watchCommand = (): Command => {
       part(
         'install',
         'Have the system upload sessions as they are written',
-        install,
         'the namespace to upload to (default: the one of your login)',
       ),
     )
-    .addCommand(part('status', 'Say whether it is installed, and running', status))
-    .addCommand(part('uninstall', 'End it, and remove all that install has made', uninstall))
+    .addCommand(part('status', 'Say whether it is installed, and running'))
+    .addCommand(part('uninstall', 'End it, and remove all that install has made'))
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { NamespaceEvent } from '../namespace/events.ts'
 import type { TraceEvent } from '../trace/events.ts'
 
@@ -6,7 +5,7 @@ type OfMessages = 'MessageAdded' | 'MessageUpdated' | 'MessagesCounted'
 type Types = Exclude<TraceEvent['type'], OfMessages> | NamespaceEvent['type'] | 'MessagesUpserted'
 
 /** Each type with what it says. */
-const meanings = {
+export const entryMeanings = {
   TraceCreated: 'a trace was created',
   TraceUpdated: 'fields of a trace were changed, or it was uploaded again as it was',
   TraceSummarised: 'the service made a title and a summary of a trace',
@@ -23,11 +22,6 @@ const meanings = {
   InviteRevoked: 'an invite was revoked',
 } as const satisfies { readonly [Type in Types]: string }
 
-export type EntryType = keyof typeof meanings
+export type EntryType = keyof typeof entryMeanings
 
-export const entryTypes = Object.keys(meanings) as [EntryType, ...EntryType[]]
-
-export const EntryType = z.enum(entryTypes).meta({
-  id: 'EntryType',
-  description: `What an entry of a timeline is about: ${entryTypes.map((type) => `\`${type}\`: ${meanings[type]}`).join('; ')}`,
-})
+export const entryTypes = Object.keys(entryMeanings) as [EntryType, ...EntryType[]]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { count, id, text, time } from '../http/fields.ts'
 import { jsonObject } from '../http/reply.ts'
-import { EntryType } from './entry-types.ts'
+import { entryMeanings, entryTypes } from './entry-types.ts'
 import type { EntryRow } from './entry-queries.ts'
 import type { Names } from './names.ts'
 import { sentenceOf } from './sentences.ts'
@@ -16,6 +16,11 @@ const Operation = z.discriminatedUnion('op', [
 export const Patch = z
   .array(Operation)
   .meta({ description: 'What changed, as RFC 6902', examples: [[{ op: 'replace', path: '/title', value: 'Mended' }]] })
+
+const EntryType = z.enum(entryTypes).meta({
+  id: 'EntryType',
+  description: `What an entry of a timeline is about: ${entryTypes.map((type) => `\`${type}\`: ${entryMeanings[type]}`).join('; ')}`,
+})
 
 export const Entry = z
   .object({

@@ -2,6 +2,7 @@ import { type Command } from 'commander'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { groups } from '../../projections/index.ts'
 import { newReach } from '../support/imports.ts'
 import { documentedIn } from './support/documents.ts'
 import { type Named, actionsOf, loadProgram } from './support/program.ts'
@@ -83,6 +84,26 @@ test('no client of a service loads what only the service needs', () => {
       [],
       name,
     )
+})
+
+/** What a command may load to say what it is: the files of the command line and of its help, and what parses its arguments. */
+const MOST_FILES = 25
+
+test('the groups that can be rebuilt are named', () => {
+  const [rebuild] = actions.filter(({ words }) => words[0] === 'rebuild')
+  const argument = rebuild!.command.registeredArguments[0]!
+  for (const { name } of groups) assert.ok(argument.description.includes(name), name)
+})
+
+test('the help of no command loads what the command needs to do its work', () => {
+  const root = join(import.meta.dirname, '..', '..')
+  const reach = newReach(root, { atOnce: true })
+  for (const name of new Set(actions.map(({ words }) => words[0]!))) {
+    const reached = [...reach(`src/commands/${name}.ts`)]
+    const packages = reached.filter((file) => !file.startsWith('src/') && !file.startsWith('node:'))
+    assert.equal(packages, ['commander'], name)
+    assert.ok(reached.length < MOST_FILES, `${name} loads ${reached.length} files: ${reached.join(', ')}`)
+  }
 })
 
 test.run()

@@ -1,13 +1,5 @@
 import { Command } from 'commander'
-import { exitCodes, exitOnUsage, runCommand } from '../../cli/exit.ts'
-import { newCodec } from '../../engine/codec.ts'
-import { formats } from '../../events.ts'
-import type { CopySource } from '../../log/copy/comparison.ts'
-import { type Copied, copyFrom } from '../../log/copy/copy.ts'
-import { BadExport, type CheckedExport, checkExport, readExport } from '../../log/export/read.ts'
-import type { EventLog } from '../../log/log.ts'
-import { openLocation } from '../log/open-location.ts'
-import { newProgress } from './progress.ts'
+import { exitOnUsage, runCommand } from '../../cli/exit.ts'
 
 const help = `
 Puts a whole exported log into an empty one, with the ids, revisions and times of its events. All of the file
@@ -28,60 +20,6 @@ Exit codes:
   1  failed, refused (the file is not whole, or the log not empty), or stopped before the end
   2  wrong usage`
 
-/** The file as a source of a copy. */
-const sourceOf = (path: string, { last }: CheckedExport): CopySource => ({
-  head: () => Promise.resolve(last?.position ?? 0n),
-  readAll: () => readExport(path).events,
-  read: async function* (stream, { limit = Infinity } = {}) {
-    let left = limit
-    for await (const event of readExport(path).events) {
-      if (event.stream !== stream) continue
-      if (left-- <= 0) return
-      yield event
-    }
-  },
-})
-
-/** Checks a file that is to be imported. @throws BadExport */
-const checkImport = async (path: string): Promise<CheckedExport> => {
-  const codec = newCodec(formats)
-  const checked = await checkExport(path, codec.assertKnown)
-  if (checked.header.scope.is !== 'log')
-    throw new BadExport('the file has a part of a log, which cannot stand alone: users and sessions are missing')
-  return checked
-}
-
-const copyInto = (to: EventLog, from: CopySource, signal: AbortSignal): Promise<Copied> => {
-  const progress = newProgress('import')
-  let done = 0
-  const onAppend = ({ events, position, head }: { events: number; position: bigint; head: bigint }) => {
-    progress.advance(events - done, position, head)
-    done = events
-  }
-  return copyFrom({ from, to, keepsRevisions: true, signal, progress: onAppend }).finally(progress.stop)
-}
-
-const importLog = async (path: string, to: string | undefined): Promise<number> => {
-  const from = sourceOf(path, await checkImport(path)) // before a PostgreSQL is started for it
-  const stop = new AbortController()
-  const onSignal = () => stop.abort()
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
-  const location = to ?? (process.env.EVENTSTORE_URL || process.env.DATABASE_URL || 'embedded')
-  const { log: target } = await openLocation(location, 'target', stop.signal)
-  try {
-    const { events, before, digest, isComplete } = await copyInto(target, from, stop.signal)
-    if (!isComplete) {
-      process.stderr.write(`Stopped after ${events} events. Run it again to go on.\n`)
-      return exitCodes.incomplete
-    }
-    process.stdout.write(`${events} events, ${events - before} of them imported now. Verified: sha256 ${digest}\n`)
-    return exitCodes.ok
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
-    await target.close()
-  }
-}
-
 /** `tracebook audit import` */
 export const importCommand = (): Command =>
   new Command('import')
@@ -90,4 +28,6 @@ export const importCommand = (): Command =>
     .option('--to <log>', 'the log to write: a URL, or `embedded`')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action((file: string, { to }: { readonly to?: string }) => runCommand(() => importLog(file, to)))
+    .action((file: string, { to }: { readonly to?: string }) =>
+      runCommand(async () => (await import('./run/import.ts')).importLog(file, to)),
+    )

@@ -1,15 +1,6 @@
 import { Command } from 'commander'
-import { UsageError, exitCodes } from '../../cli/exit.ts'
-import { printDocument, printLines } from '../../cli/output.ts'
-import type { PastQuery, PastTrace } from '../../sync/api/history.ts'
-import { messageLines } from '../../tail/message-lines.ts'
-import { messageWidth } from '../../tail/printers.ts'
-import type { Access } from '../support/access.ts'
 import { type ClientOptions, clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
-import { type Message, messagesOf } from '../support/messages-of.ts'
-import { explaining, openHistory } from './history-access.ts'
-import { traceLines } from './trace-fields.ts'
 import { wholeNumber } from './whole-number.ts'
 
 const help: Help = {
@@ -35,36 +26,7 @@ since 1970. Of the messages that were written by one request, all are shown.`,
   },
 }
 
-type Options = ClientOptions & { readonly revision?: number; readonly at?: string; readonly messages?: boolean }
-
-/** The last time that the service takes: the last revision is that of then. */
-const END_OF_TIME = '9'.repeat(15)
-
-const momentOf = ({ revision, at }: Options): PastQuery =>
-  revision === undefined ? { at: at ?? END_OF_TIME } : { revision: String(revision) }
-
-const printTrace = (past: PastTrace, json: boolean) =>
-  json ? printDocument({ type: 'trace', ...past }) : printLines(traceLines(past))
-
-const printMessage = (message: Message, json: boolean) =>
-  json
-    ? printDocument({ type: 'message', message })
-    : printLines(['', ...messageLines(message, messageWidth(process.stdout))])
-
-const show = async (access: Access, options: Options, externalId: string): Promise<number> => {
-  const { at, revision, namespace, json = false } = options
-  if (at !== undefined && revision !== undefined) throw new UsageError('only one of --revision and --at can be given')
-  const { history } = await openHistory(access)
-  const of = namespace === undefined ? {} : { namespace }
-  await explaining(access.server, { externalId, namespace, isPast: true }, async () => {
-    const past = await history.trace(externalId, { ...momentOf(options), ...of })
-    await printTrace(past, json)
-    if (!options.messages) return
-    const query = { revision: String(past.revision), ...of }
-    for await (const message of messagesOf(history, externalId, query)) await printMessage(message, json)
-  })
-  return exitCodes.ok
-}
+export type Options = ClientOptions & { readonly revision?: number; readonly at?: string; readonly messages?: boolean }
 
 /** `tracebook audit show` */
 export const auditShowCommand = (): Command =>
@@ -75,5 +37,9 @@ export const auditShowCommand = (): Command =>
       .option('--revision <revision>', 'as it was after this revision', wholeNumber)
       .option('--at <time>', 'as it was at this time')
       .option('--messages', 'with its messages'),
-    { help, namespace: 'the namespace that the trace is in', run: show },
+    {
+      help,
+      namespace: 'the namespace that the trace is in',
+      run: async (...args) => (await import('./run/show.ts')).show(...args),
+    },
   )

@@ -1,15 +1,6 @@
 import { Command } from 'commander'
-import { requireAgreement } from '../../cli/ask.ts'
-import { commandName } from '../../cli/command-name.ts'
-import { UsageError, exitCodes } from '../../cli/exit.ts'
-import { printDocument, printLines } from '../../cli/output.ts'
-import { hasStatus } from '../../sync/api/errors.ts'
-import { removeLogin } from '../../sync/login/credentials.ts'
-import { openAccount } from '../support/account.ts'
-import type { Access } from '../support/access.ts'
 import { type ClientOptions, clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
-import { type Device, deviceText, devicesOf } from './devices-of.ts'
 
 const help: Help = {
   about: `
@@ -23,38 +14,7 @@ devices" shows it.`,
   documents: [['{"type":"removed","id","names","current"}', 'current: it was this machine']],
 }
 
-type Options = ClientOptions & { readonly yes?: boolean }
-
-const MIN_PREFIX = 4
-
-/** @throws UsageError for none, and for several */
-const find = (devices: readonly Device[], name: string): Device => {
-  const found = devices.filter(({ id }) => id === name || (name.length >= MIN_PREFIX && id.startsWith(name)))
-  if (found.length === 1) return found[0]!
-  const what = found.length === 0 ? `You have no device "${name}"` : `Several of your devices begin with "${name}"`
-  throw new UsageError(`${what}. Yours are listed by: ${commandName} devices`)
-}
-
-const explainLast = (error: unknown): never => {
-  if (hasStatus(error, 409)) throw new UsageError('It is the only way to sign in as you: add another device first')
-  throw error
-}
-
-const remove = async (access: Access, options: Options, name: string): Promise<number> => {
-  const { account, asLogin } = await openAccount(access)
-  const device = find(await asLogin(devicesOf(account)), name)
-  const { id, names, current } = device
-  const own = current ? ' It is this machine, which is logged out by that.' : ''
-  await requireAgreement(
-    `${deviceText(device)} will be signed out, and can sign in as you no more.${own}`,
-    options.yes ?? false,
-  )
-  await account.removeIdentity(id).catch(explainLast)
-  if (current) await removeLogin(access.config, access.server)
-  if (options.json) await printDocument({ type: 'removed', id, names, current })
-  else await printLines([`Removed ${deviceText(device)}.`])
-  return exitCodes.ok
-}
+export type Options = ClientOptions & { readonly yes?: boolean }
 
 /** `tracebook devices remove`: takes a machine or account the right to sign in as the user. Output and exit codes in its help. */
 export const removeCommand = (): Command =>
@@ -63,5 +23,5 @@ export const removeCommand = (): Command =>
       .description('Sign a machine or account out, for good')
       .argument('<id>', 'the device: its id, or the beginning of one')
       .option('-y, --yes', 'agree without being asked'),
-    { help, namespace: false, run: remove },
+    { help, namespace: false, run: async (...args) => (await import('./run/remove.ts')).remove(...args) },
   )

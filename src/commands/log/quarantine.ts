@@ -1,14 +1,5 @@
 import { Command } from 'commander'
-import { groups } from '../../../projections/index.ts'
-import { runCommand, exitOnUsage, exitCodes } from '../../cli/exit.ts'
-import { readConfig } from '../../config.ts'
-import { findDatabaseUrl } from '../database-url.ts'
-import {
-  type QuarantinedInGroup,
-  EXIT_QUARANTINED,
-  describeQuarantined,
-  findQuarantined,
-} from './quarantined-streams.ts'
+import { runCommand, exitOnUsage } from '../../cli/exit.ts'
 
 const help = `
 The rows of such a stream stay as they were before that event; reads of it and writes to it get 503, all
@@ -34,22 +25,6 @@ Exit codes:
   2  wrong usage
   3  streams are in quarantine`
 
-const toJson = ({ group, quarantined }: QuarantinedInGroup) =>
-  JSON.stringify({
-    group: group.name,
-    ...quarantined,
-    position: `${quarantined.position}`,
-    revision: `${quarantined.revision}`,
-  })
-
-const list = async (json: boolean): Promise<number> => {
-  const streams = await findQuarantined(await findDatabaseUrl(readConfig(process.env)), groups)
-  for (const stream of streams) console.log(json ? toJson(stream) : describeQuarantined(stream))
-  if (streams.length > 0) return EXIT_QUARANTINED
-  if (!json) console.log('No stream is in quarantine.')
-  return exitCodes.ok
-}
-
 /** `tracebook log quarantine` */
 export const quarantineCommand = (): Command =>
   new Command('quarantine')
@@ -57,4 +32,6 @@ export const quarantineCommand = (): Command =>
     .option('--json', 'one JSON document a line')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action(({ json = false }: { readonly json?: boolean }) => runCommand(() => list(json), json))
+    .action(({ json = false }: { readonly json?: boolean }) =>
+      runCommand(async () => (await import('./run/quarantine.ts')).list(json), json),
+    )

@@ -1,9 +1,6 @@
 import { Command } from 'commander'
-import { groups } from '../../../projections/index.ts'
-import { runCommand, exitOnUsage, exitCodes } from '../../cli/exit.ts'
-import { replayServed } from '../../engine/replay-served.ts'
-import { EXIT_QUARANTINED, withSchema, describeQuarantined, findQuarantined } from './quarantined-streams.ts'
-import { environmentHelp, withLog } from './with-log.ts'
+import { runCommand, exitOnUsage } from '../../cli/exit.ts'
+import { environmentHelp } from './environment-help.ts'
 
 const help = `
 Say this after what kept the stream in quarantine was mended: all its rows are taken away and made anew from
@@ -22,23 +19,6 @@ Exit codes:
   2  wrong usage
   3  the stream stays in quarantine`
 
-const replay = (stream: string): Promise<number> =>
-  withLog(async ({ url, log, codec }) => {
-    const found = (await findQuarantined(url, groups)).filter(({ quarantined }) => quarantined.stream === stream)
-    if (found.length === 0)
-      throw new Error(`${stream} is not in quarantine; \`tracebook log quarantine\` lists the streams that are`)
-    let exitCode: number = exitCodes.ok
-    for (const { group } of found) {
-      const quarantined = await withSchema(url, group, (client) =>
-        replayServed({ client, group }, { log, codec }, stream),
-      )
-      if (quarantined) exitCode = EXIT_QUARANTINED
-      if (quarantined) console.error(`${stream} stays in quarantine:\n${describeQuarantined({ group, quarantined })}`)
-      else console.log(`The rows of ${stream} have been made anew (read models: ${group.name}).`)
-    }
-    return exitCode
-  })
-
 /** `tracebook log replay` */
 export const replayCommand = (): Command =>
   new Command('replay')
@@ -46,4 +26,4 @@ export const replayCommand = (): Command =>
     .argument('<stream>', 'as `tracebook log quarantine` names it')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action((stream: string) => runCommand(() => replay(stream)))
+    .action((stream: string) => runCommand(async () => (await import('./run/replay.ts')).replay(stream)))

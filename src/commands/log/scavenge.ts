@@ -1,6 +1,5 @@
 import { Command } from 'commander'
-import { exitCodes, exitOnUsage, runCommand } from '../../cli/exit.ts'
-import { startScavenge } from '../../log/eventstoredb/scavenge.ts'
+import { exitOnUsage, runCommand } from '../../cli/exit.ts'
 
 const help = `
 Events that were erased leave the disk of EventStoreDB with a scavenge; the log in
@@ -15,12 +14,6 @@ Environment:
 
 Exit codes: 0 started, 1 the server refused or did not answer, 2 wrong usage`
 
-const scavenge = async (url: string | undefined): Promise<number> => {
-  if (!url) throw new Error('EVENTSTORE_URL is not set, and --url is not given')
-  console.log(`Scavenge ${await startScavenge(url)} has started.`)
-  return exitCodes.ok
-}
-
 /** `tracebook log scavenge` */
 export const scavengeCommand = (): Command =>
   new Command('scavenge')
@@ -28,4 +21,6 @@ export const scavengeCommand = (): Command =>
     .option('--url <url>', 'the server (default: $EVENTSTORE_URL)')
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action(({ url }: { readonly url?: string }) => runCommand(() => scavenge(url ?? process.env.EVENTSTORE_URL)))
+    .action(({ url }: { readonly url?: string }) =>
+      runCommand(async () => (await import('./run/scavenge.ts')).scavenge(url ?? process.env.EVENTSTORE_URL)),
+    )

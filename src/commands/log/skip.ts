@@ -1,17 +1,7 @@
 import { hostname, userInfo } from 'node:os'
-import { setTimeout } from 'node:timers/promises'
 import { Command, InvalidArgumentError } from 'commander'
-import { groups } from '../../../projections/index.ts'
-import { runCommand, exitOnUsage, exitCodes } from '../../cli/exit.ts'
-import { readCheckpoint } from '../../engine/checkpoint.ts'
-import type { Group } from '../../engine/group.ts'
-import { skipEvent } from '../../engine/skip.ts'
-import { UNSKIPPABLE } from '../../events.ts'
-import { EXIT_QUARANTINED, withSchema, describeQuarantined, findQuarantined } from './quarantined-streams.ts'
-import { type OpenedLog, environmentHelp, withLog } from './with-log.ts'
-
-const CATCH_UP_TIMEOUT_MS = 10_000
-const POLL_MS = 50
+import { runCommand, exitOnUsage } from '../../cli/exit.ts'
+import { environmentHelp } from './environment-help.ts'
 
 const help = `
 An event is added to the log that says which event is passed over, who decided so, and why. The event itself
@@ -30,50 +20,7 @@ Exit codes:
   2  wrong usage
   3  the event is passed over, and another one keeps its stream in quarantine`
 
-type SkipOptions = { readonly position: bigint; readonly why: string; readonly by: string }
-
-/** Whether the read models of all groups reach a position within ten seconds. They do not when no projector runs. */
-const haveCaughtUp = async (url: string, groups: readonly Group[], position: bigint): Promise<boolean> => {
-  const deadline = performance.now() + CATCH_UP_TIMEOUT_MS
-  for (const group of groups) {
-    const hasCaughtUp = await withSchema(url, group, async (client, schema) => {
-      while ((await readCheckpoint(client, schema)).position < position) {
-        if (performance.now() > deadline) return false
-        await setTimeout(POLL_MS)
-      }
-      return true
-    })
-    if (!hasCaughtUp) return false
-  }
-  return true
-}
-
-/** Waits for the read models, prints the state of the stream after `done`, and returns the exit code. */
-const reportResult = async ({ url, log }: OpenedLog, stream: string, done: string): Promise<number> => {
-  if (!(await haveCaughtUp(url, groups, await log.head()))) {
-    console.log(`${done} The rows of ${stream} will be made anew as soon as a projector comes to it.`)
-    return exitCodes.ok
-  }
-  const found = (await findQuarantined(url, groups)).filter(({ quarantined }) => quarantined.stream === stream)
-  if (found.length === 0) {
-    console.log(`${done} The rows of ${stream} have been made anew.`)
-    return exitCodes.ok
-  }
-  console.log(done)
-  console.error(`${stream} stays in quarantine:\n${found.map(describeQuarantined).join('\n')}`)
-  return EXIT_QUARANTINED
-}
-
-const skip = ({ position, why, by }: SkipOptions): Promise<number> =>
-  withLog(async (opened) => {
-    const { url, log, codec } = opened
-    if (!(await findQuarantined(url, groups)).some(({ quarantined }) => quarantined.position === position))
-      throw new Error(
-        `no event at position ${position} keeps a stream in quarantine; \`tracebook log quarantine\` lists those that do`,
-      )
-    const { stream, type } = await skipEvent(log, codec, { position, why, by, now: Date.now, unskippable: UNSKIPPABLE })
-    return reportResult(opened, stream, `${type} at position ${position} is passed over for good.`)
-  })
+export type SkipOptions = { readonly position: bigint; readonly why: string; readonly by: string }
 
 const parsePosition = (text: string): bigint => {
   if (!/^[1-9]\d{0,18}$/.test(text)) throw new InvalidArgumentError('A position is a whole number above 0.')
@@ -107,4 +54,4 @@ export const skipCommand = (): Command =>
     .option('--by <name>', 'who decides it', parseText, currentUser())
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
-    .action((options: SkipOptions) => runCommand(() => skip(options)))
+    .action((options: SkipOptions) => runCommand(async () => (await import('./run/skip.ts')).skip(options)))

@@ -23,9 +23,3 @@ export const withLog = async <T>(work: (opened: OpenedLog) => Promise<T>): Promi
     await log.close()
   }
 }
-
-/** The part of the help of all commands that use `withLog`. */
-export const environmentHelp = `Environment:
-  DATABASE_URL    the database of the service
-  DATA_DIR        without DATABASE_URL: the folder of a service that runs (default: data)
-  EVENTSTORE_URL  the log, for a service that has it there`

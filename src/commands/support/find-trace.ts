@@ -20,9 +20,6 @@ const MOST_PAGES = 20
 /** So many ids are shown of those that begin alike. */
 const SHOWN = 5
 
-export const idHelp = `The trace is named by its id, by the beginning of an id that no other of the namespace has (four
-characters or more), or by a link to it.`
-
 /** What the user has named: a link tells its server and namespace, which may not contradict the options. */
 const named = (access: Access, { server, namespace }: ClientOptions, name: string) => {
   const link = parseTraceLink(name)

@@ -3,8 +3,6 @@ import { hasStatus } from '../../sync/api/errors.ts'
 import { type NamespacesClient, newNamespacesClient } from '../../sync/api/namespaces.ts'
 import { type Access, noticedTiming, openAccess } from './access.ts'
 
-export const roles = ['admin', 'member'] as const
-
 /** A namespace, and the client to change it with. */
 export type NamespaceAccess = {
   readonly server: string

@@ -1,0 +1,51 @@
+import { escapeControls } from '../../../cli/escape.ts'
+import { UsageError, exitCodes } from '../../../cli/exit.ts'
+import { fitToColumns } from '../../../cli/fit-to-columns.ts'
+import { printDocument } from '../../../cli/output.ts'
+import { writeOut } from '../../../cli/standard-output.ts'
+import type { Diff } from '../../../sync/api/history.ts'
+import type { Access } from '../../support/access.ts'
+import { explaining, openHistory } from '../history-access.ts'
+import { operationText } from '../patch-lines.ts'
+import type { Options } from '../diff.ts'
+
+const heading = (what: string, messages: readonly unknown[]): string[] =>
+  messages.length === 0 ? [] : ['', `Messages ${what}: ${messages.length}`]
+
+const linesOf = ({ from, to, patch, messages: { added, updated } }: Diff): string[] => {
+  const isSame = patch.length + added.length + updated.length === 0
+  return [
+    `From revision ${from} to ${to}${isSame ? ': nothing differs' : ''}`,
+    ...patch.map((operation) => `  ${operationText(operation)}`),
+    ...heading('added', added),
+    ...added.map((externalId) => `  ${externalId}`),
+    ...heading('changed', updated),
+    ...updated.flatMap((message) => [
+      `  ${message.externalId}`,
+      ...message.patch.map((operation) => `    ${operationText(operation)}`),
+    ]),
+  ]
+}
+
+const printDiff = async (diff: Diff): Promise<void> => {
+  const { columns } = process.stdout
+  for (const line of linesOf(diff))
+    await writeOut(`${columns === undefined ? escapeControls(line) : fitToColumns(line, columns)}\n`)
+}
+
+export const diff = async (access: Access, options: Options, externalId: string): Promise<number> => {
+  const { from, to, namespace } = options
+  if (to !== undefined && from > to) throw new UsageError('--from must not be behind --to')
+  const { history } = await openHistory(access)
+  const query = {
+    from: String(from),
+    ...(to === undefined ? {} : { to: String(to) }),
+    ...(namespace === undefined ? {} : { namespace }),
+  }
+  const found = await explaining(access.server, { externalId, namespace, isPast: true }, () =>
+    history.diff(externalId, query),
+  )
+  if (options.json) await printDocument(found)
+  else await printDiff(found)
+  return exitCodes.ok
+}

@@ -1,0 +1,84 @@
+import { escapeControls } from '../../../cli/escape.ts'
+import { exitCodes } from '../../../cli/exit.ts'
+import { writeOut } from '../../../cli/standard-output.ts'
+import { type DeletedTrace, deletionsIn, readErasureState } from '../../../erasure/deletions.ts'
+import { closeConnection, newClient } from '../../../postgres/connect.ts'
+import { withLog } from '../../log/with-log.ts'
+import { type Names, readNames } from '../names.ts'
+import type { Options } from '../erasures.ts'
+
+const PAGE = 200
+
+const SYSTEM = 'system'
+
+const MAX_TIME = 8.64e15
+
+const toJson = (deleted: DeletedTrace, { users, slugs }: Names): string => {
+  const { traceId, externalId, namespaceId, createdAt, deletedAt, deletedBy, messageCount, pending } = deleted
+  return JSON.stringify({
+    trace: { id: traceId, externalId },
+    namespace: { id: namespaceId, slug: slugs.get(namespaceId) },
+    createdAt,
+    deletedAt,
+    deletedBy: deletedBy ?? SYSTEM,
+    displayName: deletedBy === undefined ? undefined : users.get(deletedBy),
+    messageCount,
+    state: pending ? 'pending' : 'done',
+    ...pending,
+  })
+}
+
+const columns = (when: string, state: string, messages: string, by: string, trace: string): string =>
+  `${when.padEnd(20)}  ${state.padEnd(7)}  ${messages.padStart(8)}  ${by.padEnd(20)}  ${trace}`
+
+const TITLES = columns('DELETED', 'STATE', 'MESSAGES', 'BY', 'TRACE')
+
+/** A time that is none, in a log that was tampered with, is shown as it is. */
+const secondsOf = (ms: number): string =>
+  Math.abs(ms) > MAX_TIME ? String(ms) : new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z')
+
+const toLine = (deleted: DeletedTrace, { users, slugs }: Names): string => {
+  const { externalId, namespaceId, createdAt, deletedAt, deletedBy, messageCount, pending } = deleted
+  const by = deletedBy === undefined ? SYSTEM : (users.get(deletedBy) ?? deletedBy)
+  const trace = `${slugs.get(namespaceId) ?? namespaceId}/${externalId} (created ${secondsOf(createdAt)})`
+  const state = pending ? 'pending' : 'done'
+  const line = columns(secondsOf(deletedAt), state, `${messageCount ?? '?'}`, escapeControls(by), escapeControls(trace))
+  if (pending?.reason === undefined) return line
+  return `${line}\n  not erased yet: ${escapeControls(pending.reason)} (failed attempts: ${pending.attempts})`
+}
+
+async function* pagesOf<T>(items: AsyncIterable<T>, size: number) {
+  let page: T[] = []
+  for await (const item of items) {
+    page.push(item)
+    if (page.length < size) continue
+    yield page
+    page = []
+  }
+  if (page.length > 0) yield page
+}
+
+export const erasures = ({ json = false, pending: pendingOnly = false }: Options): Promise<number> =>
+  withLog(async ({ url, log, codec }) => {
+    const client = newClient(url, 'audit')
+    client.on('error', () => {})
+    await client.connect()
+    try {
+      let isEmpty = true
+      for await (const page of pagesOf(deletionsIn(log, codec, await readErasureState(client)), PAGE)) {
+        const shown = page.filter(({ pending }) => !pendingOnly || pending)
+        const names = await readNames(client, {
+          users: shown.flatMap(({ deletedBy }) => deletedBy ?? []),
+          namespaces: shown.map(({ namespaceId }) => namespaceId),
+        })
+        if (isEmpty && !json && shown.length > 0) await writeOut(`${TITLES}\n`)
+        if (shown.length > 0) isEmpty = false
+        for (const deleted of shown)
+          await writeOut(json ? `${escapeControls(toJson(deleted, names))}\n` : `${toLine(deleted, names)}\n`)
+      }
+      if (isEmpty && !json) await writeOut(pendingOnly ? 'No erasure is pending.\n' : 'No trace was deleted.\n')
+      return exitCodes.ok
+    } finally {
+      await closeConnection(client)
+    }
+  })

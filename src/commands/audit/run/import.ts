@@ -1,0 +1,63 @@
+import { exitCodes } from '../../../cli/exit.ts'
+import { newCodec } from '../../../engine/codec.ts'
+import { formats } from '../../../events.ts'
+import type { CopySource } from '../../../log/copy/comparison.ts'
+import { type Copied, copyFrom } from '../../../log/copy/copy.ts'
+import { BadExport, type CheckedExport, checkExport, readExport } from '../../../log/export/read.ts'
+import type { EventLog } from '../../../log/log.ts'
+import { openLocation } from '../../log/open-location.ts'
+import { newProgress } from '../progress.ts'
+
+/** The file as a source of a copy. */
+const sourceOf = (path: string, { last }: CheckedExport): CopySource => ({
+  head: () => Promise.resolve(last?.position ?? 0n),
+  readAll: () => readExport(path).events,
+  read: async function* (stream, { limit = Infinity } = {}) {
+    let left = limit
+    for await (const event of readExport(path).events) {
+      if (event.stream !== stream) continue
+      if (left-- <= 0) return
+      yield event
+    }
+  },
+})
+
+/** Checks a file that is to be imported. @throws BadExport */
+const checkImport = async (path: string): Promise<CheckedExport> => {
+  const codec = newCodec(formats)
+  const checked = await checkExport(path, codec.assertKnown)
+  if (checked.header.scope.is !== 'log')
+    throw new BadExport('the file has a part of a log, which cannot stand alone: users and sessions are missing')
+  return checked
+}
+
+const copyInto = (to: EventLog, from: CopySource, signal: AbortSignal): Promise<Copied> => {
+  const progress = newProgress('import')
+  let done = 0
+  const onAppend = ({ events, position, head }: { events: number; position: bigint; head: bigint }) => {
+    progress.advance(events - done, position, head)
+    done = events
+  }
+  return copyFrom({ from, to, keepsRevisions: true, signal, progress: onAppend }).finally(progress.stop)
+}
+
+export const importLog = async (path: string, to: string | undefined): Promise<number> => {
+  const from = sourceOf(path, await checkImport(path)) // before a PostgreSQL is started for it
+  const stop = new AbortController()
+  const onSignal = () => stop.abort()
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
+  const location = to ?? (process.env.EVENTSTORE_URL || process.env.DATABASE_URL || 'embedded')
+  const { log: target } = await openLocation(location, 'target', stop.signal)
+  try {
+    const { events, before, digest, isComplete } = await copyInto(target, from, stop.signal)
+    if (!isComplete) {
+      process.stderr.write(`Stopped after ${events} events. Run it again to go on.\n`)
+      return exitCodes.incomplete
+    }
+    process.stdout.write(`${events} events, ${events - before} of them imported now. Verified: sha256 ${digest}\n`)
+    return exitCodes.ok
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+    await target.close()
+  }
+}

@@ -1,0 +1,100 @@
+import { UsageError, exitCodes } from '../../../cli/exit.ts'
+import { printDocument, say } from '../../../cli/output.ts'
+import { writeOut } from '../../../cli/standard-output.ts'
+import type { HistoryClient, TimelineEntry } from '../../../sync/api/history.ts'
+import type { Access } from '../../support/access.ts'
+import { type ReadPage, listedEntries, newEntryReader } from '../entries.ts'
+import { entryLine } from '../entry-line.ts'
+import { followEntries, newWaking } from '../follow-entries.ts'
+import { type Subject, explaining, openHistory } from '../history-access.ts'
+import type { Options } from '../log.ts'
+
+/** As many as one answer always has room for. */
+const PAGE = 100
+
+const filtersOf = ({ type, actor, from, to }: Options) => ({
+  ...(type === undefined ? {} : { type }),
+  ...(actor === undefined ? {} : { actor }),
+  ...(from === undefined ? {} : { from }),
+  ...(to === undefined ? {} : { to }),
+})
+
+const pagesOf = (history: HistoryClient, { externalId, namespace }: Subject, options: Options): ReadPage => {
+  const { limit = PAGE, desc = false, follow = false } = options
+  const query = {
+    ...filtersOf(options),
+    order: desc ? ('desc' as const) : ('asc' as const),
+    limit: follow ? PAGE : Math.min(PAGE, limit),
+  }
+  return (cursor) => {
+    const page = cursor === undefined ? query : { ...query, cursor }
+    if (externalId === undefined) return history.namespaceEvents(namespace!, page)
+    return history.traceEvents(externalId, namespace === undefined ? page : { ...page, namespace })
+  }
+}
+
+const printerOf =
+  (namesTrace: boolean, json: boolean) =>
+  (entry: TimelineEntry): Promise<void> =>
+    json ? printDocument(entry) : writeOut(`${entryLine(entry, namesTrace, process.stdout.columns)}\n`)
+
+/** Shows the last so many of what is there. */
+const showNewest = async (
+  entries: AsyncIterable<TimelineEntry>,
+  most: number,
+  show: (entry: TimelineEntry) => Promise<void>,
+) => {
+  if (most === Infinity) {
+    for await (const entry of entries) await show(entry)
+    return
+  }
+  const newest: TimelineEntry[] = []
+  for await (const entry of entries) {
+    newest.push(entry)
+    if (newest.length > most) newest.shift()
+  }
+  for (const entry of newest) await show(entry)
+}
+
+/** Whose timeline is asked for: without an externalId that of the namespace, of the login where none is named. */
+const subjectOf = (externalId: string | undefined, { namespace }: Options, namespaceSlug: string): Subject => ({
+  externalId,
+  namespace: externalId === undefined || namespace !== undefined ? namespaceSlug : undefined,
+})
+
+const listLog = async (access: Access, externalId: string | undefined, options: Options): Promise<number> => {
+  const { history, namespaceSlug } = await openHistory(access)
+  const subject = subjectOf(externalId, options, namespaceSlug)
+  const show = printerOf(externalId === undefined, options.json ?? false)
+  await explaining(access.server, subject, async () => {
+    for await (const entry of listedEntries(pagesOf(history, subject, options), options.limit ?? Infinity))
+      await show(entry)
+  })
+  return exitCodes.ok
+}
+
+const followLog = async (access: Access, externalId: string | undefined, options: Options): Promise<never> => {
+  const waking = newWaking(say)
+  const { token, history, namespaceSlug } = await openHistory(access, {
+    asNamespace: true,
+    timing: waking.timing,
+  })
+  const subject = subjectOf(externalId, options, namespaceSlug)
+  const show = printerOf(externalId === undefined, options.json ?? false)
+  const read = newEntryReader(pagesOf(history, subject, options))
+  return explaining(access.server, subject, async () => {
+    await showNewest(read(), options.limit ?? Infinity, show)
+    const close = waking.listen({ server: access.server, token, externalId })
+    return followEntries({ read, show, waking, say }).finally(close)
+  })
+}
+
+export const showLog = async (access: Access, options: Options, externalId: string | undefined): Promise<number> => {
+  if (!options.follow) return listLog(access, externalId, options)
+  if (options.desc || options.to !== undefined)
+    throw new UsageError('--follow goes on with what comes: leave out --desc and --to')
+  // Nothing is left to do: also a request that waits for its answer is given up.
+  const leave = () => process.exit(exitCodes.ok)
+  process.once('SIGINT', leave).once('SIGTERM', leave)
+  return followLog(access, externalId, options)
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { UsageError, exitCodes } from '../../../cli/exit.ts'
+import { pause } from '../../../pause.ts'
+import { Bundle, checkBundle } from '../../../proof/bundle.ts'
+import { serverAddress } from '../../../sync/config.ts'
+import { openAuditClient } from '../audit-client.ts'
+
+/** How long to wait for a checkpoint that covers the event. */
+const WAIT_MS = 20_000
+
+const EventProof = Bundle.omit({ key: true })
+
+const Key = z.object({ key: z.string() })
+
+export const proof = async (
+  trace: string,
+  revision: string,
+  options: { readonly server?: string },
+): Promise<number> => {
+  if (!/^\d{1,16}$/.test(revision)) throw new UsageError(`"${revision}" is no revision: a whole number from 0 on`)
+  const client = await openAuditClient(serverAddress(options.server, process.env))
+  const path = `/v1/traces/${encodeURIComponent(trace)}/events/${revision}/proof`
+  for (const until = performance.now() + WAIT_MS; ;) {
+    const found = await client.dataSoon(path, EventProof)
+    if (!('retryAfter' in found)) {
+      const { key } = await client.data('/v1/audit/key', Key)
+      const bundle = { ...found, key }
+      checkBundle(bundle)
+      console.log(JSON.stringify(bundle, null, 2))
+      return exitCodes.ok
+    }
+    if (performance.now() > until) throw new Error('no checkpoint covers the event yet: try again')
+    await pause(found.retryAfter * 1_000)
+  }
+}

@@ -1,0 +1,100 @@
+import { groups as allGroups } from '../../../../projections/index.ts'
+import { escapeControls } from '../../../cli/escape.ts'
+import { exitCodes } from '../../../cli/exit.ts'
+import { writeOut } from '../../../cli/standard-output.ts'
+import type { Client } from '../../../engine/checkpoint.ts'
+import { type Difference, compareSchemas, quarantinedInEither } from '../../../engine/compare-schemas.ts'
+import { type Group, schemaOf } from '../../../engine/group.ts'
+import { type Replica, withReplica } from '../../../engine/rebuild.ts'
+import { closeConnection, newClient } from '../../../postgres/connect.ts'
+import { EXIT_QUARANTINED, withSchema } from '../../log/quarantined-streams.ts'
+import { type OpenedLog, withLog } from '../../log/with-log.ts'
+import { selectGroups } from '../../run/rebuild.ts'
+import { newProgress } from '../progress.ts'
+import type { Options } from '../replay.ts'
+
+type Compared = { readonly differences: number; readonly quarantined: number; readonly position: bigint }
+
+/** For a slow reader of the differences, who holds up the transaction. */
+const IDLE_TRANSACTION = '1h'
+
+const print = (json: boolean, type: string, details: object, text: string) =>
+  writeOut(`${escapeControls(json ? JSON.stringify({ type, ...details }) : text)}\n`)
+
+const differenceText = (group: Group, { table, kind, key = {}, columns = [] }: Difference): string => {
+  const values = Object.entries(key).map(([column, value]) => `${column}=${String(value)}`)
+  const place = [`${schemaOf(group)}.${table}`, ...values].join(' ')
+  return columns.length === 0 ? `${place}: ${kind}` : `${place}: ${kind}: ${columns.join(', ')}`
+}
+
+/** Begins a transaction whose snapshot shows both schemas at one position; gives the position. */
+const beginComparison = (client: Client, live: string, replica: Replica): Promise<bigint> =>
+  replica.atSamePosition(async () => {
+    await client.query('begin isolation level repeatable read read only')
+    await client.query(`set local idle_in_transaction_session_timeout = '${IDLE_TRANSACTION}'`)
+    return (await client.query<{ position: bigint }>(`select position from ${live}.reached`)).rows[0]!.position
+  })
+
+const compare = async (url: string, group: Group, replica: Replica, json: boolean): Promise<Compared> => {
+  const client = newClient(url, 'audit')
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const schemas = { live: schemaOf(group), replica: replica.schema }
+    const position = await beginComparison(client, schemas.live, replica)
+    const quarantined = await quarantinedInEither(client, schemas)
+    for (const { stream, reason } of quarantined)
+      await print(json, 'quarantined', { group: group.name, stream, reason }, `${stream}: in quarantine, not compared`)
+    let differences = 0
+    for await (const difference of compareSchemas({ client, group, ...schemas, quarantined })) {
+      differences += 1
+      await print(json, 'difference', { group: group.name, ...difference }, differenceText(group, difference))
+    }
+    return { differences, quarantined: quarantined.length, position }
+  } finally {
+    await closeConnection(client)
+  }
+}
+
+const comparedText = ({ differences, quarantined }: Compared): string => {
+  const aside =
+    quarantined === 0 ? '' : `, ${quarantined} ${quarantined === 1 ? 'stream' : 'streams'} in quarantine left out`
+  return `${differences === 0 ? 'equal to those that serve' : `${differences} ${differences === 1 ? 'difference' : 'differences'}`}${aside}`
+}
+
+const replayGroup = async ({ url, log, codec }: OpenedLog, group: Group, options: Options): Promise<number> => {
+  const { json = false } = options
+  await withSchema(url, group, async () => {}) // refuses a database that has no read models of this version
+  const started = performance.now()
+  const progress = newProgress(`replay of ${group.name}`)
+  let reached = 0n
+  const onBatch = (position: bigint, goal: bigint, events: number) => {
+    reached = position
+    progress.advance(events, position, goal)
+  }
+  const work = async (replica: Replica) => {
+    progress.stop()
+    const compared = options.compare ? await compare(url, group, replica, json) : undefined
+    if (options.swap) await replica.swap()
+    return compared
+  }
+  const compared = await withReplica({ url, group, log, codec, progress: onBatch }, work).finally(progress.stop)
+  const position = compared?.position ?? reached
+  const seconds = ((performance.now() - started) / 1_000).toFixed(1)
+  const details = { group: group.name, position: `${position}`, ...(compared && { differences: compared.differences }) }
+  const result = [`read models ${group.name} replayed to position ${position} in ${seconds} s`]
+  if (compared) result.push(comparedText(compared))
+  if (options.swap) result.push('swapped')
+  await print(json, 'replayed', details, result.join(': '))
+  if (!compared || compared.differences + compared.quarantined === 0) return exitCodes.ok
+  return compared.differences > 0 ? exitCodes.incomplete : EXIT_QUARANTINED
+}
+
+export const replay = (options: Options): Promise<number> => {
+  const groups = selectGroups(allGroups, options.group)
+  return withLog(async (opened) => {
+    const outcomes: number[] = []
+    for (const group of groups) outcomes.push(await replayGroup(opened, group, options))
+    return outcomes.includes(exitCodes.incomplete) ? exitCodes.incomplete : Math.max(...outcomes)
+  })
+}

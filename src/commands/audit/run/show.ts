@@ -1,0 +1,39 @@
+import { UsageError, exitCodes } from '../../../cli/exit.ts'
+import { printDocument, printLines } from '../../../cli/output.ts'
+import type { PastQuery, PastTrace } from '../../../sync/api/history.ts'
+import { messageLines } from '../../../tail/message-lines.ts'
+import { messageWidth } from '../../../tail/printers.ts'
+import type { Access } from '../../support/access.ts'
+import { type Message, messagesOf } from '../../support/messages-of.ts'
+import { explaining, openHistory } from '../history-access.ts'
+import { traceLines } from '../trace-fields.ts'
+import type { Options } from '../show.ts'
+
+/** The last time that the service takes: the last revision is that of then. */
+const END_OF_TIME = '9'.repeat(15)
+
+const momentOf = ({ revision, at }: Options): PastQuery =>
+  revision === undefined ? { at: at ?? END_OF_TIME } : { revision: String(revision) }
+
+const printTrace = (past: PastTrace, json: boolean) =>
+  json ? printDocument({ type: 'trace', ...past }) : printLines(traceLines(past))
+
+const printMessage = (message: Message, json: boolean) =>
+  json
+    ? printDocument({ type: 'message', message })
+    : printLines(['', ...messageLines(message, messageWidth(process.stdout))])
+
+export const show = async (access: Access, options: Options, externalId: string): Promise<number> => {
+  const { at, revision, namespace, json = false } = options
+  if (at !== undefined && revision !== undefined) throw new UsageError('only one of --revision and --at can be given')
+  const { history } = await openHistory(access)
+  const of = namespace === undefined ? {} : { namespace }
+  await explaining(access.server, { externalId, namespace, isPast: true }, async () => {
+    const past = await history.trace(externalId, { ...momentOf(options), ...of })
+    await printTrace(past, json)
+    if (!options.messages) return
+    const query = { revision: String(past.revision), ...of }
+    for await (const message of messagesOf(history, externalId, query)) await printMessage(message, json)
+  })
+  return exitCodes.ok
+}

@@ -1,0 +1,57 @@
+import { setTimeout } from 'node:timers/promises'
+import { groups } from '../../../../projections/index.ts'
+import { exitCodes } from '../../../cli/exit.ts'
+import { readCheckpoint } from '../../../engine/checkpoint.ts'
+import type { Group } from '../../../engine/group.ts'
+import { skipEvent } from '../../../engine/skip.ts'
+import { UNSKIPPABLE } from '../../../events.ts'
+import { EXIT_QUARANTINED, withSchema, describeQuarantined, findQuarantined } from '../quarantined-streams.ts'
+import { type OpenedLog, withLog } from '../with-log.ts'
+import type { SkipOptions } from '../skip.ts'
+
+const CATCH_UP_TIMEOUT_MS = 10_000
+
+const POLL_MS = 50
+
+/** Whether the read models of all groups reach a position within ten seconds. They do not when no projector runs. */
+const haveCaughtUp = async (url: string, groups: readonly Group[], position: bigint): Promise<boolean> => {
+  const deadline = performance.now() + CATCH_UP_TIMEOUT_MS
+  for (const group of groups) {
+    const hasCaughtUp = await withSchema(url, group, async (client, schema) => {
+      while ((await readCheckpoint(client, schema)).position < position) {
+        if (performance.now() > deadline) return false
+        await setTimeout(POLL_MS)
+      }
+      return true
+    })
+    if (!hasCaughtUp) return false
+  }
+  return true
+}
+
+/** Waits for the read models, prints the state of the stream after `done`, and returns the exit code. */
+const reportResult = async ({ url, log }: OpenedLog, stream: string, done: string): Promise<number> => {
+  if (!(await haveCaughtUp(url, groups, await log.head()))) {
+    console.log(`${done} The rows of ${stream} will be made anew as soon as a projector comes to it.`)
+    return exitCodes.ok
+  }
+  const found = (await findQuarantined(url, groups)).filter(({ quarantined }) => quarantined.stream === stream)
+  if (found.length === 0) {
+    console.log(`${done} The rows of ${stream} have been made anew.`)
+    return exitCodes.ok
+  }
+  console.log(done)
+  console.error(`${stream} stays in quarantine:\n${found.map(describeQuarantined).join('\n')}`)
+  return EXIT_QUARANTINED
+}
+
+export const skip = ({ position, why, by }: SkipOptions): Promise<number> =>
+  withLog(async (opened) => {
+    const { url, log, codec } = opened
+    if (!(await findQuarantined(url, groups)).some(({ quarantined }) => quarantined.position === position))
+      throw new Error(
+        `no event at position ${position} keeps a stream in quarantine; \`tracebook log quarantine\` lists those that do`,
+      )
+    const { stream, type } = await skipEvent(log, codec, { position, why, by, now: Date.now, unskippable: UNSKIPPABLE })
+    return reportResult(opened, stream, `${type} at position ${position} is passed over for good.`)
+  })

@@ -1,0 +1,69 @@
+import { extname } from 'node:path'
+import { commandName } from '../../cli/command-name.ts'
+import { escapeControlsInLines } from '../../cli/escape.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { printDocument } from '../../cli/output.ts'
+import { writeOut } from '../../cli/standard-output.ts'
+import { hasStatus } from '../../sync/api/errors.ts'
+import { download } from '../../sync/transfer/download.ts'
+import { writeWhole } from '../../sync/transfer/output-file.ts'
+import { type Access, noticedTiming } from '../support/access.ts'
+import { findTrace } from '../support/find-trace.ts'
+import { formats, type Format, type Options } from '../export.ts'
+
+/** The format that is asked for, else that of the file's name, else Markdown. */
+const formatOf = ({ format, output }: Options): Format => {
+  const ending = output === undefined ? '' : extname(output).slice(1).toLowerCase()
+  return format ?? formats.find((one) => one === (ending === 'htm' ? 'html' : ending)) ?? 'md'
+}
+
+/** What a terminal would obey is escaped, as in all that the commands print; a pipe gets every byte. */
+const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
+  const { isTTY } = process.stdout
+  const decoder = new TextDecoder()
+  let last: number | undefined
+  for await (const piece of pieces) {
+    await writeOut(isTTY ? escapeControlsInLines(decoder.decode(piece, { stream: true })) : piece)
+    last = piece.at(-1) ?? last
+  }
+  if (isTTY && last !== 10) await writeOut('\n')
+}
+
+/** What is exported: the trace that the user names as it is now, or one by its whole id as it was, which may be gone now. */
+const locate = async (given: Access, options: Options, name: string) => {
+  if (options.revision !== undefined || options.at !== undefined)
+    return { access: given, externalId: name, namespace: options.namespace }
+  const { access, trace } = await findTrace(given, options, name)
+  return { access, externalId: trace.externalId, namespace: trace.namespace.slug }
+}
+
+const pathOf = (externalId: string, namespace: string | undefined, options: Options): string => {
+  const { revision, at } = options
+  const query = new URLSearchParams({ format: formatOf(options) })
+  for (const [name, value] of Object.entries({ namespace, revision, at }))
+    if (value !== undefined) query.set(name, value)
+  return `/v1/traces/${encodeURIComponent(externalId)}/export?${query}`
+}
+
+export const exportTrace = async (given: Access, options: Options, name: string): Promise<number> => {
+  const { output, json = false } = options
+  if (json && output === undefined)
+    throw new UsageError('--json tells of the file that was written: name it with --output')
+  // Who reads what is printed has gone.
+  process.stdout.once('error', () => process.exit(exitCodes.incomplete))
+  const { access, externalId, namespace } = await locate(given, options, name)
+  const { server } = access
+  const path = pathOf(externalId, namespace, options)
+  const pieces = download({ server, path, token: await access.token(), timing: noticedTiming })
+  try {
+    if (output === undefined) await print(pieces)
+    else {
+      const bytes = await writeWhole(output, pieces)
+      if (json) await printDocument({ type: 'export', externalId, format: formatOf(options), file: output, bytes })
+    }
+  } catch (error) {
+    if (!hasStatus(error, 401)) throw error
+    throw new UsageError(`The session is not public. Log in first: ${commandName} login --server ${server}`)
+  }
+  return exitCodes.ok
+}

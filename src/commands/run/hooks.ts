@@ -1,0 +1,94 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { exitCodes, UsageError } from '../../cli/exit.ts'
+import { printDocument, printLines } from '../../cli/output.ts'
+import { stateDir } from '../../sync/config.ts'
+import { claudeHook } from '../../sync/hooks/claude-hook.ts'
+import { globalHook } from '../../sync/hooks/global-hook.ts'
+import type { Hook } from '../../sync/hooks/hook.ts'
+import type { HookKind, HookProgram } from '../../sync/hooks/hook-command.ts'
+import { repositoryHook } from '../../sync/hooks/repository-hook.ts'
+import { afterOthers, HOOK_LOG, removeRuns, startAlone, syncArgsOf } from '../../sync/hooks/run-hook.ts'
+import { notLoggedInError } from '../../sync/login/connect.ts'
+import { readCredentials } from '../../sync/login/credentials.ts'
+import { lastingCommand, lastingEnvironment } from '../../sync/watch/service/program.ts'
+import { runningWatcher } from '../../sync/watch/watch-lock.ts'
+import type { Access } from '../support/access.ts'
+import { syncCommand } from '../sync.ts'
+import type { Options } from '../hooks.ts'
+
+const claudeFolder = (): string => process.env['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude')
+
+const hookOf = (kind: string, isGlobal = false): Hook => {
+  const state = stateDir(process.env)
+  if (kind === 'claude-code' && isGlobal) throw new UsageError('--global is for git')
+  if (kind === 'claude-code') return claudeHook(claudeFolder(), state)
+  return isGlobal ? globalHook(homedir(), state, process.env) : repositoryHook(process.cwd(), process.env)
+}
+
+const programFor = (server: string): HookProgram => {
+  const ours = Object.entries(lastingEnvironment(process.env)).filter(([name]) => name.startsWith('TRACEBOOK_'))
+  return {
+    command: lastingCommand(process.execPath, process.argv[1]!),
+    environment: Object.fromEntries(ours),
+    server,
+  }
+}
+
+const nameOf = (kind: string, isGlobal = false): string => (isGlobal ? `${kind}-global` : kind)
+
+const logFile = (): string => join(stateDir(process.env), HOOK_LOG)
+
+/** Says in one line, or with --json in a document, how it stands with a hook. */
+const tell = async (name: string, hook: Hook, said: string, json: boolean | undefined): Promise<void> => {
+  // Outside of a repository there is no hook of it.
+  const file = await hook.file().catch(() => undefined)
+  const installed = file !== undefined && (await hook.isInstalled())
+  if (json) await printDocument({ type: 'hook', name, installed, file, log: logFile() })
+  else
+    await printLines([`${said || `${name}: ${installed ? 'installed' : 'not installed'}`}${file ? ` (${file})` : ''}`])
+}
+
+export const install = async ({ server, config }: Access, { global, json }: Options, kind: string): Promise<number> => {
+  if (!(await readCredentials(config, server))?.login) throw await notLoggedInError(config, server)
+  const hook = hookOf(kind, global)
+  const isNew = await hook.install(programFor(server))
+  await tell(nameOf(kind, global), hook, isNew ? 'Installed' : 'It is there already', json)
+  return exitCodes.ok
+}
+
+export const uninstall = async (_access: Access, { global, json }: Options, kind: string): Promise<number> => {
+  const hook = hookOf(kind, global)
+  await hook.file()
+  const isRemoved = await hook.uninstall()
+  await removeRuns(stateDir(process.env))
+  await tell(nameOf(kind, global), hook, isRemoved ? 'Removed' : 'There is nothing to remove', json)
+  return exitCodes.ok
+}
+
+export const status = async (_access: Access, { json }: Options): Promise<number> => {
+  await tell('claude-code', hookOf('claude-code'), '', json)
+  await tell('git', hookOf('git'), '', json)
+  await tell('git-global', hookOf('git', true), '', json)
+  if (!json) await printLines([`What hooks have said: ${logFile()}`])
+  return exitCodes.ok
+}
+
+/** What a hook calls: finds out what is to be uploaded, and leaves that to a process that outlives the hook. */
+const startRun = async (kind: HookKind, server: string): Promise<number> => {
+  const { stdin, env } = process
+  const args = await syncArgsOf(kind, { stdin, cwd: process.cwd(), env })
+  if (!args || (await runningWatcher(stateDir(env), server))) return exitCodes.ok
+  const self = [process.execPath, process.argv[1]!, 'hooks', 'run', kind, '--server', server, '--', ...args]
+  startAlone(self, env, stateDir(env))
+  return exitCodes.ok
+}
+
+const syncNow = async (kind: HookKind, server: string, args: readonly string[]): Promise<number> =>
+  afterOthers(stateDir(process.env), [kind, server, ...args].join('\n'), async () => {
+    await syncCommand().parseAsync([...args, '--server', server], { from: 'user' })
+    return Number(process.exitCode ?? exitCodes.ok)
+  })
+
+export const run = ({ server }: Access, _options: Options, kind: HookKind, args: readonly string[]): Promise<number> =>
+  args.length > 0 ? syncNow(kind, server, args) : startRun(kind, server)

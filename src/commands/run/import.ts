@@ -1,0 +1,44 @@
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { printDocument, printLines } from '../../cli/output.ts'
+import { jsonReporter, lineReporter } from '../../sync/report/reporters.ts'
+import { openExportFile } from '../../sync/transfer/export-file.ts'
+import { type Imported, importTrace } from '../../sync/transfer/import-trace.ts'
+import { Damaged } from '../../sync/transfer/json-pieces.ts'
+import { type Access, patientTiming } from '../support/access.ts'
+import type { Options } from '../import.ts'
+
+const output = { out: process.stdout, err: process.stderr }
+
+const sentence = (file: string, done: Imported): string => {
+  const { externalId, namespace, visibility, messages, new: created, updated, leftOut, others } = done
+  const notes = [
+    `${created} new, ${updated} updated, ${messages - created - updated} as they were`,
+    ...(leftOut > 0 ? [`${leftOut} left out`] : []),
+    ...(others > 0 ? [`${others} others were there already`] : []),
+  ]
+  return `${file}: imported ${externalId} into ${namespace}, ${visibility}: ${messages} messages (${notes.join(', ')})`
+}
+
+/** @throws Error that names the file */
+const explained = async <T>(file: string, work: Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Damaged) throw new Error(`${file} cannot be imported: ${error.message}`, { cause: error })
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
+    throw error
+  }
+}
+
+export const importFile = async ({ connect }: Access, options: Options, file: string): Promise<number> => {
+  const opened = await explained(file, openExportFile(file))
+  const connection = await connect({ readOnly: false, timing: patientTiming })
+  const report = options.json ? jsonReporter(output) : lineReporter(output, false)
+  const done = await explained(file, importTrace(opened, { connection, file, visibility: options.visibility, report }))
+  const exitCode = done.leftOut > 0 ? exitCodes.incomplete : exitCodes.ok
+  const { skippedLines: _skipped, ...shown } = done
+  if (options.json) await printDocument({ type: 'import', file, ...shown, exitCode })
+  else await printLines([sentence(file, done)])
+  return exitCode
+}

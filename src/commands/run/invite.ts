@@ -1,0 +1,111 @@
+import { commandName } from '../../cli/command-name.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { localTime } from '../../cli/local-time.ts'
+import { printDocument, printLines, say } from '../../cli/output.ts'
+import { shortTime } from '../../cli/short-time.ts'
+import { tableLines } from '../../cli/table.ts'
+import { hasStatus } from '../../sync/api/errors.ts'
+import type { Invite } from '../../sync/api/namespaces.ts'
+import { type Access, openAccess } from '../support/access.ts'
+import { type ClientOptions } from '../support/client-command.ts'
+import { explained, openNamespace } from '../support/namespace-access.ts'
+import type { MakeOptions } from '../invite.ts'
+
+const usesText = ({ maxUses = 1, useCount }: Invite): string =>
+  maxUses === 0 ? `${useCount} of any number` : `${useCount} of ${maxUses}`
+
+export const make = async (access: Access, options: MakeOptions): Promise<number> => {
+  const opened = await openNamespace(access)
+  const { server, slug, client } = opened
+  const { role, email, uses } = options
+  const terms = {
+    ...(role === undefined ? {} : { role }),
+    ...(email === undefined ? {} : { email }),
+    ...(uses === undefined ? {} : { maxUses: uses }),
+  }
+  const invite = await client.createInvite(slug, terms).catch((error: unknown) => {
+    if (hasStatus(error, 400)) throw new UsageError(error.message)
+    return explained(opened, 'invite others')(error)
+  })
+  if (options.json) await printDocument({ type: 'invite', namespace: slug, invite })
+  else {
+    say(`An invite to "${slug}" as ${invite.role}, until ${localTime(invite.expiresAt)}. Send this to whom you invite:`)
+    await printLines([`${commandName} invite accept ${invite.code} --server ${server}`])
+    say(`Who is new there runs instead: ${commandName} login --invite ${invite.code} --server ${server}`)
+  }
+  return exitCodes.ok
+}
+
+export const list = async (access: Access, options: ClientOptions & { readonly all?: boolean }): Promise<number> => {
+  const opened = await openNamespace(access)
+  const { slug, client } = opened
+  const all = await client.invites(slug).catch(explained(opened, 'see the invites'))
+  const invites = all.filter(({ state }) => options.all || state === 'pending')
+  if (options.json) for (const invite of invites) await printDocument({ type: 'invite', namespace: slug, invite })
+  else if (invites.length === 0)
+    say(`No invite to "${slug}" is open. Make one: ${commandName} invite --namespace ${slug}`)
+  else {
+    const now = Date.now()
+    const columns = [
+      { head: 'code', cell: ({ code }: Invite) => code },
+      { head: 'role', cell: ({ role }: Invite) => role },
+      { head: 'state', cell: ({ state }: Invite) => state },
+      { head: 'used', cell: usesText },
+      { head: 'until', cell: ({ expiresAt }: Invite) => shortTime(expiresAt, now) },
+      { head: 'email', cell: ({ email = '-' }: Invite) => email, min: 8, drop: 1 },
+    ]
+    await printLines(tableLines(columns, invites, process.stdout.columns))
+  }
+  return exitCodes.ok
+}
+
+export const revoke = async (access: Access, options: ClientOptions, name: string): Promise<number> => {
+  const opened = await openNamespace(access)
+  const { slug, client } = opened
+  const { code } = parseInvite(name)
+  await client.revokeInvite(slug, code).catch((error: unknown) => {
+    if (!hasStatus(error, 404)) return explained(opened, 'revoke invites')(error)
+    throw new Error(`"${slug}" has no invite ${code}. Its invites: ${commandName} invite ls --namespace ${slug}`)
+  })
+  if (options.json) await printDocument({ type: 'revoked', namespace: slug, code })
+  else await printLines([`The invite ${code} to "${slug}" is revoked.`])
+  return exitCodes.ok
+}
+
+/** The code in what a user gives, and the server of a link. */
+const parseInvite = (text: string): { readonly code: string; readonly server?: string } => {
+  const url = /^https?:/.test(text) ? URL.parse(text) : undefined
+  const match = url && /^(?<base>.*?)\/(?:v1\/)?invites?\/(?<code>[^/]+)\/?$/.exec(url.pathname)
+  if (url && !match) throw new UsageError(`${text} is no link to an invite: it ends with /invite/ and the code`)
+  return match
+    ? { code: match.groups!['code']!, server: `${url!.origin}${match.groups!['base']}` }
+    : { code: text.trim() }
+}
+
+const refusedInvite = (code: string) => (error: unknown) => {
+  if (hasStatus(error, 404)) throw new Error(`There is no invite ${code}. Ask for it again.`, { cause: error })
+  if (hasStatus(error, 410)) throw new Error(`${error.message}. Ask an admin for another invite.`, { cause: error })
+  if (hasStatus(error, 403))
+    throw new Error(`${error.message}. Sign in with that address: ${commandName} login --codehost`, { cause: error })
+  throw error
+}
+
+export const accept = async (given: Access, options: ClientOptions, name: string): Promise<number> => {
+  const { code, server } = parseInvite(name)
+  const access = server === undefined ? given : openAccess({ server })
+  if (options.server !== undefined && access.server !== given.server)
+    throw new UsageError(`The link leads to ${access.server}: leave out --server`)
+  if ((await access.token()) === undefined)
+    throw new UsageError(
+      `Not logged in to ${access.server}. Sign up with the invite: ${commandName} login --invite ${code} --server ${access.server}`,
+    )
+  const { client } = await openNamespace(access)
+  const namespace = await client.acceptInvite(code).catch(refusedInvite(code))
+  if (options.json) await printDocument({ type: 'joined', namespace })
+  else {
+    const { displayName, slug, role } = namespace
+    await printLines([`You are ${role === 'admin' ? 'an admin' : 'a member'} of ${displayName} ("${slug}").`])
+    say(`Upload sessions to it: ${commandName} sync --namespace ${slug}`)
+  }
+  return exitCodes.ok
+}

@@ -1,0 +1,108 @@
+import { commandName } from '../../cli/command-name.ts'
+import { exitCodes } from '../../cli/exit.ts'
+import { printDocument, printLines, say } from '../../cli/output.ts'
+import { shortTime } from '../../cli/short-time.ts'
+import { type Column, tableLines } from '../../cli/table.ts'
+import { type ListedTrace, newTracesClient } from '../../sync/api/traces.ts'
+import { type Access, explainNamespace, noticedTiming, openAccess } from '../support/access.ts'
+import { type ReadPage, tracePages } from '../support/trace-list.ts'
+import type { Options } from '../ls.ts'
+
+const MAX_PAGE = 100
+
+const MIN_ID = 8
+
+/** How many characters tell all ids apart. */
+const shortest = (ids: readonly string[]): number => {
+  const sorted = [...new Set(ids)].sort()
+  const common = (a: string, b: string) => {
+    let length = 0
+    while (length < a.length && a[length] === b[length]) length++
+    return length
+  }
+  return Math.max(MIN_ID, ...sorted.slice(1).map((id, i) => common(id, sorted[i]!) + 1))
+}
+
+const columnsFor = (traces: readonly ListedTrace[], isPublic: boolean, terminal: boolean): Column<ListedTrace>[] => {
+  const now = Date.now()
+  const id = terminal ? shortest(traces.map(({ externalId }) => externalId)) : Infinity
+  return [
+    { head: 'when', cell: ({ createdAt }) => shortTime(createdAt, now) },
+    { head: 'title', cell: ({ title, ai_title: made }) => title ?? made ?? '-', min: 16 },
+    { head: 'project', cell: ({ projectName }) => projectName ?? '-', min: 7, drop: 2 },
+    { head: 'agent', cell: ({ agentId }) => agentId, min: 5, drop: 1 },
+    { head: 'messages', cell: ({ messageCount = 0 }) => String(messageCount), align: 'right', drop: 3 },
+    isPublic
+      ? { head: 'namespace', cell: ({ namespace }) => namespace?.slug ?? '-', min: 9, drop: 4 }
+      : { head: 'visibility', cell: ({ visibility }) => visibility, drop: 4 },
+    { head: 'id', cell: ({ externalId }) => externalId.slice(0, id) },
+  ]
+}
+
+const printer = ({ json = false, public: isPublic = false, namespace }: Options) => {
+  let hasHead = false
+  return async (traces: readonly ListedTrace[]): Promise<void> => {
+    if (json) {
+      for (const trace of traces) await printDocument({ type: 'trace', trace })
+      return
+    }
+    if (traces.length === 0) return
+    const { columns } = process.stdout
+    const isFeed = isPublic && namespace === undefined
+    const lines = tableLines(columnsFor(traces, isFeed, columns !== undefined), traces, columns)
+    await printLines(hasHead ? lines.slice(1) : lines)
+    hasHead = true
+  }
+}
+
+/** Reads pages of what is asked for; and what to say where there is none. */
+type List = { readonly read: ReadPage; readonly none: string }
+
+const publicList = ({ server, namespace }: Access): List => {
+  const traces = newTracesClient(server, undefined, noticedTiming)
+  if (namespace === undefined) return { read: traces.feed, none: `No trace at ${server} is public.` }
+  return {
+    read: (page) => traces.list(namespace, page).catch(explainNamespace(namespace, server)),
+    none: `No trace of the namespace "${namespace}" is public.`,
+  }
+}
+
+const openList = async (access: Access, options: Options): Promise<List> => {
+  const { server, namespace } = access
+  const needsLogin = namespace === undefined || (await access.token()) !== undefined
+  if (options.public || !needsLogin) return publicList(access)
+  // Not in the namespace that was named: who is no member of it sees what is public there.
+  const { token, namespaceSlug } = await openAccess({ server }).connect()
+  const traces = newTracesClient(server, token, noticedTiming)
+  const slug = namespace ?? namespaceSlug
+  const none = `There are no traces in the namespace "${slug}". Upload your sessions: ${commandName} sync`
+  return { read: (page) => traces.list(slug, page).catch(explainNamespace(slug, server)), none }
+}
+
+const isWanted = ({ project, agent }: Options) => {
+  const [wantedProject, wantedAgent] = [project?.toLowerCase(), agent?.toLowerCase()]
+  return ({ projectName, agentId }: ListedTrace): boolean =>
+    (wantedProject === undefined || projectName?.toLowerCase() === wantedProject) &&
+    (wantedAgent === undefined || agentId.toLowerCase() === wantedAgent)
+}
+
+export const ls = async (access: Access, options: Options): Promise<number> => {
+  const { limit, project, agent } = options
+  const { read, none } = await openList(access, options)
+  const print = printer(options)
+  const isFiltered = project !== undefined || agent !== undefined
+  let [shown, hasMore] = [0, false]
+  for await (const page of tracePages(read, isFiltered ? MAX_PAGE : Math.min(MAX_PAGE, limit + 1))) {
+    const wanted = page.filter(isWanted(options))
+    const traces = wanted.slice(0, limit - shown)
+    await print(traces)
+    shown += traces.length
+    hasMore = wanted.length > traces.length
+    if (hasMore) break
+  }
+  if (options.json) return exitCodes.ok
+  if (shown === 0 && limit > 0)
+    say(isFiltered ? 'No such trace. Leave out --project or --agent to see the others.' : none)
+  if (hasMore && process.stdout.isTTY) say(`There are more. To see them: ${commandName} ls --limit ${limit * 2 || 50}`)
+  return exitCodes.ok
+}

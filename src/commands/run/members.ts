@@ -1,0 +1,84 @@
+import { requireAgreement } from '../../cli/ask.ts'
+import { commandName } from '../../cli/command-name.ts'
+import { escapeControls } from '../../cli/escape.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { printDocument, printLines } from '../../cli/output.ts'
+import { shortTime } from '../../cli/short-time.ts'
+import { tableLines } from '../../cli/table.ts'
+import type { Member, Role } from '../../sync/api/namespaces.ts'
+import type { Access } from '../support/access.ts'
+import { type ClientOptions } from '../support/client-command.ts'
+import { type NamespaceAccess, explained, openNamespace } from '../support/namespace-access.ts'
+import type { RemoveOptions } from '../members.ts'
+
+const MIN_PREFIX = 4
+
+const nameOf = ({ user }: Member): string => user.displayName ?? '-'
+
+/** On one line, also for questions and errors, which may have several. */
+const described = ({ user }: Member): string =>
+  user.displayName === undefined ? `the user ${user.id}` : `${escapeControls(user.displayName)} (user ${user.id})`
+
+/** The member that a user names. @throws UsageError where it is none, or several */
+const memberNamed = (members: readonly Member[], name: string, slug: string): Member => {
+  const byId = members.filter(({ user }) => user.id === name)
+  const byPrefix = name.length < MIN_PREFIX ? [] : members.filter(({ user }) => user.id.startsWith(name))
+  const byName = members.filter(({ user }) => user.displayName === name)
+  const found = byId.length > 0 ? byId : [...new Set([...byPrefix, ...byName])]
+  if (found.length === 1) return found[0]!
+  if (found.length > 1)
+    throw new UsageError(
+      `"${name}" are ${found.length} members: name one by its id\n${found.map(described).join('\n')}`,
+    )
+  throw new UsageError(
+    `"${name}" is no member of the namespace "${slug}". Its members: ${commandName} members --namespace ${slug}`,
+  )
+}
+
+export const list = async (access: Access, options: ClientOptions): Promise<number> => {
+  const opened = await openNamespace(access)
+  const { slug, client } = opened
+  const members = await client.members(slug).catch(explained(opened, 'see who its members are'))
+  if (options.json) for (const member of members) await printDocument({ type: 'member', namespace: slug, member })
+  else {
+    const now = Date.now()
+    const columns = [
+      { head: 'name', cell: nameOf, min: 8 },
+      { head: 'role', cell: ({ role }: Member) => role },
+      { head: 'joined', cell: ({ joinedAt }: Member) => shortTime(joinedAt, now), drop: 1 },
+      { head: 'user', cell: ({ user }: Member) => user.id },
+    ]
+    await printLines(tableLines(columns, members, process.stdout.columns))
+  }
+  return exitCodes.ok
+}
+
+const find = async (opened: NamespaceAccess, name: string): Promise<Member> => {
+  const members = await opened.client.members(opened.slug).catch(explained(opened, 'change its members'))
+  return memberNamed(members, name, opened.slug)
+}
+
+export const changeRole = async (access: Access, options: ClientOptions, name: string, role: Role): Promise<number> => {
+  const opened = await openNamespace(access)
+  const { slug, client } = opened
+  const { user } = await find(opened, name)
+  const member = await client.changeRole(slug, user.id, role).catch(explained(opened, 'change roles'))
+  if (options.json) await printDocument({ type: 'member', namespace: slug, member })
+  else await printLines([`${described(member)} is ${role === 'admin' ? 'an admin' : 'a member'} of "${slug}".`])
+  return exitCodes.ok
+}
+
+export const remove = async (access: Access, options: RemoveOptions, name: string): Promise<number> => {
+  const opened = await openNamespace(access)
+  const { slug, client } = opened
+  const member = await find(opened, name)
+  const { id } = member.user
+  await requireAgreement(
+    `${described(member)} will be removed from the namespace "${slug}", and reads nothing of it any more but what is public.`,
+    options.yes ?? false,
+  )
+  await client.removeMember(slug, id).catch(explained(opened, 'remove others'))
+  if (options.json) await printDocument({ type: 'removed', namespace: slug, userId: id })
+  else await printLines([`${described(member)} is no member of "${slug}" any more.`])
+  return exitCodes.ok
+}

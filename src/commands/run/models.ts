@@ -1,0 +1,24 @@
+import { exitCodes } from '../../cli/exit.ts'
+import { readConfig } from '../../config.ts'
+import { newLogger } from '../../logger.ts'
+import { NO_CATALOGUE } from '../../models/settings.ts'
+import { SourceFailed } from '../../models/source.ts'
+import { openService } from '../../service/open.ts'
+import { findDatabaseUrl } from '../database-url.ts'
+
+export const refresh = async (): Promise<number> => {
+  const config = { ...readConfig(process.env), ROLES: ['api' as const] }
+  if (config.CATALOGUE_URL === NO_CATALOGUE) throw new Error('CATALOGUE_URL is none: there is nothing to refresh from')
+  const databaseUrl = await findDatabaseUrl(config)
+  const { service, close } = await openService({ config, databaseUrl, logger: newLogger('silent') })
+  try {
+    const { providers, models, added, updated, removed } = await service.catalogue.refresh()
+    console.log(`${providers} providers, ${models} models: ${added} added, ${updated} updated, ${removed} removed`)
+    return exitCodes.ok
+  } catch (error) {
+    if (!(error instanceof SourceFailed)) throw error
+    throw new Error(`${config.CATALOGUE_URL} cannot be read: ${error.message}`, { cause: error })
+  } finally {
+    await close()
+  }
+}

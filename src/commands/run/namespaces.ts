@@ -1,0 +1,57 @@
+import { commandName } from '../../cli/command-name.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { printDocument, printLines, say } from '../../cli/output.ts'
+import { tableLines } from '../../cli/table.ts'
+import { hasStatus } from '../../sync/api/errors.ts'
+import type { NamespaceInfo } from '../../sync/api/namespaces.ts'
+import type { Access } from '../support/access.ts'
+import { type ClientOptions } from '../support/client-command.ts'
+import { explained, openNamespace } from '../support/namespace-access.ts'
+import type { CreateOptions } from '../namespaces.ts'
+
+export const list = async (access: Access, options: ClientOptions): Promise<number> => {
+  const { client, slug } = await openNamespace(access)
+  const namespaces = await client.namespaces()
+  if (options.json) for (const namespace of namespaces) await printDocument({ type: 'namespace', namespace })
+  else {
+    const columns = [
+      { head: '', cell: (namespace: NamespaceInfo) => (namespace.slug === slug ? '*' : '') },
+      { head: 'slug', cell: (namespace: NamespaceInfo) => namespace.slug },
+      { head: 'name', cell: ({ displayName }: NamespaceInfo) => displayName, min: 8 },
+      { head: 'type', cell: ({ type }: NamespaceInfo) => type, drop: 1 },
+      { head: 'role', cell: ({ role }: NamespaceInfo) => role },
+    ]
+    await printLines(tableLines(columns, namespaces, process.stdout.columns))
+    if (process.stdout.isTTY) say('*: the namespace of your login')
+  }
+  return exitCodes.ok
+}
+
+export const create = async (access: Access, options: CreateOptions, slug: string): Promise<number> => {
+  const { client } = await openNamespace(access)
+  const { name: displayName = slug, description } = options
+  const body = { slug, displayName, ...(description === undefined ? {} : { description }) }
+  const namespace = await client.create(body).catch((error: unknown) => {
+    if (hasStatus(error, 400)) throw new UsageError(`"${slug}" cannot be the slug of a namespace: ${error.message}`)
+    throw error
+  })
+  if (options.json) await printDocument({ type: 'namespace', namespace })
+  else {
+    await printLines([`The namespace "${namespace.slug}" is there, and you are its admin.`])
+    say(`Invite others: ${commandName} invite --namespace ${namespace.slug}`)
+  }
+  return exitCodes.ok
+}
+
+export const rename = async (
+  access: Access,
+  options: ClientOptions,
+  slug: string,
+  displayName: string,
+): Promise<number> => {
+  const { server, client } = await openNamespace(access)
+  const namespace = await client.update(slug, { displayName }).catch(explained({ server, slug }, 'change the name'))
+  if (options.json) await printDocument({ type: 'namespace', namespace })
+  else await printLines([`The namespace "${namespace.slug}" is called ${namespace.displayName} now.`])
+  return exitCodes.ok
+}

@@ -1,0 +1,43 @@
+import { openInBrowser } from '../../cli/browser.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { printDocument, printLines, say } from '../../cli/output.ts'
+import { traceLink } from '../../sync/api/trace-link.ts'
+import { checkedSignInUrl } from '../../sync/login/sign-in-url.ts'
+import { openAccount } from '../support/account.ts'
+import type { Access } from '../support/access.ts'
+import { findTrace } from '../support/find-trace.ts'
+import type { Options } from '../open.ts'
+
+/** `expiresAt` is in milliseconds, and absent for a page that needs no sign-in. */
+type Page = { readonly url: string; readonly expiresAt?: number }
+
+/** The page where a browser signs in, and goes on to an address of the server. @throws UsageError without a login */
+const signInPage = async (access: Access, goOnTo?: string): Promise<Page> => {
+  const { account, asLogin } = await openAccount(access)
+  const target = goOnTo === undefined ? undefined : new URL(goOnTo).pathname
+  const { url, expiresAt } = await asLogin(account.newBrowserPage(target))
+  return { url: checkedSignInUrl(url), expiresAt }
+}
+
+const pageOf = async (given: Access, options: Options, name: string | undefined): Promise<Page> => {
+  if (name === undefined) {
+    if (given.namespace !== undefined) throw new UsageError('--namespace goes with a trace')
+    return signInPage(given)
+  }
+  const { access, trace } = await findTrace(given, options, name)
+  const link = traceLink(access.server, trace.namespace.slug, trace.externalId)
+  return (await access.token()) === undefined ? { url: link } : signInPage(access, link)
+}
+
+export const openPage = async (access: Access, options: Options, name: string | undefined): Promise<number> => {
+  const page = await pageOf(access, options, name)
+  const opened = options.browser && (await openInBrowser(page.url))
+  const signsIn = page.expiresAt !== undefined
+  if (options.json) await printDocument({ type: 'open', ...page, opened })
+  else if (opened) say(signsIn ? 'Your browser asks: press its button within 60 seconds.' : 'Your browser shows it.')
+  else {
+    say(`Open this address in your browser${signsIn ? ', within 60 seconds' : ''}:`)
+    await printLines([page.url])
+  }
+  return exitCodes.ok
+}

@@ -1,0 +1,57 @@
+import { commandName } from '../../cli/command-name.ts'
+import { exitCodes } from '../../cli/exit.ts'
+import { printDocument, printLines, say } from '../../cli/output.ts'
+import { newHistoryClient } from '../../sync/api/history.ts'
+import { traceLink } from '../../sync/api/trace-link.ts'
+import { confirmPublic } from '../../sync/rules/confirm-public.ts'
+import { type Access, noticedTiming } from '../support/access.ts'
+import { type Found, explainRefusal, findWritable } from '../support/find-trace.ts'
+import type { Message } from '../support/messages-of.ts'
+import type { Options } from '../share.ts'
+
+/** So many messages are looked through for the first prompt. */
+const FIRST_MESSAGES = 20
+
+const textOf = ({ parts = [], textContent }: Message): string => {
+  const texts = parts.flatMap((part) => (part.type === 'text' && part.content ? [part.content.text] : []))
+  return texts.join('\n').trim() || (textContent ?? '').trim()
+}
+
+const firstPromptOf = async ({ access, trace }: Found): Promise<string | undefined> => {
+  const history = newHistoryClient(access.server, await access.token(), noticedTiming)
+  const query = { namespace: trace.namespace.slug, includeParts: true, limit: FIRST_MESSAGES }
+  const { messages } = await history.messages(trace.externalId, query)
+  return messages
+    .filter(({ role }) => role === 'user')
+    .map(textOf)
+    .find((text) => text !== '')
+}
+
+const preview = async (found: Found) => {
+  const { externalId, title, ai_title: made, projectName, messageCount = 0 } = found.trace
+  return {
+    source: `trace ${externalId}`,
+    title: title ?? made,
+    project: projectName,
+    messages: messageCount,
+    firstPrompt: await firstPromptOf(found),
+    isRedacted: undefined,
+    because: `${commandName} share`,
+  }
+}
+
+export const share = async (given: Access, options: Options, name: string): Promise<number> => {
+  const found = await findWritable(given, options, name)
+  const { access, trace, traces } = found
+  const { externalId, namespace } = trace
+  const { server } = access
+  if (trace.visibility !== 'public') {
+    if (!options.yes) await confirmPublic([await preview(found)], { yes: false, server })
+    await traces.setVisibility(externalId, 'public').catch(explainRefusal(trace))
+  } else if (!options.json) say('It was public already.')
+  const url = traceLink(server, namespace.slug, externalId)
+  if (options.json)
+    await printDocument({ type: 'share', externalId, namespace: namespace.slug, visibility: 'public', url })
+  else await printLines([url])
+  return exitCodes.ok
+}

@@ -1,0 +1,68 @@
+import { exitCodes } from '../../cli/exit.ts'
+import { localTime } from '../../cli/local-time.ts'
+import { type Line, printDocument, shownLine } from '../../cli/output.ts'
+import { openScreen } from '../../cli/pager.ts'
+import { newHistoryClient } from '../../sync/api/history.ts'
+import { traceLink } from '../../sync/api/trace-link.ts'
+import type { TraceDetail } from '../../sync/api/traces.ts'
+import { countOf } from '../../sync/report/text.ts'
+import { messageLines } from '../../tail/message-lines.ts'
+import { messageWidth } from '../../tail/printers.ts'
+import { type Access, noticedTiming } from '../support/access.ts'
+import { type Found, findTrace } from '../support/find-trace.ts'
+import { messagesOf } from '../support/messages-of.ts'
+import type { Options } from '../show.ts'
+
+const headLines = (server: string, trace: TraceDetail): Line[] => {
+  const { externalId, title, ai_title: made, namespace, visibility, messageCount = 0, createdAt, agentId } = trace
+  const { projectName, projectPath, model, modelName = model, gitBranch, updatedAt = createdAt } = trace
+  const fields: readonly (readonly [name: string, value: string | undefined])[] = [
+    ['id', externalId],
+    ['namespace', namespace.slug],
+    ['visibility', visibility],
+    ['link', visibility === 'public' ? traceLink(server, namespace.slug, externalId) : undefined],
+    ['project', projectName ?? projectPath],
+    ['branch', gitBranch],
+    ['agent', modelName === undefined ? agentId : `${agentId} (${modelName})`],
+    ['messages', String(messageCount)],
+    ['created', localTime(createdAt)],
+    ['changed', localTime(updatedAt)],
+  ]
+  return [
+    { text: title ?? made ?? 'A trace without a title', style: 'head' },
+    ...fields.flatMap(([name, value]) =>
+      value === undefined ? [] : [{ text: `${name.padEnd(12)}${value}`, style: 'dim' as const }],
+    ),
+  ]
+}
+
+const showDocuments = async (found: Found, messages: ReturnType<typeof messagesOf>): Promise<void> => {
+  await printDocument({ type: 'trace', trace: found.trace })
+  for await (const message of messages) await printDocument({ type: 'message', message })
+}
+
+const showText = async (found: Found, messages: ReturnType<typeof messagesOf>, options: Options): Promise<void> => {
+  const { stdout } = process
+  const screen = openScreen({ usesPager: options.pager })
+  const print = (lines: readonly Line[]) => screen.print(lines.map((line) => shownLine(line, stdout)).join(''))
+  const { messageCount = 0 } = found.trace
+  try {
+    let isRead = await print(headLines(found.access.server, found.trace))
+    for await (const message of messages) {
+      if (!isRead) return
+      isRead = await print([{ text: '' }, ...messageLines(message, messageWidth(stdout), options.full)])
+    }
+    if (messageCount === 0) await print([{ text: '' }, { text: `It has ${countOf(0, 'message')}.` }])
+  } finally {
+    await screen.end()
+  }
+}
+
+export const show = async (given: Access, options: Options, name: string): Promise<number> => {
+  const found = await findTrace(given, options, name)
+  const { access, trace } = found
+  const history = newHistoryClient(access.server, await access.token(), noticedTiming)
+  const messages = messagesOf(history, trace.externalId, { namespace: trace.namespace.slug })
+  await (options.json ? showDocuments(found, messages) : showText(found, messages, options))
+  return exitCodes.ok
+}

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { secretHelp } from '../cli/secret.ts'
 import type { Role } from '../sync/api/namespaces.ts'
 import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
@@ -40,9 +41,12 @@ const revokeHelp: Help = {
 const acceptHelp: Help = {
   about: `
 Makes you a member of the namespace that an invite leads to. The invite is named by its code, or by a link
-that ends with the code. Who has no user at the server yet logs in with it: tracebook login --invite CODE`,
+that ends with the code. Who has no user at the server yet logs in with it: tracebook login --invite CODE
+
+${secretHelp('TRACEBOOK_INVITE_CODE')}`,
   examples: [
     ['tracebook invite accept a1B2c3D4e'],
+    ['tracebook invite accept', 'asks for the code'],
     ['tracebook invite accept https://traces.example.org/invite/a1B2c3D4e'],
     ['tracebook invite accept a1B2c3D4e --json', 'for scripts'],
   ],
@@ -69,10 +73,10 @@ const revokeCommand = (): Command =>
   )
 
 const acceptCommand = (): Command =>
-  clientCommand<ClientOptions, [string]>(
+  clientCommand<ClientOptions, [string | undefined]>(
     new Command('accept')
       .description('Join a namespace by an invite')
-      .argument('<code>', 'the invite: its code, or its link'),
+      .argument('[code]', 'the invite: its code, or its link; -: read it'),
     { help: acceptHelp, namespace: false, run: async (...args) => (await import('./run/invite.ts')).accept(...args) },
   )
 

@@ -1,13 +1,13 @@
 import { Command } from 'commander'
 import { runCommand, exitOnUsage } from '../cli/exit.ts'
+import { type GivenSecret, secretHelp } from '../cli/secret.ts'
 
 export type Options = {
   readonly server?: string
   readonly codehost?: boolean
   readonly namespace?: string
-  readonly invite?: string
-  /** A code, or true where it is to be asked for. */
-  readonly join?: string | true
+  readonly invite?: GivenSecret
+  readonly join?: GivenSecret
   readonly newDevice?: boolean
   readonly browser: boolean
   readonly yes?: boolean
@@ -34,13 +34,15 @@ A second machine becomes another device of yours with --join, and a code that
 "tracebook devices add" prints on a machine that is logged in; it needs no code host.
 
   tracebook login --server https://traces.example.org --join 4F7K-9QWE-2M8T-X6RB-0ZHA
-  tracebook login --join              # asks for the code, which no list of processes shows then
+  tracebook login --join              # asks for the code, and does not show it
+
+${secretHelp('TRACEBOOK_JOIN_CODE')}
 
 A machine that has a user of its own there already joins no other, unless --new-device
 gives it a new device id; --yes answers the question whether that is meant.
 
 A server may let in only who is invited: --invite takes the code of an invite, and
-makes you a member of its namespace as you sign up.
+makes you a member of its namespace as you sign up. It is given in the same ways.
 
 With --json, stdout holds one JSON document:
   {"type":"login","server","userId","displayName"?,"namespace"}
@@ -49,6 +51,8 @@ With --json, stdout holds one JSON document:
 Environment:
   TRACEBOOK_URL         the server, when --server is not given
   TRACEBOOK_CONFIG_DIR  the folder for tokens and state, instead of the platform's own
+  TRACEBOOK_JOIN_CODE, TRACEBOOK_INVITE_CODE
+                        the codes of --join and --invite, when these have no value
 
 Exit codes: 0 logged in, 1 the server refused or did not answer, 2 wrong usage`
 
@@ -58,10 +62,10 @@ export const loginCommand = (): Command =>
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
     .option('--codehost', "sign in at the server's code host, in a browser")
     .option('--namespace <slug>', 'with --codehost: the namespace that the login is for')
-    .option('--join [code]', 'be another device of the user who has made the code')
+    .option('--join [code]', 'be another device of the user who has made the code; -: read it')
     .option('--new-device', 'with --join: also where this machine has a user already, with a new device id')
     .option('--yes', 'with --codehost or --new-device: join without being asked')
-    .option('--invite <code>', 'an invite to sign up with, at a server that asks for one')
+    .option('--invite [code]', 'an invite to sign up with, at a server that asks for one; -: read it')
     .option('--json', 'JSON on stdout, a document a line')
     .option('--no-browser', 'with --codehost: open no browser, paste the code')
     .addHelpText('after', help)

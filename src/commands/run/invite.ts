@@ -2,10 +2,12 @@ import { commandName } from '../../cli/command-name.ts'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { localTime } from '../../cli/local-time.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
+import { readSecret } from '../../cli/secret.ts'
 import { shortTime } from '../../cli/short-time.ts'
 import { tableLines } from '../../cli/table.ts'
 import { hasStatus } from '../../sync/api/errors.ts'
 import type { Invite } from '../../sync/api/namespaces.ts'
+import { inviteCode } from '../support/invite-code.ts'
 import { type Access, openAccess } from '../support/access.ts'
 import { type ClientOptions } from '../support/client-command.ts'
 import { explained, openNamespace } from '../support/namespace-access.ts'
@@ -90,8 +92,8 @@ const refusedInvite = (code: string) => (error: unknown) => {
   throw error
 }
 
-export const accept = async (given: Access, options: ClientOptions, name: string): Promise<number> => {
-  const { code, server } = parseInvite(name)
+export const accept = async (given: Access, options: ClientOptions, name: string | undefined): Promise<number> => {
+  const { code, server } = parseInvite(await readSecret(name ?? true, inviteCode))
   const access = server === undefined ? given : openAccess({ server })
   if (options.server !== undefined && access.server !== given.server)
     throw new UsageError(`The link leads to ${access.server}: leave out --server`)

@@ -2,6 +2,7 @@ import { commandName } from '../../cli/command-name.ts'
 import { escapeControls } from '../../cli/escape.ts'
 import { exitCodes, UsageError } from '../../cli/exit.ts'
 import { printDocument } from '../../cli/output.ts'
+import { readSecret } from '../../cli/secret.ts'
 import { newApiClient } from '../../sync/api/client.ts'
 import { configDir, isUnencrypted, serverAddress } from '../../sync/config.ts'
 import { serverKey } from '../../sync/server-key.ts'
@@ -9,6 +10,7 @@ import { logInWithCodehost } from '../../sync/login/codehost-login.ts'
 import { logInWithDevice } from '../../sync/login/device-login.ts'
 import { newTerminalPrompts } from '../../sync/login/terminal-prompts.ts'
 import { noticedTiming } from '../support/access.ts'
+import { inviteCode } from '../support/invite-code.ts'
 import { joinAsDevice } from '../support/join-as-device.ts'
 import type { Options } from '../login.ts'
 
@@ -23,13 +25,14 @@ const whatIsNext = (server: string, options: Options): readonly string[] => {
 }
 
 export const login = async (options: Options): Promise<number> => {
-  const { codehost, namespace, invite, browser, yes } = options
+  const { codehost, namespace, browser, yes } = options
   if (namespace !== undefined && !codehost) throw new UsageError('--namespace goes with --codehost')
   if (yes && !codehost && !options.newDevice)
     throw new UsageError('--yes goes with --codehost or --new-device: nothing else is asked')
   if (options.newDevice && options.join === undefined) throw new UsageError('--new-device goes with --join')
-  if (options.join !== undefined && (codehost || invite !== undefined))
+  if (options.join !== undefined && (codehost || options.invite !== undefined))
     throw new UsageError('--join goes without --codehost and --invite: the user is there already')
+  const invite = options.invite === undefined ? undefined : await readSecret(options.invite, inviteCode)
   const server = serverAddress(options.server, process.env)
   const config = configDir(process.env)
   if (isUnencrypted(server))

@@ -1,6 +1,7 @@
-import { askLine, askToConfirm } from '../../cli/ask.ts'
+import { askToConfirm } from '../../cli/ask.ts'
 import { UsageError } from '../../cli/exit.ts'
 import { say } from '../../cli/output.ts'
+import { type GivenSecret, readSecret, type Secret } from '../../cli/secret.ts'
 import { newApiClient } from '../../sync/api/client.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
 import type { LoggedIn } from '../../sync/login/device-login.ts'
@@ -9,17 +10,15 @@ import { logInWithCode } from '../../sync/login/join-login.ts'
 export type JoinAsDevice = {
   readonly config: string
   readonly server: string
-  /** True where it is to be asked for. */
-  readonly code: string | true
+  readonly code: GivenSecret
   readonly newDevice: boolean
   readonly yes: boolean
 }
 
-const NO_CODE = 'no code was given: "tracebook devices add" prints one, on a machine that is logged in'
-
-const askForCode = async (): Promise<string> => {
-  if (!process.stdin.isTTY) throw new UsageError(NO_CODE)
-  return askLine('Code: ', NO_CODE, new AbortController().signal)
+const codeOfDevice: Secret = {
+  question: 'Code: ',
+  variable: 'TRACEBOOK_JOIN_CODE',
+  missing: 'no code was given: "tracebook devices add" prints one, on a machine that is logged in',
 }
 
 /** Asks before a machine gives up the user that it has. */
@@ -42,8 +41,7 @@ const confirmNewDevice = async ({ config, server, yes }: JoinAsDevice) => {
 export const joinAsDevice = async (options: JoinAsDevice): Promise<LoggedIn> => {
   const { config, server, code: given, newDevice } = options
   if (newDevice) await confirmNewDevice(options)
-  const code = (given === true ? await askForCode() : given).trim()
-  if (code === '') throw new UsageError(NO_CODE)
+  const code = await readSecret(given, codeOfDevice)
   const { keptAside, ...loggedIn } = await logInWithCode({ config, server, code, asNewDevice: newDevice }, newApiClient)
   if (keptAside !== undefined) say(`The device id that this machine had there is kept in ${keptAside}`)
   return loggedIn

@@ -18,6 +18,7 @@ export const add = async (access: Access, { json }: ClientOptions): Promise<numb
   }
   say(`On the other machine, until ${localTime(expiresAt)}:`)
   await printLines(['', `  ${command}`, ''])
+  say('Without the code there it asks for it: then no list of processes shows it.')
   if (isLoopback(new URL(server).hostname))
     say(
       'This server is known here as an address of this machine: put the one there that the other machine reaches it at.',

@@ -1,20 +1,22 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
+import { idHelp } from './support/id-help.ts'
 
 export type Options = ClientOptions & { readonly public?: boolean; readonly lines: number }
 
 const help: Help = {
   about: `
-Shows what is there, and then each change as it happens, until Ctrl-C. Without an externalId:
-a line for each trace of your namespace that is new or has changed, of its 200 newest ones.
-With one: its messages; calls of tools, their results and thinking on one line each. A lost
-connection is made again, and nothing is missed.
+Shows what is there, and then each change as it happens, until Ctrl-C. Without an id: a line for
+each trace of your namespace that is new or has changed, of its 200 newest ones. With one: its
+messages; calls of tools, their results and thinking on one line each. A lost connection is made
+again, and nothing is missed.
 
-Public traces and the public feed need no login.`,
+${idHelp} A trace that is not there yet, named by its whole id, is
+waited for. Public traces and the public feed need no login.`,
   examples: [
     ['tracebook tail', 'all of your namespace'],
-    ['tracebook tail 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b', 'one trace'],
+    ['tracebook tail 0192f0c1', 'one trace'],
     ['tracebook tail --public --json', 'the public feed, for a script'],
   ],
   documents: [
@@ -38,7 +40,7 @@ const wholeNumber = (text: string): number => {
 export const tailCommand = (): Command =>
   clientCommand<Options, [string | undefined]>(
     new Command('tail')
-      .argument('[externalId]', 'the trace to follow (default: all of your namespace)')
+      .argument('[id]', 'the trace: its id, the beginning of one, or a link (default: all of your namespace)')
       .option('--public', 'follow the public feed')
       .option('-n, --lines <count>', 'how many messages or traces to show at first', wholeNumber, 10),
     { help, run: async (...args) => (await import('./run/tail.ts')).tail(...args) },

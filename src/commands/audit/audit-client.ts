@@ -10,8 +10,8 @@ export type AuditClient = {
   text(path: string): Promise<string>
   /** The data of an answer that fits the schema. */
   data<T>(path: string, schema: z.ZodType<T>): Promise<T>
-  /** The same, or how long to wait, in seconds, where the answer will be there soon. */
-  dataSoon<T>(path: string, schema: z.ZodType<T>): Promise<T | { readonly retryAfter: number }>
+  /** The same, or how long to wait, in seconds, where the answer will be there soon; undefined where there is nothing. */
+  dataSoon<T>(path: string, schema: z.ZodType<T>): Promise<T | { readonly retryAfter: number } | undefined>
 }
 
 const Refusal = z.object({ error: z.object({ message: z.string() }) })
@@ -55,7 +55,7 @@ export const openAuditClient = async (server: string): Promise<AuditClient> => {
   const dataSoon = async <T>(path: string, schema: z.ZodType<T>) => {
     const { response, body } = await get(path)
     const retryAfter = response.headers.get('retry-after')
-    if (response.status === 404 && retryAfter !== null) return { retryAfter: Number(retryAfter) }
+    if (response.status === 404) return retryAfter === null ? undefined : { retryAfter: Number(retryAfter) }
     if (!response.ok) throw refusalOf(server, path, response, body)
     return parse(path, body, schema)
   }

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { type ClientOptions, clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
+import { idHelp } from '../support/id-help.ts'
 import { wholeNumber } from './whole-number.ts'
 
 const help: Help = {
@@ -9,11 +10,10 @@ What changed of a trace and its messages between two revisions, for the members 
 a line for each member that was added, changed or removed, with its new value. Lines are cut to the
 width of a terminal, but not in a pipe or a file.
 
-"tracebook audit log <externalId>" lists the revisions.`,
-  examples: [
-    ['tracebook audit diff 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --from 12'],
-    ['tracebook audit diff 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --from 12 --to 40 --json'],
-  ],
+"tracebook audit log <id>" lists the revisions.
+
+${idHelp}`,
+  examples: [['tracebook audit diff 0192f0c1 --from 12'], ['tracebook audit diff 0192f0c1 --from 12 --to 40 --json']],
   documents: [
     [
       '{"from","to","patch","messages":{"added":[externalId],"updated":[{"externalId","patch"}]}}',
@@ -34,7 +34,7 @@ export const auditDiffCommand = (): Command =>
   clientCommand<Options, [string]>(
     new Command('diff')
       .description('Show what changed of a trace between two revisions')
-      .argument('<externalId>', 'the trace')
+      .argument('<id>', 'the trace: its id, the beginning of one, or a link')
       .requiredOption('--from <revision>', 'the revision to begin with', wholeNumber)
       .option('--to <revision>', 'the revision to end with (default: the last one)', wholeNumber),
     {

@@ -35,7 +35,7 @@ export const openHistory = async (
 const forbidden = ({ externalId, namespace }: Subject): string =>
   externalId === undefined
     ? `The timeline of a namespace is for its admins, and you are none of "${namespace}". ` +
-      `Ask one of them, or name a trace: ${commandName} audit log <externalId>`
+      `Ask one of them, or name a trace: ${commandName} audit log <id>`
     : `Only members of its namespace may see the history of the trace "${externalId}". Ask an admin of it for an invite.`
 
 const notFound = ({ externalId, namespace, isPast = false }: Subject): string => {

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { entryTypes } from '../../history/entry-types.ts'
 import { type ClientOptions, clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
+import { idHelp } from '../support/id-help.ts'
 import { wholeNumber } from './whole-number.ts'
 
 const TYPES_A_LINE = 5
@@ -14,7 +15,7 @@ const typesText = (): string =>
 const help: Help = {
   about: `
 Who did what, and when, on one line each: of a trace for the members of its namespace, without an
-externalId of the whole namespace, deleted traces included, for its admins. The oldest comes first.
+id of the whole namespace, deleted traces included, for its admins. The oldest comes first.
 
 A line: time, revision, who, in the log of a namespace the trace ("-": the namespace itself), and what
 happened. The revision is what "tracebook audit show" and "diff" take. A time is ISO 8601 with a zone, or
@@ -23,12 +24,14 @@ milliseconds since 1970; --from is included, --to is not.
 --follow shows what is there, with --limit the newest so many, and then each entry as it comes, until
 Ctrl-C. A lost connection is made again, and nothing is missed or shown twice.
 
+${idHelp}
+
 Types: ${typesText()}`,
   examples: [
     ['tracebook audit log'],
     ['tracebook audit log --type TraceDeleted,MemberRemoved --from 2026-01-01T00:00:00Z'],
-    ['tracebook audit log 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --desc --limit 20'],
-    ['tracebook audit log 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --follow --json'],
+    ['tracebook audit log 0192f0c1 --desc --limit 20'],
+    ['tracebook audit log 0192f0c1 --follow --json'],
   ],
   documents: [
     [
@@ -58,7 +61,10 @@ export const auditLogCommand = (): Command =>
   clientCommand<Options, [string | undefined]>(
     new Command('log')
       .description('List or follow who did what to a trace or in a namespace')
-      .argument('[externalId]', 'the trace (default: all of the namespace, for its admins)')
+      .argument(
+        '[id]',
+        'the trace: its id, the beginning of one, or a link (default: all of the namespace, for its admins)',
+      )
       .option('--type <types>', 'only entries of these types, separated by commas')
       .option('--actor <user>', 'only what the user with this id did')
       .option('--from <time>', 'only what happened at this time or later')

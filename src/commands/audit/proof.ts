@@ -1,13 +1,16 @@
 import { Command } from 'commander'
 import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { idHelp } from '../support/id-help.ts'
 
 const help = `
 Prints a bundle: the event, the way from it to a signed checkpoint of the log, and the key of the log. It can
 be checked without the service: tracebook audit verify --offline BUNDLE
 
-  tracebook audit proof 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b 3 > bundle.json
+  tracebook audit proof 0192f0c1 3 > bundle.json
 
 Needs a login as a member of the trace's namespace. An event that is seconds old is waited for.
+
+${idHelp}
 
 Environment:
   TRACEBOOK_URL         the server, when --server is not given
@@ -19,7 +22,7 @@ Exit codes: 0 printed, 1 the server refused, 2 wrong usage`
 export const proofCommand = (): Command =>
   new Command('proof')
     .description('Print a proof that an event of a trace is in the log')
-    .argument('<trace>', 'the externalId of the trace')
+    .argument('<id>', 'the trace: its id, the beginning of one, or a link')
     .argument('<revision>', 'the revision of the event in the trace')
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
     .addHelpText('after', help)

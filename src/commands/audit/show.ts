@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { type ClientOptions, clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
+import { idHelp } from '../support/id-help.ts'
 import { wholeNumber } from './whole-number.ts'
 
 const help: Help = {
@@ -8,12 +9,14 @@ const help: Help = {
 A trace as it was after a revision or at a time, for the members of its namespace; without both as it
 is now. With --messages its messages of then as well, as "tracebook tail" prints them.
 
-"tracebook audit log <externalId>" lists the revisions. A time is ISO 8601 with a zone, or milliseconds
-since 1970. Of the messages that were written by one request, all are shown.`,
+"tracebook audit log <id>" lists the revisions. A time is ISO 8601 with a zone, or milliseconds
+since 1970. Of the messages that were written by one request, all are shown.
+
+${idHelp}`,
   examples: [
-    ['tracebook audit show 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --revision 12'],
-    ['tracebook audit show 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --at 2026-01-31T12:00:00Z --messages'],
-    ['tracebook audit show 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --json'],
+    ['tracebook audit show 0192f0c1 --revision 12'],
+    ['tracebook audit show 0192f0c1 --at 2026-01-31T12:00:00Z --messages'],
+    ['tracebook audit show 0192f0c1 --json'],
   ],
   documents: [
     ['{"type":"trace","trace","revision"}', 'the trace, as the API shows it'],
@@ -33,7 +36,7 @@ export const auditShowCommand = (): Command =>
   clientCommand<Options, [string]>(
     new Command('show')
       .description('Show a trace as it was')
-      .argument('<externalId>', 'the trace')
+      .argument('<id>', 'the trace: its id, the beginning of one, or a link')
       .option('--revision <revision>', 'as it was after this revision', wholeNumber)
       .option('--at <time>', 'as it was at this time')
       .option('--messages', 'with its messages'),

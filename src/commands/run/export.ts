@@ -29,15 +29,7 @@ const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
   if (isTTY && last !== 10) await writeOut('\n')
 }
 
-/** What is exported: the trace that the user names as it is now, or one by its whole id as it was, which may be gone now. */
-const locate = async (given: Access, options: Options, name: string) => {
-  if (options.revision !== undefined || options.at !== undefined)
-    return { access: given, externalId: name, namespace: options.namespace }
-  const { access, trace } = await findTrace(given, options, name)
-  return { access, externalId: trace.externalId, namespace: trace.namespace.slug }
-}
-
-const pathOf = (externalId: string, namespace: string | undefined, options: Options): string => {
+const pathOf = (externalId: string, namespace: string, options: Options): string => {
   const { revision, at } = options
   const query = new URLSearchParams({ format: formatOf(options) })
   for (const [name, value] of Object.entries({ namespace, revision, at }))
@@ -51,9 +43,10 @@ export const exportTrace = async (given: Access, options: Options, name: string)
     throw new UsageError('--json tells of the file that was written: name it with --output')
   // Who reads what is printed has gone.
   process.stdout.once('error', () => process.exit(exitCodes.incomplete))
-  const { access, externalId, namespace } = await locate(given, options, name)
+  const { access, trace } = await findTrace(given, options, name)
+  const { externalId, namespace } = trace
   const { server } = access
-  const path = pathOf(externalId, namespace, options)
+  const path = pathOf(externalId, namespace.slug, options)
   const pieces = download({ server, path, token: await access.token(), timing: noticedTiming })
   try {
     if (output === undefined) await print(pieces)
@@ -62,6 +55,11 @@ export const exportTrace = async (given: Access, options: Options, name: string)
       if (json) await printDocument({ type: 'export', externalId, format: formatOf(options), file: output, bytes })
     }
   } catch (error) {
+    if (hasStatus(error, 404))
+      throw new Error(
+        `The session was not there at that revision or time. Its revisions: ${commandName} audit log ${externalId}`,
+        { cause: error },
+      )
     if (!hasStatus(error, 401)) throw error
     throw new UsageError(`The session is not public. Log in first: ${commandName} login --server ${server}`)
   }

@@ -8,23 +8,40 @@ import { sessionHasEnded } from '../../sync/login/connect.ts'
 import { type Followed, follow, newConnectionNotice } from '../../tail/follow.ts'
 import { jsonPrinter, textPrinter } from '../../tail/printers.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
+import { nameTrace } from '../support/find-trace.ts'
 import type { Options } from '../tail.ts'
 
 const output = { out: process.stdout, err: process.stderr }
 
-/** What is followed, and the token that it is read with; none of both where there is no login and none is needed. */
-const choose = async (
-  { token: storedToken, connect }: Access,
-  externalId: string | undefined,
-  options: Options,
-): Promise<{ followed: Followed; token: string | undefined }> => {
-  if (options.public) return { followed: { is: 'public' }, token: undefined }
-  const needsLogin = externalId === undefined || options.namespace !== undefined
-  if (!needsLogin && (await storedToken()) === undefined)
-    return { followed: { is: 'trace', externalId }, token: undefined }
-  const { token, namespaceSlug: slug } = await connect({ readOnly: false })
-  const followed: Followed = externalId === undefined ? { is: 'namespace', slug } : { is: 'trace', externalId }
-  return { followed, token }
+/** What is followed, and as whom. Without a token only what is public can be. */
+type Choice = { readonly access: Access; readonly followed: Followed; readonly token: string | undefined }
+
+/** The token for a trace; none where there is no login and none is needed, or the link leads to a namespace of others. */
+const tokenFor = async (
+  access: Access,
+  isLink: boolean,
+  namespace: string | undefined,
+): Promise<string | undefined> => {
+  if (namespace === undefined && (await access.token()) === undefined) return undefined
+  try {
+    return (await access.connect({ readOnly: false })).token
+  } catch (error) {
+    if (isLink && error instanceof UsageError) return undefined
+    throw error
+  }
+}
+
+const chooseTrace = async (given: Access, name: string, options: Options): Promise<Choice> => {
+  const { access, externalId, isLink } = await nameTrace(given, options, name)
+  if (externalId !== name && !isLink) say(`Following ${externalId}`)
+  return { access, followed: { is: 'trace', externalId }, token: await tokenFor(access, isLink, options.namespace) }
+}
+
+const choose = async (given: Access, name: string | undefined, options: Options): Promise<Choice> => {
+  if (options.public) return { access: given, followed: { is: 'public' }, token: undefined }
+  if (name !== undefined) return chooseTrace(given, name, options)
+  const { token, namespaceSlug: slug } = await given.connect({ readOnly: false })
+  return { access: given, followed: { is: 'namespace', slug }, token }
 }
 
 const noLongerActive = (slug: string): UsageError =>
@@ -34,9 +51,9 @@ const noLongerActive = (slug: string): UsageError =>
   )
 
 /** Follows until the service refuses. @throws Error when it does, UsageError when the session has ended */
-const followOn = async (access: Access, externalId: string | undefined, options: Options): Promise<never> => {
+const followOn = async (given: Access, name: string | undefined, options: Options): Promise<never> => {
+  const { access, followed, token } = await choose(given, name, options)
   const { server } = access
-  const { followed, token } = await choose(access, externalId, options)
   const client = newRealtimeClient({ server, state: newConnectionNotice(say), parse: parseExact })
   const { promise: refusal, reject: refuse } = Promise.withResolvers<never>()
   const following = follow({
@@ -59,13 +76,13 @@ const followOn = async (access: Access, externalId: string | undefined, options:
   }
 }
 
-export const tail = async (access: Access, options: Options, externalId: string | undefined): Promise<number> => {
-  if (options.public && (externalId !== undefined || options.namespace !== undefined))
-    throw new UsageError('--public is the whole public feed: leave out the externalId and --namespace')
+export const tail = async (access: Access, options: Options, name: string | undefined): Promise<number> => {
+  if (options.public && (name !== undefined || options.namespace !== undefined))
+    throw new UsageError('--public is the whole public feed: leave out the id and --namespace')
   // Nothing is left to do: also a request that waits for its answer is given up.
   const leave = () => process.exit(exitCodes.ok)
   process.once('SIGINT', leave).once('SIGTERM', leave)
   // Who reads what is printed has gone.
   process.stdout.once('error', leave)
-  return followOn(access, externalId, options)
+  return followOn(access, name, options)
 }

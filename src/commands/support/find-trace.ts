@@ -20,8 +20,11 @@ const MOST_PAGES = 20
 /** So many ids are shown of those that begin alike. */
 const SHOWN = 5
 
+/** The id of a trace, and the access with which it is to be asked for: that of the link where one was given. */
+export type NamedTrace = { readonly access: Access; readonly externalId: string; readonly isLink: boolean }
+
 /** What the user has named: a link tells its server and namespace, which may not contradict the options. */
-const named = (access: Access, { server, namespace }: ClientOptions, name: string) => {
+const named = (access: Access, { server, namespace }: ClientOptions, name: string): NamedTrace => {
   const link = parseTraceLink(name)
   if (!link) return { access, externalId: name, isLink: false }
   const linked = openAccess({
@@ -61,31 +64,50 @@ const ambiguous = (prefix: string, ids: readonly string[]): UsageError => {
   return new UsageError(`${ids.length} traces begin with "${prefix}": give more of the id.${shown.join('')}${more}`)
 }
 
-const findByPrefix = async (access: Access, traces: TracesClient, prefix: string): Promise<TraceDetail | undefined> => {
+/** The namespace that is looked through, and the id there that begins so, if one does. @throws UsageError where several do */
+const idByPrefix = async (access: Access, traces: TracesClient, prefix: string) => {
   if (prefix.length < MIN_PREFIX) return undefined
-  const slug = (await access.connect()).namespaceSlug
-  const ids = await idsWithPrefix(traces, slug, prefix)
+  const namespace = (await access.connect()).namespaceSlug
+  const ids = await idsWithPrefix(traces, namespace, prefix)
   if (ids.length > 1) throw ambiguous(prefix, ids)
-  return ids[0] === undefined ? undefined : traces.trace(ids[0], slug)
+  return ids[0] === undefined ? undefined : { namespace, externalId: ids[0] }
 }
 
 const notPublic = (server: string): UsageError =>
   new UsageError(`The trace is not public, or not there. Log in first: ${commandName} login --server ${server}`)
 
+/** The trace with this id; undefined where there is none. @throws UsageError where a login is needed, RequestFailed */
+const traceById = async (access: Access, traces: TracesClient, externalId: string): Promise<TraceDetail | undefined> =>
+  traces.trace(externalId, access.namespace).catch(async (error: unknown) => {
+    if (hasStatus(error, 404)) return undefined
+    if (!hasStatus(error, 401)) throw error
+    throw (await access.token()) === undefined ? notPublic(access.server) : sessionHasEnded(access.server)
+  })
+
 /** The trace that a user names: see `idHelp`. @throws UsageError, RequestFailed, Error where there is none */
 export const findTrace = async (given: Access, options: ClientOptions, name: string): Promise<Found> => {
   const { access, externalId, isLink } = named(given, options, name)
-  const { server, namespace } = access
   const token = await access.token()
-  const traces = newTracesClient(server, token, noticedTiming)
-  const exact = await traces.trace(externalId, namespace).catch((error: unknown) => {
-    if (hasStatus(error, 404)) return undefined
-    if (hasStatus(error, 401)) throw token === undefined ? notPublic(server) : sessionHasEnded(server)
-    throw error
-  })
-  const trace = exact ?? (isLink || token === undefined ? undefined : await findByPrefix(access, traces, externalId))
-  if (!trace) throw notFound(externalId, namespace)
+  const traces = newTracesClient(access.server, token, noticedTiming)
+  const exact = await traceById(access, traces, externalId)
+  const found = exact || isLink || token === undefined ? undefined : await idByPrefix(access, traces, externalId)
+  const trace = exact ?? (found && (await traces.trace(found.externalId, found.namespace)))
+  if (!trace) throw notFound(externalId, access.namespace)
   return { access, trace, traces }
+}
+
+/**
+ * The id that a user names, as in `findTrace`, where the trace may not be there yet: the beginning of no id of a trace that is there is
+ * a whole id. @throws UsageError, RequestFailed
+ */
+export const nameTrace = async (given: Access, options: ClientOptions, name: string): Promise<NamedTrace> => {
+  const { access, externalId, isLink } = named(given, options, name)
+  const token = await access.token()
+  if (isLink || token === undefined) return { access, externalId, isLink }
+  const traces = newTracesClient(access.server, token, noticedTiming)
+  const isWhole = (await traceById(access, traces, externalId)) !== undefined
+  const found = isWhole ? undefined : await idByPrefix(access, traces, externalId)
+  return { access, externalId: found?.externalId ?? externalId, isLink }
 }
 
 /**

@@ -5,6 +5,7 @@ import { printDocument } from '../../../cli/output.ts'
 import { writeOut } from '../../../cli/standard-output.ts'
 import type { Diff } from '../../../sync/api/history.ts'
 import type { Access } from '../../support/access.ts'
+import { findTrace } from '../../support/find-trace.ts'
 import { explaining, openHistory } from '../history-access.ts'
 import { operationText } from '../patch-lines.ts'
 import type { Options } from '../diff.ts'
@@ -33,14 +34,19 @@ const printDiff = async (diff: Diff): Promise<void> => {
     await writeOut(`${columns === undefined ? escapeControls(line) : fitToColumns(line, columns)}\n`)
 }
 
-export const diff = async (access: Access, options: Options, externalId: string): Promise<number> => {
-  const { from, to, namespace } = options
+export const diff = async (given: Access, options: Options, name: string): Promise<number> => {
+  const { from, to } = options
   if (to !== undefined && from > to) throw new UsageError('--from must not be behind --to')
+  const { access, trace } = await findTrace(given, options, name)
+  const {
+    externalId,
+    namespace: { slug: namespace },
+  } = trace
   const { history } = await openHistory(access)
   const query = {
     from: String(from),
     ...(to === undefined ? {} : { to: String(to) }),
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
   }
   const found = await explaining(access.server, { externalId, namespace, isPast: true }, () =>
     history.diff(externalId, query),

@@ -3,6 +3,7 @@ import { printDocument, say } from '../../../cli/output.ts'
 import { writeOut } from '../../../cli/standard-output.ts'
 import type { HistoryClient, TimelineEntry } from '../../../sync/api/history.ts'
 import type { Access } from '../../support/access.ts'
+import { findTrace } from '../../support/find-trace.ts'
 import { type ReadPage, listedEntries, newEntryReader } from '../entries.ts'
 import { entryLine } from '../entry-line.ts'
 import { followEntries, newWaking } from '../follow-entries.ts'
@@ -56,16 +57,18 @@ const showNewest = async (
   for (const entry of newest) await show(entry)
 }
 
-/** Whose timeline is asked for: without an externalId that of the namespace, of the login where none is named. */
-const subjectOf = (externalId: string | undefined, { namespace }: Options, namespaceSlug: string): Subject => ({
-  externalId,
-  namespace: externalId === undefined || namespace !== undefined ? namespaceSlug : undefined,
-})
+/** Whose timeline is asked for: without a name that of the namespace, of the login where none is named. */
+const subjectOf = async (given: Access, name: string | undefined, options: Options) => {
+  if (name === undefined) return { access: given, subject: undefined }
+  const { access, trace } = await findTrace(given, options, name)
+  return { access, subject: { externalId: trace.externalId, namespace: trace.namespace.slug } }
+}
 
-const listLog = async (access: Access, externalId: string | undefined, options: Options): Promise<number> => {
+const listLog = async (given: Access, name: string | undefined, options: Options): Promise<number> => {
+  const { access, subject: trace } = await subjectOf(given, name, options)
   const { history, namespaceSlug } = await openHistory(access)
-  const subject = subjectOf(externalId, options, namespaceSlug)
-  const show = printerOf(externalId === undefined, options.json ?? false)
+  const subject: Subject = trace ?? { namespace: namespaceSlug }
+  const show = printerOf(name === undefined, options.json ?? false)
   await explaining(access.server, subject, async () => {
     for await (const entry of listedEntries(pagesOf(history, subject, options), options.limit ?? Infinity))
       await show(entry)
@@ -73,28 +76,29 @@ const listLog = async (access: Access, externalId: string | undefined, options: 
   return exitCodes.ok
 }
 
-const followLog = async (access: Access, externalId: string | undefined, options: Options): Promise<never> => {
+const followLog = async (given: Access, name: string | undefined, options: Options): Promise<never> => {
+  const { access, subject: trace } = await subjectOf(given, name, options)
   const waking = newWaking(say)
   const { token, history, namespaceSlug } = await openHistory(access, {
     asNamespace: true,
     timing: waking.timing,
   })
-  const subject = subjectOf(externalId, options, namespaceSlug)
-  const show = printerOf(externalId === undefined, options.json ?? false)
+  const subject: Subject = trace ?? { namespace: namespaceSlug }
+  const show = printerOf(name === undefined, options.json ?? false)
   const read = newEntryReader(pagesOf(history, subject, options))
   return explaining(access.server, subject, async () => {
     await showNewest(read(), options.limit ?? Infinity, show)
-    const close = waking.listen({ server: access.server, token, externalId })
+    const close = waking.listen({ server: access.server, token, externalId: trace?.externalId })
     return followEntries({ read, show, waking, say }).finally(close)
   })
 }
 
-export const showLog = async (access: Access, options: Options, externalId: string | undefined): Promise<number> => {
-  if (!options.follow) return listLog(access, externalId, options)
+export const showLog = async (access: Access, options: Options, name: string | undefined): Promise<number> => {
+  if (!options.follow) return listLog(access, name, options)
   if (options.desc || options.to !== undefined)
     throw new UsageError('--follow goes on with what comes: leave out --desc and --to')
   // Nothing is left to do: also a request that waits for its answer is given up.
   const leave = () => process.exit(exitCodes.ok)
   process.once('SIGINT', leave).once('SIGTERM', leave)
-  return followLog(access, externalId, options)
+  return followLog(access, name, options)
 }

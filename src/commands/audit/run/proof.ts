@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { commandName } from '../../../cli/command-name.ts'
 import { UsageError, exitCodes } from '../../../cli/exit.ts'
 import { pause } from '../../../pause.ts'
 import { Bundle, checkBundle } from '../../../proof/bundle.ts'
-import { serverAddress } from '../../../sync/config.ts'
+import { openAccess } from '../../support/access.ts'
+import { findTrace } from '../../support/find-trace.ts'
 import { openAuditClient } from '../audit-client.ts'
 
 /** How long to wait for a checkpoint that covers the event. */
@@ -12,16 +14,19 @@ const EventProof = Bundle.omit({ key: true })
 
 const Key = z.object({ key: z.string() })
 
-export const proof = async (
-  trace: string,
-  revision: string,
-  options: { readonly server?: string },
-): Promise<number> => {
+export const proof = async (name: string, revision: string, options: { readonly server?: string }): Promise<number> => {
   if (!/^\d{1,16}$/.test(revision)) throw new UsageError(`"${revision}" is no revision: a whole number from 0 on`)
-  const client = await openAuditClient(serverAddress(options.server, process.env))
-  const path = `/v1/traces/${encodeURIComponent(trace)}/events/${revision}/proof`
+  const { access, trace } = await findTrace(openAccess(options), options, name)
+  const { externalId, namespace } = trace
+  const client = await openAuditClient(access.server)
+  const query = `?${new URLSearchParams({ namespace: namespace.slug })}`
+  const path = `/v1/traces/${encodeURIComponent(externalId)}/events/${revision}/proof${query}`
   for (const until = performance.now() + WAIT_MS; ;) {
     const found = await client.dataSoon(path, EventProof)
+    if (found === undefined)
+      throw new Error(
+        `The trace "${externalId}" has no revision ${revision}. Its revisions: ${commandName} audit log ${externalId}`,
+      )
     if (!('retryAfter' in found)) {
       const { key } = await client.data('/v1/audit/key', Key)
       const bundle = { ...found, key }

@@ -4,6 +4,7 @@ import type { PastQuery, PastTrace } from '../../../sync/api/history.ts'
 import { messageLines } from '../../../tail/message-lines.ts'
 import { messageWidth } from '../../../tail/printers.ts'
 import type { Access } from '../../support/access.ts'
+import { findTrace } from '../../support/find-trace.ts'
 import { type Message, messagesOf } from '../../support/messages-of.ts'
 import { explaining, openHistory } from '../history-access.ts'
 import { traceLines } from '../trace-fields.ts'
@@ -23,11 +24,16 @@ const printMessage = (message: Message, json: boolean) =>
     ? printDocument({ type: 'message', message })
     : printLines(['', ...messageLines(message, messageWidth(process.stdout))])
 
-export const show = async (access: Access, options: Options, externalId: string): Promise<number> => {
-  const { at, revision, namespace, json = false } = options
+export const show = async (given: Access, options: Options, name: string): Promise<number> => {
+  const { at, revision, json = false } = options
   if (at !== undefined && revision !== undefined) throw new UsageError('only one of --revision and --at can be given')
+  const { access, trace } = await findTrace(given, options, name)
+  const {
+    externalId,
+    namespace: { slug: namespace },
+  } = trace
   const { history } = await openHistory(access)
-  const of = namespace === undefined ? {} : { namespace }
+  const of = { namespace }
   await explaining(access.server, { externalId, namespace, isPast: true }, async () => {
     const past = await history.trace(externalId, { ...momentOf(options), ...of })
     await printTrace(past, json)

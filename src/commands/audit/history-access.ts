@@ -41,11 +41,9 @@ const forbidden = ({ externalId, namespace }: Subject): string =>
 const notFound = ({ externalId, namespace, isPast = false }: Subject): string => {
   if (externalId === undefined) return `There is no namespace "${namespace}". Name another one with --namespace.`
   const option = namespace === undefined ? '' : ` --namespace ${namespace}`
-  const where = namespace === undefined ? '' : ` in the namespace "${namespace}"`
-  const none = `There is no trace "${externalId}"${where} that you may read`
-  return isPast
-    ? `${none}, or not at that revision or time. Its revisions: ${commandName} audit log ${externalId}${option}`
-    : `${none}. The traces of your namespace are listed by: ${commandName} tail`
+  if (isPast)
+    return `The trace "${externalId}" was not there at that revision or time. Its revisions: ${commandName} audit log ${externalId}${option}`
+  return `There is no trace "${externalId}" that you may read. Your traces are listed by: ${commandName} ls${option}`
 }
 
 /** What a refusal means for the user, and what to do about it; any other error as it is. */

@@ -48,7 +48,7 @@ export const diff = async (given: Access, options: Options, name: string): Promi
     ...(to === undefined ? {} : { to: String(to) }),
     namespace,
   }
-  const found = await explaining(access.server, { externalId, namespace, isPast: true }, () =>
+  const found = await explaining(access.server, { externalId, namespace: options.namespace, isPast: true }, () =>
     history.diff(externalId, query),
   )
   if (options.json) await printDocument(found)

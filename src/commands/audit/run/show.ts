@@ -34,7 +34,7 @@ export const show = async (given: Access, options: Options, name: string): Promi
   } = trace
   const { history } = await openHistory(access)
   const of = { namespace }
-  await explaining(access.server, { externalId, namespace, isPast: true }, async () => {
+  await explaining(access.server, { externalId, namespace: options.namespace, isPast: true }, async () => {
     const past = await history.trace(externalId, { ...momentOf(options), ...of })
     await printTrace(past, json)
     if (!options.messages) return

@@ -55,7 +55,7 @@ in the configuration folder. --no-redact sends all as it is.
 With --json, stdout holds one JSON document a line:
   {"type":"start","server","namespace","files","bytes"}
   {"type":"connection","state","message"}
-      state: out of reach, busy, silent, back
+      state: out of reach, busy, silent, back; with --watch also replaced: what was sent is lost
   {"type":"problem","kind","file","line"?,"externalId"?,"message"}
       kind: line_skipped, message_left_out, session_failed, unreadable
   {"type":"notice","file","externalId","message"}

@@ -12,6 +12,7 @@ import { stateDir } from '../../sync/config.ts'
 import type { Output } from '../../sync/report/reporters.ts'
 import { openSyncState, type SyncState } from '../../sync/state/sync-state.ts'
 import { openRules } from '../../sync/rules/open.ts'
+import { LogReplaced } from '../../sync/upload/same-log.ts'
 import type { Visibility } from '../../sync/upload/upsert-trace.ts'
 import { logFile } from '../../sync/watch/log-file.ts'
 import { newReach, type Reach } from '../../sync/watch/reach.ts'
@@ -83,9 +84,18 @@ const openJob = async (request: WatchRequest, state: SyncState, connectTo: Conne
   return { ...rules, askFor: undefined, origins: state, redaction, dryRun: false, force: false }
 }
 
-const watch = async (request: WatchRequest, report: WatchReporter, signal: AbortSignal): Promise<void> => {
+/** What a watch goes on with, whatever log the service has. */
+type Watch = {
+  readonly request: WatchRequest
+  readonly state: SyncState
+  readonly reach: Reach
+  readonly report: WatchReporter
+  readonly signal: AbortSignal
+}
+
+/** Watches while the service has the log that it has now. Throws LogReplaced once it has another one. */
+const watchOneLog = async ({ request, state, reach, report, signal }: Watch): Promise<void> => {
   const { server, config, paths, namespace } = request
-  const reach = newReach(server, report)
   const sleep = (ms: number) => {
     reach.noteWait(ms)
     return setTimeout(ms, undefined, { signal })
@@ -96,21 +106,35 @@ const watch = async (request: WatchRequest, report: WatchReporter, signal: Abort
     )
   const connection = await atLast(() => connectTo(namespace), reach, signal)
   if (!connection) return
-  const state = openSyncState({ folder: stateDir(process.env), config, readOnly: false })
+  const job = await openJob(request, state, connectTo, connection)
+  report({ type: 'start', server, namespace: connection.namespaceSlug, files: 0, bytes: 0 })
+  const upload = newUpload({ ...job, report, signal }, signal)
+  await watchSessions({
+    searched: { agents, paths, home: { env: process.env, home: homedir() } },
+    upload: async (changes) => {
+      const uploaded = await upload(changes)
+      if (!uploaded.isInterrupted) reach.noteAnswer()
+      return uploaded
+    },
+    report,
+    signal,
+  })
+}
+
+const watch = async (request: WatchRequest, report: WatchReporter, signal: AbortSignal): Promise<void> => {
+  const reach = newReach(request.server, report)
+  const state = openSyncState({ folder: stateDir(process.env), config: request.config, readOnly: false })
   try {
-    const job = await openJob(request, state, connectTo, connection)
-    report({ type: 'start', server, namespace: connection.namespaceSlug, files: 0, bytes: 0 })
-    const upload = newUpload({ ...job, report, signal }, signal)
-    await watchSessions({
-      searched: { agents, paths, home: { env: process.env, home: homedir() } },
-      upload: async (changes) => {
-        const uploaded = await upload(changes)
-        if (!uploaded.isInterrupted) reach.noteAnswer()
-        return uploaded
-      },
-      report,
-      signal,
-    })
+    for (let isReplaced = true; isReplaced;) {
+      isReplaced = await watchOneLog({ request, state, reach, report, signal }).then(
+        () => false,
+        (error: unknown) => {
+          if (!(error instanceof LogReplaced)) throw error
+          return true
+        },
+      )
+      if (isReplaced) reach.noteReplaced()
+    }
   } finally {
     state.close()
   }

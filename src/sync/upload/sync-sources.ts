@@ -28,6 +28,8 @@ export type StopReason = {
   readonly exitCode: number
   /** Whether the same job cannot go on later either. */
   readonly isFinal: boolean
+  /** Whether another job can, because the service has another log than this one has begun with. */
+  readonly isOtherLog?: boolean
 }
 
 /** What became of some sources: sessions by their status, and what was counted in them. */
@@ -63,6 +65,7 @@ export const stopReasonOf = (error: unknown): StopReason | undefined => {
       why: `${error.message}. Run the command again to upload everything again.`,
       exitCode: exitCodes.incomplete,
       isFinal: true,
+      isOtherLog: true,
     }
   if (!isTemporary(error) && !(error instanceof StateFailed)) return undefined
   const message = errorMessage(error).replace(/[^.?!]$/, '$&.')

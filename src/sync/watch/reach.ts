@@ -1,16 +1,21 @@
-/** Whether the service answers, when that has changed. */
+/** Whether the service answers, when that has changed, and whether it is still the same one. */
 export type ReachEvent = {
   readonly type: 'connection'
-  readonly state: 'out of reach' | 'back'
+  readonly state: 'out of reach' | 'back' | 'replaced'
   readonly message: string
 }
 
 /** A service that does not answer for so long is said to be out of reach, in milliseconds. */
 const NOTICEABLE_MS = 2_000
 
-export type Reach = { readonly noteWait: (ms: number) => void; readonly noteAnswer: () => void }
+export type Reach = {
+  readonly noteWait: (ms: number) => void
+  readonly noteAnswer: () => void
+  /** The service has another log than before. */
+  readonly noteReplaced: () => void
+}
 
-/** Says once that the service is out of reach, and once that it is back. */
+/** Says once that the service is out of reach, and once that it is back; and each time that it is another one. */
 export const newReach = (server: string, report: (event: ReachEvent) => void): Reach => {
   let waitedMs = 0
   let isAway = false
@@ -26,5 +31,9 @@ export const newReach = (server: string, report: (event: ReachEvent) => void): R
     waitedMs = 0
     isAway = false
   }
-  return { noteWait, noteAnswer }
+  const noteReplaced = () => {
+    const message = `${server} has lost what was sent to it, or is another service: everything is uploaded again`
+    report({ type: 'connection', state: 'replaced', message })
+  }
+  return { noteWait, noteAnswer, noteReplaced }
 }

@@ -1,6 +1,7 @@
 import { exitCodes, UsageError } from '../../cli/exit.ts'
 import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, SyncEvent } from '../report/events.ts'
+import { LogReplaced } from '../upload/same-log.ts'
 import type { SyncJob } from '../upload/sync-session.ts'
 import { syncSources } from '../upload/sync-sources.ts'
 import type { Change } from './changes.ts'
@@ -62,8 +63,8 @@ const tellNotSent = (report: Reporter) => {
 
 /**
  * The `upload` of a watch. A session that fails for itself is done with, and told of; when the service is out of reach, nothing
- * is told here. Throws UsageError when the login has ended, and Error
- * when the service has another log: started again, the watch uploads everything again.
+ * is told here. Throws UsageError when the login has ended, and LogReplaced when the service has another log: with a job of its own for
+ * that one, everything is uploaded again.
  */
 export const newUpload = (job: SyncJob, signal: AbortSignal): WatchOptions['upload'] => {
   const report = withoutRepetition(job.report)
@@ -71,6 +72,7 @@ export const newUpload = (job: SyncJob, signal: AbortSignal): WatchOptions['uplo
   return async (changes) => {
     const { hold, failures, others, succeeded } = holdingFailures(report)
     const { stopReason } = await syncSources({ ...job, report: hold }, filesOf(changes))
+    if (stopReason?.isOtherLog) throw new LogReplaced()
     if (stopReason?.isFinal)
       throw stopReason.exitCode === exitCodes.usage ? new UsageError(stopReason.why) : new Error(stopReason.why)
     const isInterrupted = stopReason !== undefined || signal.aborted

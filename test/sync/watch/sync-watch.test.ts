@@ -247,4 +247,28 @@ test('holds no descriptor for a session, however many there are', async (context
   if (process.platform === 'linux') assert.ok(readdirSync(`/proc/${pid}/fd`).length < 60)
 })
 
+test('fills a service that has lost its data, or another one at its address, and says so', async (context) => {
+  const watching = await watch(context)
+  const before = context.server.traces.length
+  assert.is(before, 2)
+  context.server.traces.length = 0
+  context.server.logId = 'another log'
+  appendFileSync(fileOf(context), added('u-new'))
+  await isStored(context, session, 'line u-new')
+  await until(() => watching.of('watching').length === 2)
+  assert.is(context.server.traces.length, before)
+  assert.ok(stored(context, session).length > 1, 'also what was sent to the one before')
+  assert.equal(
+    watching.of('connection').map(({ state }) => state),
+    ['replaced'],
+  )
+  assert.equal(
+    watching.of('session').map(({ status }) => status),
+    ['synced', 'synced', 'synced', 'synced'],
+  )
+  appendFileSync(fileOf(context), added('u-newer'))
+  await isStored(context, session, 'line u-newer')
+  assert.equal((await watching.end('SIGTERM')).how, 0)
+})
+
 test.run()

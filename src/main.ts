@@ -188,6 +188,12 @@ const calledBy = ([first = '', second = '']: readonly string[]): string | undefi
   return Object.hasOwn(commands, name) ? name : undefined
 }
 
+/** Has a command, and those below it, say after a refusal of its arguments how its help is called. */
+const hintAtHelp = (command: Command, words: readonly string[]): void => {
+  command.showHelpAfterError(`How it is used: ${[commandName, ...words].join(' ')} --help`)
+  for (const below of command.commands) hintAtHelp(below, [...words, below.name()])
+}
+
 /** The program with the commands that are to be loaded; of the others it only has the names and what they are for. */
 const newProgram = async (isLoaded: (name: string) => boolean): Promise<Command> => {
   const program = new Command('tracebook')
@@ -197,6 +203,7 @@ const newProgram = async (isLoaded: (name: string) => boolean): Promise<Command>
     .addHelpText('after', firstSteps)
   for (const [name, { group, description, load }] of Object.entries(commands))
     program.addCommand((isLoaded(name) ? await load() : new Command(name)).description(description).helpGroup(group))
+  hintAtHelp(program, [])
   return program
 }
 

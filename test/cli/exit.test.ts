@@ -20,7 +20,10 @@ test('every command that fails says why after its name, and exits with 1, or wit
     ] as const) {
       const { how, out, err } = await run([...words], environment)
       assert.equal([how, out], [exitCode, ''], words.join(' '))
-      assert.match(err, words.includes('--nonsense' as never) ? /^error: / : /^tracebook: \S/)
+      assert.match(
+        err,
+        words.includes('--nonsense' as never) ? /^error: .*\nHow it is used: .* --help\n$/ : /^tracebook: \S/,
+      )
     }
   }))
 

@@ -25,6 +25,7 @@ test('a namespace is made and filled by invites; roles are changed, members leav
     assert.match((await user.run('namespaces', 'create', 'Team', '--name', 'Our team')).out, 'The namespace "team" is')
     const reserved = await user.run('namespaces', 'create', 'admin')
     assert.equal([reserved.how, reserved.err.includes('"admin" cannot be the slug')], [2, true])
+    assert.match((await user.run('namespaces', 'create', 'team')).err, 'slug is taken')
     const renamed = await runJson(user, 'namespaces', 'rename', 'team', 'The team')
     assert.is((renamed.documents[0]!['namespace'] as { displayName: string }).displayName, 'The team')
     const { documents } = await runJson(user, 'namespaces')

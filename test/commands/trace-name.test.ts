@@ -81,6 +81,8 @@ test('a trace that is not there yet is named by its whole id, one of others by i
     assert.match((await tailed(other, link, 'Mend')).out, 'Mend the login page')
     assert.is((await other.run('audit', 'log', link)).how, 2)
     assert.is((await other.run('logout')).how, 0)
+    const unknown = await other.run('show', '0192f0c1-a')
+    assert.equal([unknown.how, unknown.err.includes('Log in first')], [2, true])
     assert.match((await tailed(other, link, 'Mend')).out, 'Mend the login page')
   }))
 

@@ -92,7 +92,7 @@ export const findTrace = async (given: Access, options: ClientOptions, name: str
   const exact = await traceById(access, traces, externalId)
   const found = exact || isLink || token === undefined ? undefined : await idByPrefix(access, traces, externalId)
   const trace = exact ?? (found && (await traces.trace(found.externalId, found.namespace)))
-  if (!trace) throw notFound(externalId, access.namespace)
+  if (!trace) throw token === undefined ? notPublic(access.server) : notFound(externalId, access.namespace)
   return { access, trace, traces }
 }
 

@@ -1,4 +1,5 @@
 import { askToConfirm } from '../../cli/ask.ts'
+import { commandName } from '../../cli/command-name.ts'
 import { UsageError } from '../../cli/exit.ts'
 import { say } from '../../cli/output.ts'
 import { type GivenSecret, readSecret, type Secret } from '../../cli/secret.ts'
@@ -18,7 +19,7 @@ export type JoinAsDevice = {
 const codeOfDevice: Secret = {
   question: 'Code: ',
   variable: 'TRACEBOOK_JOIN_CODE',
-  missing: 'no code was given: "tracebook devices add" prints one, on a machine that is logged in',
+  missing: `no code was given: one is printed by "${commandName} devices add", on a machine that is logged in`,
 }
 
 /** Asks before a machine gives up the user that it has. */

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { RequestFailed } from './errors.ts'
 
-const ErrorEnvelope = z.object({ error: z.object({ code: z.string(), message: z.string() }) })
+/** What is wrong with a request, as a whole and by field. */
+const Details = z.object({
+  formErrors: z.array(z.string()),
+  fieldErrors: z.record(z.string(), z.array(z.string())),
+})
+
+const ErrorEnvelope = z.object({
+  error: z.object({ code: z.string(), message: z.string(), details: Details.optional().catch(undefined) }),
+})
 const DataEnvelope = z.object({ ok: z.literal(true), data: z.record(z.string(), z.unknown()) })
 
 type EnvelopeResponse<Data> = {
@@ -29,13 +37,22 @@ export const networkReason = (error: unknown): string => {
 
 const notTracebook = 'it does not answer like Tracebook'
 
+/** What the service says, with the reasons that it gives. */
+const messageOf = ({ message, details }: z.infer<typeof ErrorEnvelope>['error']): string => {
+  const ofFields = Object.entries(details?.fieldErrors ?? {}).map(
+    ([field, reasons]) => `${field} ${reasons.join(', ')}`,
+  )
+  const reasons = [...(details?.formErrors ?? []), ...ofFields].filter((reason) => !message.includes(reason))
+  return reasons.length === 0 ? message : `${message}: ${reasons.join('; ')}`
+}
+
 const refusedError = (server: string, { error, response }: EnvelopeResponse<unknown>): RequestFailed => {
   const { status, headers, ok } = response
   const known = ErrorEnvelope.safeParse(error).data?.error
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'))
   const location = headers.get('location')
   const reason = location ? `it moved to ${location}` : ok ? notTracebook : `status ${status}`
-  return new RequestFailed(known?.message ?? `${server}: ${reason}`, {
+  return new RequestFailed(known ? messageOf(known) : `${server}: ${reason}`, {
     status,
     ...(known && { code: known.code }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

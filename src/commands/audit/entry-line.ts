@@ -1,6 +1,7 @@
 import stringWidth from 'string-width'
 import { escapeControls } from '../../cli/escape.ts'
 import { localTime } from '../../cli/local-time.ts'
+import { shortTime } from '../../cli/short-time.ts'
 import type { TimelineEntry } from '../../sync/api/history.ts'
 import { fitToColumns } from '../../cli/fit-to-columns.ts'
 
@@ -10,11 +11,24 @@ const SERVICE = 'Tracebook'
 
 const padded = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - stringWidth(text)))
 
+/** On a terminal that is no wider, times and ids are short, and who it was is told by the sentence alone. */
+const NARROW = 110
+const SHORT_ID = 8
+
+const narrowCells = ({ at, revision, trace, text }: TimelineEntry, namesTrace: boolean): readonly string[] => [
+  shortTime(at, Date.now()),
+  `@${revision}`,
+  ...(namesTrace ? [padded(fitToColumns(trace?.externalId.slice(0, SHORT_ID) ?? '-', SHORT_ID), SHORT_ID)] : []),
+  escapeControls(text),
+]
+
 /**
  * An entry on one line: time, revision, who, in a namespace's timeline the trace, and the sentence. `columns` is the width of
  * the terminal, which the line is cut to; undefined for a pipe or a file, where nothing is cut.
  */
 export const entryLine = (entry: TimelineEntry, namesTrace: boolean, columns: number | undefined): string => {
+  if (columns !== undefined && columns <= NARROW)
+    return fitToColumns(narrowCells(entry, namesTrace).join('  '), columns)
   const { at, revision, actor, trace, text } = entry
   const cell = (value: string, width: number) =>
     padded(columns === undefined ? escapeControls(value) : fitToColumns(value, width), width)

@@ -57,8 +57,16 @@ test('a line is cut to the columns of a terminal only, with its columns kept by 
   const free = entryLine(entry, true, undefined)
   assert.match(free, / {2} {3}@12 {2}山田太郎山田太郎山田太郎 \\u001b\[2J {2}x{50} {2}Ada changed the title$/)
   assert.match(entryLine(entry, true, 200), / {3}@12 {2}山田太郎山田太… {3}x{35}… {2}Ada changed the title$/)
-  assert.match(entryLine(entry, true, 60), /…$/)
+  assert.match(entryLine(entry, true, 30), /…$/)
   assert.match(entryLine(entryAt(1), true, undefined), / {2}Tracebook {9}- {37}Ada changed/)
+})
+
+test('on a narrow terminal the sentence is seen', () => {
+  const entry = entryAt(12, { actor: { userId: 'u'.repeat(36) }, trace: { id: 'i', externalId: '0192f0c1-aaaa' } })
+  assert.match(entryLine(entry, true, 60), /^\S+.* {2}@12 {2}0192f0c1 {2}Ada changed the title$/)
+  assert.match(entryLine(entry, false, 60), /^\S+.* {2}@12 {2}Ada changed the title$/)
+  assert.match(entryLine(entryAt(1), true, 60), / {2}@1 {2}- {9}Ada changed/)
+  assert.ok(entryLine(entry, true, 44).length <= 44)
 })
 
 test.run()

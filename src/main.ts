@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { commandName } from './cli/command-name.ts'
 import { exitOnUsage } from './cli/exit.ts'
+import { forgiveLeftReader } from './cli/standard-output.ts'
 import { version } from './version.ts'
 
 /** What the list of commands says of one, and its module, which is imported only when the command is called. */
@@ -207,6 +208,7 @@ const newProgram = async (isLoaded: (name: string) => boolean): Promise<Command>
   return program
 }
 
+process.stdout.on('error', forgiveLeftReader)
 const called = calledBy(process.argv.slice(2))
 const program = await newProgram((name) => name === called)
 if (process.argv.length > 2) await program.parseAsync()

@@ -1,7 +1,12 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { inTemporary, run } from '../commands/support/processes.ts'
+
+const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
 const test = suite('how a command ends')
 
@@ -24,6 +29,17 @@ test('every command that fails says why after its name, and exits with 1, or wit
         err,
         words.includes('--nonsense' as never) ? /^error: .*\nHow it is used: .* --help\n$/ : /^tracebook: \S/,
       )
+    }
+  }))
+
+test('a command whose reader has left goes on to its end, and calls that no failure', () =>
+  inTemporary(async (folder) => {
+    const env = { PATH: process.env.PATH, HOME: folder, TRACEBOOK_CONFIG_DIR: join(folder, 'config') }
+    for (const words of [[], ['agents', '--json'], ['agents'], ['completion', 'bash']]) {
+      const child = spawn(process.execPath, [main, ...words], { env })
+      child.stdout.destroy()
+      const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'close') as Promise<[number]>])
+      assert.equal([code, err.includes('EPIPE')], [0, false], `${words.join(' ')}: ${err}`)
     }
   }))
 

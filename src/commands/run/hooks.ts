@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { exitCodes, UsageError } from '../../cli/exit.ts'
-import { printDocument, printLines } from '../../cli/output.ts'
+import { printDocument, printLines, say } from '../../cli/output.ts'
 import { stateDir } from '../../sync/config.ts'
 import { claudeHook } from '../../sync/hooks/claude-hook.ts'
 import { globalHook } from '../../sync/hooks/global-hook.ts'
@@ -54,6 +54,8 @@ export const install = async ({ server, config }: Access, { global, json }: Opti
   const hook = hookOf(kind, global)
   const isNew = await hook.install(programFor(server))
   await tell(nameOf(kind, global), hook, isNew ? 'Installed' : 'It is there already', json)
+  const reach = await hook.reach?.()
+  if (reach !== undefined && !json) say(reach)
   return exitCodes.ok
 }
 

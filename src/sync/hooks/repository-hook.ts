@@ -58,8 +58,15 @@ export const repositoryHook = (cwd: string, variables: EnvironmentVariables): Ho
       `core.hooksPath leads to ${hooks}, which other repositories share. For all of them: ${commandName} hooks install git --global`,
     )
   }
+  /** A repository keeps its hooks in one place for all of its worktrees. */
+  const reach = async () => {
+    const list = (await askGit(['worktree', 'list', '--porcelain'], cwd, env)) ?? ''
+    const count = list.split('\n').filter((line) => line.startsWith('worktree ')).length
+    return count > 1 ? `It is called for commits in all ${count} worktrees of this repository.` : undefined
+  }
   return {
     file,
+    reach,
     isInstalled: async () => hasGitHook(await file()),
     install: async (program: HookProgram) => {
       const line = hookLine('git', program, false)

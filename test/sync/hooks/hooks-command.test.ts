@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { until } from '../../support/until.ts'
-import { type CommandContext, documents, newCommandContext, run } from '../support/commands.ts'
+import { type CommandContext, documents, entry, environment, newCommandContext, run } from '../support/commands.ts'
 import { filesBelow } from '../support/files-below.ts'
 import { userLine, writeSession } from '../support/session-file.ts'
 import { startWatching } from '../support/watching.ts'
@@ -64,6 +64,29 @@ test('Claude Code: the turn that has ended is uploaded, nothing is printed, and 
     [join('config', 'data')],
     'the record of uploads is not the hook',
   )
+})
+
+test('git: who installs it in one of several worktrees is told that it is called for all', async (context) => {
+  const { home } = context
+  const git = (cwd: string, ...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd, stdio: 'pipe' })
+  const [main, other] = [join(home, 'main'), join(home, 'other')]
+  mkdirSync(main)
+  git(main, 'init', '-q')
+  git(main, 'commit', '-q', '--allow-empty', '-m', 'first')
+  const installIn = async (cwd: string, ...more: readonly string[]) => {
+    const child = spawn(process.execPath, [entry, 'hooks', 'install', 'git', ...more], {
+      cwd,
+      env: { ...environment(context), PATH: process.env.PATH },
+    })
+    const [err] = await Promise.all([text(child.stderr), text(child.stdout), once(child, 'close')])
+    assert.is(child.exitCode, 0, err)
+    return err
+  }
+  assert.is(await installIn(main), '')
+  git(main, 'worktree', 'add', '-q', other)
+  assert.is(await installIn(other), 'It is called for commits in all 2 worktrees of this repository.\n')
+  assert.is(await installIn(other, '--json'), '')
 })
 
 test('Claude Code: settings that were not there are not there again', async (context) => {

@@ -28,11 +28,19 @@ const parseRetryAfter = (header: string | null): number | undefined => {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
 
+/** What the errors of a connection mean, by their codes. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'no host has this name',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'what answers there speaks no TLS: is it http:// instead of https://?',
+}
+
 /** Why no answer came, in words, from what `fetch` throws. */
 export const networkReason = (error: unknown): string => {
   const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } }
   if (name === 'TimeoutError') return 'no answer in time'
-  return cause?.code === 'ECONNREFUSED' ? 'connection refused' : (cause?.message ?? cause?.code ?? String(error))
+  return MEANINGS[cause?.code ?? ''] ?? cause?.message ?? cause?.code ?? String(error)
 }
 
 const notTracebook = 'it does not answer like Tracebook'

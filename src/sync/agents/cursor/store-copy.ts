@@ -8,7 +8,7 @@ export type CopiedStore = {
   /** What the tool keeps of the session; empty when that cannot be read. */
   readonly meta: Json
   readonly root: Root | undefined
-  /** Whether there is a state of the session, but none whose messages can be found. */
+  /** Whether there is a state of the session whose form is not known. */
   readonly isUnknown: boolean
 }
 
@@ -97,13 +97,18 @@ const listedIn = (roots: readonly Root[]): readonly Listed[] => {
   return [...listed.values()]
 }
 
+/** The latest state of a session; `root` is undefined where there is none, or its form is not known. */
+const latestOf = (database: Database) => {
+  if (!hasTables(database)) return { meta: {}, latest: '', root: undefined }
+  const meta = metaOf(database)
+  const latest = textOf(meta['latestRootBlobId']) ?? ''
+  return { meta, latest, root: rootOf(database, latest) }
+}
+
 /** Copies the messages of a session into a table of the private database (README, rules 1 and 13). */
 export const copyStore = (database: Database): CopiedStore => {
   database.exec('CREATE TABLE messages(number INTEGER PRIMARY KEY, id, data)')
-  if (!hasTables(database)) return { meta: {}, root: undefined, isUnknown: false }
-  const meta = metaOf(database)
-  const latest = textOf(meta['latestRootBlobId']) ?? ''
-  const root = rootOf(database, latest)
+  const { meta, latest, root } = latestOf(database)
   if (!root) return { meta, root, isUnknown: latest !== '' }
   const insert = database.prepare(
     `INSERT INTO messages VALUES (?, ?, (SELECT CAST(${bounded} AS TEXT) FROM source.blobs WHERE id = ?))`,
@@ -111,6 +116,15 @@ export const copyStore = (database: Database): CopiedStore => {
   const roots = [...summedUp(database, latest, root), root]
   for (const [index, { id, repetition }] of listedIn(roots).entries())
     insert.run(index + 1, repetition === 1 ? id : `${id}-${repetition}`, id)
-  const { n } = database.prepare('SELECT count(*) AS n FROM messages WHERE json_valid(data)').get() ?? {}
-  return { meta, root, isUnknown: n === 0 }
+  return { meta, root, isUnknown: false }
+}
+
+/** Whether a database tells what its session holds: a message that can be read, or that there is none yet. */
+export const isKnownIn = (database: Database): boolean => {
+  const { latest, root } = latestOf(database)
+  if (!root) return latest === ''
+  const isMessage = database.prepare(
+    `SELECT json_valid(CAST(${bounded} AS TEXT)) AS valid FROM source.blobs WHERE id = ?`,
+  )
+  return root.messages.some((id) => isMessage.get(id)?.['valid'] === 1)
 }

@@ -13,7 +13,7 @@ import { newToolCalls } from '../support/tool-calls.ts'
 import { traceFieldsOf } from '../support/trace-fields.ts'
 import { composerList } from './listing.ts'
 import { databasesOfStore } from './places.ts'
-import { type CopiedStore, copyStore } from './store-copy.ts'
+import { type CopiedStore, copyStore, isKnownIn } from './store-copy.ts'
 import { messageOfStore } from './store-messages.ts'
 import { pathOf } from './workspaces.ts'
 
@@ -51,7 +51,7 @@ const readStore =
     const copy = () => copyFromDatabase(path, copyStore)
     const { database, result } = await copy()
     const { meta, root, isUnknown }: CopiedStore = result
-    if (isUnknown && !root) skipped.onMalformed(1)
+    if (isUnknown) skipped.onMalformed(1)
     const outline = newOutline()
     for (const message of messagesIn(database, skipped.onMalformed)) outline.note(message)
     const beside = await readBeside(path)
@@ -79,7 +79,7 @@ const readStore =
   }
 
 /** Whether a database of the command line tool tells what its session holds, at least that it is empty (README, rule 7). */
-export const isKnownStore = rememberListing((path) => readDatabase(path, copyStore).then(({ isUnknown }) => !isUnknown))
+export const isKnownStore = rememberListing((path) => readDatabase(path, isKnownIn))
 
 /** The session of a database of the command line tool, unless the editor's database holds it as well (README, rule 7). */
 export async function* storeSessions(agentId: string, path: string): AsyncGenerator<StoredSession> {

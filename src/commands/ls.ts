@@ -8,8 +8,8 @@ Lists the traces of your namespace, or with --namespace of another one, the newe
 its members, else the public ones. With --public only what everyone can read: of all namespaces, or of the
 one that is named; that needs no login.
 
-On a terminal ids are as short as they can be to tell the listed traces apart; "tracebook show" and the
-other commands take them so. In a pipe or a file nothing is cut.`,
+On a terminal the ids of your own namespace are as short as they can be to tell the listed traces apart;
+"tracebook show" and the other commands take them so. In a pipe or a file nothing is cut.`,
   examples: [
     ['tracebook ls', 'your 50 newest traces'],
     ['tracebook ls --project shop --agent codex --limit 10'],

@@ -73,4 +73,19 @@ test('on a terminal columns are fitted, ids are short, and colours follow NO_COL
     assert.match(more.out, 'There are more. To see them:')
   }))
 
+test('on a terminal ids differ over all pages, and are whole where their beginning is not looked for', () =>
+  inWorld(async ({ url, user, newUser, putTrace }) => {
+    if (!hasTerminals) return console.log('left out: there is no script(1)')
+    const all = Array.from({ length: 103 }, (_, i) => `0192f0c1-${String(i).padStart(3, '0')}-tail`)
+    await Promise.all(all.map((id) => putTrace(user, id, { visibility: 'public' })))
+    const terminal = { columns: 200, variables: { NO_COLOR: '1' } }
+    const own = ids((await user.onTerminal(terminal, 'ls', '-n', '1000')).out.replaceAll('\r', ''))
+    assert.equal(own.toSorted(), all.map((id) => id.slice(0, 12)).toSorted())
+    const other = await newUser('bob')
+    for (const words of [['--public'], ['--namespace', await namespaceOf(url, user)]]) {
+      const { out } = await other.onTerminal(terminal, 'ls', '-n', '2', ...words)
+      for (const id of ids(out.replaceAll('\r', '')).slice(0, 2)) assert.ok(all.includes(id!), out)
+    }
+  }))
+
 test.run()

@@ -23,35 +23,48 @@ const shortest = (ids: readonly string[]): number => {
   return Math.max(MIN_ID, ...sorted.slice(1).map((id, i) => common(id, sorted[i]!) + 1))
 }
 
-const columnsFor = (traces: readonly ListedTrace[], isPublic: boolean, terminal: boolean): Column<ListedTrace>[] => {
+type Shown = { readonly isFeed: boolean; readonly hasShortIds: boolean }
+
+const columnsFor = (traces: readonly ListedTrace[], { isFeed, hasShortIds }: Shown): Column<ListedTrace>[] => {
   const now = Date.now()
-  const id = terminal ? shortest(traces.map(({ externalId }) => externalId)) : Infinity
+  const id = hasShortIds ? shortest(traces.map(({ externalId }) => externalId)) : Infinity
   return [
     { head: 'when', cell: ({ createdAt }) => shortTime(createdAt, now) },
     { head: 'title', cell: ({ title, ai_title: made }) => title ?? made ?? '-', min: 16 },
     { head: 'project', cell: ({ projectName }) => projectName ?? '-', min: 7, drop: 2 },
     { head: 'agent', cell: ({ agentId }) => agentId, min: 5, drop: 1 },
     { head: 'messages', cell: ({ messageCount = 0 }) => String(messageCount), align: 'right', drop: 3 },
-    isPublic
+    isFeed
       ? { head: 'namespace', cell: ({ namespace }) => namespace?.slug ?? '-', min: 9, drop: 4 }
       : { head: 'visibility', cell: ({ visibility }) => visibility, drop: 4 },
     { head: 'id', cell: ({ externalId }) => externalId.slice(0, id) },
   ]
 }
 
-const printer = ({ json = false, public: isPublic = false, namespace }: Options) => {
+type Printer = { page(traces: readonly ListedTrace[]): Promise<void>; end(): Promise<void> }
+
+/** On a terminal all traces are one table, whose ids are told apart; in a pipe or a file each page is printed as it comes. */
+const newPrinter = ({ json = false, public: isPublic = false, namespace }: Options): Printer => {
+  const { columns } = process.stdout
+  const isTerminal = columns !== undefined
+  const isFeed = isPublic && namespace === undefined
+  // The beginning of an id is looked for in the namespace of the login only.
+  const hasShortIds = isTerminal && !isPublic && namespace === undefined
+  const kept: ListedTrace[] = []
   let hasHead = false
-  return async (traces: readonly ListedTrace[]): Promise<void> => {
-    if (json) {
-      for (const trace of traces) await printDocument({ type: 'trace', trace })
-      return
-    }
+  const print = async (traces: readonly ListedTrace[]) => {
     if (traces.length === 0) return
-    const { columns } = process.stdout
-    const isFeed = isPublic && namespace === undefined
-    const lines = tableLines(columnsFor(traces, isFeed, columns !== undefined), traces, columns)
+    const lines = tableLines(columnsFor(traces, { isFeed, hasShortIds }), traces, columns)
     await printLines(hasHead ? lines.slice(1) : lines)
     hasHead = true
+  }
+  return {
+    page: async (traces) => {
+      if (json) for (const trace of traces) await printDocument({ type: 'trace', trace })
+      else if (isTerminal) kept.push(...traces)
+      else await print(traces)
+    },
+    end: () => print(kept),
   }
 }
 
@@ -89,17 +102,18 @@ const isWanted = ({ project, agent }: Options) => {
 export const ls = async (access: Access, options: Options): Promise<number> => {
   const { limit, project, agent } = options
   const { read, none } = await openList(access, options)
-  const print = printer(options)
+  const printer = newPrinter(options)
   const isFiltered = project !== undefined || agent !== undefined
   let [shown, hasMore] = [0, false]
   for await (const page of tracePages(read, isFiltered ? MAX_PAGE : Math.min(MAX_PAGE, limit + 1))) {
     const wanted = page.filter(isWanted(options))
     const traces = wanted.slice(0, limit - shown)
-    await print(traces)
+    await printer.page(traces)
     shown += traces.length
     hasMore = wanted.length > traces.length
     if (hasMore) break
   }
+  await printer.end()
   if (options.json) return exitCodes.ok
   if (shown === 0 && limit > 0)
     say(isFiltered ? 'No such trace. Leave out --project or --agent to see the others.' : none)

@@ -70,7 +70,8 @@ const statusOf = async ({ config, server }: Access): Promise<Status> => {
 
 const exitCodeOf = ({ service, login }: Status): number => {
   if (service.is !== 'ready') return exitCodes.incomplete
-  return login?.valid ? exitCodes.ok : exitCodes.usage
+  if (!login || login.valid === false) return exitCodes.usage
+  return login.valid ? exitCodes.ok : exitCodes.incomplete
 }
 
 const serviceText = (service: Probe): string => {

@@ -61,7 +61,7 @@ const documentOf = ({ server, manager, service, watcher }: Described) => ({
   installed: service !== undefined,
   running: watcher !== undefined,
   ...(service ? { manager: manager?.name, state: service.state, file: manager?.file, log: manager?.log } : {}),
-  ...(watcher ? { watcher: { pid: watcher.pid, since: new Date(watcher.since).toISOString() } } : {}),
+  ...(watcher ? { watcher: { pid: watcher.pid, since: watcher.since } } : {}),
 })
 
 const linesOf = ({ server, manager, service, watcher }: Described): readonly string[] => [

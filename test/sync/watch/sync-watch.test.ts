@@ -175,9 +175,27 @@ test('a second one says that one is running; one that was killed leaves nothing 
   assert.is(second.code, 2)
   assert.match(second.err, new RegExp(`are watched for http\\S+ already, by process ${first.pid} since 20`))
   assert.match((await run(context, 'status')).out, new RegExp(`\\nwatching {3}process ${first.pid}, since 20`))
+  const watchers = await Promise.all(
+    [['status'], ['watch', 'status']].map(async (words) => {
+      const { watcher } = JSON.parse((await run(context, ...words, '--json')).out) as { watcher: { since: number } }
+      return watcher
+    }),
+  )
+  assert.equal(watchers[0], watchers[1])
+  assert.type(watchers[0]!.since, 'number')
   await first.end('SIGKILL')
   assert.not.match((await run(context, 'status')).out, 'watching')
   await watch(context)
+})
+
+test('a service that does not say who one is there makes nobody logged out', async (context) => {
+  const ready = { status: 200, body: { status: 'ready' } }
+  context.server.fault = ({ path }) => (path === '/health/ready' ? ready : refusal(500))
+  const { code, out } = await run(context, 'status')
+  assert.is(code, 1)
+  assert.match(out, /\nlogin {6}user \S+, not checked\n/)
+  context.server.fault = ({ path }) => (path === '/health/ready' ? ready : refusal(401))
+  assert.is((await run(context, 'status')).code, 2)
 })
 
 test('a login that has ended ends it, and says what to do', async (context) => {

@@ -84,4 +84,4 @@ Exit codes:
   0  all is well
   1  something failed, or was skipped for good for the first time (a line, a message)
   2  wrong usage, not logged in, or something needs your agreement
-  130, 143  ended by Ctrl-C or SIGTERM`
+  130, 143  ended by Ctrl-C or SIGTERM; with --watch that is 0`

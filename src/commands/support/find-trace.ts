@@ -43,9 +43,9 @@ const idsWithPrefix = async (traces: TracesClient, slug: string, prefix: string)
   const found: string[] = []
   let pages = 0
   for await (const page of tracePages((query) => traces.list(slug, query), PAGE)) {
-    found.push(...page.flatMap(({ externalId }) => (externalId.startsWith(prefix) ? [externalId] : [])))
-    if (++pages === MOST_PAGES)
+    if (++pages > MOST_PAGES)
       throw new UsageError(`There are too many traces to look for one that begins with "${prefix}": give the whole id`)
+    found.push(...page.flatMap(({ externalId }) => (externalId.startsWith(prefix) ? [externalId] : [])))
   }
   return found
 }

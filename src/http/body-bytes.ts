@@ -6,9 +6,29 @@ const PIECE_BYTES = 256 * 1024
  */
 export type BodyBytes = { readonly length: number; readonly pieces: readonly Uint8Array<ArrayBuffer>[] }
 
+type Pieces = Pick<BodyBytes, 'pieces'>
+
 /** All pieces joined. */
-export const wholeOf = ({ pieces }: Pick<BodyBytes, 'pieces'>): Uint8Array =>
-  pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+export const wholeOf = ({ pieces }: Pieces): Uint8Array => (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
+
+/** Gives memory back now. Garbage is collected late where it is bytes: V8 waits until there are tens of megabytes of them. */
+const free = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0)
+
+/** What `use` makes of all pieces joined, whose memory is given back meanwhile: none of them can be used afterwards. */
+export const consume = <T>({ pieces }: Pieces, use: (whole: Uint8Array) => T): T => {
+  const whole = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+    free(piece)
+  }
+  try {
+    return use(whole)
+  } finally {
+    free(whole)
+  }
+}
 
 /** Collects the chunks of a body. `expected` is the probable number of bytes; more are accepted. */
 export const newBodyBytes = (expected: number) => {

@@ -3,6 +3,7 @@ import { Tinypool } from 'tinypool'
 import { Unavailable } from '../engine/rejected.ts'
 import { type BodyBytes, wholeOf } from './body-bytes.ts'
 import { HttpError } from './http-error.ts'
+import { bodyText } from './json-body.ts'
 import type { TaskInput, TaskResult } from './task-result.ts'
 
 const IDLE_MS = 60_000
@@ -12,8 +13,8 @@ const LARGE_BYTES = 16 * 1024
 
 /** A way to read a body, on the event loop or on a thread. */
 export type Task<T> = {
-  /** Reads a small body on the event loop. @throws HttpError */
-  readonly here: (body: Uint8Array) => T
+  /** Reads the text of a small body on the event loop. @throws HttpError */
+  readonly here: (text: string) => T
   /** The module that exports, as `name`, a function from `TaskInput` to the same value as a `TaskResult`. */
   readonly module: URL
   readonly name: string
@@ -56,7 +57,7 @@ export const newBodyThreads = (onError: (error: Error) => void): BodyThreads => 
   }
 
   const read = async <T>(task: Task<T>, bytes: BodyBytes): Promise<T> => {
-    if (bytes.length < LARGE_BYTES) return task.here(wholeOf(bytes))
+    if (bytes.length < LARGE_BYTES) return task.here(bodyText(wholeOf(bytes)))
     const result = await onThread(task, bytes)
     if ('value' in result) return result.value
     const { code, message, details } = result.refused

@@ -26,7 +26,7 @@ const module = moduleUrl('./body-tasks', import.meta.url)
 const membersOf = (schema: unknown): Task<unknown> => {
   if (schema !== undefined && !(schema instanceof z.ZodObject)) throw new Error('a body must be a z.object')
   const names = schema ? Object.keys(schema.shape) : []
-  return { here: (body) => knownMembers(body, names), module, name: 'members', more: { names } }
+  return { here: (text) => knownMembers(text, names), module, name: 'members', more: { names } }
 }
 
 /** Reads JSON bodies without loss; any other content type is a 400. */

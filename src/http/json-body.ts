@@ -7,15 +7,9 @@ const MAX_VALUES = 200_000
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/**
- * Parses a body: JSON in UTF-8 with at most 200,000 values.
- * @throws HttpError invalid_request
- */
-export const parseBody = (body: Uint8Array, parse: (text: string) => unknown = parseExact): unknown => {
-  if (countValues(body, MAX_VALUES) > MAX_VALUES)
-    throw invalid(undefined, `The body must not hold more than ${MAX_VALUES} JSON values`)
+const orInvalid = <T>(work: () => T): T => {
   try {
-    return parse(decoder.decode(body))
+    return work()
   } catch (error) {
     throw invalid(
       undefined,
@@ -25,3 +19,20 @@ export const parseBody = (body: Uint8Array, parse: (text: string) => unknown = p
     )
   }
 }
+
+/**
+ * The text of a body: UTF-8, with at most 200,000 JSON values.
+ * @throws HttpError invalid_request
+ */
+export const bodyText = (body: Uint8Array): string => {
+  if (countValues(body, MAX_VALUES) > MAX_VALUES)
+    throw invalid(undefined, `The body must not hold more than ${MAX_VALUES} JSON values`)
+  return orInvalid(() => decoder.decode(body))
+}
+
+/**
+ * Parses the text of a body.
+ * @throws HttpError invalid_request
+ */
+export const parseBody = (text: string, parse: (text: string) => unknown = parseExact): unknown =>
+  orInvalid(() => parse(text))

@@ -15,8 +15,8 @@ const hasTooMany = (value: unknown, left = { values: MAX_VALUES }): boolean => {
  * copied between threads. For another body, a value of the same kind, which validation will refuse.
  * @throws HttpError invalid_request
  */
-export const knownMembers = (body: Uint8Array, names: readonly string[]): unknown => {
-  const value = parseBody(body, JSON.parse)
+export const knownMembers = (text: string, names: readonly string[]): unknown => {
+  const value = parseBody(text, JSON.parse)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return []
   const members: Record<string, unknown> = {}

@@ -1,12 +1,9 @@
 import '../low-priority.ts'
-import { wholeOf } from '../http/body-bytes.ts'
 import { type TaskInput, type TaskResult, resultOf } from '../http/task-result.ts'
 import { readBatch, readMessage } from './body.ts'
 import type { MessageUpsert } from './message.ts'
 
 /** What runs on the threads that read bodies, by these names. */
-export const batch = (input: TaskInput): TaskResult<readonly MessageUpsert[]> =>
-  resultOf(() => readBatch(wholeOf(input)))
+export const batch = (input: TaskInput): TaskResult<readonly MessageUpsert[]> => resultOf(input, readBatch)
 
-export const message = (input: TaskInput): TaskResult<Omit<MessageUpsert, 'externalId'>> =>
-  resultOf(() => readMessage(wholeOf(input)))
+export const message = (input: TaskInput): TaskResult<Omit<MessageUpsert, 'externalId'>> => resultOf(input, readMessage)

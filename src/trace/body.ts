@@ -117,8 +117,8 @@ const assertFewParts = (messages: readonly unknown[]) => {
  * each problem of a million of them would be listed otherwise.
  * @throws HttpError invalid_request
  */
-export const readMessage = (bytes: Uint8Array): Omit<MessageUpsert, 'externalId'> => {
-  const body = parseBody(bytes)
+export const readMessage = (text: string): Omit<MessageUpsert, 'externalId'> => {
+  const body = parseBody(text)
   if (countParts(body) > MOST_PARTS) throw invalid('parts', TOO_MANY_PARTS)
   check(MessageBody, body)
   return givenOf(body as MessageGiven)
@@ -127,8 +127,8 @@ export const readMessage = (bytes: Uint8Array): Omit<MessageUpsert, 'externalId'
 const BatchFrame = batchOf(z.unknown())
 
 /** The messages of a request to write a batch. @throws HttpError invalid_request */
-export const readBatch = (bytes: Uint8Array): MessageUpsert[] => {
-  const body = parseBody(bytes)
+export const readBatch = (text: string): MessageUpsert[] => {
+  const body = parseBody(text)
   const { messages } = check(BatchFrame, body) as z.infer<typeof BatchFrame>
   assertFewParts(messages)
   checkEach('messages', BatchItem, messages)

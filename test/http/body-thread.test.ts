@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Unavailable } from '../../src/engine/rejected.ts'
-import { newBodyBytes, wholeOf } from '../../src/http/body-bytes.ts'
+import { consume, newBodyBytes, wholeOf } from '../../src/http/body-bytes.ts'
 import { type Task, newBodyThreads } from '../../src/http/body-thread.ts'
 import { HttpError } from '../../src/http/http-error.ts'
 import { knownMembers } from '../../src/http/known-members.ts'
@@ -21,7 +21,7 @@ const bytesOf = (body: string | Uint8Array) => {
 /** Whitespace makes a body large, so that it goes to a thread. */
 const large = (body: string) => body.padEnd(20_000)
 const known = (...names: string[]): Task<unknown> => ({
-  here: (body) => knownMembers(body, names),
+  here: (text) => knownMembers(text, names),
   module: new URL('../../src/http/body-tasks.ts', import.meta.url),
   name: 'members',
   more: { names },
@@ -80,7 +80,7 @@ test('messages come back as the event loop would have read them', async () => {
   const call = `{"type":"tool_call","content":{"callId":"c","toolName":"Bash","args":${args}}}`
   const body = `{"messages":[{"externalId":"m","role":"assistant","order":-0,"parts":[${call},{"type":"text","content":{"text":"hi"}}]}]}`
   const read = await threads.read(batch, bytesOf(large(body)))
-  assert.equal(read, readBatch(Buffer.from(body)))
+  assert.equal(read, readBatch(body))
   assert.ok(read[0]!.given.parts![0]!.json.includes(args))
 })
 
@@ -98,6 +98,27 @@ for (const [what, body, issue] of [
 
 test('a task that breaks is no fault of the body', async () => {
   assert.instance(await failure(threads.read({ ...batch, name: 'none' }, bytesOf(large('{}')))), Unavailable)
+})
+
+test('bytes are joined for one use, and given back', () => {
+  const text = 'x'.repeat(600_000)
+  const bytes = bytesOf(text)
+  const used = consume(bytes, (whole) => {
+    assert.is(Buffer.from(whole).toString(), text)
+    assert.ok(bytes.pieces.every(({ byteLength }) => byteLength === 0))
+    return whole
+  })
+  assert.is(used.byteLength, 0)
+})
+
+test('a thread keeps no bytes of a body while it reads the text', async () => {
+  const task: Task<readonly number[]> = {
+    here: () => [],
+    module: new URL('support/left-bytes.ts', import.meta.url),
+    name: 'leftBytes',
+  }
+  const left = await threads.read(task, bytesOf('0'.padEnd(600_000)))
+  assert.equal(left, [0, 0, 0])
 })
 
 test('the bytes are handed over, not copied', async () => {

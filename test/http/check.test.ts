@@ -5,8 +5,6 @@ import { readBatch, readMessage } from '../../src/trace/body.ts'
 
 const test = suite('http: what is wrong with a body')
 
-const bytes = (body: unknown) => new TextEncoder().encode(JSON.stringify(body))
-
 /** The issues of a refused body, by member. */
 const issuesOf = (read: () => unknown) => {
   try {
@@ -17,7 +15,7 @@ const issuesOf = (read: () => unknown) => {
   throw new Error('it was taken')
 }
 
-const ofBatch = (...messages: unknown[]) => issuesOf(() => readBatch(bytes({ messages }))).messages!
+const ofBatch = (...messages: unknown[]) => issuesOf(() => readBatch(JSON.stringify({ messages }))).messages!
 
 test('an issue of a batch says which message it is, by index and externalId, and where in it', () => {
   const good = { externalId: 'good', role: 'user' }
@@ -43,7 +41,7 @@ test('a message with too many parts is named, too', () => {
 })
 
 test('an issue within a member says where, one of the member itself does not', () => {
-  const { role, parts } = issuesOf(() => readMessage(bytes({ role: 'robot', parts: [{ type: 'none' }] })))
+  const { role, parts } = issuesOf(() => readMessage(JSON.stringify({ role: 'robot', parts: [{ type: 'none' }] })))
   assert.not.match(role![0]!, 'role')
   assert.match(parts![0]!, /^parts\[0\].*: /)
 })

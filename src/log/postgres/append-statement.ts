@@ -17,7 +17,8 @@ type Row = {
 /** The result of a statement: an answer to each append, and the new events of the log, in order and without gaps. */
 export type BatchResult = { readonly answers: (Appended | WrongRevision)[]; readonly newEvents: RecordedEvent[] }
 
-const statement = 'select stored, fresh, revision, at as position from log.append($1, $2, $3, $4, $5, $6, $7, $8, $9)'
+// The data is the last parameter: the client's buffer is as large as it, and to add anything behind it would copy it all.
+const statement = 'select stored, fresh, revision, at as position from log.append($1, $2, $3, $4, $5, $6, $9, $7, $8)'
 
 const parameters = (batch: readonly PendingAppend[]) => {
   const events = batch.flatMap((append) => append.events)
@@ -28,9 +29,9 @@ const parameters = (batch: readonly PendingAppend[]) => {
     int4s(batch.flatMap((append, i) => append.events.map(() => i + 1))),
     uuids(events.map((event) => event.id)),
     texts(events.map((event) => event.type)),
-    jsons(events.map((event) => event.data)),
     jsons(events.map((event) => event.metadata)),
     int4s(events.map((event) => event.data.length + event.metadata.length)),
+    jsons(events.map((event) => event.data)),
   ]
 }
 

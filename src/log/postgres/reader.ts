@@ -4,8 +4,9 @@ import { int8s } from '../../postgres/arrays.ts'
 import { isTransient } from '../../postgres/errors.ts'
 import { LogUnavailable, type Position, type ReadOptions, type RecordedEvent, type Revision } from '../log.ts'
 
-const PAGE_EVENTS = 1_000
-const PAGE_BYTES = 8 * 1024 * 1024
+export const PAGE_EVENTS = 1_000
+/** Each follower holds a page, and what it makes of it: with larger pages a few that are behind take 100 MB together. */
+export const PAGE_BYTES = 2 * 1024 * 1024
 const MAX_REVISION = 2n ** 62n
 
 type Row = {
@@ -80,7 +81,7 @@ export const queryWithRetry = async <Row extends pg.QueryResultRow>(pool: pg.Poo
   }
 }
 
-/** Reads the events table in pages of at most 1,000 events and 8 MiB. */
+/** Reads the events table in pages of at most 1,000 events and 2 MiB; an event that is larger is a page of its own. */
 export const newReader = (pool: pg.Pool): Reader => {
   const rows = async (name: string, text: string, values: unknown[]) =>
     (await queryWithRetry<Row>(pool, { name, text, values })).rows as RecordedEvent[]

@@ -1,5 +1,6 @@
 import { newChangeCounter } from '../change-counter.ts'
 import type { Position, RecordedEvent, Revision } from '../log.ts'
+import { PAGE_BYTES, PAGE_EVENTS } from './reader.ts'
 
 /** One follower of the tail. */
 export type TailReader = {
@@ -31,9 +32,6 @@ export type Tail = {
   /** Waits until the count is not `since` any more, for `timeoutMs`, or until abort; gives whether it has changed. */
   changed(since: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>
 }
-
-const PAGE_EVENTS = 1_000
-const PAGE_BYTES = 8 * 1024 * 1024
 
 const EVENT_BYTES = 200 // about what an event takes in memory besides its texts
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { pageOfStream } from '../../../src/log/postgres/reader.ts'
 import { mostRows, type Plan } from '../../support/filled.ts'
-import { aStream, numbered } from '../support/events.ts'
+import { aStream, anAppend, numbered } from '../support/events.ts'
 import { faultSuite } from '../support/faults.ts'
 
 const test = faultSuite('a page of a long stream')
@@ -30,5 +30,17 @@ for (const direction of ['asc', 'desc'] as const) {
       assert.ok((await mostRowsOfPage(from)) <= PAGE + 1, `from ${from}`)
   })
 }
+
+test('a follower gets no more at a time than it has to hold', async (scene) => {
+  const writer = scene.open()
+  const large = JSON.stringify('x'.repeat(1_500_000))
+  for (let i = 0; i < 5; i++) await writer.append(aStream(), 'none', anAppend(large))
+  const counts: number[] = []
+  for await (const { events, through } of scene.open().follow({ after: 0n, signal: new AbortController().signal })) {
+    counts.push(events.length)
+    if (through === 5n) break
+  }
+  assert.equal(counts, [2, 2, 1])
+})
 
 test.run()

@@ -94,6 +94,15 @@ test('the oldest batches are dropped when all together are too large, passed or 
   assert.equal(positions(reader.eventsAfter(1n)), [2, 3])
 })
 
+test('a reader gets no more at a time than it has to hold', () => {
+  const tail = newTail(100_000_000)
+  const reader = tail.read()
+  const data = 'x'.repeat(1_500_000)
+  for (const position of [1, 2, 3, 4, 5]) tail.publish(events(position).map((event) => ({ ...event, data })))
+  assert.equal(positions(reader.eventsAfter(0n)), [1, 2])
+  assert.equal(positions(reader.eventsAfter(4n)), [5])
+})
+
 test('a gap by another writer drops the batches before it', () => {
   const tail = newTail(1_000_000)
   const reader = tail.read()

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { suite } from 'uvu'
@@ -29,6 +30,11 @@ test('a second start on the same DATA_DIR is refused, names the first and leaves
   inTemporary(async (folder) => {
     const dataDir = join(folder, 'data')
     const service = await startService(dataDir)
+    if (process.platform === 'linux') {
+      // Nothing else shows what the C library was told: to give large blocks back.
+      const variables = await readFile(`/proc/${service.pid}/environ`, 'utf8')
+      assert.ok(variables.split('\0').includes('MALLOC_MMAP_THRESHOLD_=1048576'))
+    }
     const { how, out, err } = await serveInVain(dataDir)
     assert.equal([how, out], [1, ''])
     assert.match(err, new RegExp(`^tracebook: .* is in use by process ${service.pid}: .*\n$`))

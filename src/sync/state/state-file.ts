@@ -4,10 +4,13 @@ import { errorMessage, UsageError } from '../../cli/exit.ts'
 import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
 
 /** Raise it with each change of the tables; `create` has to bring older ones along then. */
-const VERSION = 2
+const VERSION = 3
 
 /** Since version 2: what was lost of a source, and was told. */
 const TOLD = 'CREATE TABLE told (source TEXT NOT NULL, loss TEXT NOT NULL, PRIMARY KEY (source, loss)) WITHOUT ROWID;'
+
+/** Since version 3: the process that works on a source, by the name of its lock. */
+const CLAIM = 'CREATE TABLE claim (source TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;'
 
 /**
  * `destination`: a namespace of a service, and the log that the service had. `session`: what was sent to it of a source; `stamp` is
@@ -28,6 +31,7 @@ const TABLES = `
     PRIMARY KEY (session, id)) WITHOUT ROWID;
   CREATE TABLE origin (source TEXT PRIMARY KEY, stamp TEXT NOT NULL, project TEXT) WITHOUT ROWID;
   ${TOLD}
+  ${CLAIM}
   PRAGMA user_version = ${VERSION};`
 
 export const STATE_FILE = 'uploads.sqlite'
@@ -71,7 +75,7 @@ const create = (database: Database): void =>
   transaction(database, () => {
     const version = versionOf(database)
     if (version === 0) database.exec(TABLES)
-    else if (version === 1) database.exec(`${TOLD} PRAGMA user_version = ${VERSION};`)
+    else if (version < VERSION) database.exec(`${version < 2 ? TOLD : ''} ${CLAIM} PRAGMA user_version = ${VERSION};`)
     else if (version > VERSION) throw new UsageError(`a newer tracebook keeps what was uploaded: update this one`)
   })
 

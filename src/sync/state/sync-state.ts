@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../agents/support/sqlite/load.ts'
+import { type Claims, claimStatements, newClaims } from './claims.ts'
 import { readOlderStates, removeOlderStates } from './older-states.ts'
 import { serverKey, spellingsOf } from '../server-key.ts'
 import { newSessionStates, type SessionStates, sessionStatements } from './session-states.ts'
@@ -14,14 +15,15 @@ export type Place = { readonly server: string; readonly namespaceId: string; rea
 export type LearntOrigin = { readonly stamp: string; readonly projectPath: string | undefined }
 
 /** What this machine remembers of its uploads. */
-export type SyncState = ToldLosses & {
-  /** What was sent to a place. What was sent to an earlier log of it is forgotten: the service does not have it any more. */
-  readonly of: (place: Place) => Promise<SessionStates>
-  /** Undefined for a source that was never read. */
-  readonly originOf: (source: string) => LearntOrigin | undefined
-  readonly learnOrigin: (source: string, origin: LearntOrigin) => void
-  readonly close: () => void
-}
+export type SyncState = ToldLosses &
+  Claims & {
+    /** What was sent to a place. What was sent to an earlier log of it is forgotten: the service does not have it any more. */
+    readonly of: (place: Place) => Promise<SessionStates>
+    /** Undefined for a source that was never read. */
+    readonly originOf: (source: string) => LearntOrigin | undefined
+    readonly learnOrigin: (source: string, origin: LearntOrigin) => void
+    readonly close: () => void
+  }
 
 const prepare = (database: Database) => ({
   database,
@@ -31,6 +33,7 @@ const prepare = (database: Database) => ({
   setLog: database.prepare('UPDATE destination SET log = ? WHERE id = ?'),
   removeDestination: database.prepare('DELETE FROM destination WHERE id = ?'),
   told: toldStatements(database),
+  claims: claimStatements(database),
   origin: database.prepare('SELECT stamp, project FROM origin WHERE source = ?'),
   learnOrigin: database.prepare('INSERT OR REPLACE INTO origin (source, stamp, project) VALUES (?, ?, ?)'),
   /** Ids of destinations that were looked up in this file. */
@@ -79,6 +82,7 @@ type Options = { readonly folder: string; readonly config: string; readonly read
 export const openSyncState = ({ folder, config, readOnly = false }: Options): SyncState => {
   const isInMemory = readOnly && !existsSync(join(folder, STATE_FILE))
   const file = openStateFile(isInMemory ? undefined : folder, prepare)
+  const claims = newClaims(file, isInMemory ? undefined : join(folder, 'uploading'))
 
   return {
     of: async (given) => {
@@ -100,6 +104,10 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
     learnOrigin: (source, { stamp, projectPath }) =>
       file.use(({ learnOrigin }) => void learnOrigin.run(source, stamp, projectPath ?? null)),
     ...newToldLosses(file),
-    close: file.close,
+    alone: claims.alone,
+    close: () => {
+      claims.close()
+      file.close()
+    },
   }
 }

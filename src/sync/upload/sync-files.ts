@@ -39,6 +39,7 @@ const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<
     byStatus: sumOf(first.byStatus, second.byStatus),
     counts: sumOf<FileCounts>(first.counts, second.counts),
     held: [],
+    busy: first.busy.union(second.busy),
     stopReason: second.stopReason,
   }
 }

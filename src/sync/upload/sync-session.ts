@@ -15,7 +15,7 @@ import { findOwnTrace, type VisibilityChange } from './upsert-trace.ts'
 export type SyncJob = {
   readonly destinationOf: DestinationOf
   /** What was learnt of sources before. */
-  readonly origins: Pick<SyncState, 'originOf' | 'learnOrigin' | 'newLosses' | 'noteTold'>
+  readonly origins: Pick<SyncState, 'originOf' | 'learnOrigin' | 'newLosses' | 'noteTold' | 'alone'>
   /** How secrets are taken out; undefined when they are not. */
   readonly redaction: RedactionOptions | undefined
   /** Adds what is known of a trace besides what its agent has stored. */
@@ -24,6 +24,8 @@ export type SyncJob = {
   readonly askFor?: ((held: readonly HeldSession[]) => Promise<void>) | undefined
   readonly dryRun: boolean
   readonly force: boolean
+  /** For how long to wait where another process uploads a session. Default a minute. */
+  readonly patienceMs?: number
   readonly report: Reporter
   /** Ends the run: what is on its way arrives, nothing else is sent. */
   readonly signal?: AbortSignal | undefined
@@ -142,6 +144,19 @@ const isDestination = (answer: Destination | NotSent | Held): answer is Destinat
 const notSent = (answer: NotSent | Held, origin: Origin): Result =>
   'held' in answer ? { status: 'held', why: answer.held, origin } : { status: 'excluded', why: answer.notSent }
 
+const PATIENCE_MS = 60_000
+
+/** Reads and uploads a session once no other process does, so that what each remembers of it is what the other has sent. */
+const uploadAlone = (job: SyncJob, run: SessionRun, expected: Destination | undefined): Promise<Result> => {
+  const { source } = run.session
+  const work = () => run.turn.during(() => readAndUpload(job, run, expected))
+  if (job.dryRun) return work()
+  const onWait = () =>
+    job.report({ type: 'notice', file: source, message: 'another process is uploading this session: waiting for it' })
+  const { patienceMs: waitMs = PATIENCE_MS, signal } = job
+  return job.origins.alone(source, { waitMs, onWait, signal }, work)
+}
+
 /** Reads a session, and uploads what is new in it to where it goes. `expected` is where it went when it was read last. */
 const readAndUpload = async (job: SyncJob, run: SessionRun, expected: Destination | undefined): Promise<Result> => {
   const { agent, session } = run
@@ -166,13 +181,13 @@ export const syncSession = async (job: SyncJob, run: SessionRun): Promise<Result
   const { agent, session } = run
   const { source } = session
   const origin = job.origins.originOf(source)
-  if (!origin) return run.turn.during(() => readAndUpload(job, run, undefined))
+  if (!origin) return uploadAlone(job, run, undefined)
   const from = { source, agentId: agent.id, projectPath: origin.projectPath }
   const expected = await job.destinationOf(from)
   if (!isDestination(expected)) return notSent(expected, from)
   const stored = job.force ? undefined : expected.states.read(source)
   if (stored?.stamp !== stampOf(agent, session, job.redaction) || origin.stamp !== readStamp(agent, session))
-    return run.turn.during(() => readAndUpload(job, run, expected))
+    return uploadAlone(job, run, expected)
   run.destination = expected
   return { status: await updateVisibility(job.dryRun, run, expected, stored), externalId: stored.externalId }
 }

@@ -6,6 +6,7 @@ import type { Agent, StoredSession } from '../agents/agent.ts'
 import { type SessionFile, sizeOf } from '../agents/session-files.ts'
 import { hasStatus, isTemporary } from '../api/errors.ts'
 import type { FileStatus, SyncEvent, Tally } from '../report/events.ts'
+import { SourceBusy } from '../state/claims.ts'
 import { StateFailed } from '../state/state-file.ts'
 import { type Budget, newBudget } from './budget.ts'
 import { type FileProgress, newFileProgress } from './file-progress.ts'
@@ -38,6 +39,8 @@ export type SyncResult = {
   readonly counts: FileCounts
   /** Sessions for which the user can be asked; they are not among `byStatus`. */
   readonly held: readonly HeldSession[]
+  /** The sources of sessions that failed because another process uploads them. */
+  readonly busy: ReadonlySet<string>
   readonly stopReason?: StopReason | undefined
 }
 
@@ -115,6 +118,7 @@ const newTotals = (job: SyncJob) => {
     failed: 0,
   }
   const held: HeldSession[] = []
+  const busy = new Set<string>()
   let stopReason: StopReason | undefined
   const add = (status: FileStatus | undefined, more: FileCounts) => {
     if (status !== undefined) byStatus[status]++
@@ -124,7 +128,7 @@ const newTotals = (job: SyncJob) => {
     stopReason ??= reason
     stopped.abort(new Error(reason.why))
   }
-  return { signal, add, held, stop, result: (): SyncResult => ({ byStatus, counts, held, stopReason }) }
+  return { signal, add, held, busy, stop, result: (): SyncResult => ({ byStatus, counts, held, busy, stopReason }) }
 }
 type Totals = ReturnType<typeof newTotals>
 
@@ -134,6 +138,7 @@ const fail = (job: SyncJob, totals: Totals, file: string, error: unknown, run?: 
   job.report({ type: 'problem', kind: 'session_failed', file, message })
   job.report({ type: 'session', file, status: 'failed', ...tallyOf(counts) })
   totals.add('failed', counts)
+  if (error instanceof SourceBusy) totals.busy.add(file)
   const reason = stopReasonOf(error)
   if (reason) totals.stop(reason)
 }

@@ -17,6 +17,9 @@ const filesOf = (changes: readonly Change[]): readonly SessionFile[] =>
     return { path, agent: { ...agent, sessions } }
   })
 
+/** A session that another process uploads is tried again soon. The others of the round do not wait for long. */
+const PATIENCE_MS = 500
+
 const isFailure = (event: SyncEvent): boolean =>
   (event.type === 'problem' && event.kind === 'session_failed') ||
   (event.type === 'session' && event.status === 'failed')
@@ -62,23 +65,26 @@ const tellNotSent = (report: Reporter) => {
 }
 
 /**
- * The `upload` of a watch. A session that fails for itself is done with, and told of; when the service is out of reach, nothing
- * is told here. Throws UsageError when the login has ended, and LogReplaced when the service has another log: with a job of its own for
- * that one, everything is uploaded again.
+ * The `upload` of a watch. A session that fails for itself is done with, and told of; one that another process uploads is
+ * neither, and tried again. When the service is out of reach, nothing is told here. Throws UsageError when the login has
+ * ended, and LogReplaced when the service has another log: with a job of its own for that one, everything is uploaded again.
  */
 export const newUpload = (job: SyncJob, signal: AbortSignal): WatchOptions['upload'] => {
   const report = withoutRepetition(job.report)
   const tell = tellNotSent(report)
   return async (changes) => {
     const { hold, failures, others, succeeded } = holdingFailures(report)
-    const { stopReason } = await syncSources({ ...job, report: hold }, filesOf(changes))
+    const { stopReason, busy } = await syncSources({ ...job, patienceMs: PATIENCE_MS, report: hold }, filesOf(changes))
     if (stopReason?.isOtherLog) throw new LogReplaced()
     if (stopReason?.isFinal)
       throw stopReason.exitCode === exitCodes.usage ? new UsageError(stopReason.why) : new Error(stopReason.why)
     const isInterrupted = stopReason !== undefined || signal.aborted
-    if (!isInterrupted) failures.forEach(report)
+    const isBusy = (event: SyncEvent) => 'file' in event && busy.has(event.file)
+    if (!isInterrupted) failures.filter((event) => !isBusy(event)).forEach(report)
     tell(others)
-    const done = isInterrupted ? changes.filter(({ session }) => succeeded.has(session.source)) : changes
+    const done = changes.filter(({ session: { source } }) =>
+      isInterrupted ? succeeded.has(source) : !busy.has(source),
+    )
     return { done: new Set(done), isInterrupted }
   }
 }

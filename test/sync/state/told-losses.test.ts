@@ -28,7 +28,7 @@ test('the state of a version that told each time is kept', ({ path }) => {
   first.learnOrigin('/a', { stamp: 's', projectPath: '/p' })
   first.close()
   const older = new DatabaseSync(join(path, STATE_FILE))
-  older.exec('DROP TABLE told; PRAGMA user_version = 1')
+  older.exec('DROP TABLE told; DROP TABLE claim; PRAGMA user_version = 1')
   older.close()
   const state = openSyncState({ folder: path, config: path })
   assert.equal(state.originOf('/a'), { stamp: 's', projectPath: '/p' })

@@ -12,8 +12,8 @@ export type TestServer = Service & {
   readonly requests: Asked[]
   /** The requests that are no GET, as `METHOD path`. */
   readonly writes: () => readonly string[]
-  /** Asked before each request; `undefined` lets it pass. */
-  fault: (asked: Asked) => Fault | undefined
+  /** Asked before each request; `undefined` lets it pass. A promise holds it until then. */
+  fault: (asked: Asked) => Fault | undefined | Promise<Fault | undefined>
   readonly close: () => Promise<void>
 }
 
@@ -43,7 +43,7 @@ export const startServer = async (): Promise<TestServer> => {
     const token = request.headers.authorization?.replace(/^Bearer /, '')
     const asked: Asked = { method: request.method!, path: request.url!, token, text: await bodyOf(request) }
     requests.push(asked)
-    const fault = server.fault(asked)
+    const fault = await server.fault(asked)
     if (fault === 'cut before') return void request.socket.destroy()
     if (fault === 'no answer') return
     const answer = typeof fault === 'object' ? fault : answerTo(service, asked)

@@ -12,7 +12,7 @@ type Pieces = Pick<BodyBytes, 'pieces'>
 export const wholeOf = ({ pieces }: Pieces): Uint8Array => (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
 
 /** Gives memory back now. Garbage is collected late where it is bytes: V8 waits until there are tens of megabytes of them. */
-const free = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0)
+const giveBack = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0)
 
 /** What `use` makes of all pieces joined, whose memory is given back meanwhile: none of them can be used afterwards. */
 export const consume = <T>({ pieces }: Pieces, use: (whole: Uint8Array) => T): T => {
@@ -21,12 +21,12 @@ export const consume = <T>({ pieces }: Pieces, use: (whole: Uint8Array) => T): T
   for (const piece of pieces) {
     whole.set(piece, at)
     at += piece.length
-    free(piece)
+    giveBack(piece)
   }
   try {
     return use(whole)
   } finally {
-    free(whole)
+    giveBack(whole)
   }
 }
 
@@ -59,5 +59,7 @@ export const newBodyBytes = (expected: number) => {
       if (last) pieces.push(last.subarray(0, last.length - free))
       return { length, pieces }
     },
+    /** Gives the memory of a body back that nobody will read. */
+    discard: () => pieces.forEach(giveBack),
   }
 }

@@ -83,11 +83,15 @@ export const newIntake = ({
   }
 
   /** Reads a whole body. */
-  const receive = (payload: IncomingMessage, expected: number, limit: number, arrival: Arrival): Promise<BodyBytes> => {
+  const receive = (
+    payload: IncomingMessage,
+    received: ReturnType<typeof newBodyBytes>,
+    limit: number,
+    arrival: Arrival,
+  ): Promise<BodyBytes> => {
     // The client may have gone during authentication; then no event of the stream will come, not even its end.
     if (payload.destroyed) return Promise.reject(brokenOff())
     const { promise, resolve, reject } = Promise.withResolvers<BodyBytes>()
-    const received = newBodyBytes(expected)
     const leave = () => payload.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onError)
     const fail = (error: Error) => {
       leave()
@@ -145,8 +149,9 @@ export const newIntake = ({
     if (expected > limit) throw tooLarge()
     const arrival: Arrival = { holder, bytes: 0, refuse: () => {} }
     arrivals.add(arrival)
+    const received = newBodyBytes(expected)
     try {
-      const bytes = await receive(payload, expected, limit, arrival)
+      const bytes = await receive(payload, received, limit, arrival)
       if (bytes.length < SMALL_BYTES) {
         giveUp(arrival)
         return { bytes, done: () => {} }
@@ -154,6 +159,7 @@ export const newIntake = ({
       return { bytes, done: begin(arrival, await waitForTurn(arrival)) }
     } catch (error) {
       giveUp(arrival)
+      received.discard()
       throw error
     }
   }

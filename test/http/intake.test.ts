@@ -51,6 +51,18 @@ test('who holds the most makes room, not who has been sending for longest', asyn
   assert.is((await read).bytes.length, 150 * KiB)
 })
 
+test('the memory of a refused body is given back at once, not when garbage is collected', async () => {
+  const intake = newIntake()
+  const { stream, payload } = arriving()
+  const chunk = Buffer.alloc(1_000 * KiB)
+  const before = process.memoryUsage().arrayBuffers
+  const refused = failure(intake.read(payload, { limit: 7_500 * KiB, sessionId: 'a' }))
+  for (let i = 0; i < 8; i++) stream.write(chunk)
+  assert.instance(await refused, HttpError)
+  const more = process.memoryUsage().arrayBuffers - before
+  assert.ok(more < 1_000 * KiB, `${more} bytes more`)
+})
+
 test('a body whose sender has gone before it was taken in is given up at once', async () => {
   const intake = newIntake()
   const { stream, payload } = arriving()

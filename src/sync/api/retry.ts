@@ -14,7 +14,8 @@ const LONG_PATIENCE_MS = 120_000
 
 /** How requests are repeated. The timer, the clock and the randomness (0 to 1) are arguments, so that tests need not wait. */
 export type RetryTiming = {
-  readonly sleep: (ms: number) => Promise<unknown>
+  /** May reject when the signal is aborted. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>
   /** Milliseconds that only grow. */
   readonly now: () => number
   readonly random: () => number
@@ -27,7 +28,8 @@ export type RetryTiming = {
 }
 
 export const realTiming: RetryTiming = {
-  sleep: (ms) => setTimeout(ms),
+  // A timer that went on would keep the process from ending.
+  sleep: (ms, signal) => setTimeout(ms, undefined, signal ? { signal } : {}),
   now: () => performance.now(),
   random: Math.random,
   patienceMs: PATIENCE_MS,
@@ -51,11 +53,12 @@ export const withSignal = (timing: RetryTiming, signal: AbortSignal): RetryTimin
   ...timing,
   signal,
   sleep: async (ms) => {
+    signal.throwIfAborted()
     const { promise: aborted, reject } = Promise.withResolvers<never>()
     const abort = () => reject(signal.reason as Error)
     signal.addEventListener('abort', abort)
     try {
-      await Promise.race([timing.sleep(ms), aborted])
+      await Promise.race([timing.sleep(ms, signal), aborted])
     } finally {
       signal.removeEventListener('abort', abort)
     }

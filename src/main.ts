@@ -149,10 +149,7 @@ const commands: Readonly<Record<string, Entry>> = {
   serve: {
     group: groups.service,
     description: 'Run the service. Without DATABASE_URL it brings its own PostgreSQL, under DATA_DIR.',
-    load: async () => {
-      ;(await import('./commands/free-large-blocks.ts')).freeLargeBlocks()
-      return (await import('./commands/serve.ts')).serveCommand()
-    },
+    load: async () => (await import('./commands/serve.ts')).serveCommand(),
   },
   models: {
     group: groups.service,

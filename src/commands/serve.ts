@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { exitOnUsage, runCommand } from '../cli/exit.ts'
+import { freeLargeBlocks } from './free-large-blocks.ts'
 
 const help = `
 Configuration is environment variables; the README lists them all.
@@ -15,5 +16,8 @@ export const serveCommand = (): Command =>
     .addHelpText('after', help)
     .exitOverride(exitOnUsage)
     .action((options: { readonly roles?: string }) =>
-      runCommand(async () => (await import('./run/serve.ts')).start(options)),
+      runCommand(async () => {
+        freeLargeBlocks()
+        return (await import('./run/serve.ts')).start(options)
+      }),
     )

@@ -123,7 +123,9 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
         const found = await orAborted(read.page, end)
         if (end.aborted) return read.leave()
         // Also after a read that failed: where the log has lost its end, no record may stand at this position any more.
-        const page = (await isSame(generation)) ? found : undefined
+        const usable = (await isSame(generation)) ? found : undefined
+        const joined = usable && sharedReads.joined({ page: usable, seen: read.seen }, BATCH_EVENTS)
+        const page = joined?.page
         guard.noteRead(page?.events.at(-1))
         // The next page is read while the follower works on this one.
         next = page && !page.isLast ? sharedReads.at(page.through, page.isSparse) : undefined
@@ -133,7 +135,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
           yield* batchesOf(page) // also an empty one: it tells the follower that the log answers
         }
         if (!page) await pause(RETRY_MS, end)
-        isWoken = page?.isLast ? await wakeUps.changed(read.seen, POLL_MS, end) : true
+        isWoken = joined?.page.isLast ? await wakeUps.changed(joined.seen, POLL_MS, end) : true
       }
     } finally {
       next?.leave()

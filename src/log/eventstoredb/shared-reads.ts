@@ -11,7 +11,12 @@ export type SharedRead = {
   leave(): void
 }
 
+/** A page that has come, and the count of the wake-ups when its read began. */
+export type FoundPage = { readonly page: ReadPage; readonly seen: number }
+
 type CachedRead = Pick<SharedRead, 'seen' | 'page'> & {
+  /** The page, once it has come. */
+  found?: ReadPage
   /** When it gets too old to be shared; infinite until the page has come. */
   until: number
   readonly stop: AbortController
@@ -22,6 +27,11 @@ type CachedRead = Pick<SharedRead, 'seen' | 'page'> & {
 export type SharedReads = {
   /** A read behind a position: one that another follower has begun there, or a new one. */
   at(position: Position, isSparse?: boolean): SharedRead
+  /**
+   * A page joined with those behind it that other followers have read, while there are fewer than `count` events: a
+   * follower that was busy catches up in one batch, as it would have done with a page read now.
+   */
+  joined(first: FoundPage, count: number): FoundPage
   /** Drops all pages, because some of their events have been erased. */
   forget(): void
 }
@@ -65,6 +75,7 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
 
   const keep = (position: Position, cached: CachedRead, page: ReadPage) => {
     if (cache.get(position) !== cached) return
+    cached.found = page
     cached.until = now() + MAX_AGE_MS
     cached.weight = weightOf(page)
     weight += cached.weight
@@ -105,10 +116,24 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
     return { seen: cached.seen, page: cached.page, leave }
   }
 
+  const joined = (first: FoundPage, count: number): FoundPage => {
+    evict()
+    const found = [first]
+    let [events, last] = [first.page.events.length, first]
+    while (events < count) {
+      const { found: page, seen } = cache.get(last.page.through) ?? {}
+      if (!page || seen === undefined) break
+      last = { page, seen }
+      found.push(last)
+      events += page.events.length
+    }
+    return { ...last, page: { ...last.page, events: found.flatMap(({ page }) => page.events) } }
+  }
+
   const forget = () => {
     cache.clear()
     weight = 0
   }
 
-  return { at, forget }
+  return { at, joined, forget }
 }

@@ -7,12 +7,18 @@ import { until } from '../../support/until.ts'
 
 /** SharedReads whose reads are answered by hand. */
 const newScene = () => {
-  const reads: { after: bigint; signal: AbortSignal; answer: (through: bigint) => void; fail: () => void }[] = []
+  const reads: {
+    after: bigint
+    signal: AbortSignal
+    answer: (through: bigint, events?: ReadPage['events']) => void
+    fail: () => void
+  }[] = []
   let version = 0
   let clock = 0
   const read = (after: bigint, { signal }: { signal: AbortSignal }) =>
     new Promise<ReadPage>((resolve, reject) => {
-      const answer = (through: bigint) => resolve({ events: [], through, isLast: true, isSparse: false })
+      const answer = (through: bigint, events: ReadPage['events'] = []) =>
+        resolve({ events, through, isLast: true, isSparse: false })
       reads.push({ after, signal, answer, fail: () => reject(new Error('away')) })
     })
   const sharedReads = newSharedReads({ count: () => version, read, now: () => clock })
@@ -52,6 +58,40 @@ test('a read that found nothing, or failed, is not shared with later followers',
   assert.is(await failed.page, undefined)
   sharedReads.at(5n)
   assert.is(reads.length, 3)
+})
+
+test('a busy follower gets pages that others have read meanwhile as one', async () => {
+  const { reads, sharedReads, wake, pass } = newScene()
+  const event = (position: bigint) => ({
+    ...{ id: `${position}`, type: 'Noted', data: '{}', metadata: '{}', stream: 'a' },
+    ...{ revision: position, position },
+  })
+  /** Pages of three events each, of which each begins behind the one before. */
+  const pageAt = async (after: bigint) => {
+    const { page, seen } = sharedReads.at(after)
+    const events = [1n, 2n, 3n].map((step) => event(after + step))
+    if (reads.at(-1)?.after === after) reads.at(-1)!.answer(after + 3n, events)
+    return { page: (await page)!, seen }
+  }
+  const first = await pageAt(0n)
+  const positions = (count: number) => {
+    const { page, seen } = sharedReads.joined(first, count)
+    return [page.events.map(({ position }) => Number(position)), Number(page.through), seen]
+  }
+  assert.equal(positions(9), [[1, 2, 3], 3, 0])
+  for (const after of [3n, 6n, 9n]) {
+    wake()
+    await pageAt(after)
+  }
+  sharedReads.at(12n) // has not come
+  assert.equal(positions(9), [[1, 2, 3, 4, 5, 6, 7, 8, 9], 9, 2])
+  assert.equal(positions(4), [[1, 2, 3, 4, 5, 6], 6, 1])
+  assert.equal(positions(99), [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 12, 3])
+  pass(1_000)
+  assert.equal(positions(99), [[1, 2, 3], 3, 0])
+  await pageAt(3n)
+  sharedReads.forget()
+  assert.equal(positions(99), [[1, 2, 3], 3, 0])
 })
 
 test('the last follower to leave ends the read, and each leaves once', () => {

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { type Address, BadAddress } from './address.ts'
-import { parseReadResponse } from './read-response.ts'
+import { LeanStreams } from './lean-streams.ts'
 
 const CLOSE_TIMEOUT_MS = 1_000
 
@@ -22,22 +22,6 @@ export type Connection = {
   /** How often calls have failed: after each fault another server may answer. */
   faults(): number
   close(): Promise<void>
-}
-
-const { path, requestSerialize } = streams.StreamsService.read
-
-/** Parses all responses to reads by `parseReadResponse`: every reader of these connections expects that. */
-class LeanStreams extends streams.StreamsClient {
-  override read(request: never, ...[metadata, options]: unknown[]): never {
-    return this.makeServerStreamRequest(
-      path,
-      requestSerialize,
-      parseReadResponse,
-      request,
-      metadata as never,
-      options as never,
-    ) as never
-  }
 }
 
 let number = 0

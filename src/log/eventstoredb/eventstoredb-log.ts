@@ -9,6 +9,7 @@ import {
 } from '../log.ts'
 import { pause } from '../../pause.ts'
 import { parseAddress } from './address.ts'
+import { proposedEvent } from './append-request.ts'
 import { newRetryingRead } from './retrying-client.ts'
 import { newConnection } from './connection.ts'
 import { newEpochGuard } from './epoch-guard.ts'
@@ -16,7 +17,6 @@ import { type IdentityStore, newIdentityStore } from './identity-store.ts'
 import { type SharedRead, newSharedReads } from './shared-reads.ts'
 import { orAborted } from './or-aborted.ts'
 import { newOwnEvents } from './own-events.ts'
-import { toEventData } from './to-event-data.ts'
 import { newServerReads } from './server-reads.ts'
 import { newReader } from './reader.ts'
 import { truncateStream } from './truncate.ts'
@@ -82,10 +82,10 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   const append = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) => {
     // The server would accept an empty append, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs an event')
-    const eventData = events.map(toEventData)
+    const proposed = events.map(proposedEvent)
     ownEvents.remember(events)
     const assertSame = watch()
-    const answer = await writer.append(address.prefix + stream, expected, eventData, assertSame)
+    const answer = await writer.append(address.prefix + stream, expected, proposed, assertSame)
     wakeUps.increment()
     return answer
   }

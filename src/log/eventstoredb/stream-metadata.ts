@@ -1,5 +1,6 @@
-import { jsonEvent } from '@eventstore/db-client'
+import { randomUUID } from 'node:crypto'
 import { WrongRevision } from '../log.ts'
+import { proposedSystemEvent } from './append-request.ts'
 import type { ServerReads } from './server-reads.ts'
 import type { Writer } from './writer.ts'
 
@@ -47,7 +48,7 @@ export const changeMetadata = async (
     const after = change(before)
     if (!after) return before
     try {
-      await writer.append(name, current?.revision ?? 'none', [jsonEvent({ type: METADATA, data: after })])
+      await writer.append(name, current?.revision ?? 'none', [proposedSystemEvent(randomUUID(), METADATA, after)])
       return after
     } catch (error) {
       if (!(error instanceof WrongRevision)) throw error

@@ -1,6 +1,8 @@
-import { type EventData, type EventStoreDBClient, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client'
+import type { EventStoreDBClient } from '@eventstore/db-client'
 import { type Appended, type ExpectedRevision, LogChanged, LogUnavailable, WrongRevision } from '../log.ts'
 import type { Address } from './address.ts'
+import { callAppend } from './append-call.ts'
+import type { ProposedEvent } from './append-request.ts'
 import type { Connection } from './connection.ts'
 import { permanentError, isNeverSent, isNotLeader } from './errors.ts'
 import { newKeyedQueue } from './keyed-queue.ts'
@@ -8,6 +10,8 @@ import { newKeyedQueue } from './keyed-queue.ts'
 // A connection has 100 streams; more concurrent appends are not faster (measured).
 const MAX_CONCURRENT = 64
 const RETRY_MS = 50
+/** With less time than this an append is not begun: it would hardly be answered in time, and then nobody knew whether it was stored. */
+const LEAST_MS = 20
 /** A conflict tells of a revision some milliseconds before it can be read (measured: median 5, at most 76). */
 const POLL_MS = 4
 
@@ -16,7 +20,7 @@ export type Writer = {
   append(
     stream: string,
     expected: ExpectedRevision,
-    events: readonly EventData[],
+    events: readonly ProposedEvent[],
     assertSame?: () => Promise<void>,
   ): Promise<Appended>
   /** Takes no more appends and resolves when all are answered. */
@@ -37,7 +41,7 @@ export type WriterOptions = {
 type PendingAppend = {
   readonly stream: string
   readonly expected: ExpectedRevision
-  readonly events: readonly EventData[]
+  readonly events: readonly ProposedEvent[]
   readonly end: number
   settled: boolean
   /** Whether an attempt that got no answer may have been stored. */
@@ -55,9 +59,9 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
   const keyedQueue = newKeyedQueue(MAX_CONCURRENT)
   let closed = false
 
-  const conflict = (append: PendingAppend, { actualVersion: actual }: WrongExpectedVersionError) => {
+  const conflict = (append: PendingAppend, actual: ExpectedRevision) => {
     append.maybeStored = false // the server would have recognised an earlier attempt by its ids
-    return new WrongRevision(append.stream.slice(address.prefix.length), typeof actual === 'bigint' ? actual : 'none')
+    return new WrongRevision(append.stream.slice(address.prefix.length), actual)
   }
 
   /** Waits until reads show the revision of a conflict, at most until the deadline: the server answers conflicts earlier. */
@@ -67,16 +71,12 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
       await new Promise((resume) => setTimeout(resume, POLL_MS))
   }
 
-  const send = async (client: EventStoreDBClient, append: PendingAppend): Promise<Appended> => {
+  const send = async (client: EventStoreDBClient, append: PendingAppend): Promise<Appended | WrongRevision> => {
     const { stream, expected, events, end } = append
     const deadline = Math.max(1, Math.ceil(end - performance.now()))
-    const { nextExpectedRevision, position } = await client.appendToStream(stream, [...events], {
-      expectedRevision: expected === 'none' ? NO_STREAM : expected, // never ANY: after a restart of the server a repeated append would be stored twice
-      credentials: address.credentials,
-      requiresLeader: true,
-      deadline,
-    })
-    return { revision: nextExpectedRevision, position: position?.commit ?? (await head()) }
+    const answer = await callAppend(client, { stream, expected, events, credentials: address.credentials, deadline })
+    if (answer.is === 'conflict') return conflict(append, answer.actual)
+    return { revision: answer.revision, position: answer.position ?? (await head()) }
   }
 
   /** One attempt. Undefined when it has failed and may succeed at another time. */
@@ -86,10 +86,9 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
     append.inFlight = client
     try {
       const answer = await send(client, append)
-      observe?.(1, append.events.length, performance.now() - started)
+      if (!(answer instanceof Error)) observe?.(1, append.events.length, performance.now() - started)
       return answer
     } catch (error) {
-      if (error instanceof WrongExpectedVersionError) return conflict(append, error)
       const final = permanentError(error, append.maybeStored ? 'unknown' : false)
       if (final) return final
       append.lastError = error
@@ -105,7 +104,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
   const append = (
     stream: string,
     expected: ExpectedRevision,
-    events: readonly EventData[],
+    events: readonly ProposedEvent[],
     assertSame: () => Promise<void> = async () => {},
   ) =>
     new Promise<Appended>((resolve, reject) => {
@@ -157,7 +156,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
         () =>
           new Promise<void>((resolve) => {
             release = resolve
-            if (end - performance.now() < 1) refuse() // it has waited in the queue until its deadline
+            if (end - performance.now() < LEAST_MS) refuse() // it has waited in the queue until its deadline
             if (append.settled) return resolve()
             persist().catch((error) => settle(error as Error))
           }),

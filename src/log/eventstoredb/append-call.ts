@@ -1,0 +1,70 @@
+import type { CallOptions, Metadata } from '@grpc/grpc-js'
+import { type EventStoreDBClient, convertToCommandError } from '@eventstore/db-client'
+import streams from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js'
+import type { ExpectedRevision, Revision } from '../log.ts'
+import type { Address } from './address.ts'
+import { type ProposedEvent, appendOptions } from './append-request.ts'
+import type { LeanStreams } from './lean-streams.ts'
+
+/** Private methods of the client, whose public one takes events that it encodes itself. */
+type Inner = {
+  execute<T>(service: unknown, name: string, work: (streams: LeanStreams) => Promise<T>): Promise<T>
+  callArguments(options: object): [metadata: Metadata, options: Partial<CallOptions>]
+}
+
+export type AppendAnswer =
+  | {
+      readonly is: 'stored'
+      /** Of the last event. */
+      readonly revision: Revision
+      /** Undefined when an earlier attempt stored the events, and they have been truncated since. */
+      readonly position: bigint | undefined
+    }
+  | { readonly is: 'conflict'; readonly actual: ExpectedRevision }
+
+export type AppendCall = {
+  /** The full name. */
+  readonly stream: string
+  readonly expected: ExpectedRevision
+  readonly events: readonly ProposedEvent[]
+  readonly credentials: Address['credentials']
+  /** Milliseconds. */
+  readonly deadline: number
+}
+
+const answerOf = (response: AppendResp): AppendAnswer => {
+  const conflict = response.getWrongExpectedVersion()
+  if (conflict)
+    return { is: 'conflict', actual: conflict.hasCurrentRevision() ? BigInt(conflict.getCurrentRevision()) : 'none' }
+  const success = response.getSuccess()!
+  const position = success.getPosition()
+  return {
+    is: 'stored',
+    revision: BigInt(success.getCurrentRevision()),
+    position: position && BigInt(position.getCommitPosition()),
+  }
+}
+
+/** Sends an append to the leader, on the path of the client that carries one append per call. @throws what the client throws */
+export const callAppend = (client: EventStoreDBClient, call: AppendCall): Promise<AppendAnswer> => {
+  const { stream, expected, events, credentials, deadline } = call
+  const inner = client as unknown as Inner
+  return inner.execute(
+    streams.StreamsClient,
+    'appendToStream',
+    (streams) =>
+      new Promise((resolve, reject) => {
+        const [metadata, options] = inner.callArguments({ credentials, requiresLeader: true, deadline })
+        const fail = (error: Error) => reject(convertToCommandError(error))
+        const sink = streams.appendEncoded(metadata, options, (error, response) =>
+          error ? fail(error) : resolve(answerOf(response!)),
+        )
+        sink.on('error', fail)
+        sink.write(appendOptions(stream, expected))
+        // Without waiting for room: an append is not large, and its buffers are in memory already.
+        for (const event of events) sink.write(event)
+        sink.end()
+      }),
+  )
+}

@@ -165,20 +165,31 @@ test('a clock that was ahead for a moment makes no invite live longer', async ()
   assert.equal(times, [real, real, ahead, ahead, ahead, ahead])
 })
 
+/** What a provider says of the address of a user who signed in by a device. */
+const learn = async (deviceId: string, email: string, emailVerified = true) => {
+  const decide = refresh({ email, emailVerified })
+  const id = identityId('device', sha256(deviceId))
+  await service.visible((await service.identities.transact(id, { decide, answer: () => {} }, {})).position)
+}
+
 test('an invite for an address takes only who has it, verified', async () => {
   const { slug } = await found('bound')
   const { code } = await invite(slug, { email: 'Bob@Example.org' })
-  const id = identityId('device', sha256('bob'))
-  const learn = async (emailVerified: boolean) => {
-    const decide = refresh({ email: 'bob@example.ORG', emailVerified })
-    await service.visible((await service.identities.transact(id, { decide, answer: () => {} }, {})).position)
-  }
   assert.is((await accept(bob, code)).status, 403)
-  await learn(false)
+  await learn('bob', 'bob@example.ORG', false)
   assert.is((await accept(bob, code)).status, 403)
-  await learn(true)
+  await learn('bob', 'bob@example.ORG')
   assert.is((await accept(eve, code)).status, 403)
   assert.is((await accept(bob, code)).status, 200)
+})
+
+test('an invite for an address does not take one that Unicode alone lower-cases to it', async () => {
+  const { slug } = await found('kelvin')
+  const { code } = await invite(slug, { email: 'kevin@example.org' })
+  await learn('eve', '\u212Aevin@example.org')
+  assert.is((await accept(eve, code)).status, 403)
+  await learn('eve', 'KEVIN@example.org')
+  assert.is((await accept(eve, code)).status, 200)
 })
 
 test('the invites of a removed member are revoked', async () => {

@@ -14,6 +14,8 @@ export type AppendSetting = {
   readonly faults: Faults
   readonly visibility: Visibility
   readonly maxAppendSize: number
+  /** Spends what an append of so many events costs besides. */
+  readonly spend: (events: number) => Promise<void>
   readonly now: () => number
   readonly stored: (records: readonly Record[]) => void
   /** Breaks all connections. */
@@ -64,7 +66,7 @@ const refusal = (events: readonly Proposed[], maxAppendSize: number) => {
 export const answerAppend = async (
   call: Call,
   answer: sendUnaryData<AppendResp>,
-  { store, faults, visibility, maxAppendSize, now, stored, reset }: AppendSetting,
+  { store, faults, visibility, maxAppendSize, spend, now, stored, reset }: AppendSetting,
   counts: AppendCounts,
 ): Promise<void> => {
   const { stream, expected, events } = await receive(call)
@@ -73,6 +75,7 @@ export const answerAppend = async (
   const failed = (await faults.enter('append', call.metadata)) ?? refusal(events, maxAppendSize)
   counts.open -= 1
   if (failed) return answer(failed)
+  await spend(events.length)
   const kind = typeof expected === 'bigint' ? 'revision' : expected
   counts.expected[kind] = (counts.expected[kind] ?? 0) + 1
   if (events.length === 0) counts.empty += 1

@@ -11,6 +11,7 @@ import {
   status,
 } from '@grpc/grpc-js'
 import { type AppendCounts, answerAppend, newAppendCounts } from './appends.ts'
+import { newCosts } from './costs.ts'
 import { type Failure, type Faults, type Method, failure, newFaults } from './faults.ts'
 import { featuresResponse, gossipResponse, scavengeResponse } from './messages.ts'
 import { type ReadCall, answerRead, fail } from './reads.ts'
@@ -24,6 +25,8 @@ export type DoubleOptions = {
   readonly credentials?: ServerCredentials
   /** What `user:password` must be. Only over TLS: without it the client sends none. */
   readonly password?: string
+  /** Processor time, in microseconds, that each appended event costs besides what the double itself takes. Default 0. */
+  readonly appendCostUs?: number
   /** How long an append is neither answered nor read, though conflicts name it at once. Default 0. */
   readonly readableAfterMs?: number
   /** Whether subscriptions hear that they have come to the end; older servers do not say so. Default true. */
@@ -59,7 +62,7 @@ const isAllowed = (metadata: Metadata, password: string | undefined) =>
 
 /** Calls of one kind: counted, failed on demand, refused without the right password. */
 const newServices = (options: DoubleOptions, port: () => number, reset: () => void) => {
-  const { maxAppendSize = 1_048_576, password, now = Date.now } = options
+  const { maxAppendSize = 1_048_576, appendCostUs = 0, password, now = Date.now } = options
   const [store, faults, appends] = [newStore(), newFaults(), newAppendCounts()]
   const visibility = newVisibility(options.readableAfterMs)
   const subscriptions = newSubscriptions(store, visibility, options.saysCaughtUp)
@@ -82,7 +85,9 @@ const newServices = (options: DoubleOptions, port: () => number, reset: () => vo
     return isSubscription ? subscriptions.subscribe(call) : answerRead(call, store, visibility)
   }
   const { publish: stored } = subscriptions
-  const setting = { store, faults: { ...faults, enter }, visibility, maxAppendSize, now, stored, reset }
+  const costs = newCosts()
+  const spend = (events: number) => costs(events * appendCostUs)
+  const setting = { store, faults: { ...faults, enter }, visibility, maxAppendSize, spend, now, stored, reset }
   const refuse = (call: { metadata: Metadata; emit(event: 'error', error: Failure): boolean }) =>
     void enter('batchAppend', call.metadata).then(() => call.emit('error', failure(status.UNIMPLEMENTED, 'refused')))
 

@@ -8,7 +8,7 @@ import { withPrefix } from '../support/log-place.ts'
 import { messages } from './corpus.ts'
 import { rate } from './http.ts'
 import { ingest } from './ingest.ts'
-import type { Measure, Measured, Named, Setting } from './measure.ts'
+import { type Measure, type Measured, type Named, type Setting, mean } from './measure.ts'
 import { openWorld } from './world.ts'
 
 type Load = (ms: number) => Promise<number>
@@ -111,8 +111,6 @@ const read = async (url: string, ms: number): Promise<Measured> => {
 }
 
 const SLICES = 3
-
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /**
  * Messages a second into a service with its log there, and into one with its log in Postgres. Both are warmed up, and then

@@ -18,6 +18,9 @@ export type Measure = { name: string; unit: string; measure(setting: Setting): P
 /** Bodies as the bare tables get them: the same messages as JSON text. */
 export const bodies = messages(200).map((message) => JSON.stringify(message))
 
+/** The mean of several figures. */
+export const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
 /** The yardstick before and after, so that a machine that slows down does not count for either. */
 export const between = async (yardstick: () => Promise<number>, work: () => Promise<number>): Promise<Measured> => {
   const before = await yardstick()

@@ -4,6 +4,7 @@ import { locks } from '../../src/engine/schema.ts'
 import { withConnection } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { ingest } from './ingest.ts'
+import { mean } from './measure.ts'
 import type { World } from './world.ts'
 
 /** For how many milliseconds the read models of a group have been behind. */
@@ -40,8 +41,6 @@ const withoutTimeline = (world: World, ms: number): Promise<number> =>
 const caughtUp = (world: World) => until(async () => (await lagOf(world, timelineModels.name)) === 0)
 
 const ROUNDS = 4
-
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /**
  * Messages a second in batches with the timeline and without it, in turns; and by how many milliseconds at most the timeline

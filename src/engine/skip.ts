@@ -22,13 +22,14 @@ export const skip =
   (skipped: ReadonlySet<string>): QuarantineEvent[] =>
     skipped.has(reason.eventId) ? [] : [{ type: 'EventSkipped', data: reason }]
 
-const eventAt = async (log: EventLog, position: bigint): Promise<RecordedEvent> => {
-  for await (const event of log.readAll({ after: position - 1n, limit: 1 }))
-    if (event.position === position) return event
-  throw new Error(`no event stands at position ${position}`)
+/** Reads the stream, because not every log can be read from a position at which nothing is known to stand. */
+const eventAt = async (log: EventLog, stream: string, position: bigint): Promise<RecordedEvent> => {
+  for await (const event of log.read(stream)) if (event.position === position) return event
+  throw new Error(`no event of ${stream} stands at position ${position}`)
 }
 
 export type Skip = {
+  readonly stream: string
   readonly position: bigint
   readonly by: string
   readonly why: string
@@ -38,17 +39,17 @@ export type Skip = {
 }
 
 /**
- * Records in the log that the event at a position is skipped, by whom and why; gives the event. Runners then replay its
+ * Records in the log that the event of a stream at a position is skipped, by whom and why; gives the event. Runners then replay its
  * stream without it.
- * @throws Error when there is no event at the position, or it must not be skipped
+ * @throws Error when the stream has no event at the position, or it must not be skipped
  */
 export const skipEvent = async (
   log: EventLog,
   codec: Codec,
-  { position, by, why, now, unskippable }: Skip,
+  { stream, position, by, why, now, unskippable }: Skip,
 ): Promise<RecordedEvent> => {
-  const event = await eventAt(log, position)
-  const { stream, id: eventId } = event
+  const event = await eventAt(log, stream, position)
+  const { id: eventId } = event
   const harm = unskippable.get(event.type)
   if (harm !== undefined) throw new Error(`${harm}. Mend the cause, then replay the stream`)
   const transactor = newTransactor({

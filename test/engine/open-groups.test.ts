@@ -135,6 +135,7 @@ test('has a quarantine of its own: a bad event in it is none for the others', as
   assert.equal([found!.group.name, more.length], ['shelf', 0])
   const { log, codec } = app.service
   await skipEvent(log, codec, {
+    stream: found!.quarantined.stream,
     position: found!.quarantined.position,
     by: 'Ada',
     why: 'a test',

@@ -206,10 +206,17 @@ test('on another node and after a restart the stream stays in quarantine', async
 for (const [what, event] of Object.entries(bad)) {
   test(`an event ${what} that is skipped costs nothing any more, also in a rebuild`, async (scene) => {
     const { app, ada, database } = scene
-    const { position } = await poison(scene, event)
+    const { stream, position } = await poison(scene, event)
     const { log, codec } = app.service
     const skip = () =>
-      skipEvent(log, codec, { position, by: 'an operator', why: 'a test', now: Date.now, unskippable: new Map() })
+      skipEvent(log, codec, {
+        stream,
+        position,
+        by: 'an operator',
+        why: 'a test',
+        now: Date.now,
+        unskippable: new Map(),
+      })
     await skip()
     const head = await log.head()
     await until(async () => (await app.call('GET', '/v1/traces/bad')).status === 200)
@@ -231,7 +238,14 @@ test('a namespace whose event is skipped can be written to again', async ({ app,
   const { log, codec, visible } = app.service
   const { position } = await log.append(stream, await log.lastRevision(stream), [bad['of an unknown type']])
   await visible(position)
-  await skipEvent(log, codec, { position, by: 'an operator', why: 'a test', now: Date.now, unskippable: new Map() })
+  await skipEvent(log, codec, {
+    stream,
+    position,
+    by: 'an operator',
+    why: 'a test',
+    now: Date.now,
+    unskippable: new Map(),
+  })
   const url = `/v1/namespaces/${ada.namespaceSlug}`
   await until(async () => (await app.call('GET', url, { token: ada.token })).status === 200)
   const { status } = await app.call('PATCH', url, { token: ada.token, body: { displayName: 'Again' } })

@@ -17,6 +17,7 @@ import { openEngine } from '../support/engine.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { sweepAll } from '../support/sweep.ts'
 import { outage, silent } from '../support/silent.ts'
+import { eventStoreUrlOf } from '../support/log-place.ts'
 
 const schema = schemaOf(readModels)
 
@@ -98,9 +99,14 @@ test('whatever connection is cut while writers write, the read models end as a r
   )
   await until(() => isReady(app))
   await sweepAll(database.url)
-  const live = await dumpSchema(database.url, schema)
+  const dumped = async () => {
+    const { reached, ...tables } = await dumpSchema(database.url, schema)
+    // In EventStoreDB a follower also passes records that are no events of ours.
+    return eventStoreUrlOf(database.url) ? tables : { reached, ...tables }
+  }
+  const live = await dumped()
   await rebuild({ url: database.url, group: readModels, log, codec })
-  assert.equal(await dumpSchema(database.url, schema), live)
+  assert.equal(await dumped(), live)
 })
 
 test('a second runner stands by, and takes over when the first one is gone', async ({ app, token, database }) => {

@@ -20,13 +20,13 @@ const { session } = (await app.call('POST', '/v1/session', { body: { deviceId: '
   session: { token: string; userId: string }
 }
 const { token, userId } = session
-const skip = (position: bigint) =>
-  skipEvent(log, codec, { position, by: 'ada', why: 'wrong', now: Date.now, unskippable: UNSKIPPABLE })
+const skip = ({ stream, position }: { stream: string; position: bigint }) =>
+  skipEvent(log, codec, { stream, position, by: 'ada', why: 'wrong', now: Date.now, unskippable: UNSKIPPABLE })
 
-const lastOf = async (stream: string): Promise<bigint> => {
+const lastOf = async (stream: string) => {
   let last = 0n
   for await (const { position } of log.read(stream)) last = position
-  return last
+  return { stream, position: last }
 }
 
 test('an event that was passed over counts in no decision, though it could be read', async () => {
@@ -34,6 +34,11 @@ test('an event that was passed over counts in no decision, though it could be re
   await skip(await lastOf(`user-${userId}`))
   const { state } = await foldStream(users, log, codec, userId)
   assert.is(state.is === 'present' && state.displayName, 'Ada')
+})
+
+test('what stands at no event of the stream cannot be passed over', async () => {
+  const { stream, position } = await lastOf(`user-${userId}`)
+  assert.match(((await errorOf(skip({ stream, position: position + 1n }))) as Error).message, `no event of ${stream}`)
 })
 
 test('a deletion cannot be passed over', async () => {

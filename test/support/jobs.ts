@@ -26,6 +26,7 @@ export type Choice = {
 const OVER_BOTH = [
   'test/access/races.test.ts',
   'test/engine/nodes.test.ts',
+  'test/engine/quarantine.test.ts',
   'test/engine/rebuild.test.ts',
   'test/erasure/process.test.ts',
   'test/models/routes.test.ts',
@@ -34,10 +35,15 @@ const OVER_BOTH = [
 ]
 
 /**
- * On a full disk a log in PostgreSQL takes nothing. One elsewhere goes on, and is answered with 503 `stored: true` while
- * the read models stand still: reads are old then, which these histories do not expect.
+ * Those that lose the end of a log with the database that it lies in. And on a full disk a log in PostgreSQL takes nothing:
+ * one elsewhere goes on, and is answered with 503 `stored: true` while the read models stand still; reads are old then,
+ * which these histories do not expect.
  */
-const POSTGRES_ONLY = ['test/fault/disk.test.ts']
+const POSTGRES_ONLY = [
+  'test/engine/lost-tail.test.ts',
+  'test/engine/lost-tail-overtaken.test.ts',
+  'test/fault/disk.test.ts',
+]
 
 const onPostgres = ({ file, rank, needsDatabase }: TestFile): Job => ({
   name: file,

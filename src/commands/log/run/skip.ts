@@ -48,10 +48,13 @@ const reportResult = async ({ url, log }: OpenedLog, stream: string, done: strin
 export const skip = ({ position, why, by }: SkipOptions): Promise<number> =>
   withLog(async (opened) => {
     const { url, log, codec } = opened
-    if (!(await findQuarantined(url, groups)).some(({ quarantined }) => quarantined.position === position))
+    const found = (await findQuarantined(url, groups)).find(({ quarantined }) => quarantined.position === position)
+    if (!found)
       throw new Error(
         `no event at position ${position} keeps a stream in quarantine; \`tracebook log quarantine\` lists those that do`,
       )
-    const { stream, type } = await skipEvent(log, codec, { position, why, by, now: Date.now, unskippable: UNSKIPPABLE })
+    const { stream } = found.quarantined
+    const decision = { stream, position, why, by, now: Date.now, unskippable: UNSKIPPABLE }
+    const { type } = await skipEvent(log, codec, decision)
     return reportResult(opened, stream, `${type} at position ${position} is passed over for good.`)
   })

@@ -15,17 +15,6 @@ export function* slices(text: string, size = SLICE): Generator<string, void> {
   }
 }
 
-/** The longest run of a character. */
-export const longestRun = (text: string, character: string): number => {
-  let longest = 0
-  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at)) {
-    const start = at
-    while (text[at] === character) at += 1
-    longest = Math.max(longest, at - start)
-  }
-  return longest
-}
-
 const MOST_COUNTED = 10_000
 
 /** How many lines a text has; one that has very many is not counted to its end. */

@@ -6,13 +6,16 @@ export type Span = { readonly text: string; readonly colour?: string; readonly m
 
 /** How many characters are worked on at a time. */
 const SIZE = 16 * 1024
-/** The longest sequence that is understood. */
-const MOST_SEQUENCE = 64
 const ESCAPE = '\u001b'
 
 /** Sequences that set colours or move the cursor; titles and links; sets of characters. */
 const SEQUENCE =
   /\u001b(?:\[[0-?]{0,48}[ -/]{0,2}[@-~]|\][^\u0007\u001b]{0,2048}(?:\u0007|\u001b\\)|[()][0-9A-Z]|[=>78cDEHM])/g
+
+/** A sequence that the text does not end; of a title or link perhaps with the first half of what ends it. */
+const UNFINISHED = /\u001b(?:\[[0-?]*[ -/]*|\][^\u0007\u001b]*\u001b?|[()])?$/
+/** The longest beginning of a sequence that is understood: of a title or link. */
+const MOST_UNFINISHED = 2 + 2_048 + 1
 
 const SHOWN = new Set(['bold', 'dim', 'italic', 'underline', 'strikethrough'])
 const MOST_DECORATIONS = 32
@@ -56,8 +59,9 @@ function* wholeSlices(text: string): Generator<string, void> {
   let rest = ''
   for (const slice of slices(text, SIZE)) {
     const all = rest + slice
-    const last = all.lastIndexOf(ESCAPE)
-    const cut = last > 0 && all.length - last < MOST_SEQUENCE ? last : all.length
+    const end = all.slice(-MOST_UNFINISHED)
+    const start = end.search(UNFINISHED)
+    const cut = start < 0 ? all.length : all.length - end.length + start
     rest = all.slice(cut)
     yield all.slice(0, cut)
   }

@@ -1,6 +1,6 @@
 import { addressKey } from './address.ts'
 import type { Caller } from './caller.ts'
-import type { HttpError } from './http-error.ts'
+import { rateLimited } from './http-error.ts'
 import type { Limits } from './limits.ts'
 
 export type AttemptOptions = {
@@ -27,20 +27,16 @@ export type Attempt = {
 
 /**
  * An attempt is counted for its address before its token is looked up, so that concurrent requests cannot exceed the limit. It
- * is uncounted when the token is valid, or when the look-up fails. `refuse` makes the error for an address that must wait.
+ * is uncounted when the token is valid, or when the look-up fails.
  */
-export const newAttempt = (
-  { tokens, limits }: AttemptOptions,
-  ip: string,
-  refuse: (waitMs: number) => HttpError,
-): Attempt => {
+export const newAttempt = ({ tokens, limits }: AttemptOptions, ip: string): Attempt => {
   const address = addressKey(ip)
   let isCounted = false
 
   const fail = () => {
     if (isCounted) return
     const wait = limits?.unauthorized.take(address)
-    if (wait !== undefined) throw refuse(wait)
+    if (wait !== undefined) throw rateLimited(wait)
     isCounted = true
   }
 

@@ -1,9 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { type AttemptOptions, newAttempt } from './attempt.ts'
 import { csrfTokenOf, isCsrfToken } from './csrf.ts'
 import type { Caller } from './caller.ts'
 import { HttpError, unauthorized } from './http-error.ts'
-import { tooMany } from './limits.ts'
 import { isLoopback } from './loopback.ts'
 import { addVary } from './reply.ts'
 import type { HttpConfig } from './settings.ts'
@@ -99,12 +98,12 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
   app.decorateRequest('caller', undefined)
   app.decorateRequest('authenticatedAt', 0)
 
-  const authenticate = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  const authenticate = async (request: FastifyRequest): Promise<void> => {
     const { auth = 'none' } = request.routeOptions.config
     request.authenticatedAt = performance.now()
     if (auth === 'none') return
     const presented = presentedToken(request, cookieName)
-    const attempt = newAttempt(options, request.ip, (waitMs) => tooMany(reply, waitMs))
+    const attempt = newAttempt(options, request.ip)
     const caller = presented && (await attempt.callerOf(presented.token))
     if (!caller) {
       if (presented || auth === 'required') attempt.fail()
@@ -120,13 +119,13 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
   app.addHook('onRequest', async (request, reply) => {
     if ((request.routeOptions.config.auth ?? 'none') === 'none') return
     addVary(reply, 'authorization, cookie')
-    await authenticate(request, reply)
+    await authenticate(request)
     if (request.caller) reply.header('cache-control', 'private')
   })
   // The caller may lose rights while a body arrives slowly.
-  app.addHook('preValidation', async (request, reply) => {
+  app.addHook('preValidation', async (request) => {
     if (!request.caller || performance.now() - request.authenticatedAt < REAUTHENTICATE_MS) return
     request.caller = undefined
-    await authenticate(request, reply)
+    await authenticate(request)
   })
 }

@@ -28,7 +28,9 @@ const statuses: Record<Code, number> = {
   unavailable: 503,
 }
 
-const RETRY_AFTER_SECONDS = '1'
+/** Where an error does not say when to try again. */
+const RETRY_AFTER_SECONDS = 1
+const RETRIED = new Set([429, 503])
 
 export const ErrorBody = z
   .object({
@@ -65,7 +67,7 @@ const fromFastify = (error: FastifyError): HttpError | undefined => {
 }
 
 /** The error that a client is shown, without internal details. */
-export const describe = (error: unknown): HttpError => {
+export const toHttpError = (error: unknown): HttpError => {
   if (error instanceof HttpError) return error
   if (error instanceof Rejected) return fromRejected(error)
   if (error instanceof InQuarantine) return new HttpError('unavailable', error.message, { stored: error.stored })
@@ -80,8 +82,12 @@ export const describe = (error: unknown): HttpError => {
   return new HttpError('internal', 'Something broke on our side')
 }
 
-/** The HTTP status of an error. */
-export const statusOf = ({ code }: HttpError): number => statuses[code]
+/** Sets the status of an error, and `Retry-After` where the request can be sent again. */
+export const setStatus = (reply: FastifyReply, { code, retryAfter = RETRY_AFTER_SECONDS }: HttpError): FastifyReply => {
+  const status = statuses[code]
+  if (RETRIED.has(status) && !reply.hasHeader('retry-after')) reply.header('retry-after', String(retryAfter))
+  return reply.code(status)
+}
 
 /** Whether the client has gone before its request was complete. */
 const hasHungUp = ({ raw }: FastifyRequest): boolean => raw.destroyed && !raw.complete
@@ -89,7 +95,7 @@ const hasHungUp = ({ raw }: FastifyRequest): boolean => raw.destroyed && !raw.co
 /** Logs internal errors, and refusals with their caller. */
 export const logError = (error: unknown, request: FastifyRequest): void => {
   if (hasHungUp(request)) return request.log.debug({ err: error }, 'a client has hung up')
-  const { code } = describe(error)
+  const { code } = toHttpError(error)
   logRefusal(error, code, request)
   if (statuses[code] === 500) request.log.error({ err: error }, 'request failed')
   // Readiness and metrics show it; a log line for each request would hide the one with the cause.
@@ -98,12 +104,11 @@ export const logError = (error: unknown, request: FastifyRequest): void => {
 
 /** Sends an error as JSON, in the form of the API. */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  const { code, message, details } = describe(error)
-  const status = statuses[code]
+  const shownError = toHttpError(error)
+  const { code, message, details } = shownError
   logError(error, request)
-  if (status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_SECONDS)
   const shown = details === undefined || (code === 'unavailable' && request.method === 'GET') ? {} : { details }
-  return reply.code(status).send({ ok: false, error: { code, message, ...shown } })
+  return setStatus(reply, shownError).send({ ok: false, error: { code, message, ...shown } })
 }
 
 export const installErrors = (app: FastifyInstance): void => {

@@ -11,12 +11,21 @@ export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly code: Code
   readonly details: unknown
+  /** In seconds: when the request can be sent again. */
+  readonly retryAfter: number | undefined
 
-  constructor(code: Code, message: string, details?: unknown) {
+  constructor(code: Code, message: string, details?: unknown, retryAfter?: number) {
     super(message)
     this.code = code
     this.details = details
+    this.retryAfter = retryAfter
   }
+}
+
+/** A 429 with `Retry-After`, in whole seconds. */
+export const rateLimited = (waitMs: number, reason = 'Too many requests'): HttpError => {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
+  return new HttpError('rate_limited', `${reason}; try again in ${seconds} s`, undefined, seconds)
 }
 
 /** A request that names a host that this service does not answer to. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Unavailable } from '../engine/rejected.ts'
 import { type BodyBytes, newBodyBytes } from './body-bytes.ts'
-import { HttpError, invalid } from './http-error.ts'
+import { HttpError, invalid, rateLimited } from './http-error.ts'
 import { type Permit, newSemaphore } from './semaphore.ts'
 
 const MiB = 1024 * 1024
@@ -40,7 +40,7 @@ const ANONYMOUS = ''
 const tooLarge = () => new HttpError('payload_too_large', 'The request body is too large')
 const brokenOff = () => invalid(undefined, 'The body broke off')
 const tooManyArriving = () => new Unavailable('too many bodies are arriving', false)
-const tooMany = () => new HttpError('rate_limited', 'Too much of this session is under way; try again in 1 s')
+const sessionHasTooMuch = () => rateLimited(1_000, 'Too much of this session is under way')
 
 export const newIntake = ({
   arriving = ARRIVING_BYTES,
@@ -70,9 +70,9 @@ export const newIntake = ({
 
   /**
    * Refuses the body that has been arriving or waiting for longest, of the holder with the most bytes, so that no holder can
-   * displace all others.
+   * displace all others. All callers without a session are one holder.
    */
-  const refuseLargest = () => {
+  const refuseOldestOfLargestHolder = () => {
     while (total > arriving) {
       let most: Arrival | undefined
       for (const one of arrivals) if (!most || (held.get(one.holder) ?? 0) > (held.get(most.holder) ?? 0)) most = one
@@ -103,9 +103,9 @@ export const newIntake = ({
       total += chunk.length
       count(holder, chunk.length)
       if (arrival.bytes > limit) return fail(tooLarge())
-      if (holder !== ANONYMOUS && held.get(holder)! > session) return fail(tooMany())
+      if (holder !== ANONYMOUS && held.get(holder)! > session) return fail(sessionHasTooMuch())
       received.add(chunk)
-      refuseLargest()
+      refuseOldestOfLargestHolder()
     }
     const onEnd = () => {
       leave()

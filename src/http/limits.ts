@@ -1,8 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { newPool } from '../postgres/connect.ts'
 import { addressKey } from './address.ts'
-import { HttpError } from './http-error.ts'
+import { rateLimited } from './http-error.ts'
 import { type NodeLimit, newNodeLimit } from './node-limit.ts'
 import { type SharedLimit, newSharedLimit } from './shared-limit.ts'
 import type { HttpConfig } from './settings.ts'
@@ -72,18 +72,6 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
   return { perAddress, writes, reads, anonymousReads, unauthorized, close }
 }
 
-const inSeconds = (waitMs: number) => Math.max(1, Math.ceil(waitMs / 1_000))
-
-/** The error 429. */
-export const tooManyRequests = (waitMs: number): HttpError =>
-  new HttpError('rate_limited', `Too many requests; try again in ${inSeconds(waitMs)} s`)
-
-/** The error 429. Sets `Retry-After`. */
-export const tooMany = (reply: FastifyReply, waitMs: number): HttpError => {
-  reply.header('retry-after', String(inSeconds(waitMs)))
-  return tooManyRequests(waitMs)
-}
-
 const isRead = ({ method, routeOptions }: FastifyRequest) =>
   method === 'GET' || method === 'HEAD' || routeOptions.config.reads === true
 
@@ -103,14 +91,14 @@ const takeOne = ({ writes, reads, anonymousReads }: Limits, request: FastifyRequ
  */
 export const installLimits = (app: FastifyInstance, limits: Limits | undefined): void => {
   if (!limits) return
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     const { limit } = request.routeOptions.config
     if (limit !== undefined) {
       const asked = limits.perAddress[limit].take(addressKey(request.ip))
-      asked.then((wait) => done(wait === undefined ? undefined : tooMany(reply, wait)), done)
+      asked.then((wait) => done(wait === undefined ? undefined : rateLimited(wait)), done)
       return
     }
     const wait = takeOne(limits, request)
-    done(wait === undefined ? undefined : tooMany(reply, wait))
+    done(wait === undefined ? undefined : rateLimited(wait))
   })
 }

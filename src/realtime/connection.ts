@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
-import { describe } from '../http/errors.ts'
-import { tooManyRequests } from '../http/limits.ts'
+import { toHttpError } from '../http/errors.ts'
+import { rateLimited } from '../http/http-error.ts'
 import type { Progress } from '../http/reading-pace.ts'
 import type { Flow } from './flow.ts'
 import { newClientSubscriptions } from './client-subscriptions.ts'
@@ -88,7 +88,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   }
 
   const complain = (error: unknown, id?: string) => {
-    const { code, message, details } = describe(error)
+    const { code, message, details } = toHttpError(error)
     if (code === 'internal') onError(error)
     say(errorFrame({ code, message, ...(details === undefined ? {} : { details }) }, id))
   }
@@ -103,7 +103,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   const subscribe = ({ id, query, args }: Extract<ClientFrame, { type: 'subscribe' }>) => {
     const subscription = subscriptions.add(id)
     const wait = rateLimitWait()
-    if (wait !== undefined) throw tooManyRequests(wait)
+    if (wait !== undefined) throw rateLimited(wait)
     const question = questionOf(query, args)
     if (question.token === undefined) return subscription.follow(question)
     admit(question.token).then(

@@ -5,8 +5,7 @@ import { z } from 'zod'
 import { addressKey } from '../http/address.ts'
 import { newAttempt } from '../http/attempt.ts'
 import { cookieNameOf, presentedToken } from '../http/auth.ts'
-import { HttpError } from '../http/http-error.ts'
-import { tooManyRequests } from '../http/limits.ts'
+import { HttpError, rateLimited } from '../http/http-error.ts'
 import { newCookieOriginCheck } from '../http/origin.ts'
 import { answers, okText } from '../http/reply.ts'
 import type { Caller } from '../http/caller.ts'
@@ -37,12 +36,14 @@ export const realtimeRoutes = (app: FastifyInstance, services: RealtimeServices)
   })
 }
 
+/** Connections last: until one of an owner that has too many is closed it takes seconds rather than less. */
+const CROWDED_MS = 10_000
 /** How many answers, which may be large, are made at once. */
 const AT_ONCE = 4
 
 /** The caller behind a token among arguments. @throws HttpError rate_limited when too many of an address are not valid */
 const admit = async (services: RealtimeServices, ip: string, token: string): Promise<Caller | undefined> => {
-  const attempt = newAttempt(services, ip, tooManyRequests)
+  const attempt = newAttempt(services, ip)
   const caller = await attempt.callerOf(token)
   if (!caller) attempt.fail()
   return caller
@@ -140,7 +141,7 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
       preValidation: async (request) => {
         if (!request.ws) throw new HttpError('not_found', 'This address speaks WebSocket only')
         const owner = ownerOf(request, tokenOf(request))
-        if (!connections.hasRoom(owner)) throw new HttpError('rate_limited', `Too many connections of this ${owner.is}`)
+        if (!connections.hasRoom(owner)) throw rateLimited(CROWDED_MS, `Too many connections of this ${owner.is}`)
       },
     },
     open,

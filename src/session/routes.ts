@@ -84,7 +84,7 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
       assertDeviceId(deviceId, service.config)
       const key = sha256(deviceId)
       const credential = { type: 'device', key, profile: {} } as const
-      const join = joinCode === undefined ? undefined : givenCode(service, request, reply, joinCode)
+      const join = joinCode === undefined ? undefined : givenCode(service, request, joinCode)
       const options = { namespaceId, deviceName, inviteCode, join, requestId: request.id }
       const session = await signIn(service, { credential, ...options })
       return ok(reply.header('cache-control', 'no-store'), { session })

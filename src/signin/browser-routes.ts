@@ -88,7 +88,7 @@ const namedUser = async ({ reads }: SessionServices, userId: string): Promise<Na
 const pageRoute = (app: FastifyInstance, service: SessionServices) => {
   const show = async (request: FastifyRequest<{ Querystring: BrowserPage }>, reply: FastifyReply) => {
     const { code } = request.query
-    const stored = await findCode(service, 'browser', givenCode(service, request, reply, code))
+    const stored = await findCode(service, 'browser', givenCode(service, request, code))
     await assertUsable(service, stored, undefined)
     const { userId, deviceName } = stored.terms
     const present: Caller | undefined = request.caller?.userId === userId ? undefined : request.caller
@@ -135,7 +135,7 @@ const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
       throw new HttpError('forbidden', 'This does not come from the page that asks: open it again')
     assertWritable()
     const { code } = request.body
-    const stored = await findCode(service, 'browser', givenCode(service, request, reply, code))
+    const stored = await findCode(service, 'browser', givenCode(service, request, code))
     await assertUsable(service, stored, undefined)
     const { userId, identityId, sessionId, namespaceId, redirectTo = '/' } = stored.terms
     const user = await userAndNamespace(service.reads, userId, namespaceId)

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { describe, logError, sendError, statusOf } from '../http/errors.ts'
+import { logError, sendError, setStatus, toHttpError } from '../http/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import type { SignInRequest } from './handshakes.ts'
@@ -12,8 +12,8 @@ const wantsPage = ({ headers }: FastifyRequest) => headers.accept?.includes('tex
 export const sendProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   if (!wantsPage(request)) return sendError(error, request, reply)
   logError(error, request)
-  const problem = describe(error)
-  return sendProblemPage(reply.code(statusOf(problem)), problem.message)
+  const problem = toHttpError(error)
+  return sendProblemPage(setStatus(reply, problem), problem.message)
 }
 
 /** Refuses a sign-in that does not exist, or not for this browser. */
@@ -32,7 +32,7 @@ type FailedSignIn = { readonly error: unknown; readonly signIn: SignInRequest; r
  */
 export const sendFailure = (failed: FailedSignIn, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { error, signIn, state } = failed
-  const { code } = describe(error)
+  const { code } = toHttpError(error)
   if (code === 'invalid_request') noteRefusal(request, 'sign-in not confirmed')
   if (signIn.redirectTo === undefined || signIn.browserKey !== undefined) return sendProblem(error, request, reply)
   logError(error, request)

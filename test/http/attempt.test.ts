@@ -3,7 +3,6 @@ import * as assert from 'uvu/assert'
 import { newAttempt } from '../../src/http/attempt.ts'
 import type { Caller } from '../../src/http/caller.ts'
 import type { HttpError } from '../../src/http/http-error.ts'
-import { tooManyRequests } from '../../src/http/limits.ts'
 import { newNodeLimit } from '../../src/http/node-limit.ts'
 
 const test = suite('attempts to be known')
@@ -20,7 +19,7 @@ const newWorld = () => {
     return lookUp.promise
   }
   const unauthorized = newNodeLimit({ shared: { add: async () => undefined }, points: POINTS, elapsed: () => 0 })
-  const attempt = () => newAttempt({ tokens: { find }, limits: { unauthorized } }, '192.0.2.1', tooManyRequests)
+  const attempt = () => newAttempt({ tokens: { find }, limits: { unauthorized } }, '192.0.2.1')
   const send = () =>
     attempt()
       .callerOf('token')

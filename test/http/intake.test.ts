@@ -81,6 +81,7 @@ test('one session has so much under way, and more once that is done with', async
   const first = await send('a')
   const refused = await failure(send('a'))
   assert.ok(refused instanceof HttpError && refused.code === 'rate_limited')
+  assert.is(refused.retryAfter, 1)
   const others = await send('b')
   first.done()
   first.done()

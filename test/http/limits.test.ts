@@ -107,6 +107,10 @@ test('an address without a valid token waits before its next one is looked up; w
   }
   for (const [method, url, token] of requests) assert.is(await send(method, url, token()), 429, `${method} ${url}`)
   assert.is(await send('GET', '/v1/user', unseen), 429)
+  const query = { query: 'feed:getPublicTraces', args: { authToken: newToken() } }
+  const refused = await ask(node!, '/v1/query', client, query)
+  assert.is(refused.statusCode, 429)
+  assert.ok(Number(refused.headers['retry-after']) >= 1)
   assert.is(await send('GET', '/v1/user', known), 200)
   assert.is(await send('GET', '/v1/feed'), 200)
   assert.is(await send('GET', '/v1/user', unseen, '192.0.2.7'), 200)

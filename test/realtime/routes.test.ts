@@ -304,7 +304,7 @@ test('more subscriptions or connections than allowed are refused', async () => {
   const authorization = `Bearer ${token}`
   await open(origin, { authorization })
   await open(origin, { authorization })
-  assert.match(String(await open(origin, { authorization }).catch(String)), /answered 429/)
+  assert.match(String(await open(origin, { authorization }).catch(String)), /answered 429, Retry-After 10$/)
   const third = await open()
   third.subscribe('s', 'traces:get', { externalId: 'x', authToken: token })
   assert.is(await third.closed(), 4029)

@@ -18,7 +18,9 @@ export const connect = async (origin: string, headers: Record<string, string> = 
   socket.on('error', () => {})
   await new Promise<void>((resolve, reject) => {
     socket.once('open', () => resolve())
-    socket.once('unexpected-response', (_request, answer) => reject(new Error(`answered ${answer.statusCode}`)))
+    socket.once('unexpected-response', (_request, answer) =>
+      reject(new Error(`answered ${answer.statusCode}, Retry-After ${answer.headers['retry-after']}`)),
+    )
   })
   const say = (frame: object) => socket.send(JSON.stringify(frame))
   return {

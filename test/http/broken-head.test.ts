@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { answerBrokenHead } from '../../src/http/broken-head.ts'
+
+const test = suite('http: requests that never come to a route')
+
+/** Times out soon, and looks for it often, because the timeout itself is what is waited for. */
+const server = createServer({ requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 10 })
+server.on('clientError', answerBrokenHead)
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+test.after(() => void server.close())
+
+/** Sends a text, and gives the whole answer. */
+const ask = async (request: string) => {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.write(request)
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+  const [line, ...headers] = head.split('\r\n')
+  return { line, headers, error: JSON.parse(body).error as Record<string, unknown> }
+}
+
+const SLOW = {
+  'whose head': 'GET / HTTP/1.1\r\nhost: a\r\n',
+  'whose body': 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nx',
+}
+
+for (const [what, request] of Object.entries(SLOW))
+  test(`one ${what} does not arrive in time gets 408 and may be sent again`, async () => {
+    const { line, headers, error } = await ask(request)
+    assert.is(line, 'HTTP/1.1 408 Request Timeout')
+    assert.ok(headers.includes('retry-after: 1'))
+    assert.equal([error.code, error.details], ['unavailable', { stored: false }])
+  })
+
+test('one with a head of more than 16 KiB gets 431', async () => {
+  const { line, headers, error } = await ask(`GET /${'x'.repeat(17 * 1024)} HTTP/1.1\r\nhost: a\r\n\r\n`)
+  assert.is(line, 'HTTP/1.1 431 Request Header Fields Too Large')
+  assert.not(headers.some((header) => header.startsWith('retry-after')))
+  assert.is(error.code, 'payload_too_large')
+})
+
+test('one that is no HTTP gets 400', async () => {
+  const { line, error } = await ask('hello\r\n\r\n')
+  assert.equal([line, error.code], ['HTTP/1.1 400 Bad Request', 'invalid_request'])
+})
+
+test.run()

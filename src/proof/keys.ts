@@ -10,7 +10,7 @@ export type KeySettings = Pick<ProofSettings, 'AUDIT_ORIGIN' | 'AUDIT_KEY' | 'AU
 /** Of a service that has no address of its own. */
 const DEFAULT_ORIGIN = 'tracebook.invalid/log'
 
-/** The origin of a log whose key is made here. */
+/** The origin of a log whose key is made now. */
 const originOf = ({ AUDIT_ORIGIN, PUBLIC_URL }: KeySettings): string =>
   AUDIT_ORIGIN ?? (PUBLIC_URL ? new URL(PUBLIC_URL).host : DEFAULT_ORIGIN)
 
@@ -40,12 +40,15 @@ const writeKeyFile = async (path: string, { text }: Signer): Promise<void> => {
   await rename(temporary, path)
 }
 
-/** The key in `DATA_DIR`, made if there is none, under the name of the origin as it is now. */
-const ownKey = async (dataDir: string, origin: string): Promise<Signer> => {
+/**
+ * The key in `DATA_DIR`, made if there is none. It keeps the name with which it was made, whatever `PUBLIC_URL` is later: under
+ * another name it is another key and another log to all who have kept a checkpoint. Only `AUDIT_ORIGIN` renames it.
+ */
+const ownKey = async (dataDir: string, settings: KeySettings): Promise<Signer> => {
   const path = join(dataDir, KEY_FILE)
   const known = await readKeyFile(path)
-  if (known) return known.name === origin ? known : renameSigner(known, origin)
-  const made = generateSigner(origin)
+  if (known) return renameSigner(known, settings.AUDIT_ORIGIN ?? known.name)
+  const made = generateSigner(originOf(settings))
   await writeKeyFile(path, made)
   return made
 }
@@ -71,7 +74,7 @@ const configuredSigner = async (settings: KeySettings): Promise<Signer | undefin
  */
 export const readSigner = async (settings: KeySettings, dataDir: string | undefined): Promise<Signer | undefined> => {
   const configured = await configuredSigner(settings)
-  return configured ?? (dataDir === undefined ? undefined : ownKey(dataDir, originOf(settings)))
+  return configured ?? (dataDir === undefined ? undefined : ownKey(dataDir, settings))
 }
 
 /** The same for who only reads: no key is made, and that of `dataDir` has the name with which it was made. */

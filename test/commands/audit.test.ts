@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { signCheckpoint } from '../../src/proof/checkpoint.ts'
-import { generateSigner, parseSigner } from '../../src/proof/note.ts'
+import { generateSigner, parseSigner, renameSigner } from '../../src/proof/note.ts'
 import { onServer } from '../support/database.ts'
 import { readRunningService } from '../../src/embedded/lock.ts'
 import { until } from '../support/until.ts'
@@ -146,6 +146,34 @@ test('a log that does not continue what was kept of it is refused', () =>
       assert.match(ended.out, 'REFUSED')
     }
     await forked.end('SIGTERM')
+  }))
+
+test('a log under another origin is refused by who has kept it, until its key is accepted', () =>
+  inTemporary(async (folder) => {
+    const dataDir = join(folder, 'data')
+    const keyFile = join(dataDir, 'audit.key')
+    const first = await startService(dataDir)
+    const user = newUser(folder, first.url)
+    assert.is((await user.run('login')).how, 0)
+    const verify = (...more: string[]) => user.run('audit', 'verify', '--server', first.url, ...more)
+    assert.is((await verify()).how, 0)
+    await first.end('SIGTERM')
+
+    const renamed = renameSigner(parseSigner((await readFile(keyFile, 'utf8')).trim()), 'example.org/log')
+    await writeFile(keyFile, `${renamed.text}\n`)
+    const again = await startService(dataDir, Number(new URL(first.url).port))
+    const { databaseUrl } = (await readRunningService(dataDir))!
+    await until(async () => (await onServer(databaseUrl, 'select from tracebook.audit_keys')).rows.length === 2)
+    const refused = await verify()
+    assert.is(refused.how, 3)
+    assert.match(refused.out, renamed.verifier.text)
+    const accepted = await verify('--accept-key', renamed.verifier.text)
+    assert.is(accepted.how, 0, accepted.out)
+    assert.match(accepted.out, 'It continues the checkpoint')
+    assert.match(accepted.err, 'the key has been replaced')
+    assert.is((await verify()).how, 0, 'accepted once')
+    assert.is((await readdir(join(user.config, 'audit'))).length, 1)
+    await again.end('SIGTERM')
   }))
 
 test('a replaced key is a finding until it is accepted, and one that was slipped in stays one', () =>

@@ -21,19 +21,27 @@ test('an embedded database gets a key of its own, which stays, readable by its o
     assert.is((await readSigner(settings(), folder))!.text, made!.text)
   }))
 
-test('the origin is AUDIT_ORIGIN, else the host of PUBLIC_URL; the key stays the same one', () =>
+const PUBLIC_URL = 'https://traces.example.com/'
+const AUDIT_ORIGIN = 'example.com/log7'
+
+test('the origin of a key that is made is AUDIT_ORIGIN, else the host of PUBLIC_URL', async () => {
+  for (const [env, name] of [
+    [{ PUBLIC_URL }, 'traces.example.com'],
+    [{ PUBLIC_URL: 'http://127.0.0.1:3000' }, '127.0.0.1:3000'],
+    [{ PUBLIC_URL, AUDIT_ORIGIN }, AUDIT_ORIGIN],
+  ] as const)
+    await inFolder(async (folder) => assert.is((await readSigner(settings(env), folder))!.name, name))
+})
+
+test('a key keeps its name when PUBLIC_URL changes; AUDIT_ORIGIN gives it another one', () =>
   inFolder(async (folder) => {
     const made = await readSigner(settings(), folder)
+    assert.is((await readSigner(settings({ PUBLIC_URL }), folder))!.text, made!.text)
+    const renamed = await readSigner(settings({ PUBLIC_URL, AUDIT_ORIGIN }), folder)
     const secret = (text: string) => text.split('+').at(-1)
-    for (const [env, name] of [
-      [{ PUBLIC_URL: 'https://traces.example.com/' }, 'traces.example.com'],
-      [{ PUBLIC_URL: 'http://127.0.0.1:3000' }, '127.0.0.1:3000'],
-      [{ PUBLIC_URL: 'https://traces.example.com', AUDIT_ORIGIN: 'example.com/log7' }, 'example.com/log7'],
-    ] as const) {
-      const signer = await readSigner(settings(env), folder)
-      assert.is(signer!.name, name)
-      assert.is(secret(signer!.text), secret(made!.text))
-    }
+    assert.is(renamed!.name, AUDIT_ORIGIN)
+    assert.is(secret(renamed!.text), secret(made!.text))
+    assert.is((await readSigner(settings(), folder))!.text, made!.text)
   }))
 
 test('a configured key names the origin, and is used whatever the database', () =>

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Checkpoint, openCheckpoint } from '../../proof/checkpoint.ts'
@@ -60,8 +60,12 @@ export const readKept = async (log: string): Promise<KeptCheckpoint | undefined>
 const wasOtherLogKept = async (log: string, origin: string): Promise<boolean> =>
   (await readAll()).some((one) => one.origin === origin && one.log !== log)
 
-export const writeKept = (kept: Kept): Promise<void> =>
-  writePrivateFile(fileOf(kept), `${JSON.stringify(kept, null, 2)}\n`)
+/** Keeps a checkpoint in the place of all that was kept of its log, also under another origin. */
+export const writeKept = async (kept: Kept): Promise<void> => {
+  await writePrivateFile(fileOf(kept), `${JSON.stringify(kept, null, 2)}\n`)
+  const others = (await readAll()).filter(({ log, origin }) => log === kept.log && origin !== kept.origin)
+  for (const one of others) await rm(fileOf(one), { force: true })
+}
 
 /** What a first check cannot say. */
 export const nothingKept = async (log: string, origin: string | undefined): Promise<string> => {

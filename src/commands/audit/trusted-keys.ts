@@ -12,7 +12,7 @@ export type KeySources = {
   readonly kept?: { readonly key: string; readonly keys: readonly string[] } | undefined
 }
 
-/** Whether a key is that of the signer, under whatever name: of an embedded service that changes with its address. */
+/** Whether a key is that of the signer, under whatever name: of an embedded service that is `AUDIT_ORIGIN`, which may change. */
 const isOf = (signer: Signer, key: string): boolean => {
   try {
     return renameSigner(signer, parseVerifier(key).name).verifier.text === key

@@ -18,9 +18,18 @@ const Keys = z.object({
 type Keys = z.infer<typeof Keys>
 const Consistency = z.object({ proof: z.array(z.string()) })
 
-/** Why a newer checkpoint does not continue the one that was kept; undefined when it does. */
-const forkOf = async (client: AuditClient, kept: Checkpoint, head: Checkpoint): Promise<string | undefined> => {
-  if (kept.origin !== head.origin) return `it was the log ${kept.origin}, and is ${head.origin} now`
+/**
+ * Why a newer checkpoint does not continue the one that was kept; undefined when it does. A key has the log's origin in its name,
+ * so who accepts the key accepts that, too.
+ */
+const forkOf = async (
+  client: AuditClient,
+  kept: Checkpoint,
+  head: Checkpoint,
+  isOriginAccepted: boolean,
+): Promise<string | undefined> => {
+  if (kept.origin !== head.origin && !isOriginAccepted)
+    return `it was the log ${kept.origin}, and is ${head.origin} now`
   if (head.size < kept.size) return `the newest checkpoint has size ${head.size}, but one of size ${kept.size} was kept`
   const path = `/v1/audit/consistency?from=${kept.size}&to=${head.size}`
   const proof = (await client.data(path, Consistency)).proof.map((text) => fromBase64(text) ?? Buffer.alloc(0))
@@ -68,7 +77,7 @@ export const verifyServer = async (url: string | undefined, options: ServerOptio
   const note = await client.text('/v1/audit/checkpoint')
   try {
     const head = openCheckpoint(note, parseVerifier(key))
-    const fork = kept && (await forkOf(client, kept, head))
+    const fork = kept && (await forkOf(client, kept, head, options.acceptKey.includes(key)))
     if (fork !== undefined) return refuse(fork)
     if (kept && kept.key !== key) console.error(`the key has been replaced since: ${kept.key} by ${key}`)
     const { origin, size } = head

@@ -1,6 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { HttpError } from './http-error.ts'
-import { originOf, targetOrigin } from './origin.ts'
+import { newTrustedOriginCheck } from './origin.ts'
 import { listensOnLoopback } from './reach.ts'
 import type { HttpConfig } from './settings.ts'
 
@@ -13,13 +13,11 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
  */
 export const installCrossOriginCheck = (app: FastifyInstance, config: HttpConfig): void => {
   if (!listensOnLoopback(config)) return
-  const trusted = new Set(config.CORS_ORIGINS)
-  const isOurs = (request: FastifyRequest, origin: string) =>
-    trusted.has(origin) || origin === targetOrigin(request) || origin === originOf(app, config)
+  const isTrusted = newTrustedOriginCheck(app, config)
 
   app.addHook('onRequest', (request, _reply, done) => {
     const { origin } = request.headers
-    if (origin === undefined || request.caller || SAFE.has(request.method) || isOurs(request, origin)) return done()
+    if (origin === undefined || request.caller || SAFE.has(request.method) || isTrusted(request)) return done()
     done(new HttpError('forbidden', 'Pages of this origin may not do this without a token: see CORS_ORIGINS'))
   })
 }

@@ -23,8 +23,8 @@ const isOwnOrigin = (app: FastifyInstance, config: HttpConfig, request: FastifyR
   origin === originOf(app, config) ||
   (origin === targetOrigin(request) && (config.PUBLIC_URL === undefined || isLoopback(new URL(origin).hostname)))
 
-/** Whether the cookie of a request counts: it comes from a page of the service or of `CORS_ORIGINS`. */
-export const newCookieOriginCheck = (
+/** Whether a request comes from a page of the service or of `CORS_ORIGINS`, by its `Origin`. */
+export const newTrustedOriginCheck = (
   app: FastifyInstance,
   config: HttpConfig,
 ): ((request: FastifyRequest) => boolean) => {

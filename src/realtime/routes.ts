@@ -6,7 +6,7 @@ import { addressKey } from '../http/address.ts'
 import { newAttempt } from '../http/attempt.ts'
 import { cookieNameOf, presentedToken } from '../http/auth.ts'
 import { HttpError, rateLimited } from '../http/http-error.ts'
-import { newCookieOriginCheck } from '../http/origin.ts'
+import { newTrustedOriginCheck } from '../http/origin.ts'
 import { answers, okText } from '../http/reply.ts'
 import type { Caller } from '../http/caller.ts'
 import { newGate } from '../gate.ts'
@@ -84,7 +84,7 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
 const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => {
   const { config, live, flow, connections, limits, metrics } = services
   const cookieName = cookieNameOf(config)
-  const cookiesCountFrom = newCookieOriginCheck(app, config)
+  const cookiesCountFrom = newTrustedOriginCheck(app, config)
 
   await app.register(websocket, {
     options: { maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false },

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ErrorBody } from '../http/errors.ts'
 import { HttpError } from '../http/http-error.ts'
-import { originOf } from '../http/origin.ts'
+import { isFromOwnPage } from '../http/origin.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import { readBrowserCookie } from './browser-cookie.ts'
 import { FORM, acceptForms } from './forms.ts'
@@ -12,15 +12,6 @@ import { sendProblem, sendUnknownSignIn } from './problems.ts'
 import { CONFIRM, withParameters } from './redirect.ts'
 import { AuthConfirm } from './views.ts'
 import type { CodehostServices } from './services.ts'
-
-/**
- * Checks the headers that say which page a request comes from, as far as the browser sends them. @throws HttpError forbidden
- */
-const assertOwnPage = ({ headers }: FastifyRequest, origin: string) => {
-  const { 'sec-fetch-site': site = 'same-origin', origin: from = origin } = headers
-  if (site === 'same-origin' && from === origin) return
-  throw new HttpError('forbidden', 'This answer comes from another site: sign in again')
-}
 
 /** The route that the confirmation page posts the user's answer to. Only a yes returns the exchange code, and only once. */
 export const confirmRoute = (app: FastifyInstance, service: CodehostServices): void => {
@@ -70,7 +61,8 @@ export const confirmRoute = (app: FastifyInstance, service: CodehostServices): v
       async (request, reply) => {
         reply.header('cache-control', 'no-store')
         try {
-          assertOwnPage(request, originOf(app, config))
+          if (!isFromOwnPage(app, config, request))
+            throw new HttpError('forbidden', 'This answer comes from another site: sign in again')
           const { answer, ...secrets } = request.body
           const browser = readBrowserCookie(request, config) ?? ''
           return await (answer === 'yes' ? confirm : deny)(request, reply, { ...secrets, browser })

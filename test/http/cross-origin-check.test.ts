@@ -67,6 +67,7 @@ const foreign: Headers[] = [
   { origin: 'https://127.0.0.1:3000' },
   { origin: 'http://127.0.0.1:3000.evil.example' },
   { origin: 'http://traces.example.org' },
+  { origin: 'http://traces.example.org', host: 'traces.example.org' },
   { origin: `${trusted}.evil.example` },
   { origin: 'http://127.0.0.1:3000, https://evil.example' },
 ]

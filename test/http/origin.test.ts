@@ -2,13 +2,13 @@ import Fastify, { type FastifyRequest } from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readConfig } from '../../src/config.ts'
-import { newCookieOriginCheck } from '../../src/http/origin.ts'
+import { newTrustedOriginCheck } from '../../src/http/origin.ts'
 
 const test = suite('http: from which pages cookies count')
 
 /** Whether they count from a page of an origin that asks for the service by a host. */
 const counts = (env: Record<string, string>, host: string, origin?: string) =>
-  newCookieOriginCheck(Fastify(), readConfig(env))({ protocol: 'http', headers: { host, origin } } as FastifyRequest)
+  newTrustedOriginCheck(Fastify(), readConfig(env))({ protocol: 'http', headers: { host, origin } } as FastifyRequest)
 
 test('on a service without PUBLIC_URL: from pages of the name that it was asked for by', () => {
   const env = { HOST: '0.0.0.0', PORT: '3000' }

@@ -133,7 +133,15 @@ test('an answer from another site, from another browser, or with wrong secrets i
       assert.is(codeIn(refused.body), undefined)
     }
   }
-  const { confirmation } = formOf(page.body)
+  const { action, ...fields } = formOf(page.body)
+  const unsaid = await world.app.inject({
+    method: 'POST',
+    url: action!,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', cookie: cookieOf(page) },
+    payload: new URLSearchParams({ ...fields, answer: 'yes' }).toString(),
+  })
+  assert.is(unsaid.statusCode, 403, 'a form whose page is not said')
+  const { confirmation } = fields
   for (const code of [confirmation!, `unconfirmed ${confirmation}`, ''])
     assert.is((await complete(state, code)).status, 400)
   const post = (payload: string, type: string) =>

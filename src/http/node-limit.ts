@@ -28,7 +28,8 @@ const WORTH_SHARING = 0.05
 
 /**
  * A query for each request would be more expensive than many requests, so each node counts in memory, and shares the counts of
- * busy keys only. With n nodes at most n × 5 % more than the limit gets through.
+ * busy keys only. With n nodes at most n × 5 % more than the limit gets through, and what they let through between two calls of
+ * `share`: a client that sends faster than that is stopped as late.
  */
 export const newNodeLimit = ({ shared, points, elapsed, keep = 100_000 }: NodeLimitOptions): NodeLimit => {
   const entries = new Map<string, Entry>()

@@ -14,7 +14,7 @@ import { sendConfirmationPage } from './page.ts'
 import { sendFailure, sendUnknownSignIn } from './problems.ts'
 import { CALLBACK, CONFIRM, withParameters } from './redirect.ts'
 import { reviewSignIn } from './review.ts'
-import { startSession } from './start-session.ts'
+import { completeSignIn } from './complete-sign-in.ts'
 import { Callback } from './views.ts'
 import type { CodehostServices } from './services.ts'
 
@@ -79,7 +79,7 @@ export const callbackRoute = (app: FastifyInstance, service: CodehostServices, c
     const credential = await identify(request, claimed)
     if (signIn.browserKey === undefined) return askToConfirm(request, reply, claimed, credential)
     // Needs no confirmation, because it was started on a page of the service in this browser.
-    const { token, expiresAt } = await startSession(service, { signIn, credential }, request.id)
+    const { token, expiresAt } = await completeSignIn(service, { signIn, credential }, request.id)
     setSessionCookie(reply, config, token, Math.floor((expiresAt! - now()) / 1_000))
     return reply.redirect(signIn.redirectTo!, 302)
   }

@@ -5,7 +5,7 @@ import { findIdentity } from '../session/queries.ts'
 import type { Credential } from '../user/decide.ts'
 import { UserView, userById } from '../user/queries.ts'
 import type { SignInRequest } from './handshakes.ts'
-import { deviceCredential } from './start-session.ts'
+import { deviceCredential } from './complete-sign-in.ts'
 import type { CodehostServices } from './services.ts'
 
 /** What the user is asked to confirm: the account, the device, and the user that they will belong to. */

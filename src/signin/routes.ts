@@ -9,7 +9,7 @@ import { callbackRoute } from './callback-route.ts'
 import { type Codehost, newCodehost } from './codehost.ts'
 import { confirmRoute } from './confirm-route.ts'
 import { ensureBrowserCookie } from './browser-cookie.ts'
-import { startSession } from './start-session.ts'
+import { completeSignIn } from './complete-sign-in.ts'
 import { originOf } from '../http/origin.ts'
 import { CALLBACK, parseRedirectTarget } from './redirect.ts'
 import { codehostOf } from './settings.ts'
@@ -127,7 +127,7 @@ const completeRoute = (app: FastifyInstance, service: CodehostServices) => {
       service.assertWritable()
       const confirmed = await service.handshakes.complete(request.body)
       if (!confirmed) throw unknownCode(request)
-      const session = await startSession(service, confirmed, request.id)
+      const session = await completeSignIn(service, confirmed, request.id)
       return ok(reply.header('cache-control', 'no-store'), { session })
     },
   )

@@ -20,7 +20,7 @@ export const deviceCredential = ({ deviceKey: key }: SignInRequest): Credential 
  * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 when the sign-in would do something
  * else than was confirmed, 403 and 410 for a new user who may not sign up
  */
-export const startSession = async (
+export const completeSignIn = async (
   service: CodehostServices,
   {
     signIn: request,

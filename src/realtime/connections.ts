@@ -21,15 +21,15 @@ export type Connections = {
 export type Owner = { readonly is: 'session' | 'address'; readonly id: string }
 
 /** Milliseconds. */
-export type Patience = {
+export type Timeouts = {
   /** How often connections are looked at. */
-  readonly look: number
-  readonly ping: number
+  readonly checkEvery: number
+  readonly pingEvery: number
   /** For how long nothing may be heard of a client. */
-  readonly silence: number
+  readonly silent: number
   /** For how long a client may take nothing of a frame, and for how long while others wait for its memory. */
-  readonly stall: number
-  readonly crowded: number
+  readonly stalled: number
+  readonly stalledWhenCrowded: number
 }
 
 /**
@@ -41,7 +41,13 @@ type Sending = { readonly progress: Progress; readonly looks: number; readonly s
 /** While frames wait for others: what even many clients at once can take of a node's network. */
 const CROWDED_BYTES_PER_MS = 250
 
-const usual: Patience = { look: 2_000, ping: 20_000, silence: 60_000, stall: 15_000, crowded: 3_000 }
+const usual: Timeouts = {
+  checkEvery: 2_000,
+  pingEvery: 20_000,
+  silent: 60_000,
+  stalled: 15_000,
+  stalledWhenCrowded: 3_000,
+}
 const LEAVE_MS = 1_500
 
 const keyOf = ({ is, id }: Owner) => `${is} ${id}`
@@ -51,7 +57,7 @@ export const newConnections = (
   settings: RealtimeSettings,
   flow: Pick<Flow, 'isCrowded'>,
   closed: (code: number) => void = () => {},
-  patience = usual,
+  timeouts = usual,
 ): Connections => {
   const owners = new Map<Connection, Owner>()
   const counted = new Map<string, number>()
@@ -97,20 +103,20 @@ export const newConnections = (
   }
 
   const isTooSlow = ({ progress, looks, stalled }: Sending) => {
-    const { look, stall, crowded } = patience
-    if (!flow.isCrowded()) return stalled * look > stall
-    return stalled * look > crowded || looks * look > crowded + progress.takenBytes / CROWDED_BYTES_PER_MS
+    const { checkEvery, stalledWhenCrowded: most } = timeouts
+    if (!flow.isCrowded()) return stalled * checkEvery > timeouts.stalled
+    return stalled * checkEvery > most || looks * checkEvery > most + progress.takenBytes / CROWDED_BYTES_PER_MS
   }
 
   const hasRoom = (owner: Owner) => (counted.get(keyOf(owner)) ?? 0) < most(owner)
 
   const look = () => {
     const now = performance.now()
-    const isDue = now - pinged >= patience.ping
+    const isDue = now - pinged >= timeouts.pingEvery
     if (isDue) pinged = now
     for (const connection of [...owners.keys()]) {
       const sending = lookAtSending(connection)
-      if (now - connection.heardAt() > patience.silence)
+      if (now - connection.heardAt() > timeouts.silent)
         end(connection, closeCodes.silent, 'nothing was heard for a minute')
       else if (sending && isTooSlow(sending)) cutOff(connection)
       else if (isDue) connection.ping()
@@ -121,7 +127,7 @@ export const newConnections = (
   const add: Connections['add'] = (connection, owner) => {
     owners.set(connection, owner)
     count(owner, 1)
-    looking ??= setInterval(look, patience.look).unref()
+    looking ??= setInterval(look, timeouts.checkEvery).unref()
     if (isStopping) end(connection, closeCodes.restarting, 'the service is stopping')
   }
 

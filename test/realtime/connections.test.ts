@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 const test = suite('realtime: connections of a node')
 
 const settings = { REALTIME_SUBSCRIPTIONS: 100, REALTIME_CONNECTIONS_SESSION: 2, REALTIME_CONNECTIONS_ADDRESS: 3 }
-const patience = { look: 5, ping: 10, silence: 100, stall: 100, crowded: 100 }
+const timeouts = { checkEvery: 5, pingEvery: 10, silent: 100, stalled: 100, stalledWhenCrowded: 100 }
 const flow = { isCrowded: () => false }
 const session = (id: string) => ({ is: 'session', id }) as const
 const address = (id: string) => ({ is: 'address', id }) as const
@@ -30,7 +30,7 @@ const newClient = (state: { isTalking?: boolean; isTaking?: boolean } = {}) => {
 
 test('one that is silent is closed with 4000, one that does not take its frame with 4008, others are pinged', async () => {
   const codes: number[] = []
-  const connections = newConnections(settings, flow, (code) => codes.push(code), patience)
+  const connections = newConnections(settings, flow, (code) => codes.push(code), timeouts)
   const [well, silent, slow] = [newClient(), newClient({ isTalking: false }), newClient({ isTaking: false })]
   for (const { connection } of [well, silent, slow]) connections.add(connection, address('a'))
   await until(() => silent.client.code !== undefined && slow.client.code !== undefined && well.client.pings > 3)
@@ -60,7 +60,7 @@ test('each owner has room for so many, and a connection may come to belong to an
 
 test('while frames wait for others, those who take longest are cut off', async () => {
   const flow = { isCrowded: () => true }
-  const connections = newConnections(settings, flow, () => {}, { ...patience, stall: 60_000, crowded: 20 })
+  const connections = newConnections(settings, flow, () => {}, { ...timeouts, stalled: 60_000, stalledWhenCrowded: 20 })
   const [well, slow] = [newClient(), newClient({ isTaking: false })]
   for (const { connection } of [well, slow]) connections.add(connection, address('a'))
   await until(() => slow.client.isCutOff)
@@ -71,12 +71,13 @@ test('while frames wait for others, those who take longest are cut off', async (
 test('one that takes little by little is cut off only while others wait', async () => {
   let isCrowded = false
   const began = performance.now()
-  const connections = newConnections(settings, { isCrowded: () => isCrowded }, () => {}, { ...patience, crowded: 50 })
+  const hurried = { ...timeouts, stalledWhenCrowded: 50 }
+  const connections = newConnections(settings, { isCrowded: () => isCrowded }, () => {}, hurried)
   const [little, well] = [newClient(), newClient()]
   const progress = (takenBytes: number) => () => ({ began, tookAt: performance.now(), takenBytes })
   connections.add({ ...little.connection, progress: progress(1_000) }, address('a'))
   connections.add({ ...well.connection, progress: progress(100_000_000) }, address('a'))
-  await until(() => performance.now() - began > 2 * patience.stall && little.client.pings > 3)
+  await until(() => performance.now() - began > 2 * timeouts.stalled && little.client.pings > 3)
   assert.is(little.client.code, undefined)
   isCrowded = true
   await until(() => little.client.isCutOff)

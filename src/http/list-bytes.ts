@@ -13,14 +13,14 @@ export type ListBytesOptions = {
   readonly turns: Semaphore
 }
 
-/** For how many milliseconds pieces are made before other work gets a turn. */
-const TURN_MS = 8
+/** For how many milliseconds pieces are made before other work goes on. */
+const MAKING_MS = 8
 
-/** Gives other work a turn where this has taken its own. */
-const newTurns = () => {
+/** Lets other work go on once this has gone on for long. */
+const newYielding = () => {
   let since = performance.now()
   return async () => {
-    if (performance.now() - since < TURN_MS) return
+    if (performance.now() - since < MAKING_MS) return
     await setImmediate()
     since = performance.now()
   }
@@ -66,7 +66,7 @@ export const openBytes = async <Row>(
   async function* bytes(first: Page<Row> | void) {
     const { before } = list
     const pieces = newPieces(typeof before === 'string' ? before : before())
-    const takeTurn = newTurns()
+    const yieldWhenDue = newYielding()
     /** Takes the joined rows for sending, and records which traces they show. */
     const release = async (end?: string) => {
       const piece = pieces.take(end)
@@ -81,7 +81,7 @@ export const openBytes = async <Row>(
       for (const text of texts) {
         pieces.append(text)
         if (pieces.isFull()) yield await release()
-        await takeTurn()
+        await yieldWhenDue()
         assertGoesOn(reading)
       }
     }

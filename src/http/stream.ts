@@ -11,13 +11,21 @@ import { newReadingRights } from './reading-rights.ts'
 import { JSON_TYPE } from './reply.ts'
 import { newSemaphore } from './semaphore.ts'
 
+/** What is made before the client has taken what was made: enough for a socket, little beside a page. */
 const AHEAD_BYTES = 64 * 1024
+/** Four lists that are read whole, or 64 that are read in pages. */
 const CAPACITY = 32 * 1024 * 1024
+/** Few, so that other queries get a connection soon. */
 const PAGES_AT_ONCE = 4
+/** A client in trouble recovers in this time, or not at all. */
 const STALL_MS = 30_000
+/** A client that reads takes something each second. */
 const STALL_IN_SHORTAGE_MS = 1_000
+/** For one that takes something now and then, and so never stalls. */
 const MAX_DURATION_MS = 15 * 60_000
+/** Far below the second within which a list ends when its reader has lost the right. */
 const CHECK_INTERVAL_MS = 100
+/** More than happen while a page is read; a list that is behind even that is broken off. */
 const REMEMBERED_LOSSES = 5_000
 
 /**

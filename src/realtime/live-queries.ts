@@ -45,8 +45,10 @@ const EVERYTHING = '*'
 
 /** How many queries are asked at once. */
 const AT_ONCE = 4
+/** More than happen while a query is asked; an answer that is behind even that is dropped, and asked for again. */
 const REMEMBERED_LOSSES = 5_000
 const REMEMBERED_CHANGES = 5_000
+/** Bytes of answers that are kept for who asks the same: eight of the largest. */
 const KEPT = 64 * 1024 * 1024
 
 export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {

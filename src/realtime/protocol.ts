@@ -15,7 +15,7 @@ export const ClientFrame = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('unsubscribe'), id }),
   z.object({ type: z.literal('ping') }),
-  z.object({ type: z.literal('pong') }),
+  z.object({ type: z.literal('pong') }), // nothing asks for it; like any frame it is a sign of life
 ])
 export type ClientFrame = z.infer<typeof ClientFrame>
 
@@ -26,7 +26,6 @@ export type FrameError = { readonly code: string; readonly message: string; read
 export type ServerFrame =
   | { readonly type: 'result'; readonly id: string; readonly value: unknown }
   | { readonly type: 'error'; readonly id?: string; readonly error: FrameError }
-  | { readonly type: 'ping' }
   | { readonly type: 'pong' }
 
 /** A result frame around a value that is JSON text already. */

@@ -1,4 +1,4 @@
-/** What a check has found wrong. All but `lost` and accepted mean that something was tampered with. */
+/** What a check has found wrong. Each kind means that something was tampered with, except `lost`: a failover loses events, too. */
 export type FindingKind =
   /** The event is not what its leaf says. */
   | 'changed'

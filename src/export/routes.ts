@@ -47,7 +47,7 @@ const SAFE_HEADERS = {
 
 /** `GET /v1/traces/{externalId}/export`: a session as a file; `GET /@{slug}/{externalId}`, which links lead to: as a page. */
 export const exportRoute = (app: FastifyInstance, services: HistoryServices): void => {
-  const { reads, models, streams } = services
+  const { reads, models, longLists } = services
 
   const send = <Row>(
     reply: FastifyReply,
@@ -57,7 +57,7 @@ export const exportRoute = (app: FastifyInstance, services: HistoryServices): vo
     isPage = false,
   ) => {
     let transcript: ReturnType<typeof newTranscript>
-    return streams.send(reply, {
+    return longLists.send(reply, {
       ...readers,
       pageWeight: source.pageWeight,
       pages: source.pages,

@@ -27,7 +27,7 @@ export const openPast = async (services: HistoryServices, present: PresentTraceR
   return { ...past, pageWeight, messages: (options) => pastMessages(services, past, options) }
 }
 
-/** What sends a list of the past (`http/stream.ts`): it ends when its reader is no member any more, or the trace is gone. */
+/** What sends a list of the past (`http/long-lists.ts`): it ends when its reader is no member any more, or the trace is gone. */
 export const listOfHistory = (
   { reads }: Pick<HistoryServices, 'reads'>,
   trace: PresentTraceRow,

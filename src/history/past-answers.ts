@@ -36,7 +36,7 @@ const placeOf = (trace: PresentTraceRow, cursor: string | undefined) => {
 
 /** What the routes of a trace and its messages answer about the past. */
 export const newPastAnswers = (services: HistoryServices): PastAnswers => {
-  const { streams } = services
+  const { longLists } = services
 
   const found = async ({ params, query, caller }: AskedPast) => {
     const name: TraceName = { externalId: params.externalId, namespace: query.namespace }
@@ -60,7 +60,7 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
     if (limit === 0) return okText(reply, `{"messages":[],"revision":${revision}}`)
     const page = newMessagePage(limit)
     const options = { includeParts, behind: place?.behind, limit: limit === undefined ? undefined : limit + 1 }
-    return streams.send(reply, {
+    return longLists.send(reply, {
       ...listOfHistory(services, present, request.caller),
       pageWeight: past.pageWeight,
       pages: () => past.messages(options),

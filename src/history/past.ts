@@ -98,7 +98,7 @@ const FEW_PAGES = 1
 
 /** A trace after its own events, and the newest counts of its messages in their place; a page at a time, however many they are. */
 const folded = async (
-  { timeline, streams }: Pick<HistoryServices, 'timeline' | 'streams'>,
+  { timeline, longLists }: Pick<HistoryServices, 'timeline' | 'longLists'>,
   { id, incarnation, revision }: Pick<PastTrace, 'id' | 'incarnation' | 'revision'>,
   counts: EventRow | undefined,
 ): Promise<{ readonly trace: PresentTrace; readonly wasMuch: boolean }> => {
@@ -121,7 +121,7 @@ const folded = async (
     const last = rows.at(-1)!.revision
     const isLast =
       pages === 0 && rows.length < OWN_EVENTS && rows.reduce((sum, { weight }) => sum + Number(weight), 0) < PAGE_BYTES
-    rows = isLast ? [] : await streams.turn(() => read(last))
+    rows = isLast ? [] : await longLists.turn(() => read(last))
   }
   if (left) state = evolved(state, left)
   if (state.trace.is === 'absent') throw notFound()
@@ -142,7 +142,7 @@ const messagesAfter = (adds: string | null): number => {
  * registry has now: so the last revision shows what the present shows.
  */
 export const pastTrace = async (
-  services: Pick<HistoryServices, 'timeline' | 'models' | 'memo' | 'streams'>,
+  services: Pick<HistoryServices, 'timeline' | 'models' | 'memo' | 'longLists'>,
   { id, incarnation, slug }: PresentTraceRow,
   revision: bigint,
 ): Promise<PastTrace> => {

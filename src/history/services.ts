@@ -1,7 +1,7 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Codec } from '../engine/codec.ts'
 import type { Reads } from '../engine/reads.ts'
-import type { Streams } from '../http/stream.ts'
+import type { LongLists } from '../http/long-lists.ts'
 import type { EventLog } from '../log/log.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import type { PastMemo } from './past-memo.ts'
@@ -17,5 +17,5 @@ export type HistoryServices = {
   readonly models: ModelRegistry
   readonly memo: PastMemo
   /** For answers too long to be sent at once. */
-  readonly streams: Streams
+  readonly longLists: LongLists
 }

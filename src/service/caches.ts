@@ -3,7 +3,7 @@ import { effectOf } from '../effects.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
 import { newFeedCache } from '../feed/cache.ts'
-import { newStreams } from '../http/stream.ts'
+import { newLongLists } from '../http/long-lists.ts'
 import { newModelRegistry } from '../models/registry.ts'
 import { newLiveQueries } from '../realtime/live-queries.ts'
 import type { Metrics } from '../metrics.ts'
@@ -28,7 +28,7 @@ export type CachesOptions = {
 export const newCaches = ({ reads, now, isCurrent, lastSeen, readModelsAt, caughtUp, metrics }: CachesOptions) => {
   const tokens = newTokens({ reads, now, isCurrent })
   const feedCache = newFeedCache(isCurrent)
-  const streams = newStreams({ now, isCurrent })
+  const longLists = newLongLists({ now, isCurrent })
   const live = newLiveQueries({
     readModelsAt,
     lastSeen,
@@ -44,11 +44,11 @@ export const newCaches = ({ reads, now, isCurrent, lastSeen, readModelsAt, caugh
     live.clear(lastSeen())
   }
   const models = newModelRegistry(reads, () => caughtUp(lastSeen()), onModelsChanged)
-  const all = [tokens, feedCache, streams, live]
+  const all = [tokens, feedCache, longLists, live]
   return {
     tokens,
     feedCache,
-    streams,
+    longLists,
     live,
     models,
     /** Called for every event before its write is answered. @throws for an event type that this version does not know */

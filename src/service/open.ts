@@ -41,10 +41,10 @@ const readAuditSigner = async ({ config, dataDir, logger }: OpenOptions) => {
   return signer
 }
 
-const newHistory = ({ reads, timeline, log, codec }: Stores, { models, streams }: Caches): HistoryServices => {
+const newHistory = ({ reads, timeline, log, codec }: Stores, { models, longLists }: Caches): HistoryServices => {
   const memo = newPastMemo()
   log.onChange(memo.clear)
-  return { reads, timeline, log, codec, models, memo, streams }
+  return { reads, timeline, log, codec, models, memo, longLists }
 }
 
 /** Builds the service from its parts, and starts the processes of its roles. All parts are wired here, by argument. */

@@ -50,7 +50,7 @@ const QUICK_BYTES = 256 * 1024
 /** The messages of a trace: short lists at once, long ones page by page as their reader takes them. */
 export const messageListRoute = (
   app: FastifyInstance,
-  { reads, streams, past }: Pick<TraceServices, 'reads' | 'streams' | 'past'>,
+  { reads, longLists, past }: Pick<TraceServices, 'reads' | 'longLists' | 'past'>,
 ): void => {
   app.get<{ Params: { externalId: string }; Querystring: z.infer<typeof Query> }>(
     '/v1/traces/:externalId/messages',
@@ -103,7 +103,7 @@ export const messageListRoute = (
     if (bytes <= QUICK_BYTES) return okText(reply, pageText(trace, await listMessages(reads, wanted), limit ?? ALL))
     const page = newMessagePage(limit)
     let { revision } = trace
-    return streams.send(reply, {
+    return longLists.send(reply, {
       reader,
       check: () => checkRight(reads, reader, incarnation),
       pageWeight: bytes <= WHOLE_WEIGHT ? bytes : PAGE_WEIGHT,

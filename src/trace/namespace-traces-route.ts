@@ -28,7 +28,7 @@ const roleStatement = `
 
 /** The traces of a namespace: all of them for a member, public ones for anybody. */
 export const namespaceTracesRoute = (app: FastifyInstance, service: TraceServices): void => {
-  const { reads, models, streams } = service
+  const { reads, models, longLists } = service
   app.get<{ Params: { slug: string }; Querystring: z.infer<typeof Query> }>(
     '/v1/namespaces/:slug/traces',
     {
@@ -65,7 +65,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
     const first = await namespacePage(reads, namespaceId)
     if (!first.next) return okText(reply, pageText(service, first.rows, first.rows.length))
     const reader = { caller, namespaceId, traceId: undefined, isMember: true }
-    return streams.send(reply, {
+    return longLists.send(reply, {
       reader,
       check: () => checkRight(reads, reader),
       pageWeight: PAGE_WEIGHT,

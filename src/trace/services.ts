@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import type { Write } from '../engine/write.ts'
-import type { Streams } from '../http/stream.ts'
+import type { LongLists } from '../http/long-lists.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import type { Quotas } from '../namespace/quotas.ts'
 import type { TraceNeed, TraceState } from './decide.ts'
@@ -40,6 +40,6 @@ export type TraceServices = {
   readonly models: ModelRegistry
   readonly quotas: Pick<Quotas, 'traces' | 'bytes'>
   /** For lists too long to be answered at once. */
-  readonly streams: Streams
+  readonly longLists: LongLists
   readonly past: PastAnswers
 }

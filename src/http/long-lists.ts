@@ -33,7 +33,7 @@ const REMEMBERED_LOSSES = 5_000
  * s, or for 1 s when others wait for memory; after 15 minutes; and within a second when the reader loses the right to read, on
  * any node. The client then sees a broken transfer, never a well-formed end.
  */
-export type Streams = {
+export type LongLists = {
   /** Answers with a list. @throws before anything is sent: errors of its first page, Unavailable without free memory */
   send<Row>(reply: FastifyReply, list: LongList<Row>): Promise<FastifyReply>
   /** Does a piece of work of an answer among the pages of lists: only so many of them are made at the same time. @throws Unavailable */
@@ -46,7 +46,7 @@ export type Streams = {
   restart(): void
 }
 
-export type StreamsOptions = {
+export type LongListsOptions = {
   /** The clock, in milliseconds. */
   readonly now: () => number
   /** False while this node does not follow the log: then the rights of readers are queried again and again. */
@@ -81,7 +81,7 @@ const reasonOf = (error: unknown): string | undefined => {
 
 const FULL = 'too many long lists are being read'
 
-export const newStreams = ({ now, isCurrent, capacity = CAPACITY }: StreamsOptions): Streams => {
+export const newLongLists = ({ now, isCurrent, capacity = CAPACITY }: LongListsOptions): LongLists => {
   const readings = new Set<Reading>()
   const losses = newRecentChanges<EndsReading>(REMEMBERED_LOSSES)
   const rights = newReadingRights(isCurrent, losses)
@@ -147,12 +147,12 @@ export const newStreams = ({ now, isCurrent, capacity = CAPACITY }: StreamsOptio
     return reply.headers({ 'content-type': JSON_TYPE, ...list.headers?.() }).send(reading.readable)
   }
 
-  const turn: Streams['turn'] = async (work) => {
+  const turn: LongLists['turn'] = async (work) => {
     const permit = await turns.acquire(1)
     return work().finally(permit.release)
   }
 
-  const observe: Streams['observe'] = ({ position, ends }) => {
+  const observe: LongLists['observe'] = ({ position, ends }) => {
     if (!ends) return
     losses.note(position, ends)
     for (const reading of [...readings]) if (ends(reading)) reading.breakOff('its reader may not read it any more')

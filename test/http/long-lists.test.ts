@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { installErrors } from '../../src/http/errors.ts'
 import { notFound } from '../../src/http/http-error.ts'
 import { BrokenOff, type LongList, type Page, type Sending } from '../../src/http/long-list.ts'
-import { type StreamsOptions, newStreams } from '../../src/http/stream.ts'
+import { type LongListsOptions, newLongLists } from '../../src/http/long-lists.ts'
 import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
 
 const test = suite('http: long lists')
@@ -49,18 +49,18 @@ const listOf = (given: Partial<List>): List => ({
 })
 
 /** A server that answers every request with a list. */
-const serve = async (list: List | (() => List), options: Partial<StreamsOptions> = {}) => {
-  const streams = newStreams({ now: Date.now, isCurrent: () => true, ...options })
+const serve = async (list: List | (() => List), options: Partial<LongListsOptions> = {}) => {
+  const longLists = newLongLists({ now: Date.now, isCurrent: () => true, ...options })
   const app = Fastify()
   installErrors(app)
   let response: ServerResponse | undefined
   app.get('/', async (_request, reply) => {
     response = reply.raw
-    return streams.send(reply, typeof list === 'function' ? list() : list)
+    return longLists.send(reply, typeof list === 'function' ? list() : list)
   })
   const port = await listen({ app })
   const open = () => openSlowReader(port, '/')
-  return { app, open, port, streams, response: () => response!, close: () => app.close() }
+  return { app, open, port, longLists, response: () => response!, close: () => app.close() }
 }
 
 const rest = async (opened: Awaited<ReturnType<typeof serve>>) => (await opened.open()).rest()
@@ -196,13 +196,13 @@ test('end when nothing is heard of the log, and rights cannot be looked up', asy
 
 test('are lost to a right that was lost before they began, and that the read models do not show yet', async () => {
   const served = await serve(listOf({ check: async () => 4n }))
-  served.streams.observe(gone('trace', 5n))
+  served.longLists.observe(gone('trace', 5n))
   assert.is((await served.app.inject('/')).statusCode, 503)
-  served.streams.restart()
+  served.longLists.restart()
   assert.ok((await rest(served)).isWhole, 'what a log has lost counts no more')
   await served.close()
   const later = await serve(listOf({ check: async () => 5n }))
-  later.streams.observe(gone('trace', 5n))
+  later.longLists.observe(gone('trace', 5n))
   assert.ok((await rest(later)).isWhole)
   await later.close()
 })
@@ -212,13 +212,13 @@ test('of traces leave out what has been deleted, and break off when it may be on
   const list = listOf({ reader, traceIdOf: ({ n }) => `${n}`, toText: ({ n, text }) => JSON.stringify(`${n} ${text}`) })
   const served = await serve(list)
   const [one, other] = [await served.open(), await served.open()]
-  served.streams.observe(gone(`${LONG}`, 1n))
+  served.longLists.observe(gone(`${LONG}`, 1n))
   const shown = JSON.parse((await one.rest()).text) as string[]
   assert.equal(
     shown.map((text) => Number.parseInt(text)),
     Array.from({ length: LONG - 1 }, (_, i) => i + 1),
   )
-  for (let n = 2; n < LONG; n++) served.streams.observe(gone(`${n}`, BigInt(n)))
+  for (let n = 2; n < LONG; n++) served.longLists.observe(gone(`${n}`, BigInt(n)))
   await until('the end of the connection', async () => (await connectionsOf(served)) === 0)
   assert.not((await other.rest()).isWhole)
   await served.close()
@@ -236,7 +236,7 @@ test('end with their reader, and give back the room', async () => {
 test('break off by a reset, which no version of HTTP takes for an end', async () => {
   const served = await serve(listOf({}))
   const reader = await openSlowReader(served.port, '/', undefined, '1.0')
-  served.streams.clear()
+  served.longLists.clear()
   const { error } = await reader.rest()
   assert.is((error as { code?: string }).code, 'ECONNRESET')
   await served.close()

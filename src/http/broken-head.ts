@@ -17,17 +17,17 @@ const INVALID: Answer = {
 }
 
 /**
- * By the codes of Node. The statuses are those that HTTP has for these cases; a request that came too slowly was not invalid, and
- * clients must not take the answer as final.
+ * By the codes of Node, with the statuses that the API has. A request that came too slowly was not invalid: clients must not take
+ * the answer as final.
  */
 const answers: Readonly<Record<string, Answer>> = {
   HPE_HEADER_OVERFLOW: {
-    status: '431 Request Header Fields Too Large',
-    code: 'payload_too_large',
+    status: '400 Bad Request',
+    code: 'invalid_request',
     message: 'The head of the request is too large: 16 KiB at most',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
-    status: '408 Request Timeout',
+    status: '503 Service Unavailable',
     code: 'unavailable',
     message: 'The request did not arrive in time; try again',
     isRetriable: true,

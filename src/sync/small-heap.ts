@@ -6,4 +6,6 @@ import v8 from 'node:v8'
  * would wait for one another most of the time. To be called before much is allocated.
  */
 export const keepHeapSmall = (): void =>
-  ['--semi-space-growth-factor=1', '--heap-growing-percent=100', '--no-parallel-scavenge'].forEach(v8.setFlagsFromString)
+  ['--semi-space-growth-factor=1', '--heap-growing-percent=100', '--no-parallel-scavenge'].forEach(
+    v8.setFlagsFromString,
+  )

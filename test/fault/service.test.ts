@@ -2,6 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { allOf, inFolder } from '../embedded/support.ts'
 import { postgresPid, serveOn } from './support/service.ts'
+import { killAll, standStill } from './support/standstill.ts'
 import { assertWhole, isBusy, newWriter, path } from './support/writers.ts'
 import { eventStoreUrlOf } from '../support/log-place.ts'
 import { until } from '../support/until.ts'
@@ -70,8 +71,7 @@ test('while Postgres does not answer requests are refused in time, and afterward
     const service = await serveOn(dataDir)
     const token = await service.signIn('device')
     await service.call('PUT', path('t'), { token, body: {} })
-    const pids = (await allOf(dataDir)).map(({ pid }) => pid)
-    for (const pid of pids) process.kill(pid, 'SIGSTOP')
+    const pids = await standStill(async () => (await allOf(dataDir)).map(({ pid }) => pid))
     try {
       const started = performance.now()
       const write = service.call('PUT', `${path('t')}/messages/m`, { token, body: { role: 'user' } })
@@ -90,7 +90,7 @@ test('while Postgres does not answer requests are refused in time, and afterward
       assert.not(await service.isReady())
       console.log('ready', Math.round(performance.now() - started))
     } finally {
-      for (const pid of pids) process.kill(pid, 'SIGCONT')
+      killAll(pids, 'SIGCONT')
     }
     await until(() => service.isReady())
     if (eventStoreUrlOf(dataDir)) {

@@ -263,22 +263,22 @@ test('the trace has the name and the folder that were kept, else those that the 
   const { path, store, beside } = newHome()
   const state = store.root(
     [store.message('user', [query('Fix it')])],
-    field(9, 'file:///work/my%20app'),
-    field(21, Buffer.concat([field(1, '/work/my app'), field(2, 'dev')])),
+    field(9, 'file:///projects/my%20app'),
+    field(21, Buffer.concat([field(1, '/projects/my app'), field(2, 'dev')])),
   )
   const traceOf = async () => (await readSession(path, cursor)).session.trace
   store.meta(state)
-  const derived = { agentId: 'cursor', projectPath: '/work/my app', projectName: 'my app', gitBranch: 'dev' }
+  const derived = { agentId: 'cursor', projectPath: '/projects/my app', projectName: 'my app', gitBranch: 'dev' }
   assert.equal(await traceOf(), { ...derived, title: 'Fix it' })
-  store.meta(state, { name: 'Fixing', workspacePath: '/work/other', lastUsedModel: 'composer-2' })
-  const named = { title: 'Fixing', model: 'composer-2', projectPath: '/work/other', projectName: 'other' }
+  store.meta(state, { name: 'Fixing', workspacePath: '/projects/other', lastUsedModel: 'composer-2' })
+  const named = { title: 'Fixing', model: 'composer-2', projectPath: '/projects/other', projectName: 'other' }
   assert.equal(await traceOf(), { ...derived, ...named })
-  beside({ schemaVersion: 1, title: 'Fix the bug', cwd: '/work/third' })
+  beside({ schemaVersion: 1, title: 'Fix the bug', cwd: '/projects/third' })
   assert.equal(await traceOf(), {
     ...derived,
     ...named,
     title: 'Fix the bug',
-    projectPath: '/work/third',
+    projectPath: '/projects/third',
     projectName: 'third',
   })
   writeFileSync(join(dirname(path), 'meta.json'), 'damaged')

@@ -4,6 +4,7 @@ import { type Json, objectOf, objectsIn, parseObject, textOf } from '../support/
 import { withoutBinary } from '../support/media.ts'
 import { newOutline } from '../support/outline.ts'
 import { countSkipped } from '../support/skipped-lines.ts'
+import { copiedMessages } from '../support/sqlite/copied-messages.ts'
 import type { Database } from '../support/sqlite/load.ts'
 import { copyFromDatabase } from '../support/sqlite/snapshot.ts'
 import { traceFieldsOf } from '../support/trace-fields.ts'
@@ -76,13 +77,11 @@ const readComposer =
   async ({ onMalformed }): Promise<Session> => {
     const skipped = countSkipped(onMalformed)
     const copy = () => copyFromDatabase(path, (source) => copyComposer(source, id))
-    const { database, result } = await copy()
-    const composer = composerOf(result)
-    if (result !== undefined && !composer) skipped.onMalformed(1)
+    const copied = await copy()
+    const composer = composerOf(copied.result)
+    if (copied.result !== undefined && !composer) skipped.onMalformed(1)
     const outline = newOutline()
-    for (const message of messagesIn(database, composer ?? {}, skipped.onMalformed)) outline.note(message)
-    // The first messages() reads the copy of which the trace was made; without one, the copy is closed as garbage.
-    let unread: typeof database | undefined = database
+    for (const message of messagesIn(copied.database, composer ?? {}, skipped.onMalformed)) outline.note(message)
     return {
       externalId: acceptedId(id, 'session'),
       trace: traceFieldsOf(agentId, {
@@ -91,22 +90,11 @@ const readComposer =
         model: outline.model(),
       }),
       skippedLines: skipped.lines,
-      messages: async function* () {
-        const taken = unread ? { database: unread, composer } : await again(copy)
-        unread = undefined
-        try {
-          yield* messagesIn(taken.database, taken.composer ?? {}, () => {})
-        } finally {
-          taken.database.close()
-        }
-      },
+      messages: copiedMessages(copied, copy, ({ database, result }) =>
+        messagesIn(database, composerOf(result) ?? {}, () => {}),
+      ),
     }
   }
-
-const again = async (copy: () => Promise<{ readonly database: Database; readonly result: unknown }>) => {
-  const { database, result } = await copy()
-  return { database, composer: composerOf(result) }
-}
 
 /** The sessions of a database. Each is copied at one moment when it is read. */
 export async function* composerSessions(agentId: string, path: string): AsyncGenerator<StoredSession> {

@@ -5,6 +5,7 @@ import { acceptedId } from '../support/external-ids.ts'
 import { type Json, parseObject, textOf } from '../support/json.ts'
 import { newOutline } from '../support/outline.ts'
 import { countSkipped } from '../support/skipped-lines.ts'
+import { copiedMessages } from '../support/sqlite/copied-messages.ts'
 import { lookAtFiles } from '../support/sqlite/files.ts'
 import type { Database } from '../support/sqlite/load.ts'
 import { rememberListing } from '../support/sqlite/remember.ts'
@@ -49,14 +50,12 @@ const readStore =
   async ({ onMalformed }): Promise<Session> => {
     const skipped = countSkipped(onMalformed)
     const copy = () => copyFromDatabase(path, copyStore)
-    const { database, result } = await copy()
-    const { meta, root, isUnknown }: CopiedStore = result
+    const copied = await copy()
+    const { meta, root, isUnknown }: CopiedStore = copied.result
     if (isUnknown) skipped.onMalformed(1)
     const outline = newOutline()
-    for (const message of messagesIn(database, skipped.onMalformed)) outline.note(message)
+    for (const message of messagesIn(copied.database, skipped.onMalformed)) outline.note(message)
     const beside = await readBeside(path)
-    // The first messages() reads the copy of which the trace was made; without one, the copy is closed as garbage.
-    let unread: Database | undefined = database
     return {
       externalId: acceptedId(idOf(path), 'session'),
       trace: traceFieldsOf(agentId, {
@@ -66,15 +65,7 @@ const readStore =
         gitBranch: textOf(root?.branch),
       }),
       skippedLines: skipped.lines,
-      messages: async function* () {
-        const copied = unread ?? (await copy()).database
-        unread = undefined
-        try {
-          yield* messagesIn(copied, () => {})
-        } finally {
-          copied.close()
-        }
-      },
+      messages: copiedMessages(copied, copy, ({ database }) => messagesIn(database, () => {})),
     }
   }
 

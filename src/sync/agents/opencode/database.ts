@@ -1,5 +1,6 @@
 import type { StoredSession } from '../agent.ts'
 import { type Json, parseObject } from '../support/json.ts'
+import { copiedMessages } from '../support/sqlite/copied-messages.ts'
 import type { Database } from '../support/sqlite/load.ts'
 import { rememberListing } from '../support/sqlite/remember.ts'
 import { columnsOf, copyFromDatabase, readDatabase } from '../support/sqlite/snapshot.ts'
@@ -123,20 +124,10 @@ const readSession =
   (agentId: string, path: string, id: string): StoredSession['read'] =>
   async ({ onMalformed }) => {
     const copy = () => copyFromDatabase(path, (source) => copySession(source, id))
-    const { database, result } = await copy()
-    // The first messages() reads the copy of which the trace was made; without one, the copy is closed as garbage.
-    let unread: Database | undefined = database
-    const again = async function* () {
-      const copied = unread ?? (await copy()).database
-      unread = undefined
-      try {
-        yield* messagesIn(copied, () => {})
-      } finally {
-        copied.close()
-      }
-    }
-    const first = (onDamaged: OnDamaged) => messagesIn(database, onDamaged)
-    return sessionOf(agentId, infoOf(id, result), { first, again }, onMalformed)
+    const copied = await copy()
+    const first = (onDamaged: OnDamaged) => messagesIn(copied.database, onDamaged)
+    const again = copiedMessages(copied, copy, ({ database }) => messagesIn(database, () => {}))
+    return sessionOf(agentId, infoOf(id, copied.result), { first, again }, onMalformed)
   }
 
 /** The sessions of a database. Each is copied at one moment when it is read. */

@@ -10,7 +10,7 @@ import { type Database, newPrivateDatabase } from './load.ts'
 /** Reads what it needs from the schema `source` into `database`, or returns it. Everything in it is of one moment. */
 type Read<T> = (database: Database) => T
 
-type Taken<T> = { readonly database: Database; readonly result: T }
+export type Taken<T> = { readonly database: Database; readonly result: T }
 
 const ATTEMPTS = 40
 const PAUSE_MS = 50

@@ -203,24 +203,21 @@ test('on another node and after a restart the stream stays in quarantine', async
   await until(async () => (await scene.app.call('GET', '/v1/traces/bad', { token: ada.token })).status === 503)
 })
 
+const skip = ({ service: { log, codec } }: App, stream: string, position: bigint) =>
+  skipEvent(log, codec, {
+    ...{ stream, position, by: 'an operator', why: 'a test' },
+    ...{ now: Date.now, unskippable: new Map() },
+  })
+
 for (const [what, event] of Object.entries(bad)) {
   test(`an event ${what} that is skipped costs nothing any more, also in a rebuild`, async (scene) => {
     const { app, ada, database } = scene
     const { stream, position } = await poison(scene, event)
     const { log, codec } = app.service
-    const skip = () =>
-      skipEvent(log, codec, {
-        stream,
-        position,
-        by: 'an operator',
-        why: 'a test',
-        now: Date.now,
-        unskippable: new Map(),
-      })
-    await skip()
+    await skip(app, stream, position)
     const head = await log.head()
     await until(async () => (await app.call('GET', '/v1/traces/bad')).status === 200)
-    await skip()
+    await skip(app, stream, position)
     assert.is(await log.head(), head, 'a second time says nothing new')
     assert.equal(await feedOf(app), ['bad'])
     const { status } = await app.call('PUT', '/v1/traces/bad/messages/n', { token: ada.token, body: { role: 'user' } })
@@ -235,17 +232,10 @@ for (const [what, event] of Object.entries(bad)) {
 
 test('a namespace whose event is skipped can be written to again', async ({ app, ada }) => {
   const stream = `namespace-${ada.namespaceId}`
-  const { log, codec, visible } = app.service
+  const { log, visible } = app.service
   const { position } = await log.append(stream, await log.lastRevision(stream), [bad['of an unknown type']])
   await visible(position)
-  await skipEvent(log, codec, {
-    stream,
-    position,
-    by: 'an operator',
-    why: 'a test',
-    now: Date.now,
-    unskippable: new Map(),
-  })
+  await skip(app, stream, position)
   const url = `/v1/namespaces/${ada.namespaceSlug}`
   await until(async () => (await app.call('GET', url, { token: ada.token })).status === 200)
   const { status } = await app.call('PATCH', url, { token: ada.token, body: { displayName: 'Again' } })

@@ -5,8 +5,7 @@ import { printDocument } from '../../../cli/output.ts'
 import { writeOut } from '../../../cli/standard-output.ts'
 import type { Diff } from '../../../sync/api/history.ts'
 import type { Access } from '../../support/access.ts'
-import { findTrace } from '../../support/find-trace.ts'
-import { explaining, openHistory } from '../history-access.ts'
+import { withPastOf } from '../past-of-trace.ts'
 import { operationText } from '../patch-lines.ts'
 import type { Options } from '../diff.ts'
 
@@ -37,19 +36,9 @@ const printDiff = async (diff: Diff): Promise<void> => {
 export const diff = async (given: Access, options: Options, name: string): Promise<number> => {
   const { from, to } = options
   if (to !== undefined && from > to) throw new UsageError('--from must not be behind --to')
-  const { access, trace } = await findTrace(given, options, name)
-  const {
-    externalId,
-    namespace: { slug: namespace },
-  } = trace
-  const { history } = await openHistory(access)
-  const query = {
-    from: String(from),
-    ...(to === undefined ? {} : { to: String(to) }),
-    namespace,
-  }
-  const found = await explaining(access.server, { externalId, namespace: options.namespace, isPast: true }, () =>
-    history.diff(externalId, query),
+  const span = { from: String(from), ...(to === undefined ? {} : { to: String(to) }) }
+  const found = await withPastOf(given, options, name, ({ externalId, namespace, history }) =>
+    history.diff(externalId, { ...span, namespace }),
   )
   if (options.json) await printDocument(found)
   else await printDiff(found)

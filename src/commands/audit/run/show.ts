@@ -4,9 +4,8 @@ import type { PastQuery, PastTrace } from '../../../sync/api/history.ts'
 import { messageLines } from '../../../tail/message-lines.ts'
 import { messageWidth } from '../../../tail/printers.ts'
 import type { Access } from '../../support/access.ts'
-import { findTrace } from '../../support/find-trace.ts'
 import { type Message, messagesOf } from '../../support/messages-of.ts'
-import { explaining, openHistory } from '../history-access.ts'
+import { withPastOf } from '../past-of-trace.ts'
 import { traceLines } from '../trace-fields.ts'
 import type { Options } from '../show.ts'
 
@@ -27,18 +26,11 @@ const printMessage = (message: Message, json: boolean) =>
 export const show = async (given: Access, options: Options, name: string): Promise<number> => {
   const { at, revision, json = false } = options
   if (at !== undefined && revision !== undefined) throw new UsageError('only one of --revision and --at can be given')
-  const { access, trace } = await findTrace(given, options, name)
-  const {
-    externalId,
-    namespace: { slug: namespace },
-  } = trace
-  const { history } = await openHistory(access)
-  const of = { namespace }
-  await explaining(access.server, { externalId, namespace: options.namespace, isPast: true }, async () => {
-    const past = await history.trace(externalId, { ...momentOf(options), ...of })
+  await withPastOf(given, options, name, async ({ externalId, namespace, history }) => {
+    const past = await history.trace(externalId, { ...momentOf(options), namespace })
     await printTrace(past, json)
     if (!options.messages) return
-    const query = { revision: String(past.revision), ...of }
+    const query = { revision: String(past.revision), namespace }
     for await (const message of messagesOf(history, externalId, query)) await printMessage(message, json)
   })
   return exitCodes.ok

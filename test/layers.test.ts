@@ -29,6 +29,7 @@ const floors: readonly (readonly string[])[] = [
     'version.ts',
     'gate.ts',
     'wakeup.ts',
+    'yielding.ts',
     'low-priority.ts',
   ],
   ['postgres'],

@@ -6,14 +6,14 @@ export type FeedPage = {
   readonly entries: readonly FeedEntry[]
   /** An event that changes one of these topics makes the page stale. */
   readonly topics: ReadonlySet<string>
-  /** The whole answer to a request without a session; of the public feed only. */
+  /** The whole answer to a request without a session; of the public feed only, and only if it is small. */
   readonly body?: Buffer
 }
 
 /** A page, and the checkpoint of the database snapshot that it was read from. */
 export type PageSnapshot = { readonly page: FeedPage; readonly position: bigint }
 
-/** In characters; room for one page of the largest size, which holds its text twice, as entries and as body. */
+/** In characters; room for two pages of the largest size. */
 const MAX_WEIGHT = 3 * PAGE_BYTES
 const ENTRY_WEIGHT = 400 // of an entry without its text, with its topics
 

@@ -1,7 +1,7 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { fitting, weighedRows } from '../http/page-bytes.ts'
-import { jsonArray, jsonObject } from '../http/reply.ts'
+import { arrayTexts, jsonArray, jsonObject } from '../http/reply.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import type { After } from '../trace/queries.ts'
@@ -126,18 +126,20 @@ const fittingCount = (entries: readonly FeedEntry[], limit: number) =>
     limit,
   )
 
-const listText = (entries: readonly FeedEntry[], count: number): string => {
-  const texts = entries.slice(0, count).map(({ text }) => text)
-  return jsonArray(texts.filter((text) => text !== ''))
-}
+const shownTexts = (entries: readonly FeedEntry[], count: number): string[] =>
+  entries
+    .slice(0, count)
+    .map(({ text }) => text)
+    .filter((text) => text !== '')
 
 /** The JSON array of the traces that fit into one answer. */
 export const feedList = (entries: readonly FeedEntry[], limit: number): string =>
-  listText(entries, fittingCount(entries, limit))
+  jsonArray(shownTexts(entries, fittingCount(entries, limit)))
 
-/** The JSON data of an answer. `entries` has one more than `limit` when there is another page. */
-export const feedText = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): string => {
+/** The JSON data of an answer, in parts. `entries` has one more than `limit` when there is another page. */
+export const feedTexts = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): string[] => {
   const count = fittingCount(entries, limit)
   const next = entries.length > count && count > 0 ? `,"nextCursor":"${cursorAfter(entries[count - 1]!)}"` : ''
-  return `{"traces":${listText(entries, count)},"isAuthenticated":${isAuthenticated}${next}}`
+  const shown = arrayTexts(shownTexts(entries, count))
+  return ['{"traces":', ...shown, `,"isAuthenticated":${isAuthenticated}${next}}`]
 }

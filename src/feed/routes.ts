@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { flag, nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Limit, limitOf } from '../http/parameters.ts'
-import { JSON_TYPE, answers, okText } from '../http/reply.ts'
+import { JSON_TYPE, answers, okTexts } from '../http/reply.ts'
 import { firstPages } from './first-pages.ts'
 import type { FeedServices } from './services.ts'
 import { type After, afterOf } from '../trace/queries.ts'
 import { FeedTrace } from '../trace/views.ts'
-import { type FeedSource, feedRows, feedText, mergeEntries, toEntry } from './queries.ts'
+import { type FeedSource, feedRows, feedTexts, mergeEntries, toEntry } from './queries.ts'
 
 const Query = z.object({ limit: Limit.optional(), cursor: z.string().optional() })
 const Feed = z.object({
@@ -49,11 +49,13 @@ export const feedRoutes = (app: FastifyInstance, service: FeedServices): void =>
     async ({ caller, query }, reply) => {
       const limit = limitOf(query.limit) ?? DEFAULT_LIMIT
       const after = afterOf(query.cursor)
-      if (limit === 0) return okText(reply, feedText([], 0, caller !== undefined))
-      if (!caller && !after) return reply.type(JSON_TYPE).send((await publicPage(limit)).body)
+      if (limit === 0) return okTexts(reply, feedTexts([], 0, caller !== undefined))
+      const page = caller || after ? undefined : await publicPage(limit)
+      if (page?.body) return reply.type(JSON_TYPE).send(page.body)
       const namespaceId = caller?.namespace?.id
-      const entries = await (after ? laterPage(namespaceId, limit, after) : firstPage(namespaceId, limit))
-      return okText(reply, feedText(entries, limit, caller !== undefined))
+      const entries =
+        page?.entries ?? (await (after ? laterPage(namespaceId, limit, after) : firstPage(namespaceId, limit)))
+      return okTexts(reply, feedTexts(entries, limit, caller !== undefined))
     },
   )
 }

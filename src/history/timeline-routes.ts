@@ -5,7 +5,7 @@ import { EXAMPLE_ID, nextCursor } from '../http/fields.ts'
 import { invalid } from '../http/http-error.ts'
 import { Key, Limit, decodeCursor, encodeCursor, limitOf } from '../http/parameters.ts'
 import { fittingTexts } from '../http/page-bytes.ts'
-import { answers, jsonArray, okText } from '../http/reply.ts'
+import { answers, arrayTexts, okTexts } from '../http/reply.ts'
 import { aTime, timeOf } from '../http/times.ts'
 import { traceId } from '../ids.ts'
 import { InNamespace } from '../trace/moment.ts'
@@ -104,7 +104,7 @@ export const timelineRoutes = (app: FastifyInstance, services: HistoryServices):
 
   /** `check` is called once the entries are read: those of a trace that is deleted meanwhile may have been half swept. */
   const list = async (reply: FastifyReply, scope: Scope, filter: Filter, check: () => Promise<void>) => {
-    if (filter.limit === 0) return okText(reply, '{"events":[]}')
+    if (filter.limit === 0) return okTexts(reply, ['{"events":[]}'])
     const rows = await listEntries(timeline, scope, filter)
     await check()
     const users = rows.flatMap(({ actor, data }) =>
@@ -114,7 +114,7 @@ export const timelineRoutes = (app: FastifyInstance, services: HistoryServices):
     const texts = rows.map((row) => entryText(row, names, scope.of === 'namespace'))
     const count = fittingTexts(texts, filter.limit)
     const next = rows.length > count ? `,"nextCursor":"${cursorBehind(scope.of, rows[count - 1]!)}"` : ''
-    return okText(reply, `{"events":${jsonArray(texts.slice(0, count))}${next}}`)
+    return okTexts(reply, ['{"events":', ...arrayTexts(texts.slice(0, count)), `${next}}`])
   }
 
   app.get<{ Params: { externalId: string }; Querystring: z.infer<typeof TraceQuery> }>(

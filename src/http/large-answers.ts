@@ -11,11 +11,16 @@ declare module 'fastify' {
      * to be sent. @throws Unavailable when too many large answers are being read, or the client has left
      */
     reserveMemory(bytes: number): Promise<void>
+    /**
+     * Sends texts one after another. Where they are a large answer they are never joined: each becomes bytes when the client
+     * has taken those before. @throws Unavailable as `reserveMemory`
+     */
+    sendTexts(texts: readonly string[]): Promise<FastifyReply>
   }
 }
 
 /** Smaller answers mostly fit into the buffers of the socket. */
-const LARGE_BYTES = 256 * 1024
+export const LARGE_BYTES = 256 * 1024
 const CAPACITY_BYTES = 32 * 1024 * 1024
 /** Large answers are written in pieces: each that the system takes shows that the client goes on reading. */
 const PIECE_BYTES = 64 * 1024
@@ -27,15 +32,35 @@ const CHECK_INTERVAL_MS = 1_000
 /** `progress` is undefined while the answer is being made. */
 type PendingAnswer = { readonly reply: FastifyReply; readonly permit: Permit; progress: Progress | undefined }
 
-/** The bytes of an answer, piece by piece: each is asked for when the one before has been taken. */
-function* piecesOf(bytes: Buffer, answer: PendingAnswer) {
+function* slicesOf(bytes: Buffer) {
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) yield bytes.subarray(start, start + PIECE_BYTES)
+}
+
+function* bytesOf(texts: readonly string[]) {
+  let piece = ''
+  for (const text of texts) {
+    piece += text
+    if (piece.length < PIECE_BYTES) continue
+    yield Buffer.from(piece)
+    piece = ''
+  }
+  yield Buffer.from(piece)
+}
+
+/** Notes the progress of an answer by its pieces: each is asked for when the one before has been taken. */
+function* noting(pieces: Iterable<Buffer>, answer: PendingAnswer) {
   let progress = newProgress()
-  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
-    progress = taken(progress, start)
+  let sent = 0
+  for (const piece of pieces) {
+    progress = taken(progress, sent)
     answer.progress = progress
-    yield bytes.subarray(start, start + PIECE_BYTES)
+    yield piece
+    sent += piece.length
   }
 }
+
+const streamOf = (pieces: Iterable<Buffer>, answer: PendingAnswer): Readable =>
+  Readable.from(noting(pieces, answer), { objectMode: false, highWaterMark: PIECE_BYTES })
 
 /**
  * Bounds the memory of all large answers that wait for their clients, such as pages of 8 MiB. A client that reads nothing for
@@ -83,21 +108,36 @@ export const installLargeAnswers = (app: FastifyInstance, capacity = CAPACITY_BY
     return answer
   }
 
+  /** Begins an answer of so many bytes, with the memory that was reserved for it. Undefined when the client has left. */
+  const begin = async (reply: FastifyReply, bytes: number): Promise<PendingAnswer | undefined> => {
+    const reserved = pending.get(reply)
+    reserved?.permit.resize(bytes)
+    const answer = reserved ?? (await enter(reply, bytes))
+    if (answer) reply.header('content-length', bytes)
+    return answer
+  }
+
   app.decorateReply('reserveMemory', async function (this: FastifyReply, bytes: number) {
     if (bytes < LARGE_BYTES || pending.has(this)) return
     if (!(await enter(this, bytes))) throw new Unavailable('the client has left')
   })
 
+  app.decorateReply('sendTexts', async function (this: FastifyReply, texts: readonly string[]) {
+    const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+    if (length < LARGE_BYTES) return this.send(texts.join(''))
+    const answer = await begin(this, length)
+    if (!answer) throw new Unavailable('the client has left')
+    return this.send(streamOf(bytesOf(texts), answer))
+  })
+
   app.addHook('onSend', async (_request, reply, payload) => {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
     const length = Buffer.byteLength(payload)
-    const reserved = pending.get(reply)
-    reserved?.permit.resize(length)
-    if (length < LARGE_BYTES) return payload
-    const answer = reserved ?? (await enter(reply, length))
-    if (!answer) return payload
-    reply.header('content-length', length)
-    const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload
-    return Readable.from(piecesOf(bytes, answer), { objectMode: false, highWaterMark: PIECE_BYTES })
+    if (length < LARGE_BYTES) {
+      pending.get(reply)?.permit.resize(length)
+      return payload
+    }
+    const answer = await begin(reply, length)
+    return answer ? streamOf(slicesOf(typeof payload === 'string' ? Buffer.from(payload) : payload), answer) : payload
   })
 }

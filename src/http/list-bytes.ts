@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
 import type { RecentChanges } from '../engine/recent-changes.ts'
+import { newYielding } from '../yielding.ts'
 import { BrokenOff, type EndsReading, type LongList, type Page, type Pages } from './long-list.ts'
 import { newPieces } from './pieces.ts'
 import type { Reading } from './list-reading.ts'
@@ -11,19 +11,6 @@ export type ListBytesOptions = {
   readonly losses: RecentChanges<EndsReading>
   /** Bounds how many pages are read from the database at the same time. */
   readonly turns: Semaphore
-}
-
-/** For how many milliseconds pieces are made before other work goes on. */
-const MAKING_MS = 8
-
-/** Lets other work go on once this has gone on for long. */
-const newYielding = () => {
-  let since = performance.now()
-  return async () => {
-    if (performance.now() - since < MAKING_MS) return
-    await setImmediate()
-    since = performance.now()
-  }
 }
 
 /** @throws BrokenOff when the list has been broken off, or its reader has gone */

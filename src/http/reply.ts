@@ -11,6 +11,10 @@ export const ok = (reply: FastifyReply, data: object): FastifyReply => okText(re
 export const okText = (reply: FastifyReply, data: string): FastifyReply =>
   reply.type(JSON_TYPE).send(`{"ok":true,"data":${data}}`)
 
+/** The same for data whose JSON text is in parts, and may be large. */
+export const okTexts = (reply: FastifyReply, data: readonly string[]): Promise<FastifyReply> =>
+  reply.type(JSON_TYPE).sendTexts(['{"ok":true,"data":', ...data, '}'])
+
 /** Adds request headers that the answer depends on to `Vary`. */
 export const addVary = (reply: FastifyReply, names: string): void => {
   const known = reply.getHeader('vary')
@@ -28,6 +32,13 @@ export const jsonObject = (members: Readonly<Record<string, string | null | unde
 }
 
 export const jsonArray = (items: readonly string[]): string => `[${items.join(',')}]`
+
+/** The same in parts, for `okTexts`. */
+export const arrayTexts = (items: readonly string[]): string[] => [
+  '[',
+  ...items.flatMap((item, i) => (i === 0 ? [item] : [',', item])),
+  ']',
+]
 
 /** The `response` schemas of a route: the data of its 200, and its errors in addition to `commonFailures`. */
 export const answers = (data: z.ZodType, ...errors: number[]) => ({

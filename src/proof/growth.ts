@@ -1,15 +1,25 @@
 import type { Step } from '../engine/checkpoint.ts'
 import type { RecordedEvent } from '../log/log.ts'
+import { newYielding } from '../yielding.ts'
 import { leafHashOf } from './entry.ts'
 import type { Candidate, FoundLeaf, Growth, Leaf } from './leaves.ts'
 import type { Walk } from './stored-tree.ts'
 import { TreeDiffers } from './tree-differs.ts'
 import type { GrowingTree, Subtree } from './tree.ts'
 
-type Hashed = { readonly event: RecordedEvent; readonly hash: Buffer }
+/** An event with the hash of its leaf. */
+export type Hashed = { readonly event: RecordedEvent; readonly hash: Buffer }
 
-const hashed = (events: readonly RecordedEvent[]): Hashed[] =>
-  events.map((event) => ({ event, hash: leafHashOf(event) }))
+/** Hashes events, and lets other work go on meanwhile: each may have megabytes. */
+export const hashEvents = async (events: readonly RecordedEvent[]): Promise<Hashed[]> => {
+  const yieldWhenDue = newYielding()
+  const hashed: Hashed[] = []
+  for (const event of events) {
+    hashed.push({ event, hash: leafHashOf(event) })
+    await yieldWhenDue()
+  }
+  return hashed
+}
 
 /** Adds leaves to the tree in memory; gives what is to be stored of them. */
 const addLeaves = (tree: GrowingTree, events: readonly Hashed[]): Pick<Growth, 'leaves' | 'subtrees' | 'size'> => {
@@ -24,9 +34,9 @@ const addLeaves = (tree: GrowingTree, events: readonly Hashed[]): Pick<Growth, '
 }
 
 /** A step over events that have no leaves yet. */
-export const growBy = (tree: GrowingTree, events: readonly RecordedEvent[], step: Step): Growth => ({
+export const growBy = (tree: GrowingTree, events: readonly Hashed[], step: Step): Growth => ({
   step,
-  ...addLeaves(tree, hashed(events)),
+  ...addLeaves(tree, events),
 })
 
 type Matched = { readonly found: FoundLeaf[]; readonly fresh: Hashed[]; readonly last: number }
@@ -55,10 +65,10 @@ const match = (events: readonly Hashed[], candidates: readonly Candidate[], afte
 /** A step of a walk, which is over at its end or with the first event that has no leaf. @throws TreeDiffers */
 export const walkOver = (
   tree: GrowingTree,
-  events: readonly RecordedEvent[],
+  events: readonly Hashed[],
   { walk, candidates, step }: { readonly walk: Walk; readonly candidates: readonly Candidate[]; readonly step: Step },
 ): Growth => {
-  const { found, fresh, last } = match(hashed(events), candidates, walk.matched)
+  const { found, fresh, last } = match(events, candidates, walk.matched)
   const added = addLeaves(tree, fresh)
   const isOver = fresh.length > 0 || step.through >= walk.until
   return isOver

@@ -5,7 +5,7 @@ import { type Batch, type EventLog, LogChanged } from '../log/log.ts'
 import type { MinimalLogger } from '../logger.ts'
 import { pause } from '../pause.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
-import { growBy, walkOver } from './growth.ts'
+import { growBy, hashEvents, walkOver } from './growth.ts'
 import { type Growth, readCandidates, storeGrowth } from './leaves.ts'
 import { lossText, readLosses } from './losses.ts'
 import type { Signer } from './note.ts'
@@ -69,9 +69,10 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
 
   const growthOf = async ({ client, tree, epoch, at, walk }: Work, { events, through }: Batch): Promise<Growth> => {
     const step = { from: at, through, epoch, anchor: anchorOf(events) }
-    if (!walk) return growBy(tree, events, step)
+    const hashed = await hashEvents(events)
+    if (!walk) return growBy(tree, hashed, step)
     const ids = events.map(({ id }) => id)
-    return walkOver(tree, events, { walk, candidates: await readCandidates(client, ids, walk), step })
+    return walkOver(tree, hashed, { walk, candidates: await readCandidates(client, ids, walk), step })
   }
 
   /** What is lost is told before it is marked so: what the tables say later can be compared with that. */

@@ -3,14 +3,14 @@ import { z } from 'zod'
 import { notFound } from '../http/http-error.ts'
 import { nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/parameters.ts'
-import { answers, ok, okText } from '../http/reply.ts'
+import { answers, ok, okTexts } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
 import type { Reader } from '../http/long-list.ts'
 import { rowWithModelName } from './model-names.ts'
 import { PAGE_WEIGHT, namespacePage, namespacePages } from './namespace-pages.ts'
 import { afterOf, listTraces } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
-import { pageText } from './routes.ts'
+import { pageTexts } from './routes.ts'
 import { TraceSummary, summaryText } from './views.ts'
 import type { TraceServices } from './services.ts'
 
@@ -57,13 +57,13 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
       if (isMember && given === undefined && !after) return listAll(reply, { caller, namespaceId: found.id })
       const limit = given ?? DEFAULT_LIMIT
       const rows = await listTraces(reads, { namespaceId: found.id, publicOnly: !isMember, limit: limit + 1, after })
-      return okText(reply, pageText(service, rows, limit))
+      return okTexts(reply, pageTexts(service, rows, limit))
     },
   )
 
   const listAll = async (reply: FastifyReply, { caller, namespaceId }: Pick<Reader, 'caller' | 'namespaceId'>) => {
     const first = await namespacePage(reads, namespaceId)
-    if (!first.next) return okText(reply, pageText(service, first.rows, first.rows.length))
+    if (!first.next) return okTexts(reply, pageTexts(service, first.rows, first.rows.length))
     const reader = { caller, namespaceId, traceId: undefined, isMember: true }
     return longLists.send(reply, {
       reader,

@@ -7,7 +7,7 @@ import { notFound } from '../http/http-error.ts'
 import { done, nextCursor } from '../http/fields.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/parameters.ts'
 import { fitting } from '../http/page-bytes.ts'
-import { answers, jsonArray, ok, okText } from '../http/reply.ts'
+import { answers, arrayTexts, ok, okText, okTexts } from '../http/reply.ts'
 import { traceId } from '../ids.ts'
 import type { Reserve } from '../namespace/quota.ts'
 import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
@@ -212,7 +212,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
       const after = afterOf(request.query.cursor)
       if (!namespace || limit === 0) return ok(reply, { traces: [] })
       const rows = await listTraces(reads, { namespaceId: namespace.id, publicOnly: false, limit: limit + 1, after })
-      return okText(reply, pageText(service, rows, limit))
+      return okTexts(reply, pageTexts(service, rows, limit))
     },
   )
 }
@@ -227,17 +227,17 @@ const counting =
     return events
   }
 
-/** A page of summaries from one row more than it may hold; traces in quarantine are left out. */
-export const pageText = (
+/** A page of summaries, in parts, from one row more than it may hold; traces in quarantine are left out. */
+export const pageTexts = (
   { reads, models }: Pick<TraceServices, 'reads' | 'models'>,
   rows: readonly ListedRow[],
   limit: number,
-): string => {
+): string[] => {
   const texts = rows.map((row) =>
     reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(rowWithModelName(models, row)) : '',
   )
   const sizes = rows.map(({ weight }, i) => Math.max(weight, Buffer.byteLength(texts[i]!)))
   const count = fitting(sizes, limit)
   const next = rows.length > count ? `,"nextCursor":"${cursorAfter(rows[count - 1]!)}"` : ''
-  return `{"traces":${jsonArray(texts.slice(0, count).filter((text) => text !== ''))}${next}}`
+  return ['{"traces":', ...arrayTexts(texts.slice(0, count).filter((text) => text !== '')), `${next}}`]
 }

@@ -26,6 +26,10 @@ app.get('/made', async (_request, reply) => {
   reply.raw.once('close', () => (made -= 1))
   return reply.type('text/plain').send(page)
 })
+/** Texts of all lengths, some longer than a piece, and with characters of one to four bytes. */
+const texts = Array.from({ length: 400 }, (_, i) => `${i}: \u{e9}\u{20ac}\u{1f600}`.repeat((i * 37) % 900))
+let text = texts
+app.get('/texts', async (_request, reply) => reply.type('text/plain').sendTexts(text))
 await app.listen({ port: 0, host: '127.0.0.1' })
 const { port } = app.server.address() as AddressInfo
 test.after(async () => {
@@ -43,9 +47,14 @@ const stall = async (path = '/page') => {
   return socket
 }
 
-const read = async (path = '/page') => {
+const ask = async (path: string) => {
   const asking = get(`http://127.0.0.1:${port}${path}`, { agent: false })
   const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  return answer
+}
+
+const read = async (path = '/page') => {
+  const answer = await ask(path)
   return [answer.statusCode, (await buffer(answer)).length]
 }
 
@@ -91,6 +100,28 @@ test('those that take too little make room when others wait', async () => {
   assert.equal(await read(), [200, SIZE])
   isGoingOn = false
   for (const socket of await Promise.all(trickling)) socket.destroy()
+})
+
+for (const [how, sent] of [
+  ['in pieces', texts],
+  ['whole where they are small', texts.slice(0, 9)],
+  ['also where there are none', []],
+] as const)
+  test(`texts are sent ${how}`, async () => {
+    text = [...sent]
+    const answer = await ask('/texts')
+    const expected = Buffer.from(sent.join(''))
+    assert.is(answer.headers['content-length'], `${expected.length}`)
+    assert.ok((await buffer(answer)).equals(expected))
+  })
+
+test('texts wait for memory like any large answer', async () => {
+  text = Array.from({ length: SIZE / 1_000 }, () => 'x'.repeat(1_000))
+  const stalled = await Promise.all([stall('/texts'), stall('/texts')])
+  await until(async () => (await connections()) >= 2)
+  assert.equal(await read('/texts'), [200, 33_554_000])
+  await until(async () => (await connections()) < 2)
+  for (const socket of stalled) socket.destroy()
 })
 
 test.run()

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createReadStream, type ReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, createReadStream, openSync, type ReadStream, readSync } from 'node:fs'
 import { pipeline } from 'node:stream'
 // Not `import { createZstdDecompress }`: before Node 22.15 it is missing, and the import would fail for all agents.
 import * as zlib from 'node:zlib'
+import { newYielding } from '../../../yielding.ts'
 
 const CHUNK = 1 << 18
 
@@ -22,20 +22,23 @@ const isDamage = (error: unknown): boolean => /^Z(STD)?_/.test((error as NodeJS.
 // Used again and again: memory outside of the heap is given back late, and thousands of files are read.
 const buffers: Buffer[] = []
 
-/** Of a file that is not compressed. Not a stream: that costs more than the reading of a small file, and memory for each chunk. */
-async function* plainChunks(path: string, from: number, size: number): AsyncGenerator<Buffer> {
-  const file = await open(path)
+/**
+ * Of a file that is not compressed. Reads without waiting: each wait for another thread costs more than the reading of a piece that
+ * the system has in memory, and a stream costs more again.
+ */
+function* plainChunks(path: string, from: number, size: number): Generator<Buffer> {
+  const file = openSync(path, 'r')
   const buffer = buffers.pop() ?? Buffer.allocUnsafeSlow(CHUNK)
   try {
     for (let at = from; at < size;) {
-      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - at), at)
+      const bytesRead = readSync(file, buffer, 0, Math.min(buffer.length, size - at), at)
       if (bytesRead === 0) return
       at += bytesRead
       yield buffer.subarray(0, bytesRead)
     }
   } finally {
     buffers.push(buffer)
-    await file.close()
+    closeSync(file)
   }
 }
 
@@ -54,9 +57,11 @@ export async function* chunksOf(path: string, size: number, onDamaged: () => voi
   if (size <= from) return
   const onRead = reads.getStore()
   if (!isZstd(path)) {
-    for await (const chunk of plainChunks(path, from, size)) {
+    const yieldWhenDue = newYielding()
+    for (const chunk of plainChunks(path, from, size)) {
       onRead?.(chunk.length)
       yield chunk
+      await yieldWhenDue()
     }
     return
   }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -85,6 +85,23 @@ test('what no double can hold is sent as text, and the double of a long fraction
 test('a __proto__ key is data like any other', async () => {
   const { sent } = await read('{"a":{"__proto__":{"x":1},"constructor":{"prototype":2}}}\n')
   assert.equal(sent, ['{"a":{"__proto__":{"x":1},"constructor":{"prototype":2}}}'])
+})
+
+test('reading a large file lets other work go on', async () => {
+  const file = join(path, 'large.jsonl')
+  writeFileSync(file, `${JSON.stringify({ text: 'x'.repeat(10_000) })}\n`.repeat(4_000))
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns += 1
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  let lines = 0
+  for await (const { number } of objectLines(file, statSync(file).size, () => {})) lines = number
+  isOver = true
+  assert.is(lines, 4_000)
+  assert.ok(turns > 1, `${turns} turns`)
 })
 
 test.run()

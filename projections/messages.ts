@@ -2,7 +2,7 @@ import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/eng
 import type { AnyEvent } from '../src/events.ts'
 import { messageId } from '../src/ids.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
-import { partIndex } from '../src/trace/message.ts'
+import { partIndex } from '../src/trace/messages/message.ts'
 import { byKey } from './support/by-key.ts'
 import { literal } from './support/changed-rows.ts'
 import { ignoredButTraces } from './support/ignored.ts'

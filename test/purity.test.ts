@@ -24,7 +24,10 @@ const impureImports = (file: string, seen = new Set<string>()): string[] => {
 }
 
 // `engine/decide.ts` runs decisions, it is none.
-const files = globSync('src/*/{events,decide,decide-*}.ts', { cwd: root, exclude: ['src/engine/*'] }).sort()
+const files = globSync('src/{*,trace/messages}/{events,decide,decide-*}.ts', {
+  cwd: root,
+  exclude: ['src/engine/*'],
+}).sort()
 
 test('there are events and decisions', () => assert.ok(files.length >= 8))
 

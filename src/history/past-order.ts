@@ -1,6 +1,6 @@
 import type { Row } from '../engine/reads.ts'
 import { BrokenOff } from '../http/long-list.ts'
-import { ALL_MESSAGES, listOrdered } from '../trace/message-queries.ts'
+import { ALL_MESSAGES, listOrdered } from '../trace/messages/queries.ts'
 import type { PastDocuments } from './past-documents.ts'
 import { memoKey } from './past-memo.ts'
 import type { PastTrace } from './past.ts'

@@ -5,8 +5,8 @@ import { type Earlier, NO_EARLIER, endedBy, toldOf } from './earlier-deletions.t
 import { type MessageTypeCounts, type PatchOperation, TraceEvent, type Visibility } from './events.ts'
 import type { TraceTexts } from './fields.ts'
 import { weighTrace } from './state-size.ts'
-import { LoadedMessages } from './loaded-messages.ts'
-import { type MessageDocument, applyPatch } from './message.ts'
+import { LoadedMessages } from './messages/loaded.ts'
+import { type MessageDocument, applyPatch } from './messages/message.ts'
 import { type Member, assertMayWrite } from './policy.ts'
 
 export type TraceFields = TraceTexts & { readonly visibility: Visibility }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { event } from '../engine/stream.ts'
 import { storedTexts } from './fields.ts'
-import { MessageRole, Part, PlainNumber, type StoredPart } from './part.ts'
+import { MessageRole, Part, PlainNumber, type StoredPart } from './messages/part.ts'
 
 export const Visibility = z.enum(['private', 'direct', 'public']).meta({
   id: 'Visibility',

@@ -1,7 +1,7 @@
 import { type EventFormat, formatsOf } from '../engine/codec.ts'
 import { type PatchOperation, TraceEvent } from './events.ts'
-import { jsonOf, partIndex } from './message.ts'
-import { type Part, type StoredPart, storedPart } from './part.ts'
+import { jsonOf, partIndex } from './messages/message.ts'
+import { type Part, type StoredPart, storedPart } from './messages/part.ts'
 
 type WithParts<P> = { readonly parts: readonly P[] }
 type WithPatch = { readonly patch: readonly PatchOperation[] }

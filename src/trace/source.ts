@@ -8,9 +8,9 @@ import { type ExpectedRevision, expectedOf, revisionNumber } from '../log/log.ts
 import { uuids } from '../postgres/arrays.ts'
 import { type PresentTrace, type TraceNeed, type TraceState, noCounts } from './decide.ts'
 import { type Earlier, NO_EARLIER } from './earlier-deletions.ts'
-import { type KnownMessage, LoadedMessages } from './loaded-messages.ts'
-import type { MessageDocument } from './message.ts'
-import { type Part, storedPart } from './part.ts'
+import { type KnownMessage, LoadedMessages } from './messages/loaded.ts'
+import type { MessageDocument } from './messages/message.ts'
+import { type Part, storedPart } from './messages/part.ts'
 import { type TraceRow, fieldsOf } from './rows.ts'
 
 type MessageRow = {

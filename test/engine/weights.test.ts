@@ -11,11 +11,11 @@ import type { EventLog } from '../../src/log/log.ts'
 import { namespaces } from '../../src/namespace/decide.ts'
 import type { NamespaceEvent } from '../../src/namespace/events.ts'
 import { sessions } from '../../src/session/decide.ts'
-import { upsertMessages } from '../../src/trace/decide-messages.ts'
+import { upsertMessages } from '../../src/trace/messages/decide.ts'
 import { traces } from '../../src/trace/decide.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { trimTrace } from '../../src/trace/state-size.ts'
-import { toUpsert } from '../../src/trace/message.ts'
+import { toUpsert } from '../../src/trace/messages/message.ts'
 import { identities, users } from '../../src/user/decide.ts'
 
 const test = suite('engine: what states weigh')

@@ -36,7 +36,9 @@ test('the renderer runs in a browser, too: it imports nothing of Node or of the 
       const own =
         path!.startsWith('./') || /^\.\.\/(?:transcript|document)/.test(path!) || path === '../../json/raw-values.ts'
       assert.ok(
-        own || path === '../../trace/tool-names.ts' || /^(?:markdown-it|diff|anser|highlight\.js\/)/.test(path!),
+        own ||
+          path === '../../trace/messages/tool-names.ts' ||
+          /^(?:markdown-it|diff|anser|highlight\.js\/)/.test(path!),
         `${file}: ${path}`,
       )
     }

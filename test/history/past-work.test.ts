@@ -6,7 +6,7 @@ import { traceWithTimeline } from '../../src/history/locate.ts'
 import { openPast } from '../../src/history/open-past.ts'
 import { newPastMemo } from '../../src/history/past-memo.ts'
 import type { HistoryServices } from '../../src/history/services.ts'
-import type { MessageListRow } from '../../src/trace/message-queries.ts'
+import type { MessageListRow } from '../../src/trace/messages/queries.ts'
 import { dataOf, okText, openHistory } from './support.ts'
 
 const test = suite('history: how much work the past is')

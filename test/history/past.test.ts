@@ -4,7 +4,7 @@ import jsonpatch from 'fast-json-patch'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { summarise } from '../../src/trace/decide-summary.ts'
-import type { MessageUpsert } from '../../src/trace/message.ts'
+import type { MessageUpsert } from '../../src/trace/messages/message.ts'
 import { upsert } from '../trace/arbitraries.ts'
 import { batchBody, dataOf, okText, openHistory } from './support.ts'
 

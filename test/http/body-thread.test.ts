@@ -6,8 +6,8 @@ import { consume, newBodyBytes, wholeOf } from '../../src/http/body-bytes.ts'
 import { type Task, newBodyThreads } from '../../src/http/body-thread.ts'
 import { HttpError } from '../../src/http/http-error.ts'
 import { knownMembers } from '../../src/http/known-members.ts'
-import { readBatch } from '../../src/trace/body.ts'
-import type { MessageUpsert } from '../../src/trace/message.ts'
+import { readBatch } from '../../src/trace/messages/body.ts'
+import type { MessageUpsert } from '../../src/trace/messages/message.ts'
 
 const test = suite('http: threads that read large bodies')
 const threads = newBodyThreads(console.error)
@@ -28,7 +28,7 @@ const known = (...names: string[]): Task<unknown> => ({
 })
 const batch: Task<readonly MessageUpsert[]> = {
   here: readBatch,
-  module: new URL('../../src/trace/body-tasks.ts', import.meta.url),
+  module: new URL('../../src/trace/messages/body-tasks.ts', import.meta.url),
   name: 'batch',
 }
 const failure = (work: Promise<unknown>) =>

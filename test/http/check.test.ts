@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { HttpError } from '../../src/http/http-error.ts'
-import { readBatch, readMessage } from '../../src/trace/body.ts'
+import { readBatch, readMessage } from '../../src/trace/messages/body.ts'
 
 const test = suite('http: what is wrong with a body')
 

@@ -7,7 +7,7 @@ import { parts } from '../../projections/parts.ts'
 import { traces } from '../../projections/traces.ts'
 import type { DecodedEvent, Projection } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
-import { storedPart } from '../../src/trace/part.ts'
+import { storedPart } from '../../src/trace/messages/part.ts'
 import { type Model, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 type MessageAdded = Extract<AnyEvent, { type: 'MessageAdded' }>

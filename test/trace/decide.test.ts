@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Rejected, type Rejection } from '../../src/engine/rejected.ts'
 import type { Decision } from '../../src/engine/stream.ts'
-import { upsertMessages } from '../../src/trace/decide-messages.ts'
+import { upsertMessages } from '../../src/trace/messages/decide.ts'
 import { summarise } from '../../src/trace/decide-summary.ts'
 import {
   type GivenFields,
@@ -19,8 +19,8 @@ import {
   upsert,
 } from '../../src/trace/decide.ts'
 import { TraceEvent } from '../../src/trace/events.ts'
-import { type KnownMessage, LoadedMessages } from '../../src/trace/loaded-messages.ts'
-import { toUpsert } from '../../src/trace/message.ts'
+import { type KnownMessage, LoadedMessages } from '../../src/trace/messages/loaded.ts'
+import { toUpsert } from '../../src/trace/messages/message.ts'
 import type { Member } from '../../src/trace/policy.ts'
 import { type Expectation, NOON, foldAll, specify } from '../support/given.ts'
 
@@ -374,7 +374,7 @@ const helpers = ['isDue', 'needOf']
 
 test('every decision has specs', async () => {
   const root = join(import.meta.dirname, '..', '..', 'src', 'trace')
-  const files = globSync('decide*.ts', { cwd: root })
+  const files = globSync(['decide*.ts', 'messages/decide*.ts'], { cwd: root })
   const modules = await Promise.all(files.map((file) => import(join(root, file)) as Promise<object>))
   const exported = modules.flatMap((module) =>
     Object.entries(module).filter(([, value]) => typeof value === 'function'),

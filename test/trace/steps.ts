@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Rejected } from '../../src/engine/rejected.ts'
-import { needOf, upsertMessages } from '../../src/trace/decide-messages.ts'
+import { needOf, upsertMessages } from '../../src/trace/messages/decide.ts'
 import { type TraceState, remove, upsert } from '../../src/trace/decide.ts'
 import type { Engine } from '../support/engine.ts'
 import type { Step } from './arbitraries.ts'

@@ -1,5 +1,5 @@
 import { rawMembers } from '../../json/raw-values.ts'
-import { toolName } from '../../trace/tool-names.ts'
+import { toolName } from '../../trace/messages/tool-names.ts'
 import { type DiffLine, diffLines, patchLines } from './diff.ts'
 import { languageOf } from './highlight.ts'
 import { indentedJson } from './json-text.ts'

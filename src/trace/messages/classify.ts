@@ -1,4 +1,4 @@
-import type { MessageClass } from './events.ts'
+import type { MessageClass } from '../events.ts'
 import type { MessageDocument } from './message.ts'
 import { isBlank } from './part.ts'
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newToolCounts } from '../../src/trace/tool-counts.ts'
+import { newToolCounts } from '../../../src/trace/messages/tool-counts.ts'
 
-const test = suite('trace/tool-counts')
+const test = suite('trace/messages/tool-counts')
 
 const total = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((sum, n) => sum + n, 0)
 

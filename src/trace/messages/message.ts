@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { isNegativeZero } from '../json/exact.ts'
-import type { PatchOperation } from './events.ts'
+import { isNegativeZero } from '../../json/exact.ts'
+import type { PatchOperation } from '../events.ts'
 import { type MessageRole, type Part, type StoredPart, storedPart } from './part.ts'
 
 /** A message as it stands: what all its upserts came to. */

@@ -1,7 +1,7 @@
-import type { ReadTables } from '../../projections/index.ts'
-import { BrokenOff } from '../http/long-list.ts'
-import type { Reads, Row } from '../engine/reads.ts'
-import { type MessageListRow, type RevisedRow, columns, listOrdered, revised, withParts } from './message-queries.ts'
+import type { ReadTables } from '../../../projections/index.ts'
+import { BrokenOff } from '../../http/long-list.ts'
+import type { Reads, Row } from '../../engine/reads.ts'
+import { type MessageListRow, type RevisedRow, columns, listOrdered, revised, withParts } from './queries.ts'
 
 /** Some messages that have changed since a revision: those of them that changed first, in list order. */
 export type ChangedMessages = {

@@ -1,14 +1,14 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { needOf, upsertMessages } from '../../src/trace/decide-messages.ts'
-import { noCounts, traces } from '../../src/trace/decide.ts'
-import type { TraceEvent } from '../../src/trace/events.ts'
-import { LoadedMessages } from '../../src/trace/loaded-messages.ts'
-import { type MessageGiven, type MessageUpsert, toUpsert } from '../../src/trace/message.ts'
-import type { Part } from '../../src/trace/part.ts'
-import { NOON, foldAll } from '../support/given.ts'
+import { needOf, upsertMessages } from '../../../src/trace/messages/decide.ts'
+import { noCounts, traces } from '../../../src/trace/decide.ts'
+import type { TraceEvent } from '../../../src/trace/events.ts'
+import { LoadedMessages } from '../../../src/trace/messages/loaded.ts'
+import { type MessageGiven, type MessageUpsert, toUpsert } from '../../../src/trace/messages/message.ts'
+import type { Part } from '../../../src/trace/messages/part.ts'
+import { NOON, foldAll } from '../../support/given.ts'
 
-const test = suite('trace/decide-messages')
+const test = suite('trace/messages/decide')
 
 type Data<Type> = Extract<TraceEvent, { type: Type }>['data']
 

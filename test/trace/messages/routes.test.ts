@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { openApp } from '../../support/open-app.ts'
 
-const test = suite('trace/message-routes')
+const test = suite('trace/messages/routes')
 
 const database = await freshDatabase()
 const clock = { now: Date.now }

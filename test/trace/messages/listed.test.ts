@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isUnchanged } from '../../src/trace/listed-messages.ts'
+import { isUnchanged } from '../../../src/trace/messages/listed.ts'
 
 const test = suite('trace: whether a message is still what it was')
 

@@ -1,5 +1,5 @@
-import { textBytes } from '../engine/bounded-cache.ts'
-import type { MessageClass } from './events.ts'
+import { textBytes } from '../../engine/bounded-cache.ts'
+import type { MessageClass } from '../events.ts'
 import type { MessageDocument } from './message.ts'
 
 /** What a decision knows of a message without its document. */

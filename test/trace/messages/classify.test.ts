@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { classOf, toolsOf } from '../../src/trace/classify.ts'
-import type { MessageDocument } from '../../src/trace/message.ts'
-import { type StoredPart, storedPart } from '../../src/trace/part.ts'
-import { toolName } from '../../src/trace/tool-names.ts'
+import { classOf, toolsOf } from '../../../src/trace/messages/classify.ts'
+import type { MessageDocument } from '../../../src/trace/messages/message.ts'
+import { type StoredPart, storedPart } from '../../../src/trace/messages/part.ts'
+import { toolName } from '../../../src/trace/messages/tool-names.ts'
 
-const test = suite('trace/classify')
+const test = suite('trace/messages/classify')
 const text = (text: string) => storedPart({ type: 'text', content: { text } })
 const thinking = storedPart({ type: 'thinking', content: { text: 't' } })
 const call = (toolName: string) => storedPart({ type: 'tool_call', content: { callId: 'c', toolName, args: {} } })

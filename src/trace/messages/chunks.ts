@@ -1,8 +1,8 @@
-import type { ReadTables } from '../../projections/index.ts'
-import type { Reads, Row } from '../engine/reads.ts'
-import { BrokenOff, type Page } from '../http/long-list.ts'
-import { int4s } from '../postgres/arrays.ts'
-import { type LaterMessage, type ListedMessages, isUnchanged, listedMessages } from './listed-messages.ts'
+import type { ReadTables } from '../../../projections/index.ts'
+import type { Reads, Row } from '../../engine/reads.ts'
+import { BrokenOff, type Page } from '../../http/long-list.ts'
+import { int4s } from '../../postgres/arrays.ts'
+import { type LaterMessage, type ListedMessages, isUnchanged, listedMessages } from './listed.ts'
 import {
   type Chosen,
   type MessageListRow,
@@ -14,7 +14,7 @@ import {
   revised,
   statementName,
   withParts,
-} from './message-queries.ts'
+} from './queries.ts'
 
 /** About how many characters a page holds, unless a message alone holds more. */
 export const PAGE_WEIGHT = 512 * 1024

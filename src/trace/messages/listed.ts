@@ -1,7 +1,7 @@
-import type { ReadTables } from '../../projections/index.ts'
-import type { Reads, Row } from '../engine/reads.ts'
-import { notFound } from '../http/http-error.ts'
-import { type Chosen, type WantedMessages, listed, listedTrace } from './message-queries.ts'
+import type { ReadTables } from '../../../projections/index.ts'
+import type { Reads, Row } from '../../engine/reads.ts'
+import { notFound } from '../../http/http-error.ts'
+import { type Chosen, type WantedMessages, listed, listedTrace } from './queries.ts'
 
 /** Which messages a list shows, in order, and the trace's revision in the snapshot that the list is of. */
 export type ListedMessages = { readonly ordinals: Int32Array; readonly revision: bigint }

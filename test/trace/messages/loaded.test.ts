@@ -1,12 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { upsertMessages } from '../../src/trace/decide-messages.ts'
-import { type TraceState, traces } from '../../src/trace/decide.ts'
-import { type KnownMessage, LoadedMessages } from '../../src/trace/loaded-messages.ts'
-import { type MessageDocument, toUpsert } from '../../src/trace/message.ts'
-import { storedPart } from '../../src/trace/part.ts'
+import { upsertMessages } from '../../../src/trace/messages/decide.ts'
+import { type TraceState, traces } from '../../../src/trace/decide.ts'
+import { type KnownMessage, LoadedMessages } from '../../../src/trace/messages/loaded.ts'
+import { type MessageDocument, toUpsert } from '../../../src/trace/messages/message.ts'
+import { storedPart } from '../../../src/trace/messages/part.ts'
 
-const test = suite('trace/loaded-messages')
+const test = suite('trace/messages/loaded')
 
 const known = (ordinal: number, digest = `digest ${ordinal}`): KnownMessage => ({
   ordinal,

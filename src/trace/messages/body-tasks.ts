@@ -1,5 +1,5 @@
-import '../low-priority.ts'
-import { type TaskInput, type TaskResult, resultOf } from '../http/task-result.ts'
+import '../../low-priority.ts'
+import { type TaskInput, type TaskResult, resultOf } from '../../http/task-result.ts'
 import { readBatch, readMessage } from './body.ts'
 import type { MessageUpsert } from './message.ts'
 

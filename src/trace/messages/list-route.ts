@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { nextCursor } from '../http/fields.ts'
-import { invalid, notFound } from '../http/http-error.ts'
-import { Key, Limit, Revision, limitOf } from '../http/parameters.ts'
-import { fittingTexts } from '../http/page-bytes.ts'
-import { answers, okText } from '../http/reply.ts'
-import type { Reader } from '../http/long-list.ts'
-import { newMessagePage, pageEnd } from './message-page.ts'
-import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './message-pages.ts'
+import { nextCursor } from '../../http/fields.ts'
+import { invalid, notFound } from '../../http/http-error.ts'
+import { Key, Limit, Revision, limitOf } from '../../http/parameters.ts'
+import { fittingTexts } from '../../http/page-bytes.ts'
+import { answers, okText } from '../../http/reply.ts'
+import type { Reader } from '../../http/long-list.ts'
+import { newMessagePage, pageEnd } from './page.ts'
+import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './chunks.ts'
 import {
   ALL_MESSAGES as ALL,
   type MessageListRow,
@@ -15,13 +15,13 @@ import {
   listMessages,
   messageCursor,
   messageValues,
-} from './message-queries.ts'
-import { InNamespace, momentOf, pastQuery } from './moment.ts'
-import { assertMayRead } from './policy.ts'
-import { type StoredDetail, memberOf, resolveTrace, traceDetail } from './queries.ts'
-import { checkRight } from './right-to-read.ts'
-import { Message, messageText } from './views.ts'
-import type { AskedMessages, TraceServices } from './services.ts'
+} from './queries.ts'
+import { InNamespace, momentOf, pastQuery } from '../moment.ts'
+import { assertMayRead } from '../policy.ts'
+import { type StoredDetail, memberOf, resolveTrace, traceDetail } from '../queries.ts'
+import { checkRight } from '../right-to-read.ts'
+import { Message, messageText } from '../views.ts'
+import type { AskedMessages, TraceServices } from '../services.ts'
 
 const Params = z.object({ externalId: Key })
 const Query = z.object({

@@ -1,4 +1,4 @@
-import type { UpsertedMessage } from './decide-messages.ts'
+import type { UpsertedMessage } from './decide.ts'
 import type { MessageDocument } from './message.ts'
 
 /** What the event of a message takes besides the message. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ShortText } from '../http/parameters.ts'
-import { isDeeperThan, isNegativeZero, isRawNumber } from '../json/exact.ts'
+import { ShortText } from '../../http/parameters.ts'
+import { isDeeperThan, isNegativeZero, isRawNumber } from '../../json/exact.ts'
 import { toolName as normalised } from './tool-names.ts'
 
 const MAX_DEPTH = 500

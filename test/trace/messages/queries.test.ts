@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { changedStatement } from '../../src/trace/changed-messages.ts'
-import { listedStatement } from '../../src/trace/listed-messages.ts'
-import { pageStatement, wholeStatement } from '../../src/trace/message-pages.ts'
-import { type Chosen, chosenStatement, messageStatement, messageValues } from '../../src/trace/message-queries.ts'
-import { type Filled, mostRows, nodesOf, openFilled, pagesOf } from '../support/filled.ts'
+import { changedStatement } from '../../../src/trace/messages/changed.ts'
+import { listedStatement } from '../../../src/trace/messages/listed.ts'
+import { pageStatement, wholeStatement } from '../../../src/trace/messages/chunks.ts'
+import { type Chosen, chosenStatement, messageStatement, messageValues } from '../../../src/trace/messages/queries.ts'
+import { type Filled, mostRows, nodesOf, openFilled, pagesOf } from '../../support/filled.ts'
 
 const test = suite('trace: a page of a long trace')
 

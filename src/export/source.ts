@@ -5,7 +5,8 @@ import { ALL_MESSAGES, type MessageListRow, messageValues } from '../trace/messa
 import { rowWithModelName } from '../trace/model-names.ts'
 import { type StoredDetail, traceDetail } from '../trace/queries.ts'
 import type { TraceServices } from '../trace/services.ts'
-import { detailText, messageText } from '../trace/views.ts'
+import { messageText } from '../trace/messages/views.ts'
+import { detailText } from '../trace/views.ts'
 import type { Past } from '../history/open-past.ts'
 
 /** What is exported: a trace, and its messages in order. Everything behind it is the same for the present and the past. */

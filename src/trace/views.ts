@@ -2,17 +2,11 @@ import { z } from 'zod'
 import { count, id, text as textField, time } from '../http/fields.ts'
 import { pickDefined } from '../http/pick-defined.ts'
 import { jsonObject } from '../http/reply.ts'
-import type { UpsertedMessage } from './messages/decide.ts'
 import type { PresentTrace } from './decide.ts'
 import { MessageTypeCounts, Visibility } from './events.ts'
 import { type TextName, columnOf, detailNames, listedNames, shownTexts } from './fields.ts'
-import { messageMeanings, traceMeanings } from './meanings.ts'
-import { MessageRole, Part, PlainNumber } from './messages/part.ts'
+import { traceMeanings } from './meanings.ts'
 import { type TraceRow } from './rows.ts'
-import { partText } from './messages/part-text.ts'
-
-const MESSAGE_ROLE = 'Who speaks: the user, the agent (`assistant`), or the system'
-const PART_ORDER = 'The place of the part in its message, from 0'
 
 /** Answers are joined from stored JSON text; these schemas describe them in the OpenAPI document and in tests. */
 export const TraceSummary = z
@@ -62,26 +56,6 @@ export const FeedTrace = TraceSummary.extend({
     .meta({ description: 'The user who created the trace; absent when that one is not known' })
     .optional(),
 }).meta({ id: 'FeedTrace', description: 'A trace as it stands in the feed' })
-
-export const Message = z
-  .object({
-    id: id('the message'),
-    externalId: z.string().meta(messageMeanings.externalId),
-    role: MessageRole.meta({ description: MESSAGE_ROLE }),
-    textContent: z.string().meta(messageMeanings.textContent).optional(),
-    model: z.string().meta(messageMeanings.model).optional(),
-    order: PlainNumber.meta(messageMeanings.order).optional(),
-    timestamp: PlainNumber.meta(messageMeanings.timestamp).optional(),
-    createdAt: time('When the service first got the message'),
-    updatedAt: time('When the message was last changed'),
-    parts: z
-      .array(z.intersection(z.object({ order: z.int().meta({ description: PART_ORDER, examples: [0] }) }), Part))
-      .meta({ description: 'What the message is made of, in order; in lists only with `includeParts=true`' })
-      .optional(),
-  })
-  .meta({ id: 'Message', description: 'A message of a trace' })
-
-const text = (value: string | undefined) => (value === undefined ? undefined : JSON.stringify(value))
 
 /** Some of a row's texts, which are JSON already. */
 const textsOf = (row: TraceRow, names: readonly TextName[]) => {
@@ -141,47 +115,3 @@ export const stateText = (id: string, slug: string, trace: PresentTrace): string
     ...(hasCounts ? { messageTypeCounts, toolTypeCounts } : {}),
   })
 }
-
-/** A message with its parts, right after a decision. */
-export const upsertedText = (id: string, { externalId, known, document }: UpsertedMessage): string =>
-  jsonObject({
-    id: `"${id}"`,
-    externalId: JSON.stringify(externalId),
-    role: `"${document.role}"`,
-    textContent: text(document.textContent),
-    model: text(document.model),
-    order: document.order?.toString(),
-    timestamp: document.timestamp?.toString(),
-    createdAt: String(known.createdAt),
-    updatedAt: String(known.updatedAt),
-    parts: `[${document.parts.map((part, i) => partText(part.json, i)).join(',')}]`,
-  })
-
-export type MessageRow = {
-  id: string
-  external_id: string
-  role: string
-  text_content: string | null
-  model: string | null
-  sequence: number | null
-  timestamp: number | null
-  created_at: bigint
-  updated_at: bigint
-  /** The parts' bodies, joined by commas; absent when parts are not asked for. */
-  parts?: string | null
-}
-
-/** A message from its row. */
-export const messageText = (row: MessageRow): string =>
-  jsonObject({
-    id: `"${row.id}"`,
-    externalId: JSON.stringify(row.external_id),
-    role: `"${row.role}"`,
-    textContent: row.text_content,
-    model: row.model,
-    order: row.sequence?.toString(),
-    timestamp: row.timestamp?.toString(),
-    createdAt: String(row.created_at),
-    updatedAt: String(row.updated_at),
-    parts: row.parts === undefined ? undefined : `[${row.parts ?? ''}]`,
-  })

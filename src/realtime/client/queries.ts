@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { FeedTrace, Message, TraceDetail } from '../../trace/views.ts'
+import type { Message } from '../../trace/messages/views.ts'
+import type { FeedTrace, TraceDetail } from '../../trace/views.ts'
 
 /** A trace as it stands in the feed. */
 export type FeedTraceValue = z.output<typeof FeedTrace>

@@ -20,7 +20,7 @@ import { InNamespace, momentOf, pastQuery } from '../moment.ts'
 import { assertMayRead } from '../policy.ts'
 import { type StoredDetail, memberOf, resolveTrace, traceDetail } from '../queries.ts'
 import { checkRight } from '../right-to-read.ts'
-import { Message, messageText } from '../views.ts'
+import { Message, messageText } from './views.ts'
 import type { AskedMessages, TraceServices } from '../services.ts'
 
 const Params = z.object({ externalId: Key })

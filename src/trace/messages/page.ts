@@ -1,6 +1,6 @@
 import { PAGE_BYTES } from '../../http/page-bytes.ts'
 import type { MessageListRow } from './queries.ts'
-import { messageText } from '../views.ts'
+import { messageText } from './views.ts'
 
 /** What of a list of messages one answer shows: all of it, or as much as fits where a limit is given. */
 export const newMessagePage = (limit: number | undefined) => {

@@ -4,7 +4,7 @@ import type { ReadTables } from '../../../projections/index.ts'
 import type { Reads, Row } from '../../engine/reads.ts'
 import { invalid, notFound } from '../../http/http-error.ts'
 import { decodeCursor, encodeCursor } from '../../http/parameters.ts'
-import type { MessageRow } from '../views.ts'
+import type { MessageRow } from './views.ts'
 
 /** The sort keys of a message: order and timestamp, absent ones last, then arrival. */
 const Keys = z.tuple([z.number().nullable(), z.number().nullable(), z.int32(), z.string()])

@@ -16,7 +16,7 @@ import { type Located, assertMayWriteTo, writeLocated } from '../locate.ts'
 import { messageListRoute } from './list-route.ts'
 import type { MessageUpsert } from './message.ts'
 import { messageMeanings } from '../meanings.ts'
-import { Message, upsertedText } from '../views.ts'
+import { Message, upsertedText } from './views.ts'
 import type { TraceServices } from '../services.ts'
 
 const OneParams = z.object({ externalId: Key, messageExternalId: Key })

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { notFound } from './http-error.ts'
-import { sendPage } from './page.ts'
+import { sendPage } from './html-page.ts'
 import { addVary } from './reply.ts'
 
 const content = `

@@ -2,7 +2,7 @@ import type { RecentChanges } from '../engine/recent-changes.ts'
 import { newYielding } from '../yielding.ts'
 import { BrokenOff, type EndsReading, type LongList, type Page, type Pages } from './long-list.ts'
 import { newPieces } from './pieces.ts'
-import type { Reading } from './list-reading.ts'
+import type { Reading } from './open-list.ts'
 import type { ReadingRights } from './reading-rights.ts'
 import type { Semaphore } from './semaphore.ts'
 

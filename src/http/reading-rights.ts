@@ -2,7 +2,7 @@ import type { RecentChanges } from '../engine/recent-changes.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { withTimeout } from '../engine/with-timeout.ts'
 import type { EndsReading } from './long-list.ts'
-import type { Reading } from './list-reading.ts'
+import type { Reading } from './open-list.ts'
 
 const RECENT_MS = 300
 const TIMEOUT_MS = 1_000

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { type Page, escaped, sendPage } from '../http/page.ts'
+import { type Page, escaped, sendPage } from '../http/html-page.ts'
 import { BROWSER } from './redirect.ts'
 import type { SignInReview } from './review.ts'
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { namespaceFeedStatement, publicFeedStatement, sessionFeedStatement } from '../../src/feed/queries.ts'
-import { namespacePageStatement } from '../../src/trace/namespace-pages.ts'
+import { namespacePageStatement } from '../../src/trace/namespace-chunks.ts'
 import { FAR_FUTURE } from '../../src/trace/queries.ts'
 import { mostRows, nodesOf, openFilled, pagesOf } from '../support/filled.ts'
 

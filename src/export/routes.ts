@@ -59,8 +59,8 @@ export const exportRoute = (app: FastifyInstance, services: HistoryServices): vo
     let transcript: ReturnType<typeof newTranscript>
     return longLists.send(reply, {
       ...readers,
-      pageWeight: source.pageWeight,
-      pages: source.pages,
+      chunkWeight: source.chunkWeight,
+      chunks: source.chunks,
       before: () => {
         transcript = newTranscript(format, source.trace())
         return transcript.start()

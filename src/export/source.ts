@@ -1,6 +1,6 @@
 import { Unavailable } from '../engine/rejected.ts'
-import type { Page, Pages } from '../http/long-list.ts'
-import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from '../trace/messages/chunks.ts'
+import type { Chunk, Chunks } from '../http/long-list.ts'
+import { CHUNK_WEIGHT, WHOLE_WEIGHT, messageChunks } from '../trace/messages/chunks.ts'
 import { ALL_MESSAGES, type MessageListRow, messageValues } from '../trace/messages/queries.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import { type StoredDetail, traceDetail } from '../trace/queries.ts'
@@ -11,11 +11,11 @@ import type { Past } from '../history/open-past.ts'
 
 /** What is exported: a trace, and its messages in order. Everything behind it is the same for the present and the past. */
 export type Source<Row> = {
-  /** About how many characters a page holds. */
-  readonly pageWeight: number
+  /** About how many characters a chunk holds. */
+  readonly chunkWeight: number
   /** @throws BrokenOff when what is still to come is not what it was */
-  pages(): Pages<Row>
-  /** The trace as the API shows it by itself, in JSON text. It is known when the first page is there. */
+  chunks(): Chunks<Row>
+  /** The trace as the API shows it by itself, in JSON text. It is known when the first chunk is there. */
   trace(): string
   /** A message as the API shows it, with its parts, in JSON text. */
   messageText(row: Row): string
@@ -31,29 +31,29 @@ export const presentSource = ({ reads, models }: Services, first: StoredDetail):
   let trace = first
   const values = messageValues(id, incarnation, ALL_MESSAGES, undefined)
   const listing = () =>
-    messagePages(reads, { incarnation, bytes: Number(trace.bytes), includeParts: true, chosen: 'all', values })
+    messageChunks(reads, { incarnation, bytes: Number(trace.bytes), includeParts: true, chosen: 'all', values })
 
-  /** The first page of a list that shows the same revision as `trace`. */
+  /** The first chunk of a list that shows the same revision as `trace`. */
   const agree = async () => {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const pages = listing()
-      const { value: page } = await pages.next()
-      if (!page || page.revision === trace.revision) return { page, pages }
+      const chunks = listing()
+      const { value: chunk } = await chunks.next()
+      if (!chunk || chunk.revision === trace.revision) return { chunk, chunks }
       trace = (await traceDetail(reads, id)) ?? trace
-      if (page.revision === trace.revision) return { page, pages }
+      if (chunk.revision === trace.revision) return { chunk, chunks }
     }
     throw new Unavailable('the trace is changing all the time')
   }
 
-  async function* pages(): AsyncGenerator<Page<MessageListRow>, void> {
-    const { page, pages } = await agree()
-    if (page) yield page
-    yield* pages
+  async function* chunks(): AsyncGenerator<Chunk<MessageListRow>, void> {
+    const { chunk, chunks } = await agree()
+    if (chunk) yield chunk
+    yield* chunks
   }
 
   return {
-    pageWeight: Number(first.bytes) <= WHOLE_WEIGHT ? Number(first.bytes) : PAGE_WEIGHT,
-    pages,
+    chunkWeight: Number(first.bytes) <= WHOLE_WEIGHT ? Number(first.bytes) : CHUNK_WEIGHT,
+    chunks,
     trace: () => detailText(rowWithModelName(models, trace)),
     messageText,
   }
@@ -61,8 +61,8 @@ export const presentSource = ({ reads, models }: Services, first: StoredDetail):
 
 /** The trace as it was, and the messages that it had then. */
 export const pastSource = (past: Past): Source<MessageListRow> => ({
-  pageWeight: past.pageWeight,
-  pages: () => past.messages({ includeParts: true }),
+  chunkWeight: past.chunkWeight,
+  chunks: () => past.messages({ includeParts: true }),
   trace: () => past.detail,
   messageText,
 })

@@ -77,7 +77,7 @@ export const diffRoute = (app: FastifyInstance, services: HistoryServices): void
       const patch = JSON.stringify(traceDifference(before!, after!))
       return services.longLists.send(reply, {
         ...listOfHistory(services, present, caller),
-        pages: () => messagesDifference(services, before!, after!),
+        chunks: () => messagesDifference(services, before!, after!),
         before: `{"ok":true,"data":{"from":${from},"to":${to},"patch":${patch},"messages":{`,
         toText: (row) => row,
         after: () => '}}}',

@@ -1,6 +1,6 @@
 import jsonpatch from 'fast-json-patch'
 import type { Row } from '../engine/reads.ts'
-import type { Page } from '../http/long-list.ts'
+import type { Chunk } from '../http/long-list.ts'
 import type { PresentTrace } from '../trace/decide.ts'
 import { patchText } from '../trace/formats.ts'
 import { difference } from '../trace/messages/message.ts'
@@ -30,7 +30,11 @@ const namesStatement = `
 type NameRow = { ordinal: number; external_id: string }
 
 /** The externalIds of the messages that a trace has got between two moments, as JSON texts, in the order of their arrival. */
-async function* addedBetween({ reads }: HistoryServices, from: PastTrace, to: PastTrace): AsyncGenerator<Page<string>> {
+async function* addedBetween(
+  { reads }: HistoryServices,
+  from: PastTrace,
+  to: PastTrace,
+): AsyncGenerator<Chunk<string>> {
   for (let next = from.messageCount; next < to.messageCount;) {
     const values = [to.id, to.incarnation, next, to.messageCount]
     const rows = await reads.rows<NameRow & Row>('diff-names', namesStatement, values)
@@ -50,7 +54,7 @@ async function* updatedBetween(
   services: HistoryServices,
   from: PastTrace,
   to: PastTrace,
-): AsyncGenerator<Page<string>> {
+): AsyncGenerator<Chunk<string>> {
   const updates = await updatesBetween(services, to, from.revision, to.revision)
   const ordinals = updates.ordinals().filter((ordinal) => ordinal < from.messageCount)
   const documents = newPastDocuments(services, to)
@@ -66,10 +70,10 @@ async function* updatedBetween(
 }
 
 /** Rows that, joined by commas, are a member of an object with a list. */
-async function* asMember(name: string, pages: AsyncIterable<Page<string>>): AsyncGenerator<Page<string>> {
+async function* asMember(name: string, chunks: AsyncIterable<Chunk<string>>): AsyncGenerator<Chunk<string>> {
   let held = `"${name}":[`
   let isEmpty = true
-  for await (const { rows, weight } of pages) {
+  for await (const { rows, weight } of chunks) {
     const texts: string[] = []
     for (const row of rows) {
       if (isEmpty) held += row
@@ -84,12 +88,12 @@ async function* asMember(name: string, pages: AsyncIterable<Page<string>>): Asyn
   yield { rows: [`${held}]`], weight: held.length }
 }
 
-/** The members of `messages` of a difference, as pages of rows to be joined by commas. @throws BrokenOff */
+/** The members of `messages` of a difference, as chunks of rows to be joined by commas. @throws BrokenOff */
 export async function* messagesDifference(
   services: HistoryServices,
   from: PastTrace,
   to: PastTrace,
-): AsyncGenerator<Page<string>, void> {
+): AsyncGenerator<Chunk<string>, void> {
   yield* asMember('added', addedBetween(services, from, to))
   yield* asMember('updated', updatedBetween(services, from, to))
 }

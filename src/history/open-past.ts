@@ -1,6 +1,6 @@
 import type { Caller } from '../http/caller.ts'
-import type { LongList, Page, Reader } from '../http/long-list.ts'
-import { PAGE_WEIGHT } from '../trace/messages/chunks.ts'
+import type { Chunk, LongList, Reader } from '../http/long-list.ts'
+import { CHUNK_WEIGHT } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import type { Moment } from '../trace/services.ts'
@@ -11,10 +11,10 @@ import type { HistoryServices } from './services.ts'
 
 /** A trace with its messages as they were, for routes that show them in whichever form. */
 export type Past = PastTrace & {
-  /** About how many characters a page holds, with what is kept for the order of the list. */
-  readonly pageWeight: number
-  /** The messages in the order of then, page by page. Its pages throw BrokenOff when the trace is deleted meanwhile. */
-  messages(options: PastMessagesOptions): AsyncGenerator<Page<MessageListRow>, void>
+  /** About how many characters a chunk holds, with what is kept for the order of the list. */
+  readonly chunkWeight: number
+  /** The messages in the order of then, chunk by chunk. Its chunks throw BrokenOff when the trace is deleted meanwhile. */
+  messages(options: PastMessagesOptions): AsyncGenerator<Chunk<MessageListRow>, void>
 }
 
 /**
@@ -23,8 +23,8 @@ export type Past = PastTrace & {
  */
 export const openPast = async (services: HistoryServices, present: PresentTraceRow, moment: Moment): Promise<Past> => {
   const past = await pastTrace(services, present, await revisionAt(services, present, moment))
-  const pageWeight = PAGE_WEIGHT + orderWeight(past)
-  return { ...past, pageWeight, messages: (options) => pastMessages(services, past, options) }
+  const chunkWeight = CHUNK_WEIGHT + orderWeight(past)
+  return { ...past, chunkWeight, messages: (options) => pastMessages(services, past, options) }
 }
 
 /** What sends a list of the past (`http/long-lists.ts`): it ends when its reader is no member any more, or the trace is gone. */
@@ -32,7 +32,7 @@ export const listOfHistory = (
   { reads }: Pick<HistoryServices, 'reads'>,
   trace: PresentTraceRow,
   caller: Caller | undefined,
-): Pick<LongList<unknown>, 'reader' | 'check' | 'pageWeight'> => {
+): Pick<LongList<unknown>, 'reader' | 'check' | 'chunkWeight'> => {
   const reader: Reader = { caller, namespaceId: trace.namespace_id, traceId: trace.id, isMember: true }
-  return { reader, check: () => checkRight(reads, reader, trace.incarnation), pageWeight: PAGE_WEIGHT }
+  return { reader, check: () => checkRight(reads, reader, trace.incarnation), chunkWeight: CHUNK_WEIGHT }
 }

@@ -62,8 +62,8 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
     const options = { includeParts, behind: place?.behind, limit: limit === undefined ? undefined : limit + 1 }
     return longLists.send(reply, {
       ...listOfHistory(services, present, request.caller),
-      pageWeight: past.pageWeight,
-      pages: () => past.messages(options),
+      chunkWeight: past.chunkWeight,
+      chunks: () => past.messages(options),
       before: '{"ok":true,"data":{"messages":[',
       toText: page.toText,
       isFull: page.isFull,

@@ -1,8 +1,8 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import { BrokenOff, type Page } from '../http/long-list.ts'
+import { BrokenOff, type Chunk } from '../http/long-list.ts'
 import { int4s } from '../postgres/arrays.ts'
-import { PAGE_WEIGHT, pageStatement } from '../trace/messages/chunks.ts'
+import { CHUNK_WEIGHT, chunkStatement } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { type PastDocuments, newPastDocuments } from './past-documents.ts'
 import { type Keys, pastOrder } from './past-order.ts'
@@ -52,9 +52,9 @@ const presentRows = async (
   asked: readonly number[],
   includeParts: boolean,
 ): Promise<PresentRow[]> => {
-  const name = `messages-page${includeParts ? '-parts' : ''}`
-  const values = [id, incarnation, int4s([...asked]), PAGE_WEIGHT]
-  const rows = await reads.rows<PresentRow & Row>(name, pageStatement({ includeParts }), values)
+  const name = `messages-chunk${includeParts ? '-parts' : ''}`
+  const values = [id, incarnation, int4s([...asked]), CHUNK_WEIGHT]
+  const rows = await reads.rows<PresentRow & Row>(name, chunkStatement({ includeParts }), values)
   if (rows.length === 0 || rows.some(({ ordinal }, i) => ordinal !== asked[i])) throw new BrokenOff('its trace is gone')
   return rows
 }
@@ -79,12 +79,12 @@ const newReader = (reads: PastReads, documents: PastDocuments, past: PastTrace, 
   return { unchanged, changed: (asked: readonly number[]): Promise<Found> => documents.rows(asked, includeParts) }
 }
 
-/** Some messages in the order given, as pages: one ends where more have to be read. */
-async function* windowPages(
+/** Some messages in the order given, as chunks: one ends where more have to be read. */
+async function* windowChunks(
   reader: ReturnType<typeof newReader>,
   ordinals: Int32Array,
   changed: Set<number>,
-): AsyncGenerator<Page<MessageListRow>, void> {
+): AsyncGenerator<Chunk<MessageListRow>, void> {
   const isChanged = (ordinal: number) => changed.has(ordinal)
   let found = { changed: NOTHING, unchanged: NOTHING }
   let rows: MessageListRow[] = []
@@ -115,20 +115,20 @@ async function* windowPages(
 export const orderWeight = ({ messageCount }: Pick<PastTrace, 'messageCount'>): number => 40 * messageCount
 
 /**
- * The messages of a trace as they were, in the order that they had then, page by page. Keeps some bytes for each message in
- * memory, besides a page. @throws BrokenOff when the trace is deleted meanwhile, Unavailable
+ * The messages of a trace as they were, in the order that they had then, chunk by chunk. Keeps some bytes for each message in
+ * memory, besides a chunk. @throws BrokenOff when the trace is deleted meanwhile, Unavailable
  */
 export async function* pastMessages(
   services: HistoryServices,
   past: PastTrace,
   { includeParts, limit, behind }: PastMessagesOptions,
-): AsyncGenerator<Page<MessageListRow>, void> {
+): AsyncGenerator<Chunk<MessageListRow>, void> {
   const { reads } = services
   const documents = newPastDocuments(services, past)
   const ordinals = await pastOrder(services, past, documents, { limit, behind })
   const reader = newReader(reads, documents, past, includeParts)
   for (let at = 0; at < ordinals.length; at += WINDOW) {
     const window = ordinals.subarray(at, at + WINDOW)
-    yield* windowPages(reader, window, await changedSince(reads, past, window))
+    yield* windowChunks(reader, window, await changedSince(reads, past, window))
   }
 }

@@ -93,10 +93,10 @@ const evolved = (state: TraceState, { type, at, actor, data }: EventRow): TraceS
     ...(actor ? { actor: { userId: actor } } : {}),
   })
 
-/** Up to so many pages are read before they count as much work. */
-const FEW_PAGES = 1
+/** Up to so many chunks are read before they count as much work. */
+const FEW_CHUNKS = 1
 
-/** A trace after its own events, and the newest counts of its messages in their place; a page at a time, however many they are. */
+/** A trace after its own events, and the newest counts of its messages in their place; a chunk at a time, however many they are. */
 const folded = async (
   { timeline, longLists }: Pick<HistoryServices, 'timeline' | 'longLists'>,
   { id, incarnation, revision }: Pick<PastTrace, 'id' | 'incarnation' | 'revision'>,
@@ -115,17 +115,17 @@ const folded = async (
   }
   let rows = await read(incarnation - 1n)
   if (rows[0]?.type !== 'TraceCreated') throw notFound() // its rows are being swept
-  let pages = 0
-  for (; rows.length > 0; pages += 1) {
+  let chunks = 0
+  for (; rows.length > 0; chunks += 1) {
     for (const row of rows) take(row)
     const last = rows.at(-1)!.revision
     const isLast =
-      pages === 0 && rows.length < OWN_EVENTS && rows.reduce((sum, { weight }) => sum + Number(weight), 0) < PAGE_BYTES
+      chunks === 0 && rows.length < OWN_EVENTS && rows.reduce((sum, { weight }) => sum + Number(weight), 0) < PAGE_BYTES
     rows = isLast ? [] : await longLists.turn(() => read(last))
   }
   if (left) state = evolved(state, left)
   if (state.trace.is === 'absent') throw notFound()
-  return { trace: state.trace, wasMuch: pages > FEW_PAGES }
+  return { trace: state.trace, wasMuch: chunks > FEW_CHUNKS }
 }
 
 /** The entry with the newest counts, as the event that recorded them. */

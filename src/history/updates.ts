@@ -18,13 +18,13 @@ export type Updates = {
 
 type UpdatesRow = { revision: bigint; updates: string }
 
-const PAGE = 5_000
+const CHUNK = 5_000
 
 // Behind the revision $2, up to the revision $3.
 const statement = `
   select revision, updates from entries
   where stream_id = $1 and updates is not null and revision > $2 and revision <= $3
-  order by revision limit ${PAGE}`
+  order by revision limit ${CHUNK}`
 
 /** Three columns: of a change the ordinal of its message, its revision, and 1 where it moved the message in the list. */
 type Changes = { readonly ordinals: number[]; readonly revisions: number[]; readonly moves: (0 | 1)[] }
@@ -73,7 +73,7 @@ export const updatesBetween = async (
         changes.moves.push(moved)
       }
     }
-    if (rows.length < PAGE) return newUpdates(changes)
+    if (rows.length < CHUNK) return newUpdates(changes)
     at = rows.at(-1)!.revision
   }
 }

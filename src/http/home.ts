@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { notFound } from './http-error.ts'
-import { sendPage } from './html-page.ts'
+import { sendHtmlPage } from './html-page.ts'
 import { addVary } from './reply.ts'
 
 const content = `
@@ -15,9 +15,9 @@ tracebook sync</code></pre>
 
 /** For a browser that opens the address of the service; a program is told that nothing is there. */
 export const homeRoute = (app: FastifyInstance): void => {
-  app.get('/', { config: { auth: 'none', page: true }, schema: { hide: true } }, async ({ headers }, reply) => {
+  app.get('/', { config: { auth: 'none', htmlPage: true }, schema: { hide: true } }, async ({ headers }, reply) => {
     addVary(reply, 'accept')
     if (headers.accept?.includes('text/html') !== true) throw notFound()
-    return sendPage(reply, { title: 'Tracebook', content })
+    return sendHtmlPage(reply, { title: 'Tracebook', content })
   })
 }

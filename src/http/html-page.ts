@@ -25,7 +25,7 @@ const entities: Readonly<Record<string, string>> = {
 /** Escapes text for HTML. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!)
 
-export type Page = {
+export type HtmlPage = {
   readonly title: string
   /** HTML. */
   readonly content: string
@@ -34,7 +34,7 @@ export type Page = {
 }
 
 /** Sends a small page that loads nothing and runs no scripts. The caller sets the status. */
-export const sendPage = (reply: FastifyReply, { title, content, formAction = "'none'" }: Page): FastifyReply =>
+export const sendHtmlPage = (reply: FastifyReply, { title, content, formAction = "'none'" }: HtmlPage): FastifyReply =>
   reply.header('content-security-policy', policyOf(formAction)).type('text/html; charset=utf-8').send(`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

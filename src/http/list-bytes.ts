@@ -1,42 +1,42 @@
 import type { RecentChanges } from '../engine/recent-changes.ts'
 import { newYielding } from '../yielding.ts'
-import { BrokenOff, type EndsReading, type LongList, type Page, type Pages } from './long-list.ts'
+import { BrokenOff, type Chunk, type Chunks, type EndsReading, type LongList } from './long-list.ts'
 import { newPieces } from './pieces.ts'
-import type { Reading } from './open-list.ts'
+import type { OpenList } from './open-list.ts'
 import type { ReadingRights } from './reading-rights.ts'
 import type { Semaphore } from './semaphore.ts'
 
 export type ListBytesOptions = {
   readonly rights: ReadingRights
   readonly losses: RecentChanges<EndsReading>
-  /** Bounds how many pages are read from the database at the same time. */
+  /** Bounds how many chunks are read from the database at the same time. */
   readonly turns: Semaphore
 }
 
 /** @throws BrokenOff when the list has been broken off, or its reader has gone */
-const assertGoesOn = (reading: Reading): void => {
-  const over = reading.over()
+const assertGoesOn = (openList: OpenList): void => {
+  const over = openList.over()
   if (over) throw new BrokenOff(over === 'left' ? 'its reader has left' : over.reason)
 }
 
-/** Reads the first page. Returns the bytes of the answer; each further page is read when the client has read the one before. */
+/** Reads the first chunk. Returns the bytes of the answer; each further chunk is read when the client has read the one before. */
 export const openBytes = async <Row>(
-  reading: Reading,
+  openList: OpenList,
   list: LongList<Row>,
   { rights, losses, turns }: ListBytesOptions,
 ): Promise<AsyncGenerator<Buffer, void>> => {
-  const pages: Pages<Row> = list.pages()
+  const chunks: Chunks<Row> = list.chunks()
 
-  const nextPage = async () => {
-    reading.since = Infinity // the reader waits for the database
+  const nextChunk = async () => {
+    openList.since = Infinity // the reader waits for the database
     const turn = await turns.acquire(1)
     try {
-      const { value: page } = await pages.next()
-      if (page) reading.permit!.resize(Math.max(list.pageWeight, page.weight))
-      return page
+      const { value: chunk } = await chunks.next()
+      if (chunk) openList.permit!.resize(Math.max(list.chunkWeight, chunk.weight))
+      return chunk
     } finally {
       turn.release()
-      reading.since = performance.now()
+      openList.since = performance.now()
     }
   }
 
@@ -44,23 +44,23 @@ export const openBytes = async <Row>(
   const isGone = (row: Row, position: bigint | undefined) => {
     if (!list.traceIdOf || position === undefined) return false
     const id = list.traceIdOf(row)
-    const sending = { reader: reading.reader, shows: (traceId: string) => traceId === id }
+    const sending = { reader: openList.reader, shows: (traceId: string) => traceId === id }
     const outcome = losses.since(position, (ends) => ends(sending))
     if (outcome === 'unknown') throw new BrokenOff('too much has been deleted while its reader waited')
     return outcome === 'changed'
   }
 
-  async function* bytes(first: Page<Row> | void) {
+  async function* bytes(first: Chunk<Row> | void) {
     const { before } = list
     const pieces = newPieces(typeof before === 'string' ? before : before())
     const yieldWhenDue = newYielding()
     /** Takes the joined rows for sending, and records which traces they show. */
     const release = async (end?: string) => {
       const piece = pieces.take(end)
-      reading.sends(piece.bytes.length, piece.traceIds)
-      reading.since = performance.now()
-      await rights.ensure(reading)
-      assertGoesOn(reading)
+      openList.sends(piece.bytes.length, piece.traceIds)
+      openList.since = performance.now()
+      await rights.ensure(openList)
+      assertGoesOn(openList)
       return piece.bytes
     }
     /** Adds texts as they are made. Nothing more is made for a reader that may not read it. */
@@ -69,12 +69,12 @@ export const openBytes = async <Row>(
         pieces.append(text)
         if (pieces.isFull()) yield await release()
         await yieldWhenDue()
-        assertGoesOn(reading)
+        assertGoesOn(openList)
       }
     }
-    for (let page = first; page; page = list.isFull?.() ? undefined : await nextPage()) {
-      for (const row of page.rows) {
-        if (isGone(row, page.position)) continue
+    for (let chunk = first; chunk; chunk = list.isFull?.() ? undefined : await nextChunk()) {
+      for (const row of chunk.rows) {
+        if (isGone(row, chunk.position)) continue
         const text = list.toText(row)
         if (typeof text === 'object') yield* append(text)
         else if (text !== undefined) pieces.add(text, list.traceIdOf?.(row))
@@ -87,7 +87,7 @@ export const openBytes = async <Row>(
     yield await release(typeof after === 'string' ? after : '')
   }
 
-  const first = await nextPage()
-  assertGoesOn(reading)
+  const first = await nextChunk()
+  assertGoesOn(openList)
   return bytes(first)
 }

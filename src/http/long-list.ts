@@ -18,7 +18,7 @@ export type Sending = { readonly reader: Reader; readonly shows: (traceId: strin
 export type EndsReading = (sending: Sending) => boolean
 
 /** Some rows of a list, from one database snapshot. */
-export type Page<Row> = {
+export type Chunk<Row> = {
   readonly rows: readonly Row[]
   /** About how many characters they hold. */
   readonly weight: number
@@ -27,24 +27,24 @@ export type Page<Row> = {
 }
 
 /** @throws BrokenOff when the remaining rows do not match those that were sent */
-export type Pages<Row> = AsyncIterator<Page<Row>, void>
+export type Chunks<Row> = AsyncIterator<Chunk<Row>, void>
 
-/** A list that is too long for one query: pages, each of them a short query, are joined to one answer. */
+/** A list that is too long for one query: chunks, each of them a short query, are joined to one answer. */
 export type LongList<Row> = {
   readonly reader: Reader
   /** The checkpoint of a snapshot in which the reader has the right to read. @throws 401, 404, Unavailable */
   check(): Promise<bigint>
-  /** About how many characters a page holds. */
-  readonly pageWeight: number
-  pages(): Pages<Row>
-  /** The answer: `before`, the rows with commas between, `after`. A function is called when the first page is there. */
+  /** About how many characters a chunk holds. */
+  readonly chunkWeight: number
+  chunks(): Chunks<Row>
+  /** The answer: `before`, the rows with commas between, `after`. A function is called when the first chunk is there. */
   readonly before: string | (() => string)
   /**
    * Undefined leaves a row out. Several texts are added without commas, and made one after the other, so that other work gets a
    * turn between two of them.
    */
   toText(row: Row): string | Iterable<string> | undefined
-  /** Headers of the answer, its content type among them where it is not JSON. Called when the first page is there. */
+  /** Headers of the answer, its content type among them where it is not JSON. Called when the first chunk is there. */
   headers?(): Readonly<Record<string, string>>
   /** Whether all rows that are shown have been read. */
   isFull?(): boolean

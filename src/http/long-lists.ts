@@ -6,17 +6,17 @@ import { Unavailable } from '../engine/rejected.ts'
 import { HttpError } from './http-error.ts'
 import { openBytes } from './list-bytes.ts'
 import { BrokenOff, type EndsReading, type LongList } from './long-list.ts'
-import { type Reading, newReading } from './open-list.ts'
+import { type OpenList, newOpenList } from './open-list.ts'
 import { newReadingRights } from './reading-rights.ts'
 import { JSON_TYPE } from './reply.ts'
 import { newSemaphore } from './semaphore.ts'
 
-/** What is made before the client has taken what was made: enough for a socket, little beside a page. */
+/** What is made before the client has taken what was made: enough for a socket, little beside a chunk. */
 const AHEAD_BYTES = 64 * 1024
-/** Four lists that are read whole, or 64 that are read in pages. */
+/** Four lists that are read whole, or 64 that are read in chunks. */
 const CAPACITY = 32 * 1024 * 1024
 /** Few, so that other queries get a connection soon. */
-const PAGES_AT_ONCE = 4
+const CHUNKS_AT_ONCE = 4
 /** A client in trouble recovers in this time, or not at all. */
 const STALL_MS = 30_000
 /** A client that reads takes something each second. */
@@ -25,18 +25,18 @@ const STALL_IN_SHORTAGE_MS = 1_000
 const MAX_DURATION_MS = 15 * 60_000
 /** Far below the second within which a list ends when its reader has lost the right. */
 const CHECK_INTERVAL_MS = 100
-/** More than happen while a page is read; a list that is behind even that is broken off. */
+/** More than happen while a chunk is read; a list that is behind even that is broken off. */
 const REMEMBERED_LOSSES = 5_000
 
 /**
- * Sends long lists. No database connection is held between two pages. A list is broken off when its reader reads nothing for 30
+ * Sends long lists. No database connection is held between two chunks. A list is broken off when its reader reads nothing for 30
  * s, or for 1 s when others wait for memory; after 15 minutes; and within a second when the reader loses the right to read, on
  * any node. The client then sees a broken transfer, never a well-formed end.
  */
 export type LongLists = {
-  /** Answers with a list. @throws before anything is sent: errors of its first page, Unavailable without free memory */
+  /** Answers with a list. @throws before anything is sent: errors of its first chunk, Unavailable without free memory */
   send<Row>(reply: FastifyReply, list: LongList<Row>): Promise<FastifyReply>
-  /** Does a piece of work of an answer among the pages of lists: only so many of them are made at the same time. @throws Unavailable */
+  /** Does a piece of work of an answer among the chunks of lists: only so many of them are made at the same time. @throws Unavailable */
   turn<T>(work: () => Promise<T>): Promise<T>
   /** Breaks off the lists whose readers lose their right by an event. Called for each event before its write is answered. */
   observe(event: { readonly position: bigint; readonly ends: EndsReading | undefined }): void
@@ -56,7 +56,7 @@ export type LongListsOptions = {
 }
 
 /** Why a list must be broken off now, by the clock; undefined when it need not. */
-const timeoutOf = ({ reader, since, opened }: Reading, now: number): string | undefined => {
+const timeoutOf = ({ reader, since, opened }: OpenList, now: number): string | undefined => {
   const time = performance.now()
   if ((reader.caller?.expiresAt ?? Infinity) <= now) return 'the session of its reader has expired'
   if (time - since > STALL_MS) return 'its reader has stopped reading'
@@ -64,13 +64,13 @@ const timeoutOf = ({ reader, since, opened }: Reading, now: number): string | un
 }
 
 /** Breaks off the lists whose readers have read nothing for longest, and for at least a second. */
-const cutStalled = (readings: Iterable<Reading>, missing: number) => {
+const cutStalled = (openLists: Iterable<OpenList>, missing: number) => {
   let left = missing
-  for (const reading of [...readings].sort((a, b) => a.since - b.since)) {
-    if (left <= 0 || performance.now() - reading.since < STALL_IN_SHORTAGE_MS) return
-    if (!reading.permit) continue
-    left -= reading.permit.size()
-    reading.breakOff('its reader has stopped reading, and others wait')
+  for (const openList of [...openLists].sort((a, b) => a.since - b.since)) {
+    if (left <= 0 || performance.now() - openList.since < STALL_IN_SHORTAGE_MS) return
+    if (!openList.permit) continue
+    left -= openList.permit.size()
+    openList.breakOff('its reader has stopped reading, and others wait')
   }
 }
 
@@ -82,69 +82,70 @@ const reasonOf = (error: unknown): string | undefined => {
 const FULL = 'too many long lists are being read'
 
 export const newLongLists = ({ now, isCurrent, capacity = CAPACITY }: LongListsOptions): LongLists => {
-  const readings = new Set<Reading>()
+  const openLists = new Set<OpenList>()
   const losses = newRecentChanges<EndsReading>(REMEMBERED_LOSSES)
   const rights = newReadingRights(isCurrent, losses)
-  const turns = newSemaphore({ capacity: PAGES_AT_ONCE, onShortage: () => {}, message: FULL })
-  const memory = newSemaphore({ capacity, onShortage: (missing) => cutStalled(readings, missing), message: FULL })
+  const turns = newSemaphore({ capacity: CHUNKS_AT_ONCE, onShortage: () => {}, message: FULL })
+  const memory = newSemaphore({ capacity, onShortage: (missing) => cutStalled(openLists, missing), message: FULL })
   let checking: NodeJS.Timeout | undefined
 
-  const fail = (reading: Reading, error: unknown) => reading.breakOff(reasonOf(error) ?? 'something broke on our side')
+  const fail = (openList: OpenList, error: unknown) =>
+    openList.breakOff(reasonOf(error) ?? 'something broke on our side')
 
   const checkAll = () => {
-    for (const reading of [...readings]) {
-      const reason = timeoutOf(reading, now())
-      if (reason) reading.breakOff(reason)
-      else if (reading.readable) rights.ensure(reading).catch((error: unknown) => fail(reading, error))
+    for (const openList of [...openLists]) {
+      const reason = timeoutOf(openList, now())
+      if (reason) openList.breakOff(reason)
+      else if (openList.readable) rights.ensure(openList).catch((error: unknown) => fail(openList, error))
     }
   }
 
-  const leave = (reading: Reading) => {
-    readings.delete(reading)
-    if (readings.size > 0) return
+  const leave = (openList: OpenList) => {
+    openLists.delete(openList)
+    if (openLists.size > 0) return
     clearInterval(checking)
     checking = undefined
   }
 
   const enter = <Row>(reply: FastifyReply, list: LongList<Row>) => {
-    const reading = newReading(list, reply, leave)
-    readings.add(reading)
+    const openList = newOpenList(list, reply, leave)
+    openLists.add(openList)
     checking ??= setInterval(checkAll, CHECK_INTERVAL_MS).unref()
-    for (const end of ['finish', 'close']) reply.raw.once(end, reading.leave)
-    return reading
+    for (const end of ['finish', 'close']) reply.raw.once(end, openList.leave)
+    return openList
   }
 
-  const open = async <Row>(reading: Reading, list: LongList<Row>) => {
-    reading.permit = await memory.acquire(list.pageWeight)
-    if (reading.over()) reading.permit.release()
-    await rights.confirm(reading)
-    return openBytes(reading, list, { rights, losses, turns })
+  const open = async <Row>(openList: OpenList, list: LongList<Row>) => {
+    openList.permit = await memory.acquire(list.chunkWeight)
+    if (openList.over()) openList.permit.release()
+    await rights.confirm(openList)
+    return openBytes(openList, list, { rights, losses, turns })
   }
 
   /** Breaks off the answer on an error, because its status has been sent already. */
-  async function* guarded(reply: FastifyReply, reading: Reading, bytes: AsyncIterable<Buffer>) {
+  async function* guarded(reply: FastifyReply, openList: OpenList, bytes: AsyncIterable<Buffer>) {
     try {
       yield* bytes
     } catch (error) {
       if (!reasonOf(error)) reply.log.error({ err: error }, 'a list cannot be made')
-      fail(reading, error)
+      fail(openList, error)
       if (reply.raw.headersSent && !reply.raw.closed) await once(reply.raw, 'close').catch(() => {})
       throw new Unavailable('the list was broken off', false, error)
     }
   }
 
   const send = async <Row>(reply: FastifyReply, list: LongList<Row>) => {
-    const reading = enter(reply, list)
+    const openList = enter(reply, list)
     try {
-      const bytes = guarded(reply, reading, await open(reading, list))
-      reading.readable = Readable.from(bytes, { objectMode: false, highWaterMark: AHEAD_BYTES })
+      const bytes = guarded(reply, openList, await open(openList, list))
+      openList.readable = Readable.from(bytes, { objectMode: false, highWaterMark: AHEAD_BYTES })
     } catch (error) {
-      reading.leave()
+      openList.leave()
       if (!(error instanceof BrokenOff)) throw error
       await list.check() // throws when the reader may not read it any more
       throw new Unavailable(error.message)
     }
-    return reply.headers({ 'content-type': JSON_TYPE, ...list.headers?.() }).send(reading.readable)
+    return reply.headers({ 'content-type': JSON_TYPE, ...list.headers?.() }).send(openList.readable)
   }
 
   const turn: LongLists['turn'] = async (work) => {
@@ -155,11 +156,11 @@ export const newLongLists = ({ now, isCurrent, capacity = CAPACITY }: LongListsO
   const observe: LongLists['observe'] = ({ position, ends }) => {
     if (!ends) return
     losses.note(position, ends)
-    for (const reading of [...readings]) if (ends(reading)) reading.breakOff('its reader may not read it any more')
+    for (const openList of [...openLists]) if (ends(openList)) openList.breakOff('its reader may not read it any more')
   }
 
   const clear = () => {
-    for (const reading of [...readings]) reading.breakOff('it is not known any more who may read it')
+    for (const openList of [...openLists]) openList.breakOff('it is not known any more who may read it')
   }
 
   const restart = () => {

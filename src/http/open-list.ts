@@ -4,7 +4,7 @@ import type { Reader, Sending } from './long-list.ts'
 import type { Permit } from './semaphore.ts'
 
 /** A long list that is being sent. Times are milliseconds that only move forward. */
-export type Reading = Sending & {
+export type OpenList = Sending & {
   readonly reader: Reader
   /** The checkpoint of a snapshot in which the reader has the right to read. @throws 401, 404, Unavailable */
   readonly check: () => Promise<bigint>
@@ -17,7 +17,7 @@ export type Reading = Sending & {
   checking: Promise<void> | undefined
   /** The memory that it may use; undefined while it waits for free memory. */
   permit: Permit | undefined
-  /** The stream of its pieces; undefined until the first page is read. */
+  /** The stream of its pieces; undefined until the first chunk is read. */
   readable: Readable | undefined
   /** `left` after the end of the answer or when its reader has gone, else why it was broken off; undefined while it is sent. */
   readonly over: () => 'left' | { readonly reason: string } | undefined
@@ -59,19 +59,19 @@ const newOutgoing = (unsent: () => number) => {
   return { add, shows }
 }
 
-export const newReading = (
-  { reader, check }: Pick<Reading, 'reader' | 'check'>,
+export const newOpenList = (
+  { reader, check }: Pick<OpenList, 'reader' | 'check'>,
   reply: FastifyReply,
-  ended: (reading: Reading) => void,
-): Reading => {
-  let over: ReturnType<Reading['over']>
+  ended: (openList: OpenList) => void,
+): OpenList => {
+  let over: ReturnType<OpenList['over']>
   const opened = performance.now()
-  const outgoing = newOutgoing(() => (reading.readable?.readableLength ?? 0) + reply.raw.writableLength)
+  const outgoing = newOutgoing(() => (openList.readable?.readableLength ?? 0) + reply.raw.writableLength)
 
   const end = (how: NonNullable<typeof over>) => {
     over = how
-    reading.permit?.release()
-    ended(reading)
+    openList.permit?.release()
+    ended(openList)
   }
 
   const breakOff = (reason: string) => {
@@ -82,7 +82,7 @@ export const newReading = (
     if (reply.raw.headersSent) reset(reply)
   }
 
-  const reading: Reading = {
+  const openList: OpenList = {
     reader,
     check,
     opened,
@@ -99,5 +99,5 @@ export const newReading = (
       if (!over) end('left')
     },
   }
-  return reading
+  return openList
 }

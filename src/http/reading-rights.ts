@@ -2,7 +2,7 @@ import type { RecentChanges } from '../engine/recent-changes.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { withTimeout } from '../engine/with-timeout.ts'
 import type { EndsReading } from './long-list.ts'
-import type { Reading } from './open-list.ts'
+import type { OpenList } from './open-list.ts'
 
 const RECENT_MS = 300
 const TIMEOUT_MS = 1_000
@@ -10,33 +10,33 @@ const TIMEOUT_MS = 1_000
 /** Checks that the readers of long lists may go on reading. @throws 401 and 404 when not, Unavailable when that is not known */
 export type ReadingRights = {
   /** Queries the rights now. */
-  confirm(reading: Reading): Promise<void>
+  confirm(openList: OpenList): Promise<void>
   /**
    * Resolves when no event that is older than a second can have taken the right away: at once while this node follows the log,
    * else after a query of a second at most.
    */
-  ensure(reading: Reading): Promise<void>
+  ensure(openList: OpenList): Promise<void>
 }
 
 export const newReadingRights = (isCurrent: () => boolean, losses: RecentChanges<EndsReading>): ReadingRights => {
-  const confirm = async (reading: Reading) => {
+  const confirm = async (openList: OpenList) => {
     const checked = { at: performance.now(), isWatched: isCurrent() }
     // The snapshot may be older than events that this node has seen.
-    const outcome = losses.since(await reading.check(), (ends) => ends(reading))
+    const outcome = losses.since(await openList.check(), (ends) => ends(openList))
     if (outcome === 'changed') throw new Unavailable('the right to read has been taken away')
     if (outcome === 'unknown') throw new Unavailable('it is not known whether the right to read has been taken away')
-    reading.checked = checked
+    openList.checked = checked
   }
 
-  const isRecent = ({ checked }: Reading) =>
+  const isRecent = ({ checked }: OpenList) =>
     (isCurrent() && checked.isWatched) || performance.now() - checked.at < RECENT_MS
 
-  const ensure = async (reading: Reading) => {
-    if (isRecent(reading)) return
-    reading.checking ??= withTimeout(TIMEOUT_MS, 'rights cannot be looked up', confirm(reading)).finally(() => {
-      reading.checking = undefined
+  const ensure = async (openList: OpenList) => {
+    if (isRecent(openList)) return
+    openList.checking ??= withTimeout(TIMEOUT_MS, 'rights cannot be looked up', confirm(openList)).finally(() => {
+      openList.checking = undefined
     })
-    await reading.checking
+    await openList.checking
   }
 
   return { confirm, ensure }

@@ -7,7 +7,7 @@ import type { HttpConfig } from './settings.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route serves a page, which may load scripts, styles and images of this origin only. */
-    page?: true
+    htmlPage?: true
   }
 }
 
@@ -28,7 +28,7 @@ const policy = (directives: Directives) => ({
   directives: { 'base-uri': ["'none'"], 'form-action': ["'none'"], 'frame-ancestors': ["'none'"], ...directives },
 })
 
-const pageDirectives: Directives = {
+const htmlPageDirectives: Directives = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
   'style-src': ["'self'"],
@@ -44,26 +44,26 @@ const isHttps = ({ PUBLIC_URL }: HttpConfig) => PUBLIC_URL?.startsWith('https:')
 /** The headers of API answers, of pages, and of the reference at `/docs`, whose widgets set inline styles. */
 const headersFor = (config: HttpConfig) => {
   const strictTransportSecurity = isHttps(config) && { maxAge: 31_536_000, includeSubDomains: false }
-  const make = (contentSecurityPolicy: ReturnType<typeof policy>, isPage: boolean) =>
+  const make = (contentSecurityPolicy: ReturnType<typeof policy>, isHtmlPage: boolean) =>
     headersOf({
       contentSecurityPolicy,
       strictTransportSecurity,
       // CORS decides which pages may read answers; pictures may be shown on any page.
-      crossOriginResourcePolicy: isPage ? { policy: 'same-origin' } : { policy: 'cross-origin' },
-      crossOriginOpenerPolicy: isPage,
-      originAgentCluster: isPage,
+      crossOriginResourcePolicy: isHtmlPage ? { policy: 'same-origin' } : { policy: 'cross-origin' },
+      crossOriginOpenerPolicy: isHtmlPage,
+      originAgentCluster: isHtmlPage,
       xXssProtection: false,
-      xDnsPrefetchControl: isPage,
+      xDnsPrefetchControl: isHtmlPage,
       xDownloadOptions: false,
       xPermittedCrossDomainPolicies: false,
       // API answers have no headers that matter for pages only.
-      referrerPolicy: isPage && { policy: 'no-referrer' },
-      xFrameOptions: isPage && { action: 'deny' },
+      referrerPolicy: isHtmlPage && { policy: 'no-referrer' },
+      xFrameOptions: isHtmlPage && { action: 'deny' },
     })
   return {
     answer: make(policy({ 'default-src': ["'none'"] }), false),
-    page: make(policy(pageDirectives), true),
-    docs: make(policy({ ...pageDirectives, 'style-src': ["'self'", "'unsafe-inline'"] }), true),
+    htmlPage: make(policy(htmlPageDirectives), true),
+    docs: make(policy({ ...htmlPageDirectives, 'style-src': ["'self'", "'unsafe-inline'"] }), true),
   }
 }
 
@@ -97,10 +97,10 @@ export const unhookedHeaders = (config: HttpConfig): Headers => ({
 
 /** Adds security headers and CORS to every answer, also to errors and unknown routes. */
 export const installSecurity = async (app: FastifyInstance, config: HttpConfig): Promise<void> => {
-  const { answer, page, docs } = headersFor(config)
+  const { answer, htmlPage, docs } = headersFor(config)
   app.addHook('onRequest', (request, reply, done) => {
     const { url, config } = request.routeOptions
-    reply.headers(config.page ? page : url?.startsWith('/docs') ? docs : answer)
+    reply.headers(config.htmlPage ? htmlPage : url?.startsWith('/docs') ? docs : answer)
     done()
   })
   await installCors(app, config)

@@ -9,7 +9,7 @@ import { PAGE_BYTES } from '../http/page-bytes.ts'
 import { areAll, candidateIds } from '../trace/candidates.ts'
 import { changedMessages } from '../trace/messages/changed.ts'
 import { ALL_MESSAGES, messageValues } from '../trace/messages/queries.ts'
-import { messagePages } from '../trace/messages/chunks.ts'
+import { messageChunks } from '../trace/messages/chunks.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import { assertMayRead } from '../trace/policy.ts'
 import { type StoredDetail, memberOf, resolveTrace, traceDetail } from '../trace/queries.ts'
@@ -91,10 +91,10 @@ const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, inc
   const texts: string[] = []
   let { revision } = trace
   let bytes = 0
-  const pages = messagePages(reads, { incarnation, bytes: Number(trace.bytes), includeParts, values, chosen: 'all' })
-  for (let page = await pages.next(); !page.done; page = await pages.next()) {
-    revision = page.value.revision
-    for (const row of page.value.rows) {
+  const chunks = messageChunks(reads, { incarnation, bytes: Number(trace.bytes), includeParts, values, chosen: 'all' })
+  for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next()) {
+    revision = chunk.value.revision
+    for (const row of chunk.value.rows) {
       const text = messageText(row)
       bytes += Buffer.byteLength(text)
       texts.push(text)

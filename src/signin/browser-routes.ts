@@ -103,7 +103,7 @@ const pageRoute = (app: FastifyInstance, service: SessionServices) => {
   app.get<{ Querystring: BrowserPage }>(
     BROWSER,
     {
-      config: { auth: 'optional', limit: 'sign-in', page: true },
+      config: { auth: 'optional', limit: 'sign-in', htmlPage: true },
       schema: {
         summary: 'The page where a browser signs in with a one-time code',
         description:
@@ -159,7 +159,7 @@ const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
     scope.post<{ Body: BrowserConfirm }>(
       BROWSER,
       {
-        config: { auth: 'none', limit: 'sign-in', page: true },
+        config: { auth: 'none', limit: 'sign-in', htmlPage: true },
         schema: {
           summary: 'Sign a browser in, from the page that asks',
           description:

@@ -87,7 +87,7 @@ export const callbackRoute = (app: FastifyInstance, service: CodehostServices, c
   app.get<{ Querystring: Callback }>(
     CALLBACK,
     {
-      config: { auth: 'none', limit: 'sign-in', page: true },
+      config: { auth: 'none', limit: 'sign-in', htmlPage: true },
       schema: {
         summary: 'Where the code host sends people back to: asks whether to join account and device',
         description:

@@ -40,7 +40,7 @@ export const confirmRoute = (app: FastifyInstance, service: CodehostServices): v
     scope.post<{ Body: AuthConfirm }>(
       CONFIRM,
       {
-        config: { auth: 'none', limit: 'sign-in', page: true },
+        config: { auth: 'none', limit: 'sign-in', htmlPage: true },
         schema: {
           summary: 'Say yes or no to a sign-in, from the page that asks',
           description:

@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify'
-import { type Page, escaped, sendPage } from '../http/html-page.ts'
+import { type HtmlPage, escaped, sendHtmlPage } from '../http/html-page.ts'
 import { BROWSER } from './redirect.ts'
 import type { SignInReview } from './review.ts'
 
-const send = (reply: FastifyReply, page: Page) => sendPage(reply.header('cache-control', 'no-store'), page)
+const send = (reply: FastifyReply, page: HtmlPage) => sendHtmlPage(reply.header('cache-control', 'no-store'), page)
 
 /** Text of users as HTML, isolated so that right-to-left characters do not reorder the rest of the page. */
 const isolated = (text: string) => `<bdi>${escaped(text)}</bdi>`

@@ -1,20 +1,20 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import type { Page, Pages } from '../http/long-list.ts'
+import type { Chunk, Chunks } from '../http/long-list.ts'
 import { type After, FAR_FUTURE, summaryColumns, summaryTables } from './queries.ts'
 import type { ListedRow } from './rows.ts'
 
-/** About how many characters a page holds, unless a row alone holds more. */
-export const PAGE_WEIGHT = 512 * 1024
-const PAGE_ROWS = 1_000
+/** About how many characters a chunk holds, unless a row alone holds more. */
+export const CHUNK_WEIGHT = 512 * 1024
+const CHUNK_ROWS = 1_000
 
-type PageRow = ListedRow & { position: bigint; found: bigint }
+type ChunkRow = ListedRow & { position: bigint; found: bigint }
 
 /** `next`: where the list goes on; undefined when this was its end. */
-export type NamespacePage = Page<ListedRow> & { readonly next: After | undefined }
+export type NamespaceChunk = Chunk<ListedRow> & { readonly next: After | undefined }
 
 // Rows are weighed before they are sent: titles may be long, and compressed where they are stored.
-export const namespacePageStatement = `
+export const namespaceChunkStatement = `
   select p.* from (
     select r.*, sum(r.weight) over (order by r.created_at desc, r.id desc rows unbounded preceding) - r.weight as before,
       count(*) over () as found
@@ -30,16 +30,16 @@ export const namespacePageStatement = `
   ) p where p.before < $5 order by p.created_at desc, p.id desc`
 
 /** Traces of a namespace, whatever their visibility, newest first, from the newest or from one on. */
-export const namespacePage = async (
+export const namespaceChunk = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,
   namespaceId: string,
   after: After = FAR_FUTURE,
-): Promise<NamespacePage> => {
-  const values = [namespaceId, after.createdAt, after.id, PAGE_ROWS, PAGE_WEIGHT]
-  const rows = await reads.rows<PageRow & Row>('namespace-page', namespacePageStatement, values)
+): Promise<NamespaceChunk> => {
+  const values = [namespaceId, after.createdAt, after.id, CHUNK_ROWS, CHUNK_WEIGHT]
+  const rows = await reads.rows<ChunkRow & Row>('namespace-chunk', namespaceChunkStatement, values)
   const last = rows.at(-1)
   if (!last) return { rows, weight: 0, next: undefined }
-  const isEnd = rows.length < PAGE_ROWS && rows.length === Number(last.found)
+  const isEnd = rows.length < CHUNK_ROWS && rows.length === Number(last.found)
   return {
     rows,
     weight: rows.reduce((sum, { weight }) => sum + weight, 0),
@@ -48,12 +48,12 @@ export const namespacePage = async (
   }
 }
 
-/** All traces of a namespace, page by page: what is there all the time comes exactly once. */
-export async function* namespacePages(reads: Pick<Reads<ReadTables>, 'rows'>, namespaceId: string): Pages<ListedRow> {
+/** All traces of a namespace, chunk by chunk: what is there all the time comes exactly once. */
+export async function* namespaceChunks(reads: Pick<Reads<ReadTables>, 'rows'>, namespaceId: string): Chunks<ListedRow> {
   let after: After | undefined
   do {
-    const page: NamespacePage = await namespacePage(reads, namespaceId, after)
-    yield page
-    after = page.next
+    const chunk: NamespaceChunk = await namespaceChunk(reads, namespaceId, after)
+    yield chunk
+    after = chunk.next
   } while (after)
 }

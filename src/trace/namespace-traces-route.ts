@@ -7,7 +7,7 @@ import { answers, ok, okTexts } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
 import type { Reader } from '../http/long-list.ts'
 import { rowWithModelName } from './model-names.ts'
-import { PAGE_WEIGHT, namespacePage, namespacePages } from './namespace-chunks.ts'
+import { CHUNK_WEIGHT, namespaceChunk, namespaceChunks } from './namespace-chunks.ts'
 import { afterOf, listTraces } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
 import { pageTexts } from './routes.ts'
@@ -62,14 +62,14 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
   )
 
   const listAll = async (reply: FastifyReply, { caller, namespaceId }: Pick<Reader, 'caller' | 'namespaceId'>) => {
-    const first = await namespacePage(reads, namespaceId)
+    const first = await namespaceChunk(reads, namespaceId)
     if (!first.next) return okTexts(reply, pageTexts(service, first.rows, first.rows.length))
     const reader = { caller, namespaceId, traceId: undefined, isMember: true }
     return longLists.send(reply, {
       reader,
       check: () => checkRight(reads, reader),
-      pageWeight: PAGE_WEIGHT,
-      pages: () => namespacePages(reads, namespaceId),
+      chunkWeight: CHUNK_WEIGHT,
+      chunks: () => namespaceChunks(reads, namespaceId),
       before: '{"ok":true,"data":{"traces":[',
       toText: (row) =>
         reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(rowWithModelName(models, row)) : undefined,

@@ -4,7 +4,7 @@ import { type ReadTables, readModels } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import type { Reads } from '../../src/engine/reads.ts'
 import { newPool } from '../../src/postgres/connect.ts'
-import { WHOLE_WEIGHT, messagePages } from '../../src/trace/messages/chunks.ts'
+import { WHOLE_WEIGHT, messageChunks } from '../../src/trace/messages/chunks.ts'
 import { type MessageListRow, columns, messageCursor, messageValues } from '../../src/trace/messages/queries.ts'
 import { messages } from './corpus.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
@@ -55,8 +55,8 @@ const pages = (pool: pg.Pool, id: string, { cursor }: Place, ms: number): Promis
   const values = messageValues(id, 0n, LIMIT + 1, cursor)
   const wanted = { incarnation: 0n, bytes: WHOLE_WEIGHT + 1, includeParts: false, values, chosen: 'all' as const }
   return rate(WORKERS, ms, async () => {
-    const list = messagePages({ rows }, wanted)
-    for (let page = await list.next(); !page.done; page = await list.next());
+    const list = messageChunks({ rows }, wanted)
+    for (let chunk = await list.next(); !chunk.done; chunk = await list.next());
     return 1
   })
 }

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { namespaceFeedStatement, publicFeedStatement, sessionFeedStatement } from '../../src/feed/queries.ts'
-import { namespacePageStatement } from '../../src/trace/namespace-chunks.ts'
+import { namespaceChunkStatement } from '../../src/trace/namespace-chunks.ts'
 import { FAR_FUTURE } from '../../src/trace/queries.ts'
 import { mostRows, nodesOf, openFilled, pagesOf } from '../support/filled.ts'
 
@@ -24,7 +24,7 @@ const shown = [
   { show: await prepare(sessionFeedStatement), rest: [LIMIT, namespace] },
   { show: await prepare(namespaceFeedStatement), rest: [LIMIT, namespace] },
 ]
-const page = await prepare(namespacePageStatement)
+const page = await prepare(namespaceChunkStatement)
 const pageValues = [namespace, ...firstPage, LIMIT, 1e9]
 // Plans are kept: that of an empty table has to do for a full one.
 for (const { show, rest } of shown) await show([...firstPage, ...rest])

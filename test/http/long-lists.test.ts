@@ -5,7 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { installErrors } from '../../src/http/errors.ts'
 import { notFound } from '../../src/http/http-error.ts'
-import { BrokenOff, type LongList, type Page, type Sending } from '../../src/http/long-list.ts'
+import { BrokenOff, type Chunk, type LongList, type Sending } from '../../src/http/long-list.ts'
 import { type LongListsOptions, newLongLists } from '../../src/http/long-lists.ts'
 import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
 
@@ -25,9 +25,9 @@ const until = async (what: string, condition: () => boolean | Promise<boolean>) 
   }
 }
 
-/** Pages of so many rows each, with a text of this length. */
-const pagesOf = (counts: readonly number[], length = 1) =>
-  async function* (): AsyncGenerator<Page<Numbered>, void> {
+/** Chunks of so many rows each, with a text of this length. */
+const chunksOf = (counts: readonly number[], length = 1) =>
+  async function* (): AsyncGenerator<Chunk<Numbered>, void> {
     let n = 0
     for (const count of counts) {
       const rows = Array.from({ length: count }, () => ({ n: ++n, text: 'x'.repeat(length) }))
@@ -35,13 +35,13 @@ const pagesOf = (counts: readonly number[], length = 1) =>
     }
   }
 
-const longPages = pagesOf(Array(LONG).fill(1), MiB)
+const longChunks = chunksOf(Array(LONG).fill(1), MiB)
 
 const listOf = (given: Partial<List>): List => ({
   reader: { caller: undefined, namespaceId: 'here', traceId: 'trace', isMember: false },
   check: async () => 0n,
-  pageWeight: MiB,
-  pages: longPages,
+  chunkWeight: MiB,
+  chunks: longChunks,
   before: '[',
   toText: ({ text }) => JSON.stringify(text),
   after: () => ']',
@@ -71,10 +71,10 @@ const gone = (id: string, position: bigint) => ({
   ends: ({ reader, shows }: Sending) => reader.traceId === id || shows(id),
 })
 
-test('hold all rows in order, however many pages they come in, but for those without text', async () => {
+test('hold all rows in order, however many chunks they come in, but for those without text', async () => {
   const toText = ({ n }: Numbered) => (n % 5 ? String(n) : undefined)
   for (const counts of [[], [0], [1], [7, 0, 1], [20_000, 13, 30_000]]) {
-    const served = await serve(listOf({ pages: pagesOf(counts), toText }))
+    const served = await serve(listOf({ chunks: chunksOf(counts), toText }))
     const { text, isWhole } = await rest(served)
     const total = counts.reduce((sum, count) => sum + count, 0)
     const all = Array.from({ length: total }, (_, i) => i + 1)
@@ -87,18 +87,18 @@ test('hold all rows in order, however many pages they come in, but for those wit
   }
 })
 
-test('read a page when their reader has taken the ones before, however large they are', async () => {
+test('read a chunk when their reader has taken the ones before, however large they are', async () => {
   let [asked, most] = [0, 0]
-  const pages = async function* () {
-    for await (const page of longPages()) {
+  const chunks = async function* () {
+    for await (const chunk of longChunks()) {
       const { socket } = served.response()
       const sent = socket!.bytesWritten - socket!.writableLength
       most = Math.max(most, asked - sent)
-      asked += page.weight
-      yield page
+      asked += chunk.weight
+      yield chunk
     }
   }
-  const served = await serve(listOf({ pages }))
+  const served = await serve(listOf({ chunks }))
   const reader = await served.open()
   for (let i = 0; i < LONG - 1; i++) await reader.take(MiB)
   const { text, isWhole } = await reader.rest()
@@ -109,8 +109,8 @@ test('read a page when their reader has taken the ones before, however large the
 })
 
 test('say what is wrong before anything is sent, and break off after that', async () => {
-  const failing = async function* (after: number, error: Error): AsyncGenerator<Page<Numbered>, void> {
-    for await (const page of pagesOf(Array(after).fill(1), MiB)()) yield page
+  const failing = async function* (after: number, error: Error): AsyncGenerator<Chunk<Numbered>, void> {
+    for await (const chunk of chunksOf(Array(after).fill(1), MiB)()) yield chunk
     throw error
   }
   for (const [error, status] of [
@@ -118,12 +118,12 @@ test('say what is wrong before anything is sent, and break off after that', asyn
     [new BrokenOff('changed'), 503],
     [new Error('a fault'), 500],
   ] as const) {
-    const early = await serve(listOf({ pages: () => failing(0, error) }))
+    const early = await serve(listOf({ chunks: () => failing(0, error) }))
     const answer = await early.app.inject('/')
     assert.is(answer.statusCode, status)
     assert.is(answer.json().ok, false)
     await early.close()
-    const late = await serve(listOf({ pages: () => failing(3, error) }))
+    const late = await serve(listOf({ chunks: () => failing(3, error) }))
     const { text, isWhole } = await rest(late)
     assert.ok(text.startsWith('["xxx'))
     assert.not(isWhole)
@@ -148,12 +148,12 @@ test('make room when others wait: those go that have taken nothing for longest',
 test('are refused when there is no room, and nobody stands in the way', async () => {
   const { promise: never, resolve } = Promise.withResolvers<void>()
   let isAsked = false
-  const pages = async function* () {
+  const chunks = async function* () {
     isAsked = true
     await never
-    yield* longPages()
+    yield* longChunks()
   }
-  const served = await serve(listOf({ pages }), { capacity: MiB })
+  const served = await serve(listOf({ chunks }), { capacity: MiB })
   const first = served.open()
   await until('the first list', () => isAsked)
   const answer = await served.app.inject('/')

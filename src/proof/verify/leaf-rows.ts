@@ -17,15 +17,15 @@ const toLeaf = (row: BinaryRow): StoredLeaf => ({
   lost: textAt(row, 6) || undefined,
 })
 
-const PAGE = 100_000
+const CHUNK = 100_000
 
 const leavesOf = (client: pg.Client, rest: string) =>
   copyRows<StoredLeaf>(client, `select ${columns} from tracebook.leaves ${rest}`, (row, add) => add(toLeaf(row)))
 
 /** All leaves below an index, in their order. */
 export async function* readLeaves(client: pg.Client, size: number): AsyncGenerator<readonly StoredLeaf[]> {
-  for (let from = 0; from < size; from += PAGE) {
-    const to = Math.min(from + PAGE, size)
+  for (let from = 0; from < size; from += CHUNK) {
+    const to = Math.min(from + CHUNK, size)
     yield* leavesOf(client, `where index >= ${from} and index < ${to} order by index`)
   }
 }

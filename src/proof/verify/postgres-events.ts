@@ -5,7 +5,7 @@ import { type Hashing, openHashing } from './hashing.ts'
 import { newRecordCollector, recordColumns } from './whole-records.ts'
 
 /** One statement reads so many positions: a longer one would keep dead rows of the whole database from being cleared away. */
-const PAGE_POSITIONS = 200_000n
+const CHUNK_POSITIONS = 200_000n
 /** So many jobs are with the thread before their hashes are waited for. */
 const READ_AHEAD = 3
 
@@ -56,15 +56,15 @@ export const openPostgresEvents = async (url: string): Promise<EventSource> => {
     while (pending.length > 0) yield await take()
   }
 
-  function* pages(upTo: bigint) {
-    for (let after = 0n; after < upTo; after += PAGE_POSITIONS) {
-      const end = after + PAGE_POSITIONS < upTo ? after + PAGE_POSITIONS : upTo
+  function* chunks(upTo: bigint) {
+    for (let after = 0n; after < upTo; after += CHUNK_POSITIONS) {
+      const end = after + CHUNK_POSITIONS < upTo ? after + CHUNK_POSITIONS : upTo
       const from = after === 0n ? '' : `position > ${after} and `
       yield `select ${recordColumns} from log.events where ${from}position <= ${end} order by position`
     }
   }
 
-  const events = (upTo: bigint) => read(client, hashing[0], pages(upTo))
+  const events = (upTo: bigint) => read(client, hashing[0], chunks(upTo))
   const ofStream = (stream: string) => {
     const name = other.escapeLiteral(stream)
     return read(other, hashing[1], [`select ${recordColumns} from log.events where stream = ${name} order by revision`])

@@ -1,6 +1,6 @@
 import type { ReadTables } from '../../../projections/index.ts'
 import type { Reads, Row } from '../../engine/reads.ts'
-import { BrokenOff, type Page } from '../../http/long-list.ts'
+import { BrokenOff, type Chunk } from '../../http/long-list.ts'
 import { int4s } from '../../postgres/arrays.ts'
 import { type LaterMessage, type ListedMessages, isUnchanged, listedMessages } from './listed.ts'
 import {
@@ -16,8 +16,8 @@ import {
   withParts,
 } from './queries.ts'
 
-/** About how many characters a page holds, unless a message alone holds more. */
-export const PAGE_WEIGHT = 512 * 1024
+/** About how many characters a chunk holds, unless a message alone holds more. */
+export const CHUNK_WEIGHT = 512 * 1024
 /** Up to this many characters a trace is read in one statement. */
 export const WHOLE_WEIGHT = 8 * 1024 * 1024
 const FIRST = 64
@@ -25,15 +25,15 @@ const FEWEST = 8
 const MOST = 1_000
 
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
-type MessagePage = Page<MessageListRow> & { readonly revision: bigint }
-type PageRow = MessageListRow & LaterMessage & { size: bigint }
+type MessageChunk = Chunk<MessageListRow> & { readonly revision: bigint }
+type ChunkRow = MessageListRow & LaterMessage & { size: bigint }
 
 const partsOf = ({ includeParts }: Pick<WantedMessages, 'includeParts'>) => (includeParts ? withParts : '')
 
 // Of the messages asked for as many as weigh little enough, in the order that they were asked for, at least one. Sizes
 // are those of the rows, without reading what is stored beside them. Each message is looked up by itself: in a plain join
 // the planner may go through the whole trace for each.
-export const pageStatement = (wanted: Pick<WantedMessages, 'includeParts'>): string => `
+export const chunkStatement = (wanted: Pick<WantedMessages, 'includeParts'>): string => `
   select m.revision, m.trace_revision, m.size, ${columns} ${partsOf(wanted)} from (
     select m.*, t.revision as trace_revision, k.place, s.size,
       sum(s.size) over (order by k.place rows unbounded preceding) - s.size as before
@@ -55,7 +55,7 @@ export const wholeStatement = (wanted: Pick<WantedMessages, 'includeParts'> & { 
   left join lateral (${listed(`${columns} ${partsOf(wanted)}`, wanted.chosen)}) m on true
   where ${listedTrace} and t.bytes <= ${WHOLE_WEIGHT}`
 
-const wholePage = async (reads: TraceReads, wanted: WantedMessages): Promise<MessagePage | undefined> => {
+const wholeChunk = async (reads: TraceReads, wanted: WantedMessages): Promise<MessageChunk | undefined> => {
   if (wanted.bytes > WHOLE_WEIGHT) return undefined
   const name = statementName('messages-whole', wanted)
   const given = await reads.rows<RevisedRow & Row>(name, wholeStatement(wanted), wanted.values)
@@ -67,16 +67,16 @@ const wholePage = async (reads: TraceReads, wanted: WantedMessages): Promise<Mes
 const weigh = ({ text_content, parts }: MessageListRow) => 500 + (text_content?.length ?? 0) + (parts?.length ?? 0)
 
 /** Some of the messages that are listed, from a place on. @throws BrokenOff when they are not what they were */
-const nextPage = async (
+const nextChunk = async (
   reads: TraceReads,
   wanted: WantedMessages,
   listed: ListedMessages,
   asked: Int32Array,
-): Promise<MessagePage> => {
-  const values = [wanted.values[0], wanted.incarnation, int4s([...asked]), PAGE_WEIGHT]
-  const rows = await reads.rows<PageRow & Row>(
-    `messages-page${wanted.includeParts ? '-parts' : ''}`,
-    pageStatement(wanted),
+): Promise<MessageChunk> => {
+  const values = [wanted.values[0], wanted.incarnation, int4s([...asked]), CHUNK_WEIGHT]
+  const rows = await reads.rows<ChunkRow & Row>(
+    `messages-chunk${wanted.includeParts ? '-parts' : ''}`,
+    chunkStatement(wanted),
     values,
   )
   if (rows.length === 0) throw new BrokenOff('its trace is gone')
@@ -89,20 +89,20 @@ const nextPage = async (
 }
 
 /**
- * The messages of one snapshot: all at once where that is little, else page by page. What is added meanwhile is left
+ * The messages of one snapshot: all at once where that is little, else chunk by chunk. What is added meanwhile is left
  * out; where a message that is still to come is changed meanwhile, the list is broken off: it would show half a batch.
  */
-export async function* messagePages(reads: TraceReads, wanted: WantedMessages): AsyncGenerator<MessagePage, void> {
-  const whole = await wholePage(reads, wanted)
+export async function* messageChunks(reads: TraceReads, wanted: WantedMessages): AsyncGenerator<MessageChunk, void> {
+  const whole = await wholeChunk(reads, wanted)
   if (whole) return yield whole
   const listed = await listedMessages(reads, wanted)
   let count = FIRST
   for (let at = 0; at < listed.ordinals.length;) {
     const asked = listed.ordinals.subarray(at, at + count)
-    const page = await nextPage(reads, wanted, listed, asked)
-    at += page.rows.length
-    // No more are weighed than twice as many as a page takes.
-    count = Math.min(Math.max(2 * page.rows.length, FEWEST), MOST)
-    yield page
+    const chunk = await nextChunk(reads, wanted, listed, asked)
+    at += chunk.rows.length
+    // No more are weighed than twice as many as a chunk takes.
+    count = Math.min(Math.max(2 * chunk.rows.length, FEWEST), MOST)
+    yield chunk
   }
 }

@@ -7,7 +7,7 @@ import { fittingTexts } from '../../http/page-bytes.ts'
 import { answers, okText } from '../../http/reply.ts'
 import type { Reader } from '../../http/long-list.ts'
 import { newMessagePage, pageEnd } from './page.ts'
-import { PAGE_WEIGHT, WHOLE_WEIGHT, messagePages } from './chunks.ts'
+import { CHUNK_WEIGHT, WHOLE_WEIGHT, messageChunks } from './chunks.ts'
 import {
   ALL_MESSAGES as ALL,
   type MessageListRow,
@@ -47,7 +47,7 @@ const List = z.object({
 /** Up to this many bytes a list is answered at once; a longer one as its reader takes it. */
 const QUICK_BYTES = 256 * 1024
 
-/** The messages of a trace: short lists at once, long ones page by page as their reader takes them. */
+/** The messages of a trace: short lists at once, long ones chunk by chunk as their reader takes them. */
 export const messageListRoute = (
   app: FastifyInstance,
   { reads, longLists, past }: Pick<TraceServices, 'reads' | 'longLists' | 'past'>,
@@ -106,11 +106,11 @@ export const messageListRoute = (
     return longLists.send(reply, {
       reader,
       check: () => checkRight(reads, reader, incarnation),
-      pageWeight: bytes <= WHOLE_WEIGHT ? bytes : PAGE_WEIGHT,
-      pages: async function* () {
-        for await (const page of messagePages(reads, wanted)) {
-          revision = page.revision // known from the first page on
-          yield page
+      chunkWeight: bytes <= WHOLE_WEIGHT ? bytes : CHUNK_WEIGHT,
+      chunks: async function* () {
+        for await (const chunk of messageChunks(reads, wanted)) {
+          revision = chunk.revision // known from the first chunk on
+          yield chunk
         }
       },
       before: '{"ok":true,"data":{"messages":[',

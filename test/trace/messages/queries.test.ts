@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { changedStatement } from '../../../src/trace/messages/changed.ts'
 import { listedStatement } from '../../../src/trace/messages/listed.ts'
-import { pageStatement, wholeStatement } from '../../../src/trace/messages/chunks.ts'
+import { chunkStatement, wholeStatement } from '../../../src/trace/messages/chunks.ts'
 import { type Chosen, chosenStatement, messageStatement, messageValues } from '../../../src/trace/messages/queries.ts'
 import { type Filled, mostRows, nodesOf, openFilled, pagesOf } from '../../support/filled.ts'
 
@@ -43,7 +43,7 @@ const statements = [
   listedStatement(),
 ].map((text) => ({ text, values: places.map((cursor) => messageValues(id, 0n, LIMIT, cursor)) }))
 const pages = [false, true].map((includeParts) => ({
-  text: pageStatement({ includeParts }),
+  text: chunkStatement({ includeParts }),
   values: [[id, 0, `{${ordinals.join(',')}}`, 1e9]],
 }))
 

@@ -28,38 +28,39 @@ const table = tableOf(
 )
 export type PartsTable = RowOf<typeof table>
 
-type Place = { readonly traceId: string; readonly ordinal: number; readonly position: number }
-type Row = Place & { part: StoredPart }
+/** Which part: the message, and the part's index in it (column `position`). */
+type PartKey = { readonly traceId: string; readonly ordinal: number; readonly index: number }
+type Row = PartKey & { part: StoredPart }
 
-/** Parts by message and position; `part` is undefined where a stored part is removed. */
+/** Parts by message and index; `part` is undefined where a stored part is removed. */
 type Changes = {
   readonly inserted: NewRows<Row>
-  readonly replaced: Map<string, Place & { readonly part: StoredPart | undefined }>
+  readonly replaced: Map<string, PartKey & { readonly part: StoredPart | undefined }>
 }
 
-const keyOf = ({ traceId, ordinal, position }: Place) => `${traceId}/${ordinal}/${position}`
+const keyOf = ({ traceId, ordinal, index }: PartKey) => `${traceId}/${ordinal}/${index}`
 
-const forget = (rows: Map<string, Place>, traceId: string) => {
+const forget = (rows: Map<string, PartKey>, traceId: string) => {
   for (const [key, row] of rows) if (row.traceId === traceId) rows.delete(key)
 }
 
-const place = {
-  trace_id: ({ traceId }: Place) => traceId,
-  ordinal: ({ ordinal }: Place) => ordinal,
-  position: ({ position }: Place) => position,
+const keyColumns = {
+  trace_id: ({ traceId }: PartKey) => traceId,
+  ordinal: ({ ordinal }: PartKey) => ordinal,
+  position: ({ index }: PartKey) => index,
 }
-const placed = table.unnest<Place>(place)
+const keys = table.unnest<PartKey>(keyColumns)
 const whole = table.unnest<Row>({
-  ...place,
+  ...keyColumns,
   type: ({ part }) => part.type,
-  body: ({ part, position }) => partText(part.json, position),
+  body: ({ part, index }) => partText(part.json, index),
 })
 
 const insert = `
   insert into parts (incarnation, ${whole.columns}) select ${PRESENT_INCARNATION}, u.* from ${whole.as('u')}`
 
 const writeReplaced = (
-  changed: readonly (Place & { readonly part: StoredPart | undefined })[],
+  changed: readonly (PartKey & { readonly part: StoredPart | undefined })[],
   write: WriteStatement,
 ) => {
   const present = changed.filter((row): row is Row => row.part !== undefined)
@@ -75,10 +76,10 @@ const writeReplaced = (
   if (removed.length === 0) return
   write(
     'parts-remove',
-    `delete from parts p using ${placed.as('u')}
+    `delete from parts p using ${keys.as('u')}
        ${byKey('parts', `r.trace_id = u.trace_id and r.incarnation = ${PRESENT_INCARNATION} and r.ordinal = u.ordinal and r.position = u.position`)}
      where p.ctid = found.ctid`,
-    placed.values(removed),
+    keys.values(removed),
   )
 }
 
@@ -92,17 +93,16 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
   start: () => ({ inserted: newRows<Row>(keyOf), replaced: new Map() }),
   on: {
     MessageAdded: ({ inserted }, { streamId: traceId, data: { ordinal, parts } }) => {
-      for (let position = 0; position < parts.length; position++)
-        inserted.add({ traceId, ordinal, position, part: parts[position]! })
+      for (const [index, part] of parts.entries()) inserted.add({ traceId, ordinal, index, part })
     },
     MessageUpdated: ({ inserted, replaced }, { streamId: traceId, data: { ordinal, patch } }) => {
       for (const operation of patch) {
-        const position = partIndex(operation.path)
-        if (position === undefined) continue
-        const place = { traceId, ordinal, position }
-        const row = inserted.find(keyOf(place))
+        const index = partIndex(operation.path)
+        if (index === undefined) continue
+        const key = { traceId, ordinal, index }
+        const row = inserted.find(keyOf(key))
         const part = operation.op === 'remove' ? undefined : (operation.value as StoredPart)
-        if (!row) replaced.set(keyOf(place), { ...place, part })
+        if (!row) replaced.set(keyOf(key), { ...key, part })
         else if (part) row.part = part
         else inserted.remove(row)
       }

@@ -31,7 +31,7 @@ export const presentSource = ({ reads, models }: Services, first: StoredDetail):
   let trace = first
   const values = messageValues(id, incarnation, ALL_MESSAGES, undefined)
   const listing = () =>
-    messageChunks(reads, { incarnation, bytes: Number(trace.bytes), includeParts: true, chosen: 'all', values })
+    messageChunks(reads, { incarnation, weight: Number(trace.bytes), includeParts: true, chosen: 'all', values })
 
   /** The first chunk of a list that shows the same revision as `trace`. */
   const agree = async () => {

@@ -58,14 +58,14 @@ async function* updatedBetween(
   const updates = await updatesBetween(services, to, from.revision, to.revision)
   const ordinals = updates.ordinals().filter((ordinal) => ordinal < from.messageCount)
   const documents = newPastDocuments(services, to)
-  for (let at = 0; at < ordinals.length;) {
-    const { found, weight, read } = await documents.documents(ordinals.slice(at, at + NAMES), [
+  for (let start = 0; start < ordinals.length;) {
+    const { found, weight, read } = await documents.documents(ordinals.slice(start, start + NAMES), [
       from.revision,
       to.revision,
     ])
     const [before, after] = found as [Map<number, PastDocument>, Map<number, PastDocument>]
     yield { rows: [...after].flatMap(([ordinal, one]) => changeText(one, before.get(ordinal)!)), weight }
-    at += read
+    start += read
   }
 }
 

@@ -26,7 +26,7 @@ const cursorBehind = (past: PastTrace, { sequence, timestamp, ordinal }: Message
   encodeCursor(sequence, timestamp, ordinal, incarnationKey(past), String(past.revision))
 
 /** Where a list goes on, and the revision that it is of: time may have gone on since its first page. */
-const placeOf = (trace: PresentTraceRow, cursor: string | undefined) => {
+const readCursor = (trace: PresentTraceRow, cursor: string | undefined) => {
   if (cursor === undefined) return undefined
   const keys = decodeCursor(cursor, Cursor)
   if (keys?.[3] !== incarnationKey(trace)) throw invalid('cursor', 'is not a cursor of this list')
@@ -53,13 +53,13 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
   const messages = async (request: AskedPast, reply: FastifyReply, moment: Moment, asked: AskedMessages) => {
     const { includeParts, limit, cursor } = asked
     const present = await found(request)
-    const place = placeOf(present, cursor)
-    const past = await openPast(services, present, place && 'at' in moment ? place : moment)
+    const from = readCursor(present, cursor)
+    const past = await openPast(services, present, from && 'at' in moment ? from : moment)
     const { revision } = past
-    if (place && place.revision !== revision) throw invalid('cursor', 'is a cursor of another revision')
+    if (from && from.revision !== revision) throw invalid('cursor', 'is a cursor of another revision')
     if (limit === 0) return okText(reply, `{"messages":[],"revision":${revision}}`)
     const page = newMessagePage(limit)
-    const options = { includeParts, behind: place?.behind, limit: limit === undefined ? undefined : limit + 1 }
+    const options = { includeParts, behind: from?.behind, limit: limit === undefined ? undefined : limit + 1 }
     return longLists.send(reply, {
       ...listOfHistory(services, present, request.caller),
       chunkWeight: past.chunkWeight,

@@ -25,7 +25,7 @@ export type PastDocument = {
 
 const FIRST = 32
 const MOST = 1_000
-const WANTED_BYTES = 1024 * 1024
+const WANTED_WEIGHT = 1024 * 1024
 
 type RunsRow = { wanted: number; adds: string }
 
@@ -107,7 +107,7 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
     const names = new Map<number, string>()
     const found = steps.map(() => new Map<number, PastDocument>())
     let state: TraceState = { trace: past.trace, messages: new LoadedMessages() }
-    let [step, count, bytes] = [0, 0, 0]
+    let [step, count, weight] = [0, 0, 0]
     const take = () => {
       for (const [ordinal, name] of names) found[step]!.set(ordinal, documentOf(state, name))
       step += 1
@@ -119,20 +119,20 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
       state = traces.evolve(state, decoded, { at, actor })
       if (decoded.type === 'MessageAdded') names.set(decoded.data.ordinal, decoded.data.externalId)
       count += 1
-      bytes += event.data.length
+      weight += event.data.length
     }
     while (step < steps.length) take()
     if (count < revisions.length || names.size < ordinals.length) throw new BrokenOff('its trace is gone')
-    return { found, bytes }
+    return { found, weight }
   }
 
   /** As many of these messages as may be read at once, by ordinal, at each of some revisions; `read` says how many. */
   const documents = async (ordinals: readonly number[], steps?: readonly bigint[]) => {
     const some = ordinals.slice(0, many)
-    const { found, bytes } = await read(some, steps)
-    const each = Math.max(1, bytes / some.length)
-    many = Math.max(1, Math.min(MOST, 2 * some.length, Math.floor(WANTED_BYTES / each)))
-    return { found, weight: bytes, read: some.length }
+    const { found, weight } = await read(some, steps)
+    const each = Math.max(1, weight / some.length)
+    many = Math.max(1, Math.min(MOST, 2 * some.length, Math.floor(WANTED_WEIGHT / each)))
+    return { found, weight, read: some.length }
   }
 
   /** The same as rows of a list of messages. */

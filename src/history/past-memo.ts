@@ -9,7 +9,7 @@ import type { Updates } from './updates.ts'
  */
 export type PastMemo = {
   /** The ordinals of messages in the order that they had. */
-  readonly orders: BoundedCache<Int32Array>
+  readonly sortedOrdinals: BoundedCache<Int32Array>
   readonly updates: BoundedCache<Updates>
   /** Traces that were folded from very many events. */
   readonly traces: BoundedCache<PresentTrace>
@@ -20,13 +20,13 @@ export type PastMemo = {
 const MOST_BYTES = 8 * 1024 * 1024
 
 export const newPastMemo = (): PastMemo => {
-  const orders = newBoundedCache<Int32Array>(MOST_BYTES, ({ byteLength }) => byteLength)
+  const sortedOrdinals = newBoundedCache<Int32Array>(MOST_BYTES, ({ byteLength }) => byteLength)
   const updates = newBoundedCache<Updates>(MOST_BYTES, ({ bytes }) => bytes)
   const traces = newBoundedCache<PresentTrace>(MOST_BYTES, (trace) => 4 * stateText('', '', trace).length)
   const clear = () => {
-    for (const cache of [orders, updates, traces]) cache.clear()
+    for (const cache of [sortedOrdinals, updates, traces]) cache.clear()
   }
-  return { orders, updates, traces, clear }
+  return { sortedOrdinals, updates, traces, clear }
 }
 
 type Moment = { readonly id: string; readonly incarnation: bigint; readonly revision: bigint }

@@ -127,8 +127,8 @@ export async function* pastMessages(
   const documents = newPastDocuments(services, past)
   const ordinals = await pastOrder(services, past, documents, { limit, behind })
   const reader = newReader(reads, documents, past, includeParts)
-  for (let at = 0; at < ordinals.length; at += WINDOW) {
-    const window = ordinals.subarray(at, at + WINDOW)
+  for (let start = 0; start < ordinals.length; start += WINDOW) {
+    const window = ordinals.subarray(start, start + WINDOW)
     yield* windowChunks(reader, window, await changedSince(reads, past, window))
   }
 }

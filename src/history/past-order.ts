@@ -44,10 +44,10 @@ const numbers = (joined: string | null) => joined?.split(',').map(Number) ?? []
 /** A list of which so many messages have changed since is made whole at its first page, and kept for the others. */
 const MANY_CHANGES = 1_000
 
-/** Part of a whole order: behind the message with these keys, at most so many. */
-const pageOf = (order: Int32Array, { limit = ALL_MESSAGES, behind }: PastOrderOptions): Int32Array => {
-  const from = behind ? order.indexOf(behind[2]) + 1 : 0
-  return behind && from === 0 ? new Int32Array() : order.subarray(from, from + limit)
+/** Part of a whole list of ordinals: behind the message with these keys, at most so many. */
+const pageOf = (sortedOrdinals: Int32Array, { limit = ALL_MESSAGES, behind }: PastOrderOptions): Int32Array => {
+  const from = behind ? sortedOrdinals.indexOf(behind[2]) + 1 : 0
+  return behind && from === 0 ? new Int32Array() : sortedOrdinals.subarray(from, from + limit)
 }
 
 /**
@@ -65,7 +65,7 @@ export const pastOrder = async (
   const { reads, timeline, memo } = services
   const { limit = ALL_MESSAGES, behind = BEFORE_ALL } = options
   const scope = [past.id, past.incarnation, past.messageCount]
-  const known = memo.orders.get(memoKey(past))
+  const known = memo.sortedOrdinals.get(memoKey(past))
   if (known) return pageOf(known, options)
 
   const snapshotOf = async <Found extends OrderRow>(name: string, statement: string, values: readonly unknown[]) => {
@@ -83,12 +83,12 @@ export const pastOrder = async (
   const snapshot = await snapshotOf<KeysRow>('past-keys', keysStatement, [])
   const keys = keysOf(snapshot.row)
   await setKeys(documents, keys, snapshot.moved)
-  const order = sorted(keys)
-  memo.orders.set(memoKey(past), order)
-  return pageOf(order, options)
+  const sortedOrdinals = sorted(keys)
+  memo.sortedOrdinals.set(memoKey(past), sortedOrdinals)
+  return pageOf(sortedOrdinals, options)
 }
 
-/** The keys of all messages of a trace, by place: some 20 bytes for each. Ordinals ascend. */
+/** The keys of all messages of a trace, by index: some 20 bytes for each. Ordinals ascend. */
 type AllKeys = { readonly ordinals: Int32Array; readonly orders: Float64Array; readonly timestamps: Float64Array }
 
 const keysOf = ({ ordinals, orders, timestamps }: KeysRow): AllKeys => ({
@@ -102,13 +102,13 @@ const sorted = ({ ordinals, orders, timestamps }: AllKeys): Int32Array => {
     compareNumbers(orders[a]!, orders[b]!) || compareNumbers(timestamps[a]!, timestamps[b]!) || a - b
   return Int32Array.from(ordinals.keys())
     .sort(compare)
-    .map((place) => ordinals[place]!)
+    .map((index) => ordinals[index]!)
 }
 
 /** Infinity minus itself is no number. */
 const compareNumbers = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1)
 
-const placeOf = (ordinals: Int32Array, ordinal: number): number => {
+const indexOf = (ordinals: Int32Array, ordinal: number): number => {
   let [low, high] = [0, ordinals.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -124,13 +124,13 @@ const setKeys = async (
   { ordinals, orders, timestamps }: AllKeys,
   moved: readonly number[],
 ): Promise<void> => {
-  for (let at = 0; at < moved.length;) {
-    const { found, read } = await documents.documents(moved.slice(at, at + 1_000))
+  for (let start = 0; start < moved.length;) {
+    const { found, read } = await documents.documents(moved.slice(start, start + 1_000))
     for (const [ordinal, { document }] of found[0]!) {
-      const place = placeOf(ordinals, ordinal)
-      orders[place] = document.order ?? Infinity
-      timestamps[place] = document.timestamp ?? Infinity
+      const index = indexOf(ordinals, ordinal)
+      orders[index] = document.order ?? Infinity
+      timestamps[index] = document.timestamp ?? Infinity
     }
-    at += read
+    start += read
   }
 }

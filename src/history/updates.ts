@@ -64,8 +64,8 @@ export const updatesBetween = async (
   upTo: bigint,
 ): Promise<Updates> => {
   const changes: Changes = { ordinals: [], revisions: [], moves: [] }
-  for (let at = after; ;) {
-    const rows = await timeline.rows<UpdatesRow & Row>('past-updates', statement, [id, at, upTo])
+  for (let behind = after; ;) {
+    const rows = await timeline.rows<UpdatesRow & Row>('past-updates', statement, [id, behind, upTo])
     for (const { updates } of rows) {
       for (const [ordinal, revision, moved] of JSON.parse(updates) as [number, number, 0 | 1][]) {
         changes.ordinals.push(ordinal)
@@ -74,6 +74,6 @@ export const updatesBetween = async (
       }
     }
     if (rows.length < CHUNK) return newUpdates(changes)
-    at = rows.at(-1)!.revision
+    behind = rows.at(-1)!.revision
   }
 }

@@ -38,8 +38,8 @@ export type Presented = { readonly token: string; readonly via: Caller['via'] }
 /** The value of the first cookie with this name. */
 export const cookieOf = (header: string, name: string): string | undefined => {
   for (const pair of header.split(';')) {
-    const at = pair.indexOf('=')
-    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
+    const equals = pair.indexOf('=')
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()
   }
   return undefined
 }

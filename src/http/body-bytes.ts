@@ -17,10 +17,10 @@ const giveBack = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.tran
 /** What `use` makes of all pieces joined, whose memory is given back meanwhile: none of them can be used afterwards. */
 export const consume = <T>({ pieces }: Pieces, use: (whole: Uint8Array) => T): T => {
   const whole = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
+  let offset = 0
   for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
+    whole.set(piece, offset)
+    offset += piece.length
     giveBack(piece)
   }
   try {

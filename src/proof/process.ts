@@ -48,7 +48,7 @@ type Work = {
   readonly client: Client
   readonly tree: GrowingTree
   readonly epoch: string
-  at: bigint
+  position: bigint
   walk: Walk | undefined
 }
 
@@ -67,8 +67,11 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
   const onWalk = () =>
     logger.error({}, 'the log is another one, or has lost its end: its events are matched with the leaves')
 
-  const growthOf = async ({ client, tree, epoch, at, walk }: Work, { events, through }: Batch): Promise<Growth> => {
-    const step = { from: at, through, epoch, anchor: anchorOf(events) }
+  const growthOf = async (
+    { client, tree, epoch, position, walk }: Work,
+    { events, through }: Batch,
+  ): Promise<Growth> => {
+    const step = { from: position, through, epoch, anchor: anchorOf(events) }
     const hashed = await hashEvents(events)
     if (!walk) return growBy(tree, hashed, step)
     const ids = events.map(({ id }) => id)
@@ -94,20 +97,20 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
     const growth = await growthOf(work, batch)
     const store = growth.lost ? storeWithLosses : storeGrowth
     if (!(await store(client, growth))) throw new Error('another process has moved the checkpoint of the leaves')
-    work.at = batch.through
+    work.position = batch.through
     work.walk = growth.walk
     leaves = tree.size()
   }
 
-  const isWorth = ({ at, walk }: Work, { events, through }: Batch) =>
-    events.length > 0 || through - at >= CHECKPOINT_POSITIONS || (walk !== undefined && through >= walk.until)
+  const isWorth = ({ position, walk }: Work, { events, through }: Batch) =>
+    events.length > 0 || through - position >= CHECKPOINT_POSITIONS || (walk !== undefined && through >= walk.until)
 
   const begin = async (client: Client): Promise<Work> => {
     const identity = await log.identity()
     const { position, stored } = await resume(client, log, identity, onWalk)
     const tree = await readGrowingTree(client, stored.size)
     leaves = stored.size
-    return { client, tree, epoch: identity.epoch, at: position, walk: stored.walk }
+    return { client, tree, epoch: identity.epoch, position, walk: stored.walk }
   }
 
   const follow = async (client: Client, signal: AbortSignal) => {
@@ -124,7 +127,7 @@ export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptio
       signedAt = performance.now()
     }
     await sign()
-    for await (const batch of log.follow({ after: work.at, signal })) {
+    for await (const batch of log.follow({ after: work.position, signal })) {
       if (isWorth(work, batch)) await cover(work, batch)
       await sign()
       lastReason = ''

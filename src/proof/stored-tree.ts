@@ -97,8 +97,8 @@ export const readHashes = async (run: RunQuery, ranges: readonly HashRange[]): P
 export const readRoots = async (run: RunQuery, spans: readonly Span[]): Promise<Buffer[]> => {
   const ranges = spans.map(rangesOf)
   const hashes = await readHashes(run, ranges.flat())
-  let at = 0
-  return ranges.map(({ length }) => spanRoot(hashes.slice(at, (at += length))))
+  let start = 0
+  return ranges.map(({ length }) => spanRoot(hashes.slice(start, (start += length))))
 }
 
 /** The tree of the stored hashes, ready to grow. @throws TreeDiffers */

@@ -81,17 +81,17 @@ export type HashRange = { readonly level: number; readonly from: number; readonl
 /** The ranges of stored hashes that the root of a span is made of, from left to right. */
 export const rangesOf = ({ from, to }: Span): HashRange[] => {
   const ranges: HashRange[] = []
-  for (let at = from; at < to;) {
+  for (let start = from; start < to;) {
     let width = 1
-    while (width * 2 <= to - at) width *= 2
+    while (width * 2 <= to - start) width *= 2
     let level = 0
     let unit = 1
     while (unit * TILE_WIDTH <= width) {
       unit *= TILE_WIDTH
       level += 1
     }
-    ranges.push({ level, from: at / unit, to: (at + width) / unit })
-    at += width
+    ranges.push({ level, from: start / unit, to: (start + width) / unit })
+    start += width
   }
   return ranges
 }
@@ -160,14 +160,14 @@ export const rootByInclusion = (
   proof: readonly Buffer[],
 ): Buffer | undefined => {
   if (!(index < size)) return undefined
-  let [at, last, root] = [index, size - 1, leaf]
+  let [node, last, root] = [index, size - 1, leaf]
   for (const sibling of proof) {
     if (last === 0) return undefined
-    if (isOdd(at) || at === last) {
+    if (isOdd(node) || node === last) {
       root = nodeHash(sibling, root)
-      while (!isOdd(at) && at > 0) [at, last] = [half(at), half(last)]
+      while (!isOdd(node) && node > 0) [node, last] = [half(node), half(last)]
     } else root = nodeHash(root, sibling)
-    ;[at, last] = [half(at), half(last)]
+    ;[node, last] = [half(node), half(last)]
   }
   return last === 0 ? root : undefined
 }
@@ -180,19 +180,19 @@ export const isConsistent = (older: TreeHead, newer: TreeHead, proof: readonly B
   if (older.size > newer.size) return false
   if (older.size === 0) return proof.length === 0 && older.root.equals(EMPTY_ROOT)
   if (older.size === newer.size) return proof.length === 0 && older.root.equals(newer.root)
-  let [at, last] = [older.size - 1, newer.size - 1]
-  while (isOdd(at)) [at, last] = [half(at), half(last)]
-  const [first, ...rest] = at > 0 ? proof : [older.root, ...proof]
+  let [node, last] = [older.size - 1, newer.size - 1]
+  while (isOdd(node)) [node, last] = [half(node), half(last)]
+  const [first, ...rest] = node > 0 ? proof : [older.root, ...proof]
   if (!first) return false
   let [old, whole] = [first, first]
   for (const sibling of rest) {
     if (last === 0) return false
-    if (isOdd(at) || at === last) {
+    if (isOdd(node) || node === last) {
       old = nodeHash(sibling, old)
       whole = nodeHash(sibling, whole)
-      while (!isOdd(at) && at > 0) [at, last] = [half(at), half(last)]
+      while (!isOdd(node) && node > 0) [node, last] = [half(node), half(last)]
     } else whole = nodeHash(whole, sibling)
-    ;[at, last] = [half(at), half(last)]
+    ;[node, last] = [half(node), half(last)]
   }
   return last === 0 && old.equals(older.root) && whole.equals(newer.root)
 }

@@ -30,8 +30,8 @@ export const newFlow = (limit = LIMIT): Flow => {
     resuming === resume || (resuming === undefined && (waiting.length === 0 || waiting[0] === resume))
 
   const leave: Flow['leave'] = (resume) => {
-    const at = waiting.indexOf(resume)
-    if (at >= 0) waiting.splice(at, 1)
+    const index = waiting.indexOf(resume)
+    if (index >= 0) waiting.splice(index, 1)
   }
 
   const wait = (resume: () => void) => {

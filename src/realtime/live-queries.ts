@@ -30,7 +30,7 @@ export type LiveCounts = {
 }
 
 /** What all queries share. */
-type Shared = 'readModelsAt' | 'caughtUp' | 'lastSeen' | 'isCurrent' | 'observe'
+type Shared = 'readModelsPosition' | 'caughtUp' | 'lastSeen' | 'isCurrent' | 'observe'
 
 export type LiveQueriesOptions = Pick<LiveQueryOptions, Shared> & {
   /** How many characters of answers are kept in all: those that are left out are asked for again. */
@@ -48,7 +48,7 @@ const AT_ONCE = 4
 /** More than happen while a query is asked; an answer that is behind even that is dropped, and asked for again. */
 const REMEMBERED_LOSSES = 5_000
 const REMEMBERED_CHANGES = 5_000
-/** Bytes of answers that are kept for who asks the same: eight of the largest. */
+/** Characters of answers that are kept for who asks the same: eight of the largest. */
 const KEPT = 64 * 1024 * 1024
 
 export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {

@@ -22,7 +22,7 @@ export type LiveQuery = {
 
 export type LiveQueryOptions = {
   /** The checkpoint of the read models. */
-  readonly readModelsAt: () => bigint
+  readonly readModelsPosition: () => bigint
   /** Resolves when they have come to a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>
   /** The last position that the caches of this node have observed. */
@@ -75,7 +75,7 @@ export const isExpired = ({ expiresAt }: Pick<Seen, 'expiresAt'>) => expiresAt !
 export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery => {
   const {
     caughtUp,
-    readModelsAt,
+    readModelsPosition,
     lastSeen,
     isCurrent,
     observe,
@@ -175,7 +175,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     const wasAlive = isCurrent()
     return gate(query.callerKey, async () => {
       if (isOver() || !wasAlive) return undefined
-      const position = readModelsAt() < lastSeen() ? readModelsAt() : lastSeen()
+      const position = readModelsPosition() < lastSeen() ? readModelsPosition() : lastSeen()
       return { answer: await query.ask(), position }
     })
   }

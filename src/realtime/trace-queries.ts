@@ -91,7 +91,7 @@ const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, inc
   const texts: string[] = []
   let { revision } = trace
   let bytes = 0
-  const chunks = messageChunks(reads, { incarnation, bytes: Number(trace.bytes), includeParts, values, chosen: 'all' })
+  const chunks = messageChunks(reads, { incarnation, weight: Number(trace.bytes), includeParts, values, chosen: 'all' })
   for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next()) {
     revision = chunk.value.revision
     for (const row of chunk.value.rows) {

@@ -18,19 +18,27 @@ export type CachesOptions = {
   /** The last position that this node's caches have observed. */
   readonly lastSeen: () => bigint
   /** The checkpoint of the read models. */
-  readonly readModelsAt: () => bigint
+  readonly readModelsPosition: () => bigint
   /** Resolves when the read models have applied a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>
   readonly metrics: Metrics
 }
 
 /** Everything of this node that events can make stale: what is cached from the read models, and answers that are being sent. */
-export const newCaches = ({ reads, now, isCurrent, lastSeen, readModelsAt, caughtUp, metrics }: CachesOptions) => {
+export const newCaches = ({
+  reads,
+  now,
+  isCurrent,
+  lastSeen,
+  readModelsPosition,
+  caughtUp,
+  metrics,
+}: CachesOptions) => {
   const tokens = newTokens({ reads, now, isCurrent })
   const feedCache = newFeedCache(isCurrent)
   const longLists = newLongLists({ now, isCurrent })
   const live = newLiveQueries({
-    readModelsAt,
+    readModelsPosition,
     lastSeen,
     caughtUp,
     isCurrent,

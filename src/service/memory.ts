@@ -20,7 +20,7 @@ export const openMemory = async (stores: Stores, now: () => number) => {
     now,
     isCurrent,
     lastSeen: lastSeen.position,
-    readModelsAt: readModels.position,
+    readModelsPosition: readModels.position,
     caughtUp: (position) => readModels.waitFor(position, VISIBLE_MS),
     metrics,
   })

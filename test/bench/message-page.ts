@@ -53,7 +53,7 @@ const pages = (pool: pg.Pool, id: string, { cursor }: Place, ms: number): Promis
   const rows: Reads<ReadTables>['rows'] = async (name, text, values = []) =>
     (await pool.query({ name, text, values: [...values] })).rows
   const values = messageValues(id, 0n, LIMIT + 1, cursor)
-  const wanted = { incarnation: 0n, bytes: WHOLE_WEIGHT + 1, includeParts: false, values, chosen: 'all' as const }
+  const wanted = { incarnation: 0n, weight: WHOLE_WEIGHT + 1, includeParts: false, values, chosen: 'all' as const }
   return rate(WORKERS, ms, async () => {
     const list = messageChunks({ rows }, wanted)
     for (let chunk = await list.next(); !chunk.done; chunk = await list.next());

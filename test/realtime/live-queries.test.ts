@@ -23,7 +23,7 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
   const waiting: (() => void)[] = []
   let behind: { readonly position: number; readonly caughtUp: () => void }[] = []
   const live = newLiveQueries({
-    readModelsAt: () => BigInt(shown),
+    readModelsPosition: () => BigInt(shown),
     lastSeen: () => BigInt(history.length - 1),
     caughtUp: (position) =>
       new Promise<void>((caughtUp) => {

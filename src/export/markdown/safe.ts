@@ -36,13 +36,13 @@ const SHORTEST = 3
 function* longestRun(pieces: Iterable<string>): Generator<string, number> {
   let [longest, run] = [0, 0]
   for (const piece of pieces) {
-    for (let at = 0; at < piece.length;) {
-      const next = piece.indexOf('`', at)
-      if (next !== at) run = 0
+    for (let offset = 0; offset < piece.length;) {
+      const next = piece.indexOf('`', offset)
+      if (next !== offset) run = 0
       if (next < 0) break
-      at = next
-      while (piece[at] === '`') {
-        at += 1
+      offset = next
+      while (piece[offset] === '`') {
+        offset += 1
         run += 1
       }
       longest = Math.max(longest, run)

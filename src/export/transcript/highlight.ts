@@ -75,14 +75,14 @@ const hasLongLine = (text: string): boolean => text.split('\n').some(({ length }
 /** Cuts code at ends of lines, where it can at an empty one. */
 export const pieces = (text: string): string[] => {
   const found: string[] = []
-  for (let at = 0; at < text.length;) {
-    const limit = at + PIECE
-    if (limit >= text.length) return [...found, text.slice(at)]
+  for (let start = 0; start < text.length;) {
+    const limit = start + PIECE
+    if (limit >= text.length) return [...found, text.slice(start)]
     const empty = text.lastIndexOf('\n\n', limit - 2)
     const line = text.lastIndexOf('\n', limit - 1)
-    const end = empty > at ? empty + 2 : line > at ? line + 1 : limit
-    found.push(text.slice(at, end))
-    at = end
+    const end = empty > start ? empty + 2 : line > start ? line + 1 : limit
+    found.push(text.slice(start, end))
+    start = end
   }
   return found
 }

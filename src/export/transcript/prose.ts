@@ -32,7 +32,7 @@ const newParser = () => {
 const parser = newParser()
 
 /** Reads tokens one after the other. `keepsLines`: whether single line ends are kept. */
-type Cursor = { readonly tokens: readonly Token[]; at: number; readonly keepsLines: boolean }
+type Cursor = { readonly tokens: readonly Token[]; next: number; readonly keepsLines: boolean }
 
 const address = (token: Token, name: string) => {
   const title = token.attrGet('title')
@@ -67,8 +67,8 @@ const inlineOf = (token: Token, cursor: Cursor): Inline => {
 /** Inline content up to the end of what it stands in. */
 const inlines = (cursor: Cursor): Inline[] => {
   const content: Inline[] = []
-  while (cursor.at < cursor.tokens.length) {
-    const token = cursor.tokens[cursor.at++]!
+  while (cursor.next < cursor.tokens.length) {
+    const token = cursor.tokens[cursor.next++]!
     if (token.nesting < 0) break
     if (token.content !== '' || token.type !== 'text') content.push(inlineOf(token, cursor))
   }
@@ -76,17 +76,17 @@ const inlines = (cursor: Cursor): Inline[] => {
 }
 
 const inlinesOf = (token: Token | undefined, { keepsLines }: Cursor): Inline[] =>
-  inlines({ tokens: token?.children ?? [], at: 0, keepsLines })
+  inlines({ tokens: token?.children ?? [], next: 0, keepsLines })
 
 const listOf = (token: Token, cursor: Cursor): Prose => {
   const items: Prose[][] = []
-  const first = cursor.at
-  while (cursor.tokens[cursor.at]?.type === 'list_item_open') {
-    cursor.at += 1
+  const first = cursor.next
+  while (cursor.tokens[cursor.next]?.type === 'list_item_open') {
+    cursor.next += 1
     items.push(blocks(cursor))
   }
-  const paragraph = cursor.tokens.slice(first, cursor.at).find(({ type }) => type === 'paragraph_open')
-  cursor.at += 1
+  const paragraph = cursor.tokens.slice(first, cursor.next).find(({ type }) => type === 'paragraph_open')
+  cursor.next += 1
   const start = token.type === 'ordered_list_open' ? Number(token.attrGet('start') ?? 1) : undefined
   return { is: 'list', start, isTight: paragraph?.hidden ?? true, items }
 }
@@ -94,7 +94,7 @@ const listOf = (token: Token, cursor: Cursor): Prose => {
 const tableOf = (cursor: Cursor): Prose => {
   const rows: Inline[][][] = []
   for (;;) {
-    const token = cursor.tokens[cursor.at++]!
+    const token = cursor.tokens[cursor.next++]!
     if (token.type === 'table_close') return { is: 'table', rows }
     if (token.type === 'tr_open') rows.push([])
     if (token.type === 'inline') rows.at(-1)!.push(inlinesOf(token, cursor))
@@ -102,8 +102,8 @@ const tableOf = (cursor: Cursor): Prose => {
 }
 
 const textOf = (cursor: Cursor): Inline[] => {
-  const token = cursor.tokens[cursor.at]
-  cursor.at += 2 // the inline token, and the end of the block
+  const token = cursor.tokens[cursor.next]
+  cursor.next += 2 // the inline token, and the end of the block
   return inlinesOf(token, cursor)
 }
 
@@ -131,8 +131,8 @@ const proseOf = (token: Token, cursor: Cursor): Prose => {
 /** Blocks up to the end of what they stand in. */
 const blocks = (cursor: Cursor): Prose[] => {
   const content: Prose[] = []
-  while (cursor.at < cursor.tokens.length) {
-    const token = cursor.tokens[cursor.at++]!
+  while (cursor.next < cursor.tokens.length) {
+    const token = cursor.tokens[cursor.next++]!
     if (token.nesting < 0) break
     content.push(proseOf(token, cursor))
   }
@@ -141,7 +141,7 @@ const blocks = (cursor: Cursor): Prose[] => {
 
 const parse = (text: string, keepsLines: boolean): Prose[] => {
   try {
-    return blocks({ tokens: parser.parse(visible(text), {}), at: 0, keepsLines })
+    return blocks({ tokens: parser.parse(visible(text), {}), next: 0, keepsLines })
   } catch (error) {
     if (error instanceof TooDeep) return [{ is: 'plain', text }]
     throw error

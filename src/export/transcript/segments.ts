@@ -31,20 +31,20 @@ export function* segments(text: string): Generator<Segment, void> {
   let lines = 0
   let fence: Fence | undefined
   let wasEmpty = false
-  for (let at = 0; at < text.length;) {
-    const next = text.indexOf('\n', at)
+  for (let offset = 0; offset < text.length;) {
+    const next = text.indexOf('\n', offset)
     const end = next < 0 ? text.length : next + 1
-    const line = text.slice(at, Math.min(end, at + MOST))
+    const line = text.slice(offset, Math.min(end, offset + MOST))
     const isEnd = !fence && wasEmpty && !INDENTED.test(line)
-    if (isEnd && (at - start >= WANTED || lines >= MOST_LINES / 2)) {
-      yield segmentOf(text.slice(start, at), lines)
-      start = at
+    if (isEnd && (offset - start >= WANTED || lines >= MOST_LINES / 2)) {
+      yield segmentOf(text.slice(start, offset), lines)
+      start = offset
       lines = 0
     }
     fence = fenceAfter(line, fence)
     wasEmpty = line.trim() === ''
     lines += 1
-    at = end
+    offset = end
   }
   if (start < text.length) yield segmentOf(text.slice(start), lines)
 }

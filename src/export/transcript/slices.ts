@@ -6,12 +6,12 @@ const CARRIAGE_RETURN = 0x0d
 
 /** Cuts a text; never within a character, or between `\r` and `\n`. */
 export function* slices(text: string, size = SLICE): Generator<string, void> {
-  for (let at = 0; at < text.length;) {
-    let end = Math.min(at + size, text.length)
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(start + size, text.length)
     const last = text.charCodeAt(end - 1)
     if (end < text.length && (isHighSurrogate(last) || last === CARRIAGE_RETURN)) end += 1
-    yield text.slice(at, end)
-    at = end
+    yield text.slice(start, end)
+    start = end
   }
 }
 
@@ -21,9 +21,9 @@ const MOST_COUNTED = 10_000
 export const countLines = (text: string): number => {
   let lines = text === '' ? 0 : 1
   for (
-    let at = text.indexOf('\n');
-    at >= 0 && at < text.length - 1 && lines < MOST_COUNTED;
-    at = text.indexOf('\n', at + 1)
+    let start = text.indexOf('\n');
+    start >= 0 && start < text.length - 1 && lines < MOST_COUNTED;
+    start = text.indexOf('\n', start + 1)
   )
     lines += 1
   return lines

@@ -23,31 +23,31 @@ export const newRowReader = (read: (row: BinaryRow) => void) => {
   const endOf = (bytes: Buffer, start: number): number => {
     if (start + FIELD_COUNT_BYTES > bytes.length) return -1
     const count = bytes.readInt16BE(start)
-    let at = start + FIELD_COUNT_BYTES
+    let offset = start + FIELD_COUNT_BYTES
     fields.length = 0
     for (let i = 0; i < count; i++) {
-      if (at + LENGTH_BYTES > bytes.length) return -1
-      fields.push(at + LENGTH_BYTES)
-      at += LENGTH_BYTES + bytes.readInt32BE(at)
-      if (at > bytes.length) return -1
+      if (offset + LENGTH_BYTES > bytes.length) return -1
+      fields.push(offset + LENGTH_BYTES)
+      offset += LENGTH_BYTES + bytes.readInt32BE(offset)
+      if (offset > bytes.length) return -1
     }
-    fields.push(at + LENGTH_BYTES)
-    return count < 0 ? -1 : at
+    fields.push(offset + LENGTH_BYTES)
+    return count < 0 ? -1 : offset
   }
 
   return (piece: Buffer): void => {
     const bytes = rest.length > 0 ? Buffer.concat([rest, piece]) : piece
-    let at = 0
+    let offset = 0
     if (!isBegun) {
       if (bytes.length < HEADER_BYTES) return void (rest = bytes)
-      at = HEADER_BYTES + bytes.readInt32BE(HEADER_BYTES - LENGTH_BYTES)
+      offset = HEADER_BYTES + bytes.readInt32BE(HEADER_BYTES - LENGTH_BYTES)
       isBegun = true
     }
-    for (let end = endOf(bytes, at); end >= 0; end = endOf(bytes, at)) {
+    for (let end = endOf(bytes, offset); end >= 0; end = endOf(bytes, offset)) {
       read({ bytes, fields })
-      at = end
+      offset = end
     }
-    rest = bytes.subarray(at)
+    rest = bytes.subarray(offset)
   }
 }
 

@@ -79,8 +79,8 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
     doubtful.add(leaf.stream)
     if (jump && place !== undefined && leaf.index >= jump.from) {
       reordered(jump.leaf, `it lies in the log before ${event.id}, but behind it in the tree`)
-      for (let i = place; leaves.at(i).index < jump.leaf.index; i++)
-        if (leaves.at(i).lost === undefined) miss(leaves.at(i), -1)
+      for (let i = place; leaves.leafAt(i).index < jump.leaf.index; i++)
+        if (leaves.leafAt(i).lost === undefined) miss(leaves.leafAt(i), -1)
       early.add(jump.leaf.index)
       leaves.goTo(place + 1)
     } else {
@@ -139,7 +139,7 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
     const place = leaves.placeOf(event.id)
     if (place !== undefined) {
       if (place >= leaves.place()) return jumpTo(event, place)
-      return late(event, leaves.at(place), place)
+      return late(event, leaves.leafAt(place), place)
     }
     const leaf = (await findLeaves(event.id)).findLast(({ lost }) => lost === undefined)
     if (leaf === undefined) return (event.completedAt ?? 0n) > covered ? undefined : inserted(event)

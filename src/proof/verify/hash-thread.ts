@@ -7,10 +7,10 @@ import { rawLeafHash } from './raw-hash.ts'
 parentPort!.on('message', ({ bytes, ends }: HashJob) => {
   const texts = Buffer.from(bytes)
   const hashes = new Uint8Array((ends.length / PARTS) * HASH_BYTES)
-  let at = 0
+  let start = 0
   const next = (end: number): string => {
-    const text = texts.toString('latin1', at, end)
-    at = end
+    const text = texts.toString('latin1', start, end)
+    start = end
     return text
   }
   for (let i = 0; i < ends.length; i += PARTS) {

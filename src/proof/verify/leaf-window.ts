@@ -16,7 +16,7 @@ export type LeafWindow = {
   place(): number
   /** Where in memory the leaf of an event is; undefined when it is not there. */
   placeOf(id: string): number | undefined
-  at(place: number): StoredLeaf
+  leafAt(place: number): StoredLeaf
 }
 
 /** `onLoad` is called once with each leaf, in their order. */
@@ -26,16 +26,16 @@ export const newLeafWindow = (
 ): LeafWindow => {
   const pieces = source[Symbol.asyncIterator]()
   let leaves: StoredLeaf[] = []
-  let at = 0
+  let nextPlace = 0
   let isOver = false
   let places: Map<string, number> | undefined
 
   const load = async () => {
-    const kept = leaves.slice(Math.max(0, at - ENOUGH / 2))
-    at -= leaves.length - kept.length
+    const kept = leaves.slice(Math.max(0, nextPlace - ENOUGH / 2))
+    nextPlace -= leaves.length - kept.length
     leaves = kept
     places = undefined
-    while (!isOver && leaves.length - at < ENOUGH) {
+    while (!isOver && leaves.length - nextPlace < ENOUGH) {
       const { value, done } = await pieces.next()
       if (done) isOver = true
       else
@@ -47,8 +47,8 @@ export const newLeafWindow = (
   }
 
   const next = async () => {
-    if (at >= leaves.length && !isOver) await load()
-    return leaves[at]
+    if (nextPlace >= leaves.length && !isOver) await load()
+    return leaves[nextPlace]
   }
 
   const placeOf = (id: string) => {
@@ -59,11 +59,11 @@ export const newLeafWindow = (
 
   return {
     next,
-    peek: () => leaves[at],
-    pass: () => void (at += 1),
-    goTo: (place) => void (at = place),
-    place: () => at,
+    peek: () => leaves[nextPlace],
+    pass: () => void (nextPlace += 1),
+    goTo: (place) => void (nextPlace = place),
+    place: () => nextPlace,
     placeOf,
-    at: (place) => leaves[place]!,
+    leafAt: (place) => leaves[place]!,
   }
 }

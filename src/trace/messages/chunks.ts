@@ -35,9 +35,9 @@ const partsOf = ({ includeParts }: Pick<WantedMessages, 'includeParts'>) => (inc
 // the planner may go through the whole trace for each.
 export const chunkStatement = (wanted: Pick<WantedMessages, 'includeParts'>): string => `
   select m.revision, m.trace_revision, m.size, ${columns} ${partsOf(wanted)} from (
-    select m.*, t.revision as trace_revision, k.place, s.size,
-      sum(s.size) over (order by k.place rows unbounded preceding) - s.size as before
-    from traces t cross join unnest($3::int4[]) with ordinality k (ordinal, place)
+    select m.*, t.revision as trace_revision, k.nth, s.size,
+      sum(s.size) over (order by k.nth rows unbounded preceding) - s.size as before
+    from traces t cross join unnest($3::int4[]) with ordinality k (ordinal, nth)
     cross join lateral (
       select r.* from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = k.ordinal limit 1
     ) m
@@ -47,7 +47,7 @@ export const chunkStatement = (wanted: Pick<WantedMessages, 'includeParts'>): st
         and p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal
     ) s
     where t.id = $1 and t.incarnation = $2
-  ) m where m.before < $4 order by m.place`
+  ) m where m.before < $4 order by m.nth`
 
 /** What is asked of a trace that is not too large, in one statement and so of one snapshot; no row when it is too large. */
 export const wholeStatement = (wanted: Pick<WantedMessages, 'includeParts'> & { readonly chosen?: Chosen }): string => `
@@ -56,7 +56,7 @@ export const wholeStatement = (wanted: Pick<WantedMessages, 'includeParts'> & { 
   where ${listedTrace} and t.bytes <= ${WHOLE_WEIGHT}`
 
 const wholeChunk = async (reads: TraceReads, wanted: WantedMessages): Promise<MessageChunk | undefined> => {
-  if (wanted.bytes > WHOLE_WEIGHT) return undefined
+  if (wanted.weight > WHOLE_WEIGHT) return undefined
   const name = statementName('messages-whole', wanted)
   const given = await reads.rows<RevisedRow & Row>(name, wholeStatement(wanted), wanted.values)
   if (given.length === 0) return undefined
@@ -66,7 +66,7 @@ const wholeChunk = async (reads: TraceReads, wanted: WantedMessages): Promise<Me
 
 const weigh = ({ text_content, parts }: MessageListRow) => 500 + (text_content?.length ?? 0) + (parts?.length ?? 0)
 
-/** Some of the messages that are listed, from a place on. @throws BrokenOff when they are not what they were */
+/** Some of the messages that are listed, of one chunk. @throws BrokenOff when they are not what they were */
 const nextChunk = async (
   reads: TraceReads,
   wanted: WantedMessages,
@@ -97,10 +97,10 @@ export async function* messageChunks(reads: TraceReads, wanted: WantedMessages):
   if (whole) return yield whole
   const listed = await listedMessages(reads, wanted)
   let count = FIRST
-  for (let at = 0; at < listed.ordinals.length;) {
-    const asked = listed.ordinals.subarray(at, at + count)
+  for (let start = 0; start < listed.ordinals.length;) {
+    const asked = listed.ordinals.subarray(start, start + count)
     const chunk = await nextChunk(reads, wanted, listed, asked)
-    at += chunk.rows.length
+    start += chunk.rows.length
     // No more are weighed than twice as many as a chunk takes.
     count = Math.min(Math.max(2 * chunk.rows.length, FEWEST), MOST)
     yield chunk

@@ -1,8 +1,8 @@
 import type { UpsertedMessage } from './decide.ts'
 import type { MessageDocument } from './message.ts'
 
-/** What the event of a message takes besides the message. */
-const EVENT_BYTES = 200
+/** Characters that the event of a message takes besides the message. */
+const EVENT_LENGTH = 200
 
 const scalarsLength = ({ textContent = '', model = '' }: MessageDocument) => textContent.length + model.length
 
@@ -25,8 +25,8 @@ export const growthOf = (messages: readonly UpsertedMessage[]): number => {
   let growth = 0
   for (const { result, before, document } of messages) {
     if (result === 'unchanged') continue
-    if (!before) growth += EVENT_BYTES + lengthOf(document)
-    else if (2 * lengthOf(document) > lengthOf(before)) growth += EVENT_BYTES + changedLength(before, document)
+    if (!before) growth += EVENT_LENGTH + lengthOf(document)
+    else if (2 * lengthOf(document) > lengthOf(before)) growth += EVENT_LENGTH + changedLength(before, document)
   }
   return growth
 }

@@ -44,8 +44,8 @@ const List = z.object({
   nextCursor,
   revision: z.int().meta({ description: 'The revision of the trace that the page shows: a later `changedSince`' }),
 })
-/** Up to this many bytes a list is answered at once; a longer one as its reader takes it. */
-const QUICK_BYTES = 256 * 1024
+/** Up to this many characters a list is answered at once; a longer one as its reader takes it. */
+const QUICK_WEIGHT = 256 * 1024
 
 /** The messages of a trace: short lists at once, long ones chunk by chunk as their reader takes them. */
 export const messageListRoute = (
@@ -98,15 +98,15 @@ export const messageListRoute = (
     const { includeParts, limit, cursor, changedSince } = asked
     const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, cursor, changedSince)
     if (limit === 0) return okText(reply, `{"messages":[],"revision":${trace.revision}}`)
-    const bytes = Number(trace.bytes)
-    const wanted = { incarnation, bytes, includeParts, values, chosen: await chosenFor(reads, trace, changedSince) }
-    if (bytes <= QUICK_BYTES) return okText(reply, pageText(trace, await listMessages(reads, wanted), limit ?? ALL))
+    const weight = Number(trace.bytes)
+    const wanted = { incarnation, weight, includeParts, values, chosen: await chosenFor(reads, trace, changedSince) }
+    if (weight <= QUICK_WEIGHT) return okText(reply, pageText(trace, await listMessages(reads, wanted), limit ?? ALL))
     const page = newMessagePage(limit)
     let { revision } = trace
     return longLists.send(reply, {
       reader,
       check: () => checkRight(reads, reader, incarnation),
-      chunkWeight: bytes <= WHOLE_WEIGHT ? bytes : CHUNK_WEIGHT,
+      chunkWeight: weight <= WHOLE_WEIGHT ? weight : CHUNK_WEIGHT,
       chunks: async function* () {
         for await (const chunk of messageChunks(reads, wanted)) {
           revision = chunk.revision // known from the first chunk on

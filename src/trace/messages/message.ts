@@ -59,7 +59,7 @@ export const digestOf = ({ role, textContent, model, order, timestamp, parts }: 
   return hash('sha256', `${fields}${jsonOf(parts)}`, 'base64url').slice(0, 22)
 }
 
-/** What changes one document into another, as RFC 6902: whole fields, and whole parts by position. */
+/** What changes one document into another, as RFC 6902: whole fields, and whole parts by index. */
 export const difference = (before: MessageDocument, after: MessageDocument): PatchOperation[] => {
   const patch: PatchOperation[] = []
   for (const key of scalars) {
@@ -75,7 +75,7 @@ export const difference = (before: MessageDocument, after: MessageDocument): Pat
   return patch
 }
 
-/** The position in a patch path `/parts/<i>`, or undefined for a field. */
+/** The index in a patch path `/parts/<i>`, or undefined for a field. */
 export const partIndex = (path: string): number | undefined =>
   path.startsWith('/parts/') ? Number(path.slice('/parts/'.length)) : undefined
 

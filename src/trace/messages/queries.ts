@@ -13,8 +13,8 @@ type Keys = z.infer<typeof Keys>
 /** What is asked for: `values` as `messageValues` gives them, and what is known of the trace. */
 export type WantedMessages = {
   readonly incarnation: bigint
-  /** At least so many characters its messages weigh: they become more only. */
-  readonly bytes: number
+  /** At least so many characters its messages hold: they become more only. */
+  readonly weight: number
   readonly includeParts: boolean
   readonly chosen: Chosen
   readonly values: readonly unknown[]
@@ -45,7 +45,7 @@ const behind = `(${listOrdered}) > ($3::float8, $4::float8, $5::int4)`
 
 /**
  * Which messages a list shows. `few` and `many` show those that have changed since a revision of the trace: few are found by
- * that, and sorted; of many the whole list is read, from the place on where it begins.
+ * that, and sorted; of many the whole list is read, from its cursor on.
  */
 export type Chosen = 'all' | 'few' | 'many'
 

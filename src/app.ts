@@ -11,7 +11,7 @@ import { modelRoutes } from './models/routes.ts'
 import { memberRoutes } from './namespace/member-routes.ts'
 import { namespaceRoutes } from './namespace/routes.ts'
 import { eventProofRoutes } from './proof/event-routes.ts'
-import { auditRoutes } from './proof/routes.ts'
+import { treeRoutes } from './proof/routes.ts'
 import type { Service } from './service/service.ts'
 import { realtimeRoutes } from './realtime/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
@@ -119,7 +119,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       feedRoutes,
       realtimeRoutes,
       modelRoutes,
-      auditRoutes,
+      treeRoutes,
       eventProofRoutes,
     ]) {
       routes(scope, service)

@@ -15,7 +15,7 @@ import { type Walk, PROCESS, readGrowingTree, writeRefusal } from './stored-tree
 import { TreeDiffers } from './tree-differs.ts'
 import type { GrowingTree, TreeHead } from './tree.ts'
 
-export type ProofOptions = {
+export type TreeProcessOptions = {
   readonly url: string
   readonly log: EventLog
   /** Without one no checkpoint is signed; the tree grows all the same. */
@@ -26,7 +26,7 @@ export type ProofOptions = {
   readonly outage: OutageLog
 }
 
-export type Proof = {
+export type TreeProcess = {
   /** How many leaves the tree has; 0 when another process writes them. */
   leaves(): number
   /** Whether the tree is not continued, because it contradicts the log, itself, or a checkpoint. */
@@ -57,7 +57,7 @@ type Work = {
  * its statements share one session, and each step moves the checkpoint by compare-and-set. Where the tree differs from what
  * it should be, nothing more is written or served until that was mended.
  */
-export const startProof = ({ url, log, signer, now, logger, outage }: ProofOptions): Proof => {
+export const startTreeProcess = ({ url, log, signer, now, logger, outage }: TreeProcessOptions): TreeProcess => {
   let leaves = 0
   let published: TreeHead | undefined
   let known: readonly SignedCheckpoint[] | undefined

@@ -5,7 +5,7 @@ import type { Codec } from '../engine/codec.ts'
 import type { EventLog } from '../log/log.ts'
 import type { ProofSettings } from './settings.ts'
 
-/** What the routes of the audit need. */
+/** What the routes of the tree and of proofs need. */
 export type ProofServices = {
   readonly reads: Reads<ReadTables>
   readonly log: Pick<EventLog, 'read' | 'identity'>

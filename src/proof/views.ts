@@ -6,7 +6,7 @@ const verifierKey = (description: string) =>
 
 const hashes = (description: string) => z.array(z.string()).meta({ description })
 
-export const AuditKey = z.object({
+export const LogKey = z.object({
   origin: text('The name of the log, as its checkpoints say', 'tracebook.invalid/log'),
   logId: id('the log, which stays the same under another name or key'),
   key: verifierKey('The key that signs now, in the form `<name>+<hash>+<base64>`'),

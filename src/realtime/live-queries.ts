@@ -2,7 +2,8 @@ import { newRecentChanges } from '../engine/recent-changes.ts'
 import { isId } from '../ids.ts'
 import { newGate } from '../gate.ts'
 import type { Query, Seen, Subscriber, Subscription } from './answer.ts'
-import { type LiveQuery, type LiveQueryOptions, isExpired, newLiveQuery } from './live-query.ts'
+import { isExpired } from './kept-answer.ts'
+import { type LiveQuery, type LiveQueryOptions, newLiveQuery } from './live-query.ts'
 
 /** Queries whose subscribers are told of each change. Equal ones are asked once. */
 export type LiveQueries = {

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { OpenGroup } from '../engine/open-group.ts'
 import type { OpenGroups } from '../engine/open-groups.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Proof } from '../proof/process.ts'
+import type { TreeProcess } from '../proof/process.ts'
 import type { Connections } from '../realtime/connections.ts'
 import type { LiveQueries } from '../realtime/live-queries.ts'
 
@@ -33,7 +33,7 @@ export const installGauges = (metrics: Metrics, groups: OpenGroups, lastSeen: ()
 }
 
 /** Installs the gauges of the audit tree, on a process that may write it. */
-export const installProofGauges = (metrics: Metrics, proof: Proof | undefined): void => {
+export const installProofGauges = (metrics: Metrics, proof: TreeProcess | undefined): void => {
   if (!proof) return
   metrics.gauge('tracebook_audit_leaves', 'Leaves of the audit tree; 0 while another process writes them', proof.leaves)
   metrics.gauge('tracebook_audit_refused', '1 when the audit tree is not continued, because it was tampered with', () =>

@@ -18,7 +18,7 @@ import type { PoolSizes } from '../postgres/pool-sizes.ts'
 import { newClockCheck } from '../postgres/clock-check.ts'
 import { startRetention } from '../retention/process.ts'
 import type { Signer } from '../proof/note.ts'
-import { type Proof, startProof } from '../proof/process.ts'
+import { type TreeProcess, startTreeProcess } from '../proof/process.ts'
 import { isCovered } from '../proof/resume.ts'
 import { startSummaries } from '../summary/process.ts'
 import type { Transactors } from './transactors.ts'
@@ -50,7 +50,7 @@ export type Processes = {
   /** Refreshes the model registry: on request on every node, by schedule on workers only. */
   readonly catalogue: CatalogueProcess
   /** Writes the leaves of the audit tree: on workers only. */
-  readonly proof?: Proof
+  readonly proof?: TreeProcess
   close(): Promise<void>
 }
 
@@ -85,7 +85,7 @@ export const startProcesses = (options: ProcessesOptions): Processes => {
   const catalogue = startCatalogueProcess({ pool, source: config.CATALOGUE_URL, refresh, now, logger }, isWorker)
   if (!isWorker) return { catalogue, close: catalogue.close }
 
-  const proof = startProof({ url, log, signer, now, logger, outage })
+  const proof = startTreeProcess({ url, log, signer, now, logger, outage })
   const erasure = startErasure({
     url,
     log,

@@ -10,7 +10,7 @@ import { to as copyTo } from 'pg-copy-streams'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
 import { generateSigner } from '../../src/proof/note.ts'
-import { startProof } from '../../src/proof/process.ts'
+import { startTreeProcess } from '../../src/proof/process.ts'
 import { onServer } from '../support/database.ts'
 import { outage, silent } from '../support/silent.ts'
 import { messages } from './corpus.ts'
@@ -47,7 +47,7 @@ const coverLog = async (url: string): Promise<number> => {
   const log = wholeAppends(openPostgresLog({ url }))
   const signer = generateSigner('bench/log')
   const started = performance.now()
-  const proof = startProof({ url, log, signer, now: Date.now, logger: silent, outage })
+  const proof = startTreeProcess({ url, log, signer, now: Date.now, logger: silent, outage })
   while (proof.leaves() < EVENTS) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   const seconds = (performance.now() - started) / 1_000
   const isSigned = 'select from tracebook.audit_keys where size = $1'

@@ -9,7 +9,7 @@ import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { copyTree } from '../../src/proof/copy-tree.ts'
 import { lossText, parseLoss } from '../../src/proof/losses.ts'
-import { startProof } from '../../src/proof/process.ts'
+import { startTreeProcess } from '../../src/proof/process.ts'
 import { TreeDiffers } from '../../src/proof/tree-differs.ts'
 import { logEvents } from '../../src/proof/verify/log-events.ts'
 import { numbered } from '../log/support/events.ts'
@@ -50,7 +50,7 @@ const start = ({ url }: Database, log: EventLog, said: string[] = []) => {
     ...silent,
     error: (data: object, message: string) => void said.push(`${message} ${JSON.stringify(data)}`),
   }
-  return startProof({ url, log, signer, now: Date.now, logger, outage })
+  return startTreeProcess({ url, log, signer, now: Date.now, logger, outage })
 }
 
 /** Waits until the tree has so many leaves and a checkpoint of them all. */

@@ -7,7 +7,7 @@ import type { EventLog } from '../../src/log/log.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { openCheckpoint, signCheckpoint } from '../../src/proof/checkpoint.ts'
 import { generateSigner, parseVerifier } from '../../src/proof/note.ts'
-import { startProof } from '../../src/proof/process.ts'
+import { startTreeProcess } from '../../src/proof/process.ts'
 import { anAppend, numbered } from '../log/support/events.ts'
 import { openBareLog } from '../support/bare-log.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
@@ -38,7 +38,7 @@ test.after.each(async ({ database, ends }) => {
 })
 
 const start = ({ url }: Database, log: EventLog) =>
-  startProof({ url, log, signer, now: Date.now, logger: silent, outage })
+  startTreeProcess({ url, log, signer, now: Date.now, logger: silent, outage })
 
 const openLog = ({ url }: Database, maxAppendBytes?: number) =>
   wholeAppends(openBareLog(url, maxAppendBytes ? { maxAppendBytes } : {}))
@@ -287,7 +287,7 @@ const startDamaged = async (database: Database, log: EventLog, damage: string) =
     info: () => {},
     error: (data: object, message: string) => void said.push(`${message} ${JSON.stringify(data)}`),
   }
-  return { proof: startProof({ url: database.url, log, signer, now: Date.now, logger, outage }), said }
+  return { proof: startTreeProcess({ url: database.url, log, signer, now: Date.now, logger, outage }), said }
 }
 
 for (const [name, damage] of Object.entries(damages))

@@ -1,7 +1,9 @@
+import { newRevisionCheck, reportDifferences, reportInserted, reportReordered } from './event-findings.ts'
 import type { Report } from './findings.ts'
 import type { HashedEvent } from './hashed-event.ts'
 import type { StoredLeaf } from './leaf-rows.ts'
 import type { LeafWindow } from './leaf-window.ts'
+import { newMissingCounts } from './missing-counts.ts'
 
 export type ComparisonOptions = {
   readonly leaves: LeafWindow
@@ -12,52 +14,34 @@ export type ComparisonOptions = {
   readonly report: Report
 }
 
-/** Leaves of a stream whose events did not come: how many, and the last one. */
-type Missing = { count: number; last: number }
-
-/** Whether an event may explain that those before it in its stream are gone. Streams of other kinds are never erased. */
-export const explainsErasure = ({ type, stream }: Pick<HashedEvent, 'type' | 'stream'>): boolean =>
-  type === 'TraceDeleted' && stream.startsWith('trace-')
-
 /**
  * Compares the events of the log with the leaves, both in their order. Leaves whose events do not come are of erased streams, if
  * the stream's deletion comes later.
+ *
+ * As a rule the next leaf is that of the event (`compare`). Else its leaf is further on, and those before it are left out
+ * (`jumpTo`); or it has been passed, and the event is out of order (`late`); or there is none (`inserted`).
  */
 export const newComparison = ({ leaves, covered, findLeaves, report }: ComparisonOptions) => {
-  const missing = new Map<string, Missing>()
+  const missing = newMissingCounts()
+  const checkRevision = newRevisionCheck(report)
   /** Leaves ahead whose events came too early: they are passed over. */
   const early = new Set<number>()
   /** The leaf whose event came last if leaves before it were left out then, with the index of the first of them. */
   let jump: { readonly leaf: StoredLeaf; readonly from: number } | undefined
   /** Streams in which counting may have gone wrong: they are looked at in the end. */
   const doubtful = new Set<string>()
-
-  const miss = ({ stream, index }: StoredLeaf, by: number) => {
-    const known = missing.get(stream) ?? { count: 0, last: index }
-    known.count += by
-    known.last = Math.max(known.last, index)
-    if (known.count > 0) missing.set(stream, known)
-    else missing.delete(stream)
-  }
+  /** Appends that are not whole in the log: each is reported once. */
+  const torn = new Set<string>()
 
   const passOne = (leaf: StoredLeaf) => {
-    if (leaf.lost === undefined && !early.delete(leaf.index)) miss(leaf, 1)
+    if (leaf.lost === undefined && !early.delete(leaf.index)) missing.add(leaf)
     leaves.pass()
   }
 
   /** Compares an event with its leaf. */
   const check = (event: HashedEvent, leaf: StoredLeaf) => {
-    const { id, stream, revision, position } = event
-    const found = { stream, revision, id, leaf: leaf.index }
-    if (!event.hash.equals(leaf.hash))
-      report({ kind: 'changed', ...found, detail: `it is not what leaf ${leaf.index} says` })
-    if (leaf.stream !== stream || leaf.revision !== revision || leaf.position !== position)
-      report({
-        kind: 'moved',
-        ...found,
-        detail: `at position ${position}; leaf ${leaf.index} says position ${leaf.position} and ${leaf.stream} revision ${leaf.revision}`,
-      })
-    if (explainsErasure(event) && (missing.get(stream)?.last ?? Infinity) < leaf.index) missing.delete(stream)
+    reportDifferences(event, leaf, report)
+    missing.explainBy(event, leaf)
   }
 
   /** An event whose leaf is further on: the leaves before it are left out. */
@@ -70,8 +54,7 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
     jump = { leaf, from }
   }
 
-  const reordered = ({ stream, revision, id, index }: StoredLeaf, detail: string) =>
-    report({ kind: 'reordered', stream, revision, id, leaf: index, detail })
+  const reordered = (leaf: StoredLeaf, detail: string) => reportReordered(leaf, detail, report)
 
   /** An event whose leaf has been passed. Where only the event before had jumped ahead, that one was out of order. */
   const late = (event: HashedEvent, leaf: StoredLeaf, place: number | undefined) => {
@@ -80,11 +63,11 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
     if (jump && place !== undefined && leaf.index >= jump.from) {
       reordered(jump.leaf, `it lies in the log before ${event.id}, but behind it in the tree`)
       for (let i = place; leaves.leafAt(i).index < jump.leaf.index; i++)
-        if (leaves.leafAt(i).lost === undefined) miss(leaves.leafAt(i), -1)
+        if (leaves.leafAt(i).lost === undefined) missing.takeBack(leaves.leafAt(i))
       early.add(jump.leaf.index)
       leaves.goTo(place + 1)
     } else {
-      if (missing.has(leaf.stream)) miss(leaf, -1)
+      if (missing.has(leaf.stream)) missing.takeBack(leaf)
       reordered(leaf, 'it lies further back in the log than in the tree')
     }
     jump = undefined
@@ -96,26 +79,7 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
     jumpTo(event, leaves.place())
   }
 
-  const inserted = ({ stream, revision, id, position }: HashedEvent) =>
-    report({
-      kind: 'inserted',
-      stream,
-      revision,
-      id,
-      detail: `it has no leaf, though all up to position ${covered} are covered (it is at ${position})`,
-    })
-
-  /** The last revision of each stream so far. No leaf covers revisions: who changes them in log and leaves alike changes no hash. */
-  const revisions = new Map<string, bigint>()
-
-  const checkRevision = ({ stream, revision, id }: HashedEvent) => {
-    const before = revisions.get(stream)
-    if (before !== undefined && revision <= before)
-      report({ kind: 'reordered', stream, revision, id, detail: `it comes behind revision ${before} of its stream` })
-    else revisions.set(stream, revision)
-  }
-
-  const torn = new Set<string>()
+  const inserted = (event: HashedEvent) => reportInserted(event, covered, report)
 
   /**
    * An event without the end of its append. With a leaf the append was whole once; without one a crash may have broken it off,
@@ -128,7 +92,7 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
     check(event, leaf)
     doubtful.add(stream)
     const next = await leaves.next()
-    if (!next || leaf.index < next.index) miss(leaf, -1)
+    if (!next || leaf.index < next.index) missing.takeBack(leaf)
     else early.add(leaf.index)
     if (torn.has(append)) return
     torn.add(append)
@@ -176,7 +140,7 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
   /** Passes over what is left of the leaves; gives the streams of which events may be missing. */
   const finish = async (): Promise<string[]> => {
     for (let leaf = await leaves.next(); leaf; leaf = await leaves.next()) passOne(leaf)
-    return [...new Set([...missing.keys(), ...doubtful])]
+    return [...new Set([...missing.streams(), ...doubtful])]
   }
 
   return { compare, finish }

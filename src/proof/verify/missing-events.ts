@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { explainsErasure } from './comparison.ts'
+import { explainsErasure } from './missing-counts.ts'
 import type { Report } from './findings.ts'
 import type { EventSource, HashedEvent } from './hashed-event.ts'
 import { type StoredLeaf, findLeaves, readLeavesOfStreams } from './leaf-rows.ts'

@@ -3,7 +3,7 @@ import type { EventLog, NewEvent } from '../../../src/log/log.ts'
 import { wholeAppends } from '../../../src/log/whole-appends.ts'
 import { migrate } from '../../../src/postgres/migrate.ts'
 import { openCheckpoint } from '../../../src/proof/checkpoint.ts'
-import { startProof } from '../../../src/proof/process.ts'
+import { startTreeProcess } from '../../../src/proof/process.ts'
 import type { Finding } from '../../../src/proof/verify/findings.ts'
 import type { EventSource } from '../../../src/proof/verify/hashed-event.ts'
 import { openPostgresEvents } from '../../../src/proof/verify/postgres-events.ts'
@@ -77,7 +77,7 @@ export const openFilled = async (log?: EventLog): Promise<Filled> => {
   const database = await freshDatabase()
   await migrate(database.url)
   const whole = log ?? wholeAppends(openPostgresLog({ url: database.url, maxAppendBytes: 400 }))
-  const proof = startProof({ url: database.url, log: whole, signer, now: Date.now, logger: silent, outage })
+  const proof = startTreeProcess({ url: database.url, log: whole, signer, now: Date.now, logger: silent, outage })
   gone.length = 0
   await fillLog(whole)
   const { leaves } = await untilCovered(database, whole)

@@ -23,10 +23,12 @@ export type PastDocument = {
   readonly updatedAt: number
 }
 
+/** How many messages are made together: at first, at most, and about how many characters their events may hold. */
 const FIRST = 32
 const MOST = 1_000
 const WANTED_WEIGHT = 1024 * 1024
 
+/** `adds` is JSON of runs: `[ordinal of the first message, its revision, how many messages]`. */
 type RunsRow = { wanted: number; adds: string }
 
 // Found by the ordinal: a sum has no index, else the planner may go through all entries of the trace for each message.

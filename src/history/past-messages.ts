@@ -11,6 +11,7 @@ import type { HistoryServices } from './services.ts'
 
 /** How many messages are looked at together. */
 const WINDOW = 1_000
+/** How many unchanged messages are read by one statement: at first, and at least once it is known how large they are. */
 const FIRST = 64
 const FEWEST = 8
 

@@ -20,6 +20,7 @@ import {
 export const CHUNK_WEIGHT = 512 * 1024
 /** Up to this many characters a trace is read in one statement. */
 export const WHOLE_WEIGHT = 8 * 1024 * 1024
+/** How many messages are asked for: at first, then as many as were small enough before, within these bounds. */
 const FIRST = 64
 const FEWEST = 8
 const MOST = 1_000

@@ -20,6 +20,7 @@ export type UpsertedMessage = {
   readonly before?: MessageDocument
 }
 
+/** Equal to the digest of no message. */
 const NO_DIGEST = ''
 
 /** What must be loaded to decide on these upserts: whole documents only where the digest will differ. */
@@ -32,6 +33,7 @@ export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed => {
   return need
 }
 
+/** The counts of a trace, while messages are added and change. */
 const newTally = (counts: Counts) => {
   const types = { ...counts.messageTypeCounts }
   const tools = newToolCounts(counts.toolTypeCounts)
@@ -61,10 +63,12 @@ const newTally = (counts: Counts) => {
   }
 }
 
+/** A message as an upsert finds it; its document where that is loaded. */
 type Seen = { readonly known: KnownMessage; readonly document: MessageDocument | undefined }
-type One = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEvent }
+/** What one upsert comes to; without an event when it changes nothing. */
+type Outcome = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEvent }
 
-const create = (ordinal: number, { externalId, given, digest }: MessageUpsert, at: number): One => {
+const create = (ordinal: number, { externalId, given, digest }: MessageUpsert, at: number): Outcome => {
   const document = merge(undefined, given)
   const counted = countedAs(document, digest)
   const { parts, ...head } = document
@@ -74,7 +78,7 @@ const create = (ordinal: number, { externalId, given, digest }: MessageUpsert, a
 }
 
 /** A message as it is after an upsert, and the event that says so; no event when it was like that before. */
-const change = ({ known, document: before }: Seen, upsert: MessageUpsert, at: number): One => {
+const change = ({ known, document: before }: Seen, upsert: MessageUpsert, at: number): Outcome => {
   if (known.digest === upsert.digest) return { result: 'unchanged', known, document: merge(undefined, upsert.given) }
   if (!before) throw new Error(`the document of message ${upsert.externalId} was not loaded`)
   const document = merge(before, upsert.given)
@@ -124,6 +128,7 @@ export const upsertMessages =
     assertMayWrite(trace, writer)
     const events: TraceEvent[] = []
     const result: UpsertedMessage[] = []
+    /** Messages as earlier upserts of this batch have left them. */
     const overlay = new Map<string, Seen>()
     const tally = newTally(trace.counts)
     for (const upsert of upserts) {

@@ -20,7 +20,7 @@ export type WantedMessages = {
   readonly values: readonly unknown[]
 }
 
-/** A name for each text of a statement. */
+/** A name for each text of a statement: PostgreSQL prepares a statement once under each name. */
 export const statementName = (name: string, wanted: Pick<WantedMessages, 'includeParts' | 'chosen'>): string =>
   `${name}-${wanted.chosen}${wanted.includeParts ? '-parts' : ''}`
 

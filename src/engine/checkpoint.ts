@@ -77,6 +77,10 @@ export const isCheckpointMoved = (error: unknown): boolean => {
   return code === 'TB001' || (code === '23505' && constraint === 'checkpoint_pkey')
 }
 
+/**
+ * A runner is no process of `tracebook.processes`. Its stop stands there as a row of its own name, because no rebuild drops that table,
+ * and every node reads it.
+ */
 const stopName = (schema: string) => `stopped ${schema}`
 
 type Row = {

@@ -36,8 +36,9 @@ export type StoredCode = {
 }
 
 /**
- * One-time codes: operational data, in the table of the sign-ins under way, and stored as hashes only. All methods throw
- * Unavailable while the database is away.
+ * One-time codes: operational data, stored as hashes only. Their rows are in `tracebook.handshakes`, beside the sign-ins with the code
+ * host that the table was made and named for: `state_hash` is the key of a code, `wish` its terms, `exchange_hash` the id that has
+ * used it. All methods throw Unavailable while the database is away.
  */
 export type OneTimeCodes = {
   /** Makes a code that is valid for `lifetimeMs`. */

@@ -35,8 +35,9 @@ export type CompletionCodes = { readonly state: string; readonly exchangeCode: s
 type ConfirmedSignIn = IdentifiedAccount & { readonly signIn: SignInRequest }
 
 /**
- * Sign-ins under way with the code host. Each expires after ten minutes, and each step can be done once: the methods return
- * undefined when a sign-in is unknown, expired, or past that step. They throw Unavailable while the database is away.
+ * Sign-ins under way with the code host, in `tracebook.handshakes`, which holds one-time codes too (`session/one-time-codes.ts`).
+ * Each expires after ten minutes, and each step can be done once: the methods return undefined when a sign-in is unknown, expired,
+ * or past that step. They throw Unavailable while the database is away.
  */
 export type Handshakes = {
   /** Starts a sign-in. `expiresAt` is in milliseconds. */

@@ -11,7 +11,7 @@ import { locks } from '../../src/engine/schema.ts'
 import { skipEvent } from '../../src/engine/skip.ts'
 import { newId, traceId } from '../../src/ids.ts'
 import { endLeaderSession } from '../../src/postgres/leader.ts'
-import { dumpSchema } from '../support/compare.ts'
+import { dumpSchema } from '../support/dump-schema.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { namespaceFeedStatement, publicFeedStatement, sessionFeedStatement } from '../../src/feed/queries.ts'
 import { namespaceChunkStatement } from '../../src/trace/namespace-chunks.ts'
 import { FAR_FUTURE } from '../../src/trace/queries.ts'
-import { mostRows, nodesOf, openFilled, pagesOf } from '../support/filled.ts'
+import { mostRows, nodesOf, openFilled, pagesOf } from '../support/filled-read-models.ts'
 
 const test = suite('feed: a page')
 

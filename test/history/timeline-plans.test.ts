@@ -7,7 +7,7 @@ import { type EntryRow, type Filter, listEntries } from '../../src/history/entry
 import type { TimelineReads } from '../../src/history/timeline-reads.ts'
 import { newPool } from '../../src/postgres/connect.ts'
 import { freshDatabase } from '../support/database.ts'
-import { type Plan, mostRows } from '../support/filled.ts'
+import { type Plan, mostRows } from '../support/filled-read-models.ts'
 import { openApp } from '../support/open-app.ts'
 
 const test = suite('history: plans of the timeline')

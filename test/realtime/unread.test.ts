@@ -3,7 +3,7 @@ import { type Socket, connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, freshDatabase } from '../support/database.ts'
-import { collectGarbage } from '../support/garbage.ts'
+import { collectGarbage } from '../support/held-objects.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { DAY_MS, START, expiredStatement, keepingStatement } from '../../src/retention/expired-traces.ts'
-import { mostRows, openFilled, pagesOf } from '../support/filled.ts'
+import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
 
 const test = suite('retention: what is due')
 

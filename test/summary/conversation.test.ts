@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readConversation, turnsStatement } from '../../src/summary/conversation.ts'
 import { type StoredTurn, parseConversation } from '../../src/summary/turns.ts'
-import { mostRows, openFilled, pagesOf } from '../support/filled.ts'
+import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
 
 const test = suite('what is read of a session')
 const models = await openFilled()

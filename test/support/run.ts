@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util'
 import { newReach } from './imports.ts'
 import { type Choice, type Job, type Part, jobsOf } from './jobs.ts'
 import { run } from './runner.ts'
-import type { TestServer } from './server.ts'
-import { watchFolders } from './watch.ts'
+import type { TestServer } from './database-server.ts'
+import { watchFolders } from './watch-folders.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const TEMPLATE = 'test/support/template.ts'
@@ -23,7 +23,7 @@ const newDatabases = (signal: AbortSignal) => {
   let server: TestServer | undefined
   const envFor = async (jobs: readonly Job[]) => {
     if (!server && jobs.some(({ needsDatabase }) => needsDatabase)) {
-      const { startServer } = await import('./server.ts')
+      const { startServer } = await import('./database-server.ts')
       server = await startServer({ run: common.TEST_RUN, env: common, signal })
     }
     return { ...common, ...server?.env }

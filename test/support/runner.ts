@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
-import { type Result, runFiles } from './files.ts'
+import { type Result, runFiles } from './run-files.ts'
 import type { Job, LogKind } from './jobs.ts'
 
 /** With `TEST_AGAIN=1` a file that has failed gets another try when no other one runs: machines are busy. */

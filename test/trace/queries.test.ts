@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FAR_FUTURE, publicListStatement, resolveStatement } from '../../src/trace/queries.ts'
-import { mostRows, openFilled, pagesOf } from '../support/filled.ts'
+import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
 
 const test = suite('trace: which ones are found')
 

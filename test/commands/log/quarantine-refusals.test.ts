@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { dumpSchema } from '../../support/compare.ts'
+import { dumpSchema } from '../../support/dump-schema.ts'
 import { freshDatabase, onServer } from '../../support/database.ts'
 import {
   allow,

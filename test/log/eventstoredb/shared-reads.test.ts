@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newSharedReads } from '../../../src/log/eventstoredb/shared-reads.ts'
-import { alive } from '../../support/garbage.ts'
+import { alive } from '../../support/held-objects.ts'
 import type { ReadPage } from '../../../src/log/eventstoredb/reader.ts'
 import { until } from '../../support/until.ts'
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { pageOfStream } from '../../../src/log/postgres/reader.ts'
-import { mostRows, type Plan } from '../../support/filled.ts'
+import { mostRows, type Plan } from '../../support/filled-read-models.ts'
 import { aStream, anAppend, numbered } from '../support/events.ts'
 import { faultSuite } from '../support/faults.ts'
 

@@ -5,7 +5,7 @@ import { changedStatement } from '../../../src/trace/messages/changed.ts'
 import { listedStatement } from '../../../src/trace/messages/listed.ts'
 import { chunkStatement, wholeStatement } from '../../../src/trace/messages/chunks.ts'
 import { type Chosen, chosenStatement, messageStatement, messageValues } from '../../../src/trace/messages/queries.ts'
-import { type Filled, mostRows, nodesOf, openFilled, pagesOf } from '../../support/filled.ts'
+import { type Filled, mostRows, nodesOf, openFilled, pagesOf } from '../../support/filled-read-models.ts'
 
 const test = suite('trace: a page of a long trace')
 

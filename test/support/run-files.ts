@@ -72,12 +72,12 @@ const finish = async (child: ChildProcess, limitMs: number, signal: AbortSignal)
   return why ?? code ?? `ended by ${name}`
 }
 
-const BATCH = join(import.meta.dirname, 'batch.ts')
-const BY_NAME = new URL('./by-name.ts', import.meta.url).href
+const ONE_PROCESS = join(import.meta.dirname, 'run-in-one-process.ts')
+const NAMED_TESTS = new URL('./preload-named-tests.ts', import.meta.url).href
 
 const argumentsFor = (files: readonly string[]): string[] => [
-  ...(process.env.TEST_NAME ? ['--import', BY_NAME] : []),
-  ...(files.length === 1 ? files : [BATCH, ...files]),
+  ...(process.env.TEST_NAME ? ['--import', NAMED_TESTS] : []),
+  ...(files.length === 1 ? files : [ONE_PROCESS, ...files]),
 ]
 
 /** Runs test files in one process of their own. */

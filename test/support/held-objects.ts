@@ -5,7 +5,7 @@ setFlagsFromString('--expose-gc')
 export const collectGarbage = runInNewContext('gc') as () => void
 
 /** How many of these are still held by something; looks after a full collection. */
-export const alive = (refs: Iterable<WeakRef<object>>): number => {
+export const stillHeld = (refs: Iterable<WeakRef<object>>): number => {
   collectGarbage()
   return [...refs].filter((ref) => ref.deref() !== undefined).length
 }

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { type Batch, type EventLog, LogChanged, type RecordedEvent } from '../../../src/log/log.ts'
 import { metadataOf } from '../../../src/log/metadata.ts'
 import { failure } from '../../support/eventstoredb/faults.ts'
-import { alive } from '../../support/held-objects.ts'
+import { stillHeld } from '../../support/held-objects.ts'
 import { aStream, bodies, essence, followPrefix, numbered, readPrefix } from '../support/events.ts'
 import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
 import { until } from '../../support/until.ts'
@@ -198,7 +198,7 @@ test('a follower holds on to nothing that it has given', async ({ open }) => {
   // What the process keeps for its other followers is let go of a second later.
   await until(async () => {
     await go()
-    return alive(given.slice(0, 50)) === 0
+    return stillHeld(given.slice(0, 50)) === 0
   })
   stop.abort()
 })

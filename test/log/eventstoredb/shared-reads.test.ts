@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newSharedReads } from '../../../src/log/eventstoredb/shared-reads.ts'
-import { alive } from '../../support/held-objects.ts'
+import { stillHeld } from '../../support/held-objects.ts'
 import type { ReadPage } from '../../../src/log/eventstoredb/reader.ts'
 import { until } from '../../support/until.ts'
 
@@ -120,10 +120,10 @@ test('a page is kept for a second, whatever it weighs', async () => {
     held.add(new WeakRef((await page)!))
   }
   for (let i = 0n; i < 100n; i++) await look(i)
-  await until(() => alive(held) === 100)
+  await until(() => stillHeld(held) === 100)
   pass(1_001)
   await look(1_000n)
-  await until(() => alive(held) <= 1)
+  await until(() => stillHeld(held) <= 1)
 })
 
 test('pages are dropped when some of their events may have been erased', async () => {

@@ -2,10 +2,24 @@ import type { CommanderError } from 'commander'
 import { escapeControls, escapeControlsInLines } from './escape.ts'
 import { Interrupted } from './interrupt.ts'
 
-/** `incomplete`: something failed or was skipped for good. `usage`: wrong usage, or not logged in. */
-export const exitCodes = { ok: 0, incomplete: 1, usage: 2 } as const
+/** What a command ends with, the same for all of them; the list for users is in `src/commands/README.md`. */
+export const exitCodes = {
+  /** All is well, also where there was nothing to do. */
+  ok: 0,
+  /** It failed, or a part of it did: the server refused or is out of reach, something could not be read, or was left out. */
+  failed: 1,
+  /**
+   * The user has to do something else first: mend the command line, which may name what is not there, log in, or agree. Nothing was
+   * done; but `sync`, which holds what needs a yes, has uploaded the rest.
+   */
+  usage: 2,
+  /** What was looked into is not as it should be: a stream is in quarantine, read models differ from the log, a log was tampered with. */
+  found: 3,
+  /** `audit verify --require-kept` has nothing to compare the log with. */
+  nothingKept: 4,
+} as const
 
-/** The command was used wrongly, or needs a login first; it has done nothing. Exit code 2. */
+/** The command was used wrongly, names what is not there, or needs a login or a yes first; it has done nothing. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -15,7 +29,7 @@ export const errorMessage = (error: unknown): string => (error instanceof Error 
 
 const exitCodeOf = (error: unknown): number => {
   if (error instanceof Interrupted) return error.exitCode
-  return error instanceof UsageError ? exitCodes.usage : exitCodes.incomplete
+  return error instanceof UsageError ? exitCodes.usage : exitCodes.failed
 }
 
 /** For commander's `exitOverride`: exits with 2 where commander refuses the arguments, with 0 after help and version. */

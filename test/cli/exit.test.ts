@@ -20,7 +20,7 @@ test('every command that fails says why after its name, and exits with 1, or wit
       [['models', 'refresh'], 1],
       [['rebuild'], 1],
       [['log', 'quarantine'], 1],
-      [['log', 'copy', '--from', 'embedded', '--to', 'embedded'], 1],
+      [['log', 'copy', '--from', 'embedded', '--to', 'embedded'], 2],
       [['sync'], 2],
     ] as const) {
       const { how, out, err } = await run([...words], environment)

@@ -104,7 +104,7 @@ test('a machine with a user of its own joins only as a new device, and keeps the
   assert.match(refused.err, /has a user at .* already[\s\S]*--new-device/)
   assert.equal(credentials(second.config), before)
   assert.is((await second.run('login', '--join', code, '--new-device')).how, 2)
-  assert.is((await second.run('login', '--join', 'wrong', '--new-device', '--yes')).how, 1)
+  assert.is((await second.run('login', '--join', 'wrong', '--new-device', '--yes')).how, 2)
   assert.equal(credentials(second.config).login, before.login)
 
   const joined = await second.run('login', '--join', code, '--new-device', '--yes')

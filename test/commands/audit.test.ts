@@ -60,7 +60,7 @@ test('an auditor gets a bundle, checks it offline, checks the service, and the l
     }
     assert.is((await offline(file, '--key', generateSigner('tracebook.invalid/log').verifier.text)).how, 3)
     assert.is((await offline(file, '--key', 'nonsense')).how, 2)
-    assert.is((await offline(join(folder, 'none.json'))).how, 1)
+    assert.is((await offline(join(folder, 'none.json'))).how, 2)
 
     const { how, out } = await user.run('audit', 'verify', '--server', service.url, '--require-kept')
     assert.is(how, 4)

@@ -35,7 +35,7 @@ test('a session is written as a file, and put back after it was deleted', () =>
     const before = JSON.parse(readFileSync(file, 'utf8')) as { trace: { messageCount: number } }
     await ask(service.url, `/v1/traces/${session}`, { token, method: 'DELETE' })
     const missing = await user.run('export', session, '--output', join(folder, 'none.md'))
-    assert.is(missing.how, 1)
+    assert.is(missing.how, 2)
     assert.match(missing.err, `There is no trace "${session}" that you may read. Your traces are listed by:`)
     assert.not(existsSync(join(folder, 'none.md')))
     assert.equal(

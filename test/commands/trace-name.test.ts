@@ -52,7 +52,7 @@ test('each takes an id, the beginning of one, or a link, and says which traces b
       ['audit', 'proof', one, '99'],
     ]) {
       const { how, err } = await user.run(...args)
-      assert.equal([how, err.includes(`audit log ${one}`)], [1, true], err)
+      assert.equal([how, err.includes(`audit log ${one}`)], [2, true], err)
     }
 
     for (const name of [one, link]) assert.match((await tailed(user, name, 'Mend')).out, 'Mend the login page')

@@ -1,11 +1,15 @@
 import { z } from 'zod'
 import { boundedFetch } from '../../sync/api/bounded-fetch.ts'
 import { configDir } from '../../sync/config.ts'
+import { notLoggedInError, sessionHasEnded } from '../../sync/login/connect.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
 
 const TIMEOUT_MS = 30_000
 
-/** What a service answers to the questions of an auditor. Every method throws an Error that says what was refused. */
+/**
+ * What a service answers to the questions of an auditor. Every method throws an Error that says what was refused, and UsageError where a
+ * login is needed.
+ */
 export type AuditClient = {
   text(path: string): Promise<string>
   /** The data of an answer that fits the schema. */
@@ -28,7 +32,8 @@ const refusalOf = (server: string, path: string, { status }: Response, body: str
 
 /** Asks with the token of `tracebook login`, if there is one for the server. */
 export const openAuditClient = async (server: string): Promise<AuditClient> => {
-  const token = (await readCredentials(configDir(process.env), server))?.login?.token
+  const config = configDir(process.env)
+  const token = (await readCredentials(config, server))?.login?.token
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
   const get = async (path: string) => {
@@ -37,6 +42,7 @@ export const openAuditClient = async (server: string): Promise<AuditClient> => {
       const { code } = (error.cause ?? {}) as { code?: string }
       throw new Error(`cannot reach ${server}: ${code ?? error.message}`, { cause: error })
     })
+    if (response.status === 401) throw token === undefined ? notLoggedInError(config, server) : sessionHasEnded(server)
     return { response, body: await response.text() }
   }
 

@@ -19,8 +19,9 @@ ${environmentHelp}
 
 Exit codes:
   0  exported; with --verify: nothing differs
-  1  failed, the file was changed, or differs from the log
-  2  wrong usage`
+  1  failed
+  2  wrong usage
+  3  with --verify: the file was changed, or the log differs from it`
 
 export type Options = {
   readonly namespace?: string

@@ -51,7 +51,7 @@ export const explained = (error: unknown, server: string, subject: Subject): unk
   if (hasStatus(error, 401)) return sessionHasEnded(server)
   if (hasStatus(error, 400)) return new UsageError(error.message)
   if (hasStatus(error, 403)) return new Error(forbidden(subject), { cause: error })
-  if (hasStatus(error, 404)) return new Error(notFound(subject), { cause: error })
+  if (hasStatus(error, 404)) return new UsageError(notFound(subject), { cause: error })
   return error
 }
 

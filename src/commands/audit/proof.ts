@@ -16,7 +16,10 @@ Environment:
   TRACEBOOK_URL         the server, when --server is not given
   TRACEBOOK_CONFIG_DIR  the folder of the login, instead of the platform's own
 
-Exit codes: 0 printed, 1 the server refused, 2 wrong usage`
+Exit codes:
+  0  printed
+  1  the server refused, or did not answer
+  2  wrong usage, not logged in, or there is no such event`
 
 /** `tracebook audit proof` */
 export const proofCommand = (): Command =>

@@ -21,9 +21,9 @@ ${environmentHelp}
 
 Exit codes:
   0  replayed, and with --compare equal
-  1  failed, or there are differences
+  1  failed
   2  wrong usage
-  3  equal but for streams in quarantine`
+  3  there are differences, or streams in quarantine, which were not compared`
 
 export type Options = {
   readonly group?: string

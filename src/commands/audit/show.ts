@@ -24,8 +24,8 @@ ${idHelp}`,
   ],
   exitCodes: {
     0: 'shown',
-    1: 'the server refused, or the trace was not there then',
-    2: 'wrong usage, or not logged in',
+    1: 'the server refused, or did not answer',
+    2: 'wrong usage, not logged in, or the trace was not there then',
   },
 }
 

@@ -11,7 +11,6 @@ import type { EventSource } from '../../proof/verify/hashed-event.ts'
 import { logEvents } from '../../proof/verify/log-events.ts'
 import { openPostgresEvents } from '../../proof/verify/postgres-events.ts'
 import { type TrustedKeys, type Verified, verifyLog } from '../../proof/verify/verify-log.ts'
-import { EXIT_DIFFERS, EXIT_NOTHING_KEPT } from './exit-codes.ts'
 import { type KeptCheckpoint, nothingKept, readKept, writeKept } from './kept-checkpoint.ts'
 import { KEY_UNKNOWN, trustedKeys } from './trusted-keys.ts'
 import { withDatabase } from './with-database.ts'
@@ -84,7 +83,7 @@ const readKnown = async (config: Config, logId: string, { key, acceptKey }: Data
 const refuseFound = (found: number, options: DatabaseOptions): number => {
   const reason = found === 1 ? 'one thing is not as it should be' : `${found} things are not as they should be`
   printRefusal(reason, options, { findings: found })
-  return EXIT_DIFFERS
+  return exitCodes.found
 }
 
 /** Keeps the newest checkpoint for the next time, and says what was checked. */
@@ -108,7 +107,7 @@ ${checkpoint ? `The checkpoint of size ${size} is kept now; it is signed by ${ke
 const refuseDamaged = (error: unknown, options: DatabaseOptions): number => {
   if (!(error instanceof TreeDiffers)) throw error
   printRefusal(error.message, options, { findings: 1 })
-  return EXIT_DIFFERS
+  return exitCodes.found
 }
 
 const check = async (url: string, events: EventSource, config: Config, options: DatabaseOptions): Promise<number> => {
@@ -117,7 +116,7 @@ const check = async (url: string, events: EventSource, config: Config, options: 
   const { kept, keys } = known
   if (!kept && options.requireKept) {
     printRefusal(await nothingKept(logId, undefined), options)
-    return EXIT_NOTHING_KEPT
+    return exitCodes.nothingKept
   }
   const { report, found } = newPrinter(options)
   const { acceptedLosses } = options

@@ -1,5 +1,7 @@
 import { escapeControls } from '../../cli/escape.ts'
 import { exitCodes } from '../../cli/exit.ts'
+import { explainMissingFile } from '../../cli/missing-file.ts'
+import { say } from '../../cli/output.ts'
 import { writeOut } from '../../cli/standard-output.ts'
 import { BadExport, checkExport, readExport } from '../../log/export/read.ts'
 import type { EventLog, RecordedEvent } from '../../log/log.ts'
@@ -60,9 +62,8 @@ const problemOf = async ({ filed, logged }: Pair, isErased: (event: RecordedEven
   return differing.length === 0 ? undefined : `${placeOf(filed)}: another ${differing.join(', ')} in the log`
 }
 
-/** Checks a file on its own, and against the log unless there is none to be asked; gives the exit code. */
-export const verifyExport = async (path: string, withSource: WithSource | undefined): Promise<number> => {
-  const { header, trailer } = await checkExport(path)
+const verify = async (path: string, withSource: WithSource | undefined): Promise<number> => {
+  const { header, trailer } = await checkExport(path).catch(explainMissingFile(path))
   await writeOut(`The file is whole: ${trailer.events} events, sha256 ${trailer.sha256}\n`)
   if (!withSource) return exitCodes.ok
   return withSource(async (source) => {
@@ -82,6 +83,14 @@ export const verifyExport = async (path: string, withSource: WithSource | undefi
     }
     const since = erased === 0 ? '' : `; ${erased} of its events were erased since`
     await writeOut(differences === 0 ? `The log has the same${since}.\n` : `${differences} differences${since}.\n`)
-    return differences === 0 ? exitCodes.ok : exitCodes.incomplete
+    return differences === 0 ? exitCodes.ok : exitCodes.found
   })
 }
+
+/** Checks a file on its own, and against the log unless there is none to be asked; gives the exit code. */
+export const verifyExport = (path: string, withSource: WithSource | undefined): Promise<number> =>
+  verify(path, withSource).catch((error: unknown) => {
+    if (!(error instanceof BadExport)) throw error
+    say(`tracebook: ${error.message}`)
+    return exitCodes.found
+  })

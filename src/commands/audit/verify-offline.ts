@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { escapeControlsInLines } from '../../cli/escape.ts'
 import { exitCodes } from '../../cli/exit.ts'
+import { explainMissingFile } from '../../cli/missing-file.ts'
 import { BadBundle, Bundle, type Proven, checkBundle, describeProven } from '../../proof/bundle.ts'
-import { EXIT_DIFFERS } from './exit-codes.ts'
 
 const readBundle = async (path: string): Promise<Bundle> => {
-  const text = await readFile(path, 'utf8')
+  const text = await readFile(path, 'utf8').catch(explainMissingFile(path))
   try {
     return Bundle.parse(JSON.parse(text))
   } catch (error) {
@@ -31,6 +31,6 @@ export const verifyOffline = async (
   } catch (error) {
     if (!(error instanceof BadBundle)) throw error
     console.log(json ? JSON.stringify({ type: 'refused', reason: error.message }) : `NOT proven: ${error.message}`)
-    return EXIT_DIFFERS
+    return exitCodes.found
   }
 }

@@ -5,7 +5,6 @@ import { BadNote, fromBase64, parseVerifier } from '../../proof/note.ts'
 import { isConsistent } from '../../proof/tree.ts'
 import { serverAddress } from '../../sync/config.ts'
 import { type AuditClient, openAuditClient } from './audit-client.ts'
-import { EXIT_DIFFERS, EXIT_NOTHING_KEPT } from './exit-codes.ts'
 import { type KeptCheckpoint, nothingKept, readKept, writeKept } from './kept-checkpoint.ts'
 import { KEY_UNKNOWN, trustedKeys } from './trusted-keys.ts'
 
@@ -64,14 +63,14 @@ const keyProblem = (
 export const verifyServer = async (url: string | undefined, options: ServerOptions): Promise<number> => {
   const server = serverAddress(url, process.env)
   const client = await openAuditClient(server)
-  const refuse = (reason: string, code = EXIT_DIFFERS): number => {
+  const refuse = (reason: string, code: number = exitCodes.found): number => {
     console.log(options.json ? JSON.stringify({ type: 'refused', reason }) : `REFUSED: ${reason}`)
     return code
   }
   const history = await client.data('/v1/audit/key', Keys)
   const { logId, key } = history
   const kept = await readKept(logId)
-  if (!kept && options.requireKept) return refuse(await nothingKept(logId, history.origin), EXIT_NOTHING_KEPT)
+  if (!kept && options.requireKept) return refuse(await nothingKept(logId, history.origin), exitCodes.nothingKept)
   const problem = keyProblem(history, kept, options)
   if (problem !== undefined) return refuse(problem)
   const note = await client.text('/v1/audit/checkpoint')

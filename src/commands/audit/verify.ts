@@ -35,7 +35,7 @@ Environment:
 Exit codes:
   0  all is as it should be
   1  it could not be checked
-  2  wrong usage
+  2  wrong usage; with --server also: not logged in
   3  something is not as it should be
   4  nothing was kept before, and --require-kept was given`
 

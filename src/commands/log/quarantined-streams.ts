@@ -7,9 +7,6 @@ import { closeConnection } from '../../postgres/connect.ts'
 /** A stream in quarantine, and the group of read models that cannot apply its event. */
 export type QuarantinedInGroup = { readonly group: Group; readonly quarantined: QuarantinedStream }
 
-/** The exit code when the command has done its work, and a stream is in quarantine. */
-export const EXIT_QUARANTINED = 3
-
 type Client = Awaited<ReturnType<typeof connectForApplying>>
 
 /** Runs `work` with a connection to the schema of a group. @throws Error when the database has no such schema */

@@ -15,8 +15,8 @@ ${environmentHelp}
 
 Exit codes:
   0  the stream is served again
-  1  failed or refused (the stream is not in quarantine): nothing was changed
-  2  wrong usage
+  1  failed
+  2  wrong usage, or the stream is not in quarantine: nothing was changed
   3  the stream stays in quarantine`
 
 /** `tracebook log replay` */

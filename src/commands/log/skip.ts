@@ -16,8 +16,8 @@ ${environmentHelp}
 
 Exit codes:
   0  the event is passed over
-  1  failed or refused (no event at this position keeps a stream in quarantine): nothing was changed
-  2  wrong usage
+  1  failed
+  2  wrong usage, or no event at this position keeps a stream in quarantine: nothing was changed
   3  the event is passed over, and another one keeps its stream in quarantine`
 
 export type SkipOptions = { readonly position: bigint; readonly why: string; readonly by: string }

@@ -120,7 +120,7 @@ export const showAgents = async (options: Options): Promise<number> => {
     report.overview(overview)
   }
   const isUnusable = overviews.some(({ ruled }) => ruled.some(({ status }) => status === 'failed'))
-  const exitCode = unreadable > 0 || isUnusable ? exitCodes.incomplete : exitCodes.ok
+  const exitCode = unreadable > 0 || isUnusable ? exitCodes.failed : exitCodes.ok
   report.summary({ server, namespace: login?.namespaceSlug, ...totalOf(overviews, sent), unreadable, exitCode })
   return exitCode
 }

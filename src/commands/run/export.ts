@@ -42,7 +42,7 @@ export const exportTrace = async (given: Access, options: Options, name: string)
   if (json && output === undefined)
     throw new UsageError('--json tells of the file that was written: name it with --output')
   // Who reads what is printed has gone.
-  process.stdout.once('error', () => process.exit(exitCodes.incomplete))
+  process.stdout.once('error', () => process.exit(exitCodes.failed))
   const { access, trace } = await findTrace(given, options, name)
   const { externalId, namespace } = trace
   const { server } = access
@@ -56,7 +56,7 @@ export const exportTrace = async (given: Access, options: Options, name: string)
     }
   } catch (error) {
     if (hasStatus(error, 404))
-      throw new Error(
+      throw new UsageError(
         `The session was not there at that revision or time. Its revisions: ${commandName} audit log ${externalId}`,
         { cause: error },
       )

@@ -1,4 +1,5 @@
-import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { exitCodes } from '../../cli/exit.ts'
+import { explainMissingFile } from '../../cli/missing-file.ts'
 import { printDocument, printLines } from '../../cli/output.ts'
 import { jsonReporter, lineReporter } from '../../sync/report/reporters.ts'
 import { openExportFile } from '../../sync/transfer/export-file.ts'
@@ -25,9 +26,7 @@ const explained = async <T>(file: string, work: Promise<T>): Promise<T> => {
     return await work
   } catch (error) {
     if (error instanceof Damaged) throw new Error(`${file} cannot be imported: ${error.message}`, { cause: error })
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
-    throw error
+    return explainMissingFile(file)(error)
   }
 }
 
@@ -36,7 +35,7 @@ export const importFile = async ({ connect }: Access, options: Options, file: st
   const connection = await connect({ readOnly: false, timing: patientTiming })
   const report = options.json ? jsonReporter(output) : lineReporter(output, false)
   const done = await explained(file, importTrace(opened, { connection, file, visibility: options.visibility, report }))
-  const exitCode = done.leftOut > 0 ? exitCodes.incomplete : exitCodes.ok
+  const exitCode = done.leftOut > 0 ? exitCodes.failed : exitCodes.ok
   const { skippedLines: _skipped, ...shown } = done
   if (options.json) await printDocument({ type: 'import', file, ...shown, exitCode })
   else await printLines([sentence(file, done)])

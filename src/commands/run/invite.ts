@@ -67,7 +67,7 @@ export const revoke = async (access: Access, options: ClientOptions, name: strin
   const { code } = parseInvite(name)
   await client.revokeInvite(slug, code).catch((error: unknown) => {
     if (!hasStatus(error, 404)) return explained(opened, 'revoke invites')(error)
-    throw new Error(`"${slug}" has no invite ${code}. Its invites: ${commandName} invite ls --namespace ${slug}`)
+    throw new UsageError(`"${slug}" has no invite ${code}. Its invites: ${commandName} invite ls --namespace ${slug}`)
   })
   if (options.json) await printDocument({ type: 'revoked', namespace: slug, code })
   else await printLines([`The invite ${code} to "${slug}" is revoked.`])
@@ -85,7 +85,7 @@ const parseInvite = (text: string): { readonly code: string; readonly server?: s
 }
 
 const refusedInvite = (code: string) => (error: unknown) => {
-  if (hasStatus(error, 404)) throw new Error(`There is no invite ${code}. Ask for it again.`, { cause: error })
+  if (hasStatus(error, 404)) throw new UsageError(`There is no invite ${code}. Ask for it again.`, { cause: error })
   if (hasStatus(error, 410)) throw new Error(`${error.message}. Ask an admin for another invite.`, { cause: error })
   if (hasStatus(error, 403))
     throw new Error(`${error.message}. Sign in with that address: ${commandName} login --codehost`, { cause: error })

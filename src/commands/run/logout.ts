@@ -24,7 +24,7 @@ const logOutOf = async (config: string, server: string, { force = false, json }:
     if (!(error instanceof RequestFailed)) throw error
     const hint = `To remove the tokens here all the same: ${commandName} logout --force --server ${server}`
     const message = `Not logged out of ${server}: ${errorMessage(error)}. ${hint}`
-    if (json) await printDocument({ type: 'error', message, exitCode: exitCodes.incomplete })
+    if (json) await printDocument({ type: 'error', message, exitCode: exitCodes.failed })
     else say(`tracebook: ${message}`)
     return false
   }
@@ -36,5 +36,5 @@ export const logout = async ({ config, server }: Access, options: Options): Prom
   if (servers.length === 0 && !options.json) await printLines(['Not logged in to any server.'])
   const done: boolean[] = []
   for (const one of servers) done.push(await logOutOf(config, one, options))
-  return done.every(Boolean) ? exitCodes.ok : exitCodes.incomplete
+  return done.every(Boolean) ? exitCodes.ok : exitCodes.failed
 }

@@ -69,9 +69,9 @@ const statusOf = async ({ config, server }: Access): Promise<Status> => {
 }
 
 const exitCodeOf = ({ service, login }: Status): number => {
-  if (service.is !== 'ready') return exitCodes.incomplete
+  if (service.is !== 'ready') return exitCodes.failed
   if (!login || login.valid === false) return exitCodes.usage
-  return login.valid ? exitCodes.ok : exitCodes.incomplete
+  return login.valid ? exitCodes.ok : exitCodes.failed
 }
 
 const serviceText = (service: Probe): string => {

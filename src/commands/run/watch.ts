@@ -107,5 +107,5 @@ export const status = async (access: Access, { json }: ClientOptions): Promise<n
   const described = await describe(access)
   if (json) await printDocument(documentOf(described))
   else await printLines(linesOf(described))
-  return described.watcher ? exitCodes.ok : exitCodes.incomplete
+  return described.watcher ? exitCodes.ok : exitCodes.failed
 }

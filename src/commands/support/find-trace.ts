@@ -50,10 +50,10 @@ const idsWithPrefix = async (traces: TracesClient, slug: string, prefix: string)
   return found
 }
 
-const notFound = (name: string, namespace: string | undefined): Error => {
+const notFound = (name: string, namespace: string | undefined): UsageError => {
   const [where, option] =
     namespace === undefined ? ['', ''] : [` in the namespace "${namespace}"`, ` --namespace ${namespace}`]
-  return new Error(
+  return new UsageError(
     `There is no trace "${name}"${where} that you may read. Your traces are listed by: ${commandName} ls${option}`,
   )
 }
@@ -84,7 +84,7 @@ const traceById = async (access: Access, traces: TracesClient, externalId: strin
     throw (await access.token()) === undefined ? notPublic(access.server) : sessionHasEnded(access.server)
   })
 
-/** The trace that a user names: see `idHelp`. @throws UsageError, RequestFailed, Error where there is none */
+/** The trace that a user names: see `idHelp`. @throws UsageError, also where there is none; RequestFailed */
 export const findTrace = async (given: Access, options: ClientOptions, name: string): Promise<Found> => {
   const { access, externalId, isLink } = named(given, options, name)
   const token = await access.token()

@@ -23,7 +23,7 @@ const ERROR: Example = ['{"type":"error","message","exitCode"}', 'instead, when 
 const EXIT_CODES = {
   0: 'all is well',
   1: 'the server refused, or did not answer',
-  2: 'wrong usage, or not logged in',
+  2: 'wrong usage, a name that nothing has, or not logged in',
 }
 
 /** Lines in two columns, the second of which may be missing. A line that is too long for the first one goes on below. */

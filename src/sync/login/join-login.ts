@@ -50,7 +50,7 @@ const explainRefusal =
     const another = `Make another one on a machine that is logged in: ${commandName} devices add`
     const { status, code } = error
     const details = { ...(status === undefined ? {} : { status }), ...(code === undefined ? {} : { code }) }
-    if (status === 404) throw new RequestFailed(`${server} knows no such code. ${another}`, details)
+    if (status === 404) throw new UsageError(`${server} knows no such code. ${another}`)
     if (code === 'code_used') throw new RequestFailed(`Another machine has used this code. ${another}`, details)
     if (code === 'code_expired') throw new RequestFailed(`This code has expired. ${another}`, details)
     throw error
@@ -77,7 +77,7 @@ const replaced = (before: Credentials | undefined, deviceId: string) =>
 
 /**
  * Logs this machine in as another device of the user who has made the code. Throws UsageError for a machine that has a user at
- * the server already, RequestFailed for a code that is wrong, used or expired.
+ * the server already and for a code that there is not, RequestFailed for one that is used or has expired.
  */
 export const logInWithCode = async (options: JoinOptions, newClient: NewApiClient): Promise<Joined> => {
   const { config, server } = options

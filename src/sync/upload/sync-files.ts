@@ -48,7 +48,7 @@ const exitCodeOf = ({ byStatus, counts, stopReason }: SyncResult, unreadable: nu
   if (stopReason) return stopReason.exitCode
   if (byStatus.held > 0 && !dryRun) return exitCodes.usage
   const left = byStatus.failed + unreadable + counts.skippedLines + counts.leftOut
-  return left > 0 ? exitCodes.incomplete : exitCodes.ok
+  return left > 0 ? exitCodes.failed : exitCodes.ok
 }
 
 /**

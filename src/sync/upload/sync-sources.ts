@@ -66,13 +66,13 @@ export const stopReasonOf = (error: unknown): StopReason | undefined => {
   if (error instanceof LogReplaced)
     return {
       why: `${error.message}. Run the command again to upload everything again.`,
-      exitCode: exitCodes.incomplete,
+      exitCode: exitCodes.failed,
       isFinal: true,
       isOtherLog: true,
     }
   if (!isTemporary(error) && !(error instanceof StateFailed)) return undefined
   const message = errorMessage(error).replace(/[^.?!]$/, '$&.')
-  return { why: `${message} ${GO_ON}`, exitCode: exitCodes.incomplete, isFinal: false }
+  return { why: `${message} ${GO_ON}`, exitCode: exitCodes.failed, isFinal: false }
 }
 
 const tallyOf = ({ messages, new: created, updated }: FileCounts): Tally => ({ messages, new: created, updated })

@@ -126,7 +126,7 @@ test('a refusal says what to do', () =>
       return [how, err] as const
     }
     const [none, sentence] = await refused(ada, 'nope')
-    assert.is(none, 1)
+    assert.is(none, 2)
     assert.match(sentence, 'There is no trace "nope" that you may read')
     const [stranger, why] = await refused(bob, 'open')
     assert.is(stranger, 1)

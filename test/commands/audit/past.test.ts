@@ -84,7 +84,7 @@ test('a trace is shown as it was, with its messages of then', () =>
     ])
       assert.is((await user.run('audit', 'show', 't', ...words)).how, 2, words.join(' '))
     const { how, err } = await user.run('audit', 'show', 't', '--revision', '999')
-    assert.is(how, 1)
+    assert.is(how, 2)
     assert.match(err, /The trace "t" was not there at that revision or time\. Its revisions: .* audit log t\n/)
   }))
 
@@ -107,7 +107,7 @@ test('what changed between two revisions is told in words and as JSON', () =>
     for (const words of [[], ['--from', '3', '--to', '1'], ['--from', 'x']])
       assert.is((await user.run('audit', 'diff', 't', ...words)).how, 2, words.join(' '))
     const { how, out } = await user.run('audit', 'diff', 't', '--from', '999', '--json')
-    assert.equal([how, documentsIn(out)[0].type], [1, 'error'])
+    assert.equal([how, documentsIn(out)[0].type], [2, 'error'])
   }))
 
 test.run()

@@ -28,9 +28,9 @@ test('change nothing and say why when they are used wrongly', async (scene) => {
   const position = await positionOf(scene, await poison(scene, 'wrong'))
   const [head, rows] = [await headOf(scene), await dumpSchema(scene.database.url, schema)]
   const wrong: [words: string[], code: number, said: string][] = [
-    [['replay', 'trace-unknown'], 1, 'trace-unknown is not in quarantine'],
-    [['replay', streamOf(scene, 'fine')], 1, 'is not in quarantine'],
-    [['skip', '--position', `${fine}`, '--why', 'x'], 1, `no event at position ${fine}`],
+    [['replay', 'trace-unknown'], 2, 'trace-unknown is not in quarantine'],
+    [['replay', streamOf(scene, 'fine')], 2, 'is not in quarantine'],
+    [['skip', '--position', `${fine}`, '--why', 'x'], 2, `no event at position ${fine}`],
     [['skip', '--position', '0', '--why', 'x'], 2, 'A position is a whole number'],
     [['skip', '--position', position], 2, '--why'],
     [['skip', '--position', position, '--why', ' '], 2, 'It must not be empty'],

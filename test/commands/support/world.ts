@@ -5,12 +5,16 @@ import { type User, inTemporary, newUser, startService } from './processes.ts'
 
 export type World = {
   readonly url: string
+  /** All that the world has stands below it. */
+  readonly folder: string
   /** A user who is logged in. */
   readonly user: User
   /** Another user, who is logged in. */
   newUser(name: string): Promise<User>
   /** Stores a trace of a user, with messages of these texts, the user's and the agent's in turn. */
   putTrace(user: User, externalId: string, fields?: object, texts?: readonly string[]): Promise<void>
+  /** Ends the service before the work has ended. */
+  stop(): Promise<void>
 }
 
 const messageOf = (text: string, i: number) => ({
@@ -37,8 +41,14 @@ export const inWorld = (work: (world: World) => Promise<unknown>) =>
       if (texts.length === 0) return
       await ask(url, `${path}/messages/batch`, { token, method: 'POST', body: { messages: texts.map(messageOf) } })
     }
-    await work({ url, user: await logIn('ada'), newUser: logIn, putTrace })
-    assert.is((await service.end('SIGTERM')).how, 0)
+    let hasEnded = false
+    const stop = async () => {
+      if (hasEnded) return
+      hasEnded = true
+      assert.is((await service.end('SIGTERM')).how, 0)
+    }
+    await work({ url, folder, user: await logIn('ada'), newUser: logIn, putTrace, stop })
+    await stop()
   })
 
 /** The namespace of a user's login. */

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { UsageError, exitCodes } from '../../../cli/exit.ts'
+import { explainMissingFile } from '../../../cli/missing-file.ts'
 import { writeOut } from '../../../cli/standard-output.ts'
 import { deletedBefore, readErasureState } from '../../../erasure/deletions.ts'
 import type { Header, Scope } from '../../../log/export/format.ts'
@@ -60,7 +61,7 @@ const withFile = async <T>(
   flags: string | number,
   work: (file: FileHandle) => Promise<T>,
 ): Promise<T> => {
-  const file = await open(path, flags, 0o600)
+  const file = await open(path, flags, 0o600).catch(explainMissingFile(path))
   try {
     const result = await work(file)
     await file.sync()

@@ -1,4 +1,5 @@
 import { exitCodes } from '../../../cli/exit.ts'
+import { explainMissingFile } from '../../../cli/missing-file.ts'
 import { newCodec } from '../../../engine/codec.ts'
 import { formats } from '../../../events.ts'
 import type { CopySource } from '../../../log/copy/comparison.ts'
@@ -22,10 +23,10 @@ const sourceOf = (path: string, { last }: CheckedExport): CopySource => ({
   },
 })
 
-/** Checks a file that is to be imported. @throws BadExport */
+/** Checks a file that is to be imported. @throws BadExport, UsageError where it is not there */
 const checkImport = async (path: string): Promise<CheckedExport> => {
   const codec = newCodec(formats)
-  const checked = await checkExport(path, codec.assertKnown)
+  const checked = await checkExport(path, codec.assertKnown).catch(explainMissingFile(path))
   if (checked.header.scope.is !== 'log')
     throw new BadExport('the file has a part of a log, which cannot stand alone: users and sessions are missing')
   return checked
@@ -52,7 +53,7 @@ export const importLog = async (path: string, to: string | undefined): Promise<n
     const { events, before, digest, isComplete } = await copyInto(target, from, stop.signal)
     if (!isComplete) {
       process.stderr.write(`Stopped after ${events} events. Run it again to go on.\n`)
-      return exitCodes.incomplete
+      return exitCodes.failed
     }
     process.stdout.write(`${events} events, ${events - before} of them imported now. Verified: sha256 ${digest}\n`)
     return exitCodes.ok

@@ -24,7 +24,7 @@ export const proof = async (name: string, revision: string, options: { readonly 
   for (const until = performance.now() + WAIT_MS; ;) {
     const found = await client.dataSoon(path, EventProof)
     if (found === undefined)
-      throw new Error(
+      throw new UsageError(
         `The trace "${externalId}" has no revision ${revision}. Its revisions: ${commandName} audit log ${externalId}`,
       )
     if (!('retryAfter' in found)) {

@@ -7,7 +7,7 @@ import { type Difference, compareSchemas, quarantinedInEither } from '../../../e
 import { type Group, schemaOf } from '../../../engine/group.ts'
 import { type Replica, withReplica } from '../../../engine/rebuild.ts'
 import { closeConnection, newClient } from '../../../postgres/connect.ts'
-import { EXIT_QUARANTINED, withSchema } from '../../log/quarantined-streams.ts'
+import { withSchema } from '../../log/quarantined-streams.ts'
 import { type OpenedLog, withLog } from '../../log/with-log.ts'
 import { selectGroups } from '../../run/rebuild.ts'
 import { newProgress } from '../progress.ts'
@@ -86,8 +86,7 @@ const replayGroup = async ({ url, log, codec }: OpenedLog, group: Group, options
   if (compared) result.push(comparedText(compared))
   if (options.swap) result.push('swapped')
   await print(json, 'replayed', details, result.join(': '))
-  if (!compared || compared.differences + compared.quarantined === 0) return exitCodes.ok
-  return compared.differences > 0 ? exitCodes.incomplete : EXIT_QUARANTINED
+  return !compared || compared.differences + compared.quarantined === 0 ? exitCodes.ok : exitCodes.found
 }
 
 export const replay = (options: Options): Promise<number> => {
@@ -95,6 +94,6 @@ export const replay = (options: Options): Promise<number> => {
   return withLog(async (opened) => {
     const outcomes: number[] = []
     for (const group of groups) outcomes.push(await replayGroup(opened, group, options))
-    return outcomes.includes(exitCodes.incomplete) ? exitCodes.incomplete : Math.max(...outcomes)
+    return Math.max(...outcomes)
   })
 }

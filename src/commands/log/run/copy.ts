@@ -1,4 +1,4 @@
-import { exitCodes } from '../../../cli/exit.ts'
+import { UsageError, exitCodes } from '../../../cli/exit.ts'
 import { type CopyProgress, copyLog } from '../../../log/copy/copy.ts'
 import type { EventLog } from '../../../log/log.ts'
 import { percentDone } from '../../../percent.ts'
@@ -22,7 +22,7 @@ const copyBetween = async (from: EventLog, to: EventLog, signal: AbortSignal): P
   const { events, before, digest, isComplete } = await copyLog({ from, to, signal, progress: newProgressPrinter() })
   if (!isComplete) {
     console.error(`Stopped after ${events} events. Run it again to go on.`)
-    return exitCodes.incomplete
+    return exitCodes.failed
   }
   console.log(`${events} events, ${events - before} of them copied now. Verified: sha256 ${digest}`)
   return exitCodes.ok
@@ -40,7 +40,7 @@ const copyLeaves = async (from: string | undefined, to: string | undefined): Pro
 }
 
 export const copy = async (source: string, target: string, databases: Databases): Promise<number> => {
-  if (source === target) throw new Error('source and target are the same')
+  if (source === target) throw new UsageError('source and target are the same')
   const stop = new AbortController()
   const onSignal = () => stop.abort()
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)

@@ -2,12 +2,7 @@ import { groups } from '../../../../projections/index.ts'
 import { exitCodes } from '../../../cli/exit.ts'
 import { readConfig } from '../../../config.ts'
 import { findDatabaseUrl } from '../../database-url.ts'
-import {
-  type QuarantinedInGroup,
-  EXIT_QUARANTINED,
-  describeQuarantined,
-  findQuarantined,
-} from '../quarantined-streams.ts'
+import { type QuarantinedInGroup, describeQuarantined, findQuarantined } from '../quarantined-streams.ts'
 
 const toJson = ({ group, quarantined }: QuarantinedInGroup) =>
   JSON.stringify({
@@ -20,7 +15,7 @@ const toJson = ({ group, quarantined }: QuarantinedInGroup) =>
 export const list = async (json: boolean): Promise<number> => {
   const streams = await findQuarantined(await findDatabaseUrl(readConfig(process.env)), groups)
   for (const stream of streams) console.log(json ? toJson(stream) : describeQuarantined(stream))
-  if (streams.length > 0) return EXIT_QUARANTINED
+  if (streams.length > 0) return exitCodes.found
   if (!json) console.log('No stream is in quarantine.')
   return exitCodes.ok
 }

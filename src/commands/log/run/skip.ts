@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { groups } from '../../../../projections/index.ts'
-import { exitCodes } from '../../../cli/exit.ts'
+import { UsageError, exitCodes } from '../../../cli/exit.ts'
 import { readCheckpoint } from '../../../engine/checkpoint.ts'
 import type { Group } from '../../../engine/group.ts'
 import { skipEvent } from '../../../engine/skip.ts'
 import { UNSKIPPABLE } from '../../../events.ts'
-import { EXIT_QUARANTINED, withSchema, describeQuarantined, findQuarantined } from '../quarantined-streams.ts'
+import { withSchema, describeQuarantined, findQuarantined } from '../quarantined-streams.ts'
 import { type OpenedLog, withLog } from '../with-log.ts'
 import type { SkipOptions } from '../skip.ts'
 
@@ -42,7 +42,7 @@ const reportResult = async ({ url, log }: OpenedLog, stream: string, done: strin
   }
   console.log(done)
   console.error(`${stream} stays in quarantine:\n${found.map(describeQuarantined).join('\n')}`)
-  return EXIT_QUARANTINED
+  return exitCodes.found
 }
 
 export const skip = ({ position, why, by }: SkipOptions): Promise<number> =>
@@ -50,7 +50,7 @@ export const skip = ({ position, why, by }: SkipOptions): Promise<number> =>
     const { url, log, codec } = opened
     const found = (await findQuarantined(url, groups)).find(({ quarantined }) => quarantined.position === position)
     if (!found)
-      throw new Error(
+      throw new UsageError(
         `no event at position ${position} keeps a stream in quarantine; \`tracebook log quarantine\` lists those that do`,
       )
     const { stream } = found.quarantined

@@ -1,0 +1,212 @@
+import { appendFileSync, cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { exitCodes } from '../../src/cli/exit.ts'
+import { ask, tokenIn } from './support/api.ts'
+import { type Ended, type User, newUser } from './support/processes.ts'
+import { actionsOf, loadProgram } from './support/program.ts'
+import { inWorld } from './support/world.ts'
+
+const test = suite('the exit codes of all commands')
+
+const { ok, failed, usage } = exitCodes
+const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
+const TRACE = 'trace-of-ada'
+
+/** Not tried: it depends on the machine, takes minutes or does not end, or a command that asks in the same way is. */
+const any = undefined
+
+/** What each client of a service ends with in each situation. */
+// prettier-ignore
+const table: readonly (readonly [line: string, ...codes: readonly (number | undefined)[]])[] = [
+  //                                 no login  ended   away    good
+  ['login',                          ok,       ok,     failed, ok],
+  ['logout',                         ok,       ok,     failed, any], // the others have the same login
+  ['whoami',                         usage,    usage,  failed, ok],
+  ['status',                         usage,    usage,  failed, ok],
+  ['devices',                        usage,    usage,  failed, ok],
+  ['devices add',                    usage,    any,    any,    ok],
+  ['devices remove none --yes',      any,      any,    any,    usage],
+  ['token',                          usage,    ok,     ok,     ok], // asks no server
+  ['token --namespace none',         any,      any,    any,    usage],
+  ['switch',                         usage,    usage,  failed, ok],
+  ['switch none',                    any,      any,    any,    usage],
+  ['sync',                           usage,    usage,  any,    ok], // waits two minutes
+  ['sync --namespace none',          any,      any,    any,    usage],
+  ['watch install',                  usage,    any,    any,    any],
+  ['watch status',                   any,      any,    any,    failed],
+  ['watch uninstall',                any,      any,    any,    any],
+  ['hooks install claude-code',      usage,    any,    any,    ok],
+  ['hooks uninstall claude-code',    any,      any,    any,    ok],
+  ['hooks status',                   any,      any,    any,    ok],
+  ['agents',                         ok,       any,    any,    ok],
+  ['ls',                             usage,    usage,  failed, ok],
+  ['ls --namespace none',            any,      any,    any,    usage],
+  ['ls --public',                    ok,       ok,     failed, ok],
+  ['show TRACE --no-pager',          usage,    usage,  failed, ok],
+  ['show none --no-pager',           any,      any,    any,    usage],
+  ['tail',                           usage,    usage,  failed, any],
+  ['tail TRACE',                     any,      usage,  failed, any], // without a login it waits until the trace is public
+  ['open --no-browser',              usage,    usage,  failed, ok],
+  ['open none --no-browser',         any,      any,    any,    usage],
+  ['export TRACE',                   usage,    usage,  failed, ok],
+  ['export TRACE --revision 99',     any,      any,    any,    usage],
+  ['export none',                    any,      any,    any,    usage],
+  ['import FILE',                    usage,    usage,  any,    ok], // waits two minutes
+  ['import none',                    any,      any,    any,    usage],
+  ['share TRACE',                    any,      any,    any,    usage], // nobody can be asked
+  ['share TRACE --yes',              usage,    any,    any,    ok],
+  ['share none --yes',               any,      any,    any,    usage],
+  ['unshare TRACE',                  usage,    usage,  failed, ok],
+  ['unshare none',                   any,      any,    any,    usage],
+  ['rm TRACE',                       any,      any,    any,    usage], // nobody can be asked
+  ['rm TRACE none --yes',            usage,    any,    any,    usage], // erases none of them
+  ['namespaces',                     usage,    usage,  failed, ok],
+  ['namespaces create no/slug',      usage,    any,    any,    usage],
+  ['namespaces rename none None',    usage,    any,    any,    usage],
+  ['members',                        usage,    usage,  failed, ok],
+  ['members --namespace none',       any,      any,    any,    usage],
+  ['members role none admin',        usage,    any,    any,    usage],
+  ['members remove none --yes',      usage,    any,    any,    usage],
+  ['invite',                         usage,    any,    any,    ok],
+  ['invite ls',                      usage,    any,    any,    ok],
+  ['invite revoke none',             usage,    any,    any,    usage],
+  ['invite accept none',             usage,    usage,  failed, usage],
+  ['audit log',                      usage,    usage,  failed, ok],
+  ['audit log none',                 any,      any,    any,    usage],
+  ['audit show TRACE',               usage,    any,    any,    ok],
+  ['audit show TRACE --revision 99', any,      any,    any,    usage],
+  ['audit show none',                any,      any,    any,    usage],
+  ['audit diff TRACE --from 0',      usage,    any,    any,    ok],
+  ['audit diff none --from 0',       any,      any,    any,    usage],
+  ['audit verify --server',          usage,    usage,  failed, ok],
+  ['audit proof TRACE 0',            usage,    usage,  failed, ok],
+  ['audit proof TRACE 99',           any,      any,    any,    usage],
+  ['audit proof none 0',             any,      any,    any,    usage],
+  ['completion bash',                ok,       any,    any,    ok],
+]
+const situations = ['without a login', 'with a session that has ended', 'out of reach', 'with a login'] as const
+
+/** The situation that has to be the last one. */
+const AWAY = 2
+
+/** Those of operators, who have a database and a log: `../cli/exit.test.ts` and the tests of `log` and `audit` have their codes. */
+const ofOperators = /^(?:serve|models|rebuild|openapi|log|audit (?:erasures|replay|export|import|new-key)|hooks run)\b/
+
+/** So many processes at once. */
+const AT_ONCE = 6
+
+const inTurn = async <T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> => {
+  const results: R[] = []
+  const left = [...all.entries()]
+  const worker = async () => {
+    for (let next = left.shift(); next; next = left.shift()) results[next[0]] = await work(next[1])
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return results
+}
+
+const wordsOf = (line: string, file: string): string[] =>
+  line.split(' ').map((word) => (word === 'TRACE' ? TRACE : word === 'FILE' ? file : word))
+
+/** Each command has folders of its own, with the login of the user: some of them change it. */
+const newCopies = (folder: string, url: string, user: User | undefined) => {
+  let copies = 0
+  return (): User => {
+    const copy = newUser(join(folder, `copy-${++copies}`), url)
+    if (user) cpSync(user.config, copy.config, { recursive: true })
+    return copy
+  }
+}
+
+const readable = ({ how, out, err }: Ended): string => `${how}: ${err}${out}`
+
+test('keep one table: what each means is the same for every command', async () => {
+  const differing: string[] = []
+  let compared = 0
+  await inWorld(async ({ url, folder, user, newUser: logIn, putTrace, stop }) => {
+    await putTrace(user, TRACE, { title: 'One' }, ['Hello'])
+    const file = join(folder, 'session.json')
+    assert.is((await user.run('export', TRACE, '--output', file)).how, 0)
+    const gone = await logIn('bob')
+    await ask(url, '/v1/session', { token: tokenIn(gone.config), method: 'DELETE' })
+    const users = [undefined, gone, user, user]
+    for (const column of [0, 1, 3, AWAY]) {
+      if (column === AWAY) await stop()
+      const newCopy = newCopies(join(folder, `column-${column}`), url, users[column])
+      const rows = table.filter(([, ...codes]) => codes[column] !== any)
+      await inTurn(rows, async ([line, ...codes]) => {
+        const ended = await newCopy().run(...wordsOf(line, file))
+        compared += 1
+        if (ended.how !== codes[column])
+          differing.push(`${line}, ${situations[column]!}: not ${codes[column]} but ${readable(ended)}`)
+      })
+    }
+  })
+  assert.equal(differing, [])
+  assert.ok(compared > 110, `${compared} were compared`)
+})
+
+test('are in the table for every client of a service', async () => {
+  const names = actionsOf(await loadProgram()).map(({ words }) => words.join(' '))
+  const isListed = (name: string) => table.some(([line]) => line === name || line.startsWith(`${name} `))
+  assert.equal(
+    names.filter((name) => !ofOperators.test(name) && !isListed(name)),
+    [],
+  )
+})
+
+/** Takes away what commander says of wrong arguments. */
+const silence = (command: Command): void => {
+  command.configureOutput({ writeErr: () => {} })
+  command.commands.forEach(silence)
+}
+
+test('are 2 for every command where its arguments are wrong', async () => {
+  const program = await loadProgram()
+  silence(program)
+  const { exit } = process
+  try {
+    for (const { words } of actionsOf(program)) {
+      process.exit = (code) => {
+        throw new Error(`exit code ${code}`)
+      }
+      const name = words.join(' ')
+      await program.parseAsync([...words, '--nonsense'], { from: 'user' }).then(
+        () => assert.unreachable(name),
+        (error: Error) => assert.is(error.message, `exit code ${usage}`, name),
+      )
+    }
+  } finally {
+    process.exit = exit
+  }
+})
+
+test('are 0 where there is nothing to do, and 1 where a part could not be done', () =>
+  inWorld(async ({ folder, user, stop }) => {
+    const code = async (...words: string[]) => (await user.run(...words)).how
+    assert.is(await code('ls'), ok, 'there are no traces')
+    assert.is(await code('sync'), ok, 'there are no sessions')
+    assert.is(await code('rm'), usage, 'nothing is named')
+    const sessions = join(folder, 'sessions')
+    mkdirSync(sessions)
+    cpSync(join(fixtures, 'projects'), sessions, { recursive: true })
+    assert.is(await code('sync', sessions), ok)
+    assert.is(await code('sync', sessions), ok, 'nothing is new')
+    const session = join(sessions, '-w-app', '5e550000-0000-4000-8000-000000000001.jsonl')
+    appendFileSync(session, '{"type":"user"}{"type":"user"}\n')
+    assert.is(await code('sync', sessions), failed, 'a line is left out')
+    assert.is(await code('sync', sessions), ok, 'that is told once')
+    assert.is(await code('sync', sessions, join(folder, 'none')), usage, 'one of the paths is not there')
+    assert.is(await code('unshare', '5e55'), ok, 'it is private')
+    assert.is(await code('share', '5e55', '--yes'), ok)
+    assert.is(await code('share', '5e55', '--yes'), ok, 'it is public')
+    await stop()
+    assert.is(await code('logout', '--all'), failed)
+    assert.is(await code('logout', '--force'), ok)
+    assert.is(await code('logout'), ok, 'nobody is logged in')
+  }))
+
+test.run()

@@ -1,7 +1,7 @@
 import { parseExact } from '../../json/exact.ts'
 import { pause } from '../../pause.ts'
 import { newRealtimeClient } from '../../realtime/client/client.ts'
-import { hasStatus, isTemporary } from '../../sync/api/errors.ts'
+import { hasStatus, isTemporaryFailure } from '../../sync/api/errors.ts'
 import type { TimelineEntry } from '../../sync/api/history.ts'
 import { type RetryTiming, realTiming } from '../../sync/api/retry.ts'
 import { newConnectionNotice } from '../../tail/follow.ts'
@@ -78,7 +78,7 @@ export const followEntries = async ({ read, show, waking, say }: FollowEntries):
       for await (const entry of read()) await show(entry)
       isGone = false
     } catch (error) {
-      if (isTemporary(error)) continue
+      if (isTemporaryFailure(error)) continue
       if (!hasStatus(error, 404)) throw error
       if (!isGone) say('It is gone, or may not be read any more; waiting for it.')
       isGone = true

@@ -4,7 +4,7 @@ import { localTime } from '../../cli/local-time.ts'
 import { errorMessage, exitCodes, UsageError } from '../../cli/exit.ts'
 import { agents } from '../../sync/agents/index.ts'
 import { newApiClient } from '../../sync/api/client.ts'
-import { isTemporary } from '../../sync/api/errors.ts'
+import { isTemporaryFailure } from '../../sync/api/errors.ts'
 import { realTiming } from '../../sync/api/retry.ts'
 import { type Connection, connect } from '../../sync/login/connect.ts'
 import type { RedactionOptions } from '../../sync/redaction/session.ts'
@@ -61,7 +61,7 @@ const atLast = async <T>(work: () => Promise<T>, reach: Reach, signal: AbortSign
       return result
     } catch (error) {
       if (signal.aborted) return undefined
-      if (!isTemporary(error)) throw error
+      if (!isTemporaryFailure(error)) throw error
       reach.noteWait(backoffMs)
       await setTimeout(backoffMs, undefined, { signal }).catch(() => {})
     }

@@ -21,8 +21,11 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Whether the same request may succeed later: no answer, too many requests, or an overloaded or starting server. */
-export const isTemporary = (error: unknown): boolean =>
+/**
+ * Whether `error` is a failure after which the same request may succeed: there was no answer, or it was 429 (too many requests), 502, 503
+ * or 504 (a server that is overloaded, starting, or behind a proxy without it).
+ */
+export const isTemporaryFailure = (error: unknown): boolean =>
   error instanceof RequestFailed && (error.status === undefined || [429, 502, 503, 504].includes(error.status))
 
 /** Whether `error` is a RequestFailed with one of these statuses. */

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { spanText } from '../../cli/duration-text.ts'
 import { type ConnectionWatch, newConnectionWatch, type TellConnection } from './connection-watch.ts'
-import { isTemporary, RequestFailed } from './errors.ts'
+import { isTemporaryFailure, RequestFailed } from './errors.ts'
 
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 10_000
@@ -80,7 +80,7 @@ const givenUp = (error: RequestFailed, why: string): RequestFailed => {
 }
 
 /**
- * Runs `request` again while it fails with a temporary error (`isTemporary`), for as long as `patienceMs` says, with a growing
+ * Runs `request` again while it fails with a temporary error (`isTemporaryFailure`), for as long as `patienceMs` says, with a growing
  * delay or the one that the server asks for. Throws the last failure, at once when the server asks for too long a delay, and
  * the reason of an aborted signal.
  */
@@ -96,7 +96,7 @@ export const withRetry = async <T>(request: () => Promise<T>, timing: RetryTimin
       return result
     } catch (error) {
       if (!(error instanceof RequestFailed)) throw error
-      if (!isTemporary(error)) {
+      if (!isTemporaryFailure(error)) {
         watch?.answers()
         throw error
       }

@@ -4,7 +4,7 @@ import { errorMessage, exitCodes } from '../../cli/exit.ts'
 import { Interrupted } from '../../cli/interrupt.ts'
 import type { Agent, StoredSession } from '../agents/agent.ts'
 import { type SessionFile, sizeOf } from '../agents/session-files.ts'
-import { hasStatus, isTemporary } from '../api/errors.ts'
+import { hasStatus, isTemporaryFailure } from '../api/errors.ts'
 import type { FileStatus, SyncEvent, Tally } from '../report/events.ts'
 import { SourceBusy } from '../state/claims.ts'
 import { StateFailed } from '../state/state-file.ts'
@@ -70,7 +70,7 @@ export const stopReasonOf = (error: unknown): StopReason | undefined => {
       isFinal: true,
       isOtherLog: true,
     }
-  if (!isTemporary(error) && !(error instanceof StateFailed)) return undefined
+  if (!isTemporaryFailure(error) && !(error instanceof StateFailed)) return undefined
   const message = errorMessage(error).replace(/[^.?!]$/, '$&.')
   return { why: `${message} ${GO_ON}`, exitCode: exitCodes.failed, isFinal: false }
 }

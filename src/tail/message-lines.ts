@@ -15,7 +15,8 @@ const linesOf = (text: string): string[] => text.replaceAll('\t', TAB).split(/\r
 const oneLine = (text: string, width: number): string => {
   const lines = linesOf(text.trim())
   const first = fitToColumns(lines[0]!, width)
-  return lines.length > 1 ? `${first} (+${lines.length - 1} lines)` : first
+  if (lines.length === 1) return first
+  return `${first} (+${lines.length === 2 ? '1 line' : `${lines.length - 1} lines`})`
 }
 
 const indented = (text: string): Line[] => linesOf(text.trimEnd()).map((line) => ({ text: `${INDENT}${line}` }))

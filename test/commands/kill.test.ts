@@ -98,7 +98,7 @@ test('of both: what was acknowledged is there, and the next sync sends the rest'
     const summary = JSON.parse(out.trimEnd().split('\n').at(-1)!)
     assert.is(summary.new, turns.length - stored)
     await assertWhole()
-    assert.is((await user.run('sync', file)).out, 'nothing was sent: 1 file unchanged\n')
+    assert.is((await user.run('sync', file)).out, 'nothing was sent: 1 session unchanged\n')
   }))
 
 test.run()

@@ -87,7 +87,7 @@ test('all of a trace is shown with --full, exactly with --json, and in a pager w
 
     const short = await user.run('show', 'tools')
     assert.match(short.out, /^odd \\u001b\[2J title\n/)
-    assert.match(short.out, '\n  thinking: First (+1 lines)\n  > Bash {"command":"ls\\npwd"')
+    assert.match(short.out, '\n  thinking: First (+1 line)\n  > Bash {"command":"ls\\npwd"')
     const full = await user.run('show', 'tools', '--full')
     assert.ok(
       full.out.endsWith(

@@ -47,7 +47,7 @@ test('what is synced comes back as it went in, is sent once, and is seen when it
     }
 
     const before = await ask<{ trace: Detail }>(url, `/v1/traces/${session}`, { token })
-    assert.is((await user.run('sync')).out, 'nothing was sent: 2 files unchanged\n')
+    assert.is((await user.run('sync')).out, 'nothing was sent: 2 sessions unchanged\n')
     assert.equal(await ask(url, `/v1/traces/${session}`, { token }), before)
 
     assert.equal(await ask<Feed>(url, '/v1/feed'), { traces: [], isAuthenticated: false })

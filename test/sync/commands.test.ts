@@ -44,7 +44,7 @@ test('login says who one is and what is next, sync then says what it did', async
   const first = await run(context, 'sync')
   assert.is(first.code, 0, first.err)
   assert.match(first.out, /\nsynced 2 sessions: 6 messages \(6 new\)\n$/)
-  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 files unchanged\n')
+  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
   const titles = context.server.traces.map(({ externalId, fields }) => [externalId, fields['title']])
   assert.equal(
     titles.sort(),
@@ -62,7 +62,7 @@ test('the server of a login is used by commands that name none, also under anoth
   const { out } = await run(nowhere, 'login', '--server', byName)
   assert.match(out, 'Commands without --server use it from now on.\nNext: upload your sessions with: ')
   assert.is((await run(nowhere, 'sync')).code, 0)
-  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 files unchanged\n')
+  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
   assert.is(context.server.users.size, 1)
 })
 

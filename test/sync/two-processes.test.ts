@@ -71,7 +71,7 @@ test('the second waits for the first, so that the newest version is what stays',
   )
   assert.match(stored(context), /the beginning.*the end/)
   const again = await run(context, 'sync', context.file)
-  assert.is(again.out, 'nothing was sent: 1 file unchanged\n')
+  assert.is(again.out, 'nothing was sent: 1 session unchanged\n')
   assert.not.ok(existsSync(join(context.home, 'config', 'data', 'uploading')))
 })
 

@@ -31,7 +31,7 @@ test('text is shown whole, everything else on one line', () => {
   ] satisfies MessageValue['parts']
   assert.equal(texts({ parts, model: 'large' }), [
     '15:04:05 assistant (large)',
-    '  thinking: First this. (+1 lines)',
+    '  thinking: First this. (+1 line)',
     '  Let me look.',
     '  ',
     '  Once more.',

@@ -18,8 +18,8 @@ export const tallyText = ({ messages, new: created, updated }: Tally): string =>
 
 const describeRest = (summary: Summary): string =>
   [
-    summary.unchanged > 0 && `${countOf(summary.unchanged, 'file')} unchanged`,
-    summary.empty > 0 && `${countOf(summary.empty, 'file')} without messages`,
+    summary.unchanged > 0 && `${countOf(summary.unchanged, 'session')} unchanged`,
+    summary.empty > 0 && `${countOf(summary.empty, 'session')} without messages`,
     summary.deleted > 0 && `${countOf(summary.deleted, 'session')} deleted on the server`,
     summary.excluded > 0 && `${countOf(summary.excluded, 'session')} not to be sent`,
     summary.held > 0 && `${countOf(summary.held, 'session')} not sent without your agreement`,
@@ -31,7 +31,7 @@ const describeRest = (summary: Summary): string =>
     .filter(Boolean)
     .join(', ')
 
-/** `synced 12 sessions: 1,204 messages (1,180 new, 24 updated), 3 files unchanged, 1 line skipped`. */
+/** `synced 12 sessions: 1,204 messages (1,180 new, 24 updated), 3 sessions unchanged, 1 line skipped`. */
 export const summaryText = (summary: Summary): string => {
   const { dryRun, synced, messages } = summary
   const rest = describeRest(summary)

@@ -54,7 +54,7 @@ test('uploads what is there, then each new line, and nothing else', async (conte
   await isStored(context, session, 'line u-new')
   assert.is(batches(context).length, before + 1)
   assert.equal((await watching.end('SIGTERM')).how, 0)
-  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 files unchanged\n')
+  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
 })
 
 test('lines that come in a burst go together', async (context) => {
@@ -165,7 +165,7 @@ test('ends with what was in flight acknowledged, so that it is not sent again', 
   appendFileSync(fileOf(context), added('u-last'))
   assert.equal(await watching.ended, { how: 0, err: '' })
   const sent = batches(context).length
-  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 files unchanged\n')
+  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
   assert.is(batches(context).length, sent)
 })
 

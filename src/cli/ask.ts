@@ -1,9 +1,6 @@
 import { createInterface } from 'node:readline/promises'
-import { escapeControlsInLines } from './escape.ts'
 import { UsageError } from './exit.ts'
-
-/** Prints text for a person on stderr. */
-export const print = (text: string): void => void process.stderr.write(`${escapeControlsInLines(text)}\n`)
+import { sayLines } from './output.ts'
 
 /** Reads one line from the terminal. Throws UsageError with the message `missing` when the input ends first. */
 export const askLine = async (question: string, missing: string, signal: AbortSignal): Promise<string> => {
@@ -25,7 +22,7 @@ export const askLine = async (question: string, missing: string, signal: AbortSi
 
 /** Whether the user agrees to what is described. Throws UsageError when the input ends first. */
 export const askToConfirm = async (description: string): Promise<boolean> => {
-  print(description)
+  sayLines(description)
   const answer = await askLine('Go on? [y/N] ', 'not confirmed', new AbortController().signal)
   return /^y(es)?$/i.test(answer.trim())
 }

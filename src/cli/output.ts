@@ -1,6 +1,9 @@
 import { styleText } from 'node:util'
-import { escapeControls } from './escape.ts'
+import { escapeControls, escapeControlsInLines } from './escape.ts'
 import { writeOut } from './standard-output.ts'
+
+// To print is for results, on stdout; to say is for all else, on stderr. `writeOut` writes what is printed as it is, `runCommand` tells why
+// a command has failed, and a reporter (`sync/report/`) prints and says what becomes of a run.
 
 const styles = { head: 'bold', dim: 'dim', bad: 'red' } as const
 
@@ -21,5 +24,8 @@ export const printLines = (lines: readonly (Line | string)[]): Promise<void> =>
 export const printDocument = (document: object): Promise<void> =>
   writeOut(`${escapeControls(JSON.stringify(document))}\n`)
 
-/** Tells the user on stderr what is no result. */
+/** Says a line that is no result. */
 export const say = (text: string): void => void process.stderr.write(shownLine({ text }, process.stderr))
+
+/** Says what may have several lines, such as the description of what the user is asked about. */
+export const sayLines = (text: string): void => void process.stderr.write(`${escapeControlsInLines(text)}\n`)

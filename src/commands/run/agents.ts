@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { commandName } from '../../cli/command-name.ts'
-import { escapeControls } from '../../cli/escape.ts'
 import { exitCodes } from '../../cli/exit.ts'
+import { printDocument, printLines, say } from '../../cli/output.ts'
 import { agents } from '../../sync/agents/index.ts'
 import { configDir, serverAddress, stateDir } from '../../sync/config.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
@@ -57,36 +57,36 @@ type Summary = Total & {
 }
 
 type Reporter = {
-  readonly unreadable: (file: string, message: string) => void
-  readonly overview: (overview: AgentOverview) => void
-  readonly summary: (summary: Summary) => void
+  readonly unreadable: (file: string, message: string) => unknown
+  readonly overview: (overview: AgentOverview) => Promise<void>
+  readonly summary: (summary: Summary) => Promise<void>
 }
 
 const textReporter: Reporter = {
-  unreadable: (file, message) => console.error(escapeControls(`${file}: ${message}`)),
-  overview: (overview) => {
+  unreadable: (file, message) => say(`${file}: ${message}`),
+  overview: async (overview) => {
     const found = overview.places.filter(({ exists }) => exists)
     const what = overview.files === 0 ? 'no sessions' : describe(overview)
-    console.log(escapeControls(`${overview.agent.name}: ${found.length === 0 ? 'not found' : what}`))
-    for (const { path } of found) console.log(escapeControls(`  ${path}`))
-    for (const { sessions, why } of overview.ruled)
-      console.log(escapeControls(`  ${countOf(sessions, 'session')}: ${why}`))
+    await printLines([
+      `${overview.agent.name}: ${found.length === 0 ? 'not found' : what}`,
+      ...found.map(({ path }) => `  ${path}`),
+      ...overview.ruled.map(({ sessions, why }) => `  ${countOf(sessions, 'session')}: ${why}`),
+    ])
   },
-  summary: ({ server, namespace, ...total }) => {
-    console.log(`All: ${describe(total)}`)
+  summary: async ({ server, namespace, ...total }) => {
+    await printLines([`All: ${describe(total)}`])
     if (namespace !== undefined) return
     const hint = `${commandName} login --server ${server}`
-    console.error(escapeControls(`Not logged in to ${server}: what was sent is not known. Run: ${hint}`))
+    say(`Not logged in to ${server}: what was sent is not known. Run: ${hint}`)
   },
 }
 
-const printJson = (document: object): void => console.log(escapeControls(JSON.stringify(document)))
-
 const jsonReporter: Reporter = {
-  unreadable: (file, message) => printJson({ type: 'problem', kind: 'unreadable', file, message }),
-  overview: ({ agent: { id, name }, changes, ...rest }) => printJson({ type: 'agent', id, name, ...rest, ...changes }),
+  unreadable: (file, message) => printDocument({ type: 'problem', kind: 'unreadable', file, message }),
+  overview: ({ agent: { id, name }, changes, ...rest }) =>
+    printDocument({ type: 'agent', id, name, ...rest, ...changes }),
   summary: ({ server, namespace, files, sessions, changes, ruled: _, ...rest }) =>
-    printJson({ type: 'summary', server, namespace, files, sessions, ...changes, ...rest }),
+    printDocument({ type: 'summary', server, namespace, files, sessions, ...changes, ...rest }),
 }
 
 /** What was sent to the namespace of the login. */
@@ -117,10 +117,10 @@ export const showAgents = async (options: Options): Promise<number> => {
   const overviews: AgentOverview[] = []
   for await (const overview of overviewOf(agents, { env: process.env, home: homedir() }, sent, onUnreadable)) {
     overviews.push(overview)
-    report.overview(overview)
+    await report.overview(overview)
   }
   const isUnusable = overviews.some(({ ruled }) => ruled.some(({ status }) => status === 'failed'))
   const exitCode = unreadable > 0 || isUnusable ? exitCodes.failed : exitCodes.ok
-  report.summary({ server, namespace: login?.namespaceSlug, ...totalOf(overviews, sent), unreadable, exitCode })
+  await report.summary({ server, namespace: login?.namespaceSlug, ...totalOf(overviews, sent), unreadable, exitCode })
   return exitCode
 }

@@ -1,7 +1,6 @@
 import { commandName } from '../../cli/command-name.ts'
-import { escapeControls } from '../../cli/escape.ts'
 import { exitCodes, UsageError } from '../../cli/exit.ts'
-import { printDocument } from '../../cli/output.ts'
+import { printDocument, printLines, say } from '../../cli/output.ts'
 import { readSecret } from '../../cli/secret.ts'
 import { newApiClient } from '../../sync/api/client.ts'
 import { configDir, isUnencrypted, serverAddress } from '../../sync/config.ts'
@@ -35,8 +34,7 @@ export const login = async (options: Options): Promise<number> => {
   const invite = options.invite === undefined ? undefined : await readSecret(options.invite, inviteCode)
   const server = serverAddress(options.server, process.env)
   const config = configDir(process.env)
-  if (isUnencrypted(server))
-    console.error(`Warning: ${server} is not encrypted; others on the network can read your token.`)
+  if (isUnencrypted(server)) say(`Warning: ${server} is not encrypted; others on the network can read your token.`)
   const newClient = (url: string, token?: string) => newApiClient(url, token, noticedTiming)
   const prompts = newTerminalPrompts({ opensBrowser: browser, assumeYes: yes ?? false })
   const { userId, displayName, namespaceSlug } =
@@ -60,7 +58,6 @@ export const login = async (options: Options): Promise<number> => {
     return exitCodes.ok
   }
   const who = displayName === undefined ? `user ${userId}` : `${displayName} (user ${userId})`
-  console.log(escapeControls(`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`))
-  for (const line of whatIsNext(server, options)) console.log(escapeControls(line))
+  await printLines([`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`, ...whatIsNext(server, options)])
   return exitCodes.ok
 }

@@ -1,8 +1,8 @@
 import { homedir } from 'node:os'
 import { askToConfirm } from '../../cli/ask.ts'
-import { escapeControls } from '../../cli/escape.ts'
 import { UsageError } from '../../cli/exit.ts'
 import { type Interrupted, untilInterrupted } from '../../cli/interrupt.ts'
+import { say } from '../../cli/output.ts'
 import { agents } from '../../sync/agents/index.ts'
 import { type SearchedHome, findSessionFiles, totalSize } from '../../sync/agents/session-files.ts'
 import { newApiClient } from '../../sync/api/client.ts'
@@ -112,9 +112,7 @@ const syncUntil = async (
       statesOf: (opened) => state.of({ server, ...opened }),
     })
     if (files.length === 0 && !json)
-      console.error(
-        escapeControls(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`),
-      )
+      say(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`)
     report({
       type: 'start',
       server,

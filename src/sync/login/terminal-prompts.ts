@@ -1,10 +1,11 @@
 import open from 'open'
-import { askLine, askToConfirm, print } from '../../cli/ask.ts'
+import { askLine, askToConfirm } from '../../cli/ask.ts'
+import { sayLines } from '../../cli/output.ts'
 import type { Prompts } from './codehost-login.ts'
 
 /** For a user who has confirmed in advance, with `--yes`. */
-const printAndConfirm = async (description: string): Promise<boolean> => {
-  print(description)
+const sayAndConfirm = async (description: string): Promise<boolean> => {
+  sayLines(description)
   return true
 }
 
@@ -16,9 +17,9 @@ type Options = { readonly opensBrowser: boolean; readonly assumeYes: boolean }
  */
 export const newTerminalPrompts = ({ opensBrowser, assumeYes }: Options): Prompts => ({
   openSignInPage: (url) => {
-    print(`Sign in at this address:\n\n  ${url}\n`)
+    sayLines(`Sign in at this address:\n\n  ${url}\n`)
     if (!opensBrowser) return
-    // Failing to open a browser is no error: the URL is printed above.
+    // Failing to open a browser is no error: the address is said above.
     open(url).then(
       (child) => child.once('error', () => {}),
       () => {},
@@ -26,5 +27,5 @@ export const newTerminalPrompts = ({ opensBrowser, assumeYes }: Options): Prompt
   },
   askForCode:
     process.stdin.isTTY || !opensBrowser ? (signal) => askLine('Code: ', 'no code was given', signal) : undefined,
-  confirm: assumeYes ? printAndConfirm : process.stdin.isTTY ? askToConfirm : undefined,
+  confirm: assumeYes ? sayAndConfirm : process.stdin.isTTY ? askToConfirm : undefined,
 })

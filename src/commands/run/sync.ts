@@ -19,7 +19,7 @@ import { openRules } from '../../sync/rules/open.ts'
 import { onlyOf } from '../../sync/upload/only-of.ts'
 import { openSyncState } from '../../sync/state/sync-state.ts'
 import { syncFiles } from '../../sync/upload/sync-files.ts'
-import { stopReasonOf } from '../../sync/upload/sync-sources.ts'
+import { stopReasonOf } from '../../sync/upload/sync-sessions.ts'
 import type { Options } from '../sync.ts'
 
 const output = { out: process.stdout, err: process.stderr }

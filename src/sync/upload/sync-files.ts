@@ -2,7 +2,7 @@ import { exitCodes } from '../../cli/exit.ts'
 import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, Summary, SyncEvent } from '../report/events.ts'
 import type { SyncJob } from './sync-session.ts'
-import { stopReasonOf, type SyncResult, syncSessions, syncSources } from './sync-sources.ts'
+import { stopReasonOf, type SyncResult, syncSessions, syncSources } from './sync-sessions.ts'
 import type { FileCounts } from './targets.ts'
 
 /** Reports, and counts the reasons for which sessions are not sent. */

@@ -3,7 +3,7 @@ import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, SyncEvent } from '../report/events.ts'
 import { LogReplaced } from '../upload/same-log.ts'
 import type { SyncJob } from '../upload/sync-session.ts'
-import { syncSources } from '../upload/sync-sources.ts'
+import { syncSources } from '../upload/sync-sessions.ts'
 import type { Change } from './changes.ts'
 import type { WatchOptions } from './watch-sessions.ts'
 

@@ -2,7 +2,7 @@ import { exitCodes } from '../../cli/exit.ts'
 import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, Summary, SyncEvent } from '../report/events.ts'
 import type { SyncJob } from './sync-session.ts'
-import { stopReasonOf, type SyncResult, syncSessions, syncSources } from './sync-sessions.ts'
+import { stopReasonOf, type SyncResult, syncSessions, syncSessionsOf } from './sync-sessions.ts'
 import type { FileCounts } from './targets.ts'
 
 /** Reports, and counts the reasons for which sessions are not sent. */
@@ -30,7 +30,7 @@ const sumOf = <Counts extends Readonly<Record<keyof Counts, number>>>(one: Count
 
 /** Uploads all that may be sent, asks for what is held, and uploads that too where the user agrees. */
 const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<SyncResult> => {
-  const first = await syncSources(job, files)
+  const first = await syncSessionsOf(job, files)
   if (first.held.length === 0 || first.stopReason || job.signal?.aborted) return first
   job.report({ type: 'asking' })
   await job.askFor?.(first.held)
@@ -52,7 +52,7 @@ const exitCodeOf = ({ byStatus, counts, stopReason }: SyncResult, unreadable: nu
 }
 
 /**
- * Uploads the sessions of `files` (`syncSources`) and reports the summary of the run, which it returns. `unreadable` is how many
+ * Uploads the sessions of `files` (`syncSessionsOf`) and reports the summary of the run, which it returns. `unreadable` is how many
  * files and folders could not be searched; they count as failed.
  */
 export const syncFiles = async (job: SyncJob, files: readonly SessionFile[], unreadable: number): Promise<Summary> => {

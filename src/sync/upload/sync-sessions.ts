@@ -235,5 +235,5 @@ export const syncSessions = async (job: SyncJob, sessions: Sessions): Promise<Sy
 }
 
 /** The same for the sessions of files. */
-export const syncSources = (job: SyncJob, files: readonly SessionFile[]): Promise<SyncResult> =>
+export const syncSessionsOf = (job: SyncJob, files: readonly SessionFile[]): Promise<SyncResult> =>
   syncSessions(job, sessionsOf(job, files))

@@ -3,7 +3,7 @@ import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, SyncEvent } from '../report/events.ts'
 import { LogReplaced } from '../upload/same-log.ts'
 import type { SyncJob } from '../upload/sync-session.ts'
-import { syncSources } from '../upload/sync-sessions.ts'
+import { syncSessionsOf } from '../upload/sync-sessions.ts'
 import type { Change } from './changes.ts'
 import type { WatchOptions } from './watch-sessions.ts'
 
@@ -74,7 +74,10 @@ export const newUpload = (job: SyncJob, signal: AbortSignal): WatchOptions['uplo
   const tell = tellNotSent(report)
   return async (changes) => {
     const { hold, failures, others, succeeded } = holdingFailures(report)
-    const { stopReason, busy } = await syncSources({ ...job, patienceMs: PATIENCE_MS, report: hold }, filesOf(changes))
+    const { stopReason, busy } = await syncSessionsOf(
+      { ...job, patienceMs: PATIENCE_MS, report: hold },
+      filesOf(changes),
+    )
     if (stopReason?.isOtherLog) throw new LogReplaced()
     if (stopReason?.isFinal)
       throw stopReason.exitCode === exitCodes.usage ? new UsageError(stopReason.why) : new Error(stopReason.why)

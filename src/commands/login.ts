@@ -54,7 +54,10 @@ Environment:
   TRACEBOOK_JOIN_CODE, TRACEBOOK_INVITE_CODE
                         the codes of --join and --invite, when these have no value
 
-Exit codes: 0 logged in, 1 the server refused or did not answer, 2 wrong usage`
+Exit codes:
+  0  logged in
+  1  the server refused, or did not answer
+  2  wrong usage, a code that nothing has, or not agreed to`
 
 /** `tracebook login`: logs this device in. Exit codes in its help. */
 export const loginCommand = (): Command =>

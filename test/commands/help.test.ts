@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { groups } from '../../projections/index.ts'
+import { exitCodes } from '../../src/cli/exit.ts'
 import { newReach } from '../support/imports.ts'
 import { documentedIn } from './support/documents.ts'
 import { type Named, actionsOf, loadProgram } from './support/program.ts'
@@ -67,6 +68,16 @@ test('each that is a client of a service has --json, and says what it prints whe
     const options = one.command.options.map(({ long }) => long)
     assert.ok(options.includes('--json'), `${nameOf(one)} has no --json`)
     assert.ok(documentedIn(helpOf(one)).has('error'), `${nameOf(one)} does not say what it prints when it failed`)
+  }
+})
+
+test('each says what it makes of the exit codes that all of them have', () => {
+  const known = new Set([...Object.values(exitCodes).map(String), '130', '143'])
+  for (const one of actions.filter((one) => !/^(serve|models refresh|rebuild|openapi)$/.test(nameOf(one)))) {
+    const section = /\nExit codes:([\s\S]*)$/.exec(helpOf(one))?.[1] ?? ''
+    const codes = [...section.matchAll(/^ {2}(\d[\d, ]*) {2}/gm)].flatMap(([, ends]) => ends!.split(', '))
+    assert.ok(codes.includes('0') && codes.includes('2'), `${nameOf(one)}: ${section}`)
+    for (const code of codes) assert.ok(known.has(code), `${nameOf(one)}: ${code}`)
   }
 })
 

@@ -7,7 +7,9 @@ to be published. The origin names the log for good: a host, or a host and a path
 
   tracebook audit new-key traces.example.org/log > audit.key
 
-Exit codes: 0 printed, 2 wrong usage`
+Exit codes:
+  0  printed
+  2  wrong usage`
 
 /** `tracebook audit new-key` */
 export const newKeyCommand = (): Command =>

@@ -12,7 +12,10 @@ Examples:
 Environment:
   EVENTSTORE_URL  the server, when --url is not given
 
-Exit codes: 0 started, 1 the server refused or did not answer, 2 wrong usage`
+Exit codes:
+  0  started
+  1  the server refused, or did not answer
+  2  wrong usage`
 
 /** `tracebook log scavenge` */
 export const scavengeCommand = (): Command =>

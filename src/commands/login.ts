@@ -50,7 +50,7 @@ With --json, stdout holds one JSON document:
 
 Environment:
   TRACEBOOK_URL         the server, when --server is not given
-  TRACEBOOK_CONFIG_DIR  the folder for tokens and state, instead of the platform's own
+  TRACEBOOK_CONFIG_DIR  the folder for tokens and settings, instead of the platform's own
   TRACEBOOK_JOIN_CODE, TRACEBOOK_INVITE_CODE
                         the codes of --join and --invite, when these have no value
 

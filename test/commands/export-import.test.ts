@@ -62,6 +62,9 @@ test('a session is written as a file, and put back after it was deleted', () =>
       ['import'],
       ['import', join(folder, 'nothing.json')],
       ['export', session, '--format', 'pdf'],
+      ['export', session, '--revision', 'x'],
+      ['export', session, '--output', folder],
+      ['export', session, '--output', join(folder, 'no-folder', 'x.md')],
     ])
       assert.is((await user.run(...(args as [string]))).how, 2, args.join(' '))
     assert.is((await service.end('SIGTERM')).how, 0)

@@ -29,6 +29,17 @@ const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
   if (isTTY && last !== 10) await writeOut('\n')
 }
 
+/** A file that cannot be written where the user wants it. @throws UsageError, any other error as it is */
+const explainOutput =
+  (output: string) =>
+  (error: unknown): never => {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EISDIR') throw new UsageError(`${output} is a folder: name a file in it`, { cause: error })
+    if (code === 'ENOENT')
+      throw new UsageError(`${output} cannot be written: there is no such folder`, { cause: error })
+    throw error
+  }
+
 const pathOf = (externalId: string, namespace: string, options: Options): string => {
   const { revision, at } = options
   const query = new URLSearchParams({ format: formatOf(options) })
@@ -51,10 +62,11 @@ export const exportTrace = async (given: Access, options: Options, name: string)
   try {
     if (output === undefined) await print(pieces)
     else {
-      const bytes = await writeWhole(output, pieces)
+      const bytes = await writeWhole(output, pieces).catch(explainOutput(output))
       if (json) await printDocument({ type: 'export', externalId, format: formatOf(options), file: output, bytes })
     }
   } catch (error) {
+    if (hasStatus(error, 400)) throw new UsageError(error.message, { cause: error })
     if (hasStatus(error, 404))
       throw new UsageError(
         `The session was not there at that revision or time. Its revisions: ${commandName} audit log ${externalId}`,

@@ -1,7 +1,7 @@
 /** The environment variables of commands that talk to a server. */
 export const environmentHelp = `Environment:
   TRACEBOOK_URL         the server, when --server is not given
-  TRACEBOOK_CONFIG_DIR  the folder for tokens and state, instead of the platform's own`
+  TRACEBOOK_CONFIG_DIR  the folder for tokens and settings, instead of the platform's own`
 
 /** A command line that can be copied, and what it does. */
 type Example = readonly [line: string, what?: string]

@@ -1,4 +1,5 @@
 import type { EventLog, RecordedEvent } from '../log/log.ts'
+import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { type Target, applyBatch } from './apply.ts'
 import { applyByAppend } from './apply-by-append.ts'
 import { type Step, advance, anchorOf } from './checkpoint.ts'
@@ -50,8 +51,8 @@ const quarantinedInOtherSchemas = async ({ client, group, schema }: Target): Pro
 }
 
 /** Another process may drop a schema of an earlier rebuild at any time. */
-const emptyIfDropped = (error: { code?: string }): QuarantinedStream[] => {
-  if (error.code === '42P01' || error.code === '3F000') return []
+const emptyIfDropped = (error: unknown): QuarantinedStream[] => {
+  if (hasSqlState(error, SqlState.undefinedTable, SqlState.invalidSchemaName)) return []
   throw error
 }
 

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { RecordedEvent } from '../log/log.ts'
+import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 
 export type Client = Pick<pg.ClientBase, 'query'>
 
@@ -23,6 +24,9 @@ export type Checkpoint = {
   readonly anchor: Anchor | undefined
 }
 
+/** A code of our own, for the exception of the function `advance`. */
+const CHECKPOINT_MOVED = 'TB001'
+
 /**
  * Each step of the checkpoint inserts a row instead of updating one: while a backup holds a snapshot, dead versions of one
  * row could not be removed and would slow each step down. `seen` is the position that the step came from, and -1 of the first
@@ -43,7 +47,7 @@ export const checkpointTables = `
   begin
     select * into last from checkpoint order by seen desc limit 1;
     if last.position <> came_from then
-      raise exception 'the checkpoint is not at %', came_from using errcode = 'TB001';
+      raise exception 'the checkpoint is not at %', came_from using errcode = '${CHECKPOINT_MOVED}';
     end if;
     insert into checkpoint values
       (came_from, next, last.ready, in_epoch, coalesce(event_at, last.event_position), coalesce(event, last.event_id));
@@ -73,8 +77,9 @@ export const prune = (after: bigint, before: bigint) => ({
 
 /** Whether an error says that another process has moved the checkpoint. */
 export const isCheckpointMoved = (error: unknown): boolean => {
-  const { code, constraint } = error as { code?: string; constraint?: string }
-  return code === 'TB001' || (code === '23505' && constraint === 'checkpoint_pkey')
+  const { constraint } = error as { constraint?: string }
+  const isKeyTaken = hasSqlState(error, SqlState.uniqueViolation) && constraint === 'checkpoint_pkey'
+  return isKeyTaken || hasSqlState(error, CHECKPOINT_MOVED)
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { pause } from '../pause.ts'
 import { kyselyOver, newPool } from '../postgres/connect.ts'
 import { isConnectionLost, isDiskFull, isTransient } from '../postgres/errors.ts'
+import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { readServerIncarnation } from './server-incarnation.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -182,4 +183,4 @@ const ifMissing = (error: unknown): Checkpoint => {
 }
 
 /** Whether the schema does not exist: this version's read models have not been built yet. */
-const isMissing = (error: unknown) => ['3F000', '42P01'].includes((error as { code?: string }).code ?? '')
+const isMissing = (error: unknown) => hasSqlState(error, SqlState.invalidSchemaName, SqlState.undefinedTable)

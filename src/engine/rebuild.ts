@@ -4,6 +4,7 @@ import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import { newApplyingClient } from '../postgres/connect.ts'
 import { type LeaderSession, endLeaderSession, openLeaderSession } from '../postgres/leader.ts'
+import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { type BatchApplier, newBatchApplier } from './batch-applier.ts'
@@ -17,7 +18,6 @@ const BATCH_EVENTS = 1_000
 const BATCH_LENGTH = 8 * 1024 * 1024
 const LOCK_TIMEOUT_MS = 200
 const RETRY_MS = 300
-const LOCK_NOT_AVAILABLE = '55P03'
 
 export type RebuildOptions = {
   readonly url: string
@@ -135,7 +135,7 @@ const swap = async (build: Build): Promise<void> => {
         await renameSchemas(build)
       })
     } catch (error) {
-      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error
+      if (!hasSqlState(error, SqlState.lockNotAvailable)) throw error
     }
     await sleep(RETRY_MS)
   }
@@ -174,8 +174,8 @@ const dropLeftOvers = async ({ client }: LeaderSession, group: Group) => {
   for (const schema of await schemasOf(client, group)) {
     const { version, serves } = parseSchema(group, schema)!
     if (version !== group.version || serves) continue
-    await dropUnlessLocked(client, schema, lock).catch((error: { code?: string }) => {
-      if (error.code !== LOCK_NOT_AVAILABLE) throw error
+    await dropUnlessLocked(client, schema, lock).catch((error: unknown) => {
+      if (!hasSqlState(error, SqlState.lockNotAvailable)) throw error
     })
   }
 }

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { LogUnavailable } from '../log/log.ts'
 import { isTransient } from '../postgres/errors.ts'
 import { SessionLost } from '../postgres/leader.ts'
+import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { isCheckpointMoved } from './checkpoint.ts'
 import { UnknownEvent } from './codec.ts'
 
@@ -18,10 +19,14 @@ export const isRetryable = (error: unknown): boolean => {
   return error instanceof pg.DatabaseError ? isTransient(error) : isConnectionError(error)
 }
 
+/** Of the connection, of a server that shuts down or starts, and of its system. */
+const AWAY = /^(08|57P|58)/
+
 /** Whether the database or the log is away, or has ended the connection: an outage, not a fault of this process. */
 export const isOutage = (error: unknown): boolean => {
   if (error instanceof LogUnavailable || error instanceof SessionLost) return true
-  return error instanceof pg.DatabaseError ? /^(08|57P|58|53300)/.test(error.code ?? '08') : isConnectionError(error)
+  if (!(error instanceof pg.DatabaseError)) return isConnectionError(error)
+  return AWAY.test(error.code ?? '08') || hasSqlState(error, SqlState.tooManyConnections)
 }
 
 /** An error of the socket or the driver. */

@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { Client } from '../engine/checkpoint.ts'
 import type { OpenGroup } from '../engine/open-group.ts'
 import type { EventLog } from '../log/log.ts'
+import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import type { PendingErasure } from './pending-erasures.ts'
 
 /** The parts of a group of read models that erasure uses. */
@@ -47,7 +48,7 @@ export const erase = async (context: ErasureContext, pending: PendingErasure): P
 }
 
 /** Errors of PostgreSQL that will pass: the table does not exist yet, or another session holds a lock. */
-const PASSING_ERRORS = new Set(['42P01', '55P03'])
+const PASSING_ERRORS = [SqlState.undefinedTable, SqlState.lockNotAvailable]
 
 /**
  * Erases rows of deleted traces that have no pending erasure: a rebuild or a replay of the log applies deletions again whose
@@ -58,7 +59,7 @@ export const sweepLeftovers = async ({ client, groups, signal }: ErasureContext)
     try {
       while (await group.sweep?.(client, schema)) signal.throwIfAborted()
     } catch (error) {
-      if (!PASSING_ERRORS.has((error as { code?: string }).code ?? '')) throw error
+      if (!hasSqlState(error, ...PASSING_ERRORS)) throw error
     }
   }
 }

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { closeConnection, newClient } from './connect.ts'
+import { SqlState, hasSqlState } from './sql-state.ts'
 
 const RETRY_MS = 250
 const STATEMENT_MS = 5_000
-const CANNOT_CONNECT_NOW = '57P03'
 
 /**
  * Waits, without a limit, for a server that is starting or recovering.
@@ -19,7 +19,7 @@ export const waitUntilReady = async (url: string, signal: AbortSignal): Promise<
       await client.connect()
       return
     } catch (error) {
-      if ((error as { code?: string }).code !== CANNOT_CONNECT_NOW) throw error
+      if (!hasSqlState(error, SqlState.cannotConnectNow)) throw error
     } finally {
       await closeConnection(client)
     }

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { SqlState, hasSqlState } from '../../src/postgres/sql-state.ts'
 import type { NewSession } from '../../src/session/views.ts'
 import { all } from '../log/support/events.ts'
 import { openBareLog } from '../support/bare-log.ts'
@@ -73,8 +74,8 @@ export const newScene = async () => {
   const count = (what: string): Promise<number | undefined> =>
     sql.query<{ n: string }>(`select count(*) as n from ${what}`).then(
       ({ rows }) => Number(rows[0]!.n),
-      (error: { code?: string }) => {
-        if (error.code !== '42P01') throw error
+      (error: unknown) => {
+        if (!hasSqlState(error, SqlState.undefinedTable)) throw error
         return undefined
       },
     )

@@ -3,11 +3,10 @@ import type { Client } from '../../engine/checkpoint.ts'
 import { schemaOf } from '../../engine/group.ts'
 import { isId } from '../../ids.ts'
 import { uuids } from '../../postgres/arrays.ts'
+import { SqlState, hasSqlState } from '../../postgres/sql-state.ts'
 
 /** Names of users and namespaces as they are now, by id. Those that are not known are missing. */
 export type Names = { readonly users: ReadonlyMap<string, string>; readonly slugs: ReadonlyMap<string, string> }
-
-const UNDEFINED_TABLE = '42P01'
 
 const schema = schemaOf(readModels)
 
@@ -16,7 +15,7 @@ const rowsOf = async <Row extends object>(client: Client, text: string, ids: Ite
   try {
     return (await client.query<Row>({ text, values: [uuids([...new Set(ids)].filter(isId))] })).rows
   } catch (error) {
-    if ((error as { code?: string }).code === UNDEFINED_TABLE) return []
+    if (hasSqlState(error, SqlState.undefinedTable)) return []
     throw error
   }
 }

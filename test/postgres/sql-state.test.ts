@@ -1,0 +1,29 @@
+import pg from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { SqlState, hasSqlState } from '../../src/postgres/sql-state.ts'
+import { freshDatabase, onServer } from '../support/database.ts'
+import { errorOf } from '../log/support/events.ts'
+
+const test = suite('postgres/sql-state')
+
+test('names what PostgreSQL calls by these names', async () => {
+  const database = await freshDatabase()
+  const missing = await errorOf(onServer(database.url, 'select from nowhere'))
+  assert.ok(hasSqlState(missing, SqlState.lockNotAvailable, SqlState.undefinedTable))
+  assert.not(hasSqlState(missing, SqlState.lockNotAvailable))
+  assert.ok(missing instanceof pg.DatabaseError)
+  for (const [name, code] of Object.entries(SqlState)) {
+    const condition = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const raised = await errorOf(onServer(database.url, `do $$ begin raise ${condition}; end $$`))
+    assert.is((raised as { code?: string }).code, code, name)
+  }
+  await database.drop()
+})
+
+test('what is no error of PostgreSQL has none', () => {
+  for (const error of [undefined, null, new Error('lost'), { code: 42 }])
+    assert.not(hasSqlState(error, SqlState.undefinedTable))
+})
+
+test.run()

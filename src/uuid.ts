@@ -17,19 +17,19 @@ for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   values[digit.charCodeAt(0)] = value
   values[digit.toUpperCase().charCodeAt(0)] = value
 }
-const valueAt = (text: string, at: number): number => values[text.charCodeAt(at)] ?? NO_DIGIT
+const valueAt = (text: string, index: number): number => values[text.charCodeAt(index)] ?? NO_DIGIT
 
 /**
  * Writes the 16 bytes of a UUID.
  * @throws RangeError for a text that is none
  */
-export const writeUuid = (target: Uint8Array, uuid: string, at: number): void => {
+export const writeUuid = (target: Uint8Array, uuid: string, offset: number): void => {
   let wrong = uuid.length !== TEXT_LENGTH || HYPHEN_INDEXES.some((index) => uuid.charCodeAt(index) !== HYPHEN)
   for (let i = 0; i < 16; i++) {
     const high = valueAt(uuid, BYTE_INDEXES[i]!)
     const low = valueAt(uuid, BYTE_INDEXES[i]! + 1)
     wrong ||= high === NO_DIGIT || low === NO_DIGIT
-    target[at + i] = (high << 4) | low
+    target[offset + i] = (high << 4) | low
   }
   if (wrong) throw new RangeError(`not a UUID: ${uuid}`)
 }

@@ -128,16 +128,16 @@ export const newBatchApplier = async (options: BatchApplierOptions): Promise<Bat
 
   const apply = async (events: readonly RecordedEvent[], from: bigint, through: bigint) => {
     const runs = runsOf(events)
-    let at = from
+    let position = from
     for (const [i, run] of runs.entries()) {
       const step = {
-        from: at,
+        from: position,
         through: i === runs.length - 1 ? through : run.at(-1)!.position,
         epoch,
         anchor: anchorOf(run),
       }
       await (isSkipDecision(run[0]!) ? replay(run[0]!, step) : applyRun(run, step))
-      at = step.through
+      position = step.through
     }
     if (runs.length === 0) await applyRun([], { from, through, epoch, anchor: undefined })
   }

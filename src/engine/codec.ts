@@ -46,9 +46,9 @@ export class UnknownEvent extends Error {
 
 const upcast = (format: EventFormat, data: object, version: number): object => {
   let current = data
-  for (let at = version; at < format.version; at++) {
-    const step = format.upcasters?.[at]
-    if (!step) throw new UnknownEvent(`no upcaster from version ${at}`)
+  for (let from = version; from < format.version; from++) {
+    const step = format.upcasters?.[from]
+    if (!step) throw new UnknownEvent(`no upcaster from version ${from}`)
     current = step(current)
   }
   return current

@@ -51,7 +51,7 @@ type Progress = {
   /** The checkpoint when it began to lead. */
   readonly from: bigint
   /** The checkpoint now. */
-  at: bigint
+  position: bigint
   /** Whether the schema serves. */
   finished: boolean
   /** The log's head when it began to lead: there a new schema gets its indexes. */
@@ -81,31 +81,31 @@ type Lead = KeepOptions & {
 
 const newProgress = async (
   { log, watermark, epochChanges }: KeepOptions,
-  { position: at, ready }: Checkpoint,
+  { position, ready }: Checkpoint,
   changes: number,
 ): Promise<Progress> => {
   if (changes !== epochChanges()) throw new LogChanged()
-  watermark.reset(ready ? at : 0n)
-  return { from: at, at, finished: ready, goal: await log.head(), changes, batches: 0, pruned: -1n }
+  watermark.reset(ready ? position : 0n)
+  return { from: position, position, finished: ready, goal: await log.head(), changes, batches: 0, pruned: -1n }
 }
 
 /** A new schema that has reached its goal gets its indexes, and may serve. */
 const finish = async ({ group, schema, watermark, epochChanges, publish, client, progress }: Lead) => {
-  if (!progress.finished && progress.at >= progress.goal) {
+  if (!progress.finished && progress.position >= progress.goal) {
     await finishSchema(client, group, schema)
     progress.finished = true
   }
-  const { from, at, finished, goal, changes } = progress
-  publish(finished ? { is: 'running' } : { is: 'rebuilding', from, position: at, head: goal })
-  if (finished && changes === epochChanges()) watermark.advance(at)
+  const { from, position, finished, goal, changes } = progress
+  publish(finished ? { is: 'running' } : { is: 'rebuilding', from, position, head: goal })
+  if (finished && changes === epochChanges()) watermark.advance(position)
 }
 
 const applyBatch = async (lead: Lead, { events, through }: Batch) => {
   const { client, progress, applier, quarantine, observe } = lead
   const started = performance.now()
-  const from = progress.at
+  const from = progress.position
   await applier.apply(events, from, through)
-  progress.at = through
+  progress.position = through
   observe?.(events.length, performance.now() - started)
   quarantine.set(applier.quarantine())
   await finish(lead)
@@ -141,9 +141,9 @@ export const keepReadModels = async (options: KeepOptions, { client, lost }: Lea
   quarantine.set(applier.quarantine())
   await finish(lead)
   const signal = AbortSignal.any([options.signal, lost])
-  for await (const batch of log.follow({ after: progress.at, signal })) {
+  for await (const batch of log.follow({ after: progress.position, signal })) {
     if (changes !== epochChanges()) throw new LogChanged() // `follow` may have begun in the new epoch, and so not have thrown
-    if (batch.through !== progress.at) await applyBatch(lead, batch)
+    if (batch.through !== progress.position) await applyBatch(lead, batch)
     else if (progress.finished) cleanup.run()
     if (group.isLazy && batch.events.length > 0) await rest(options, batch)
   }

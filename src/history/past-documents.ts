@@ -114,7 +114,7 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
       for (const [ordinal, name] of names) found[step]!.set(ordinal, documentOf(state, name))
       step += 1
     }
-    for await (const event of log.at(stream, revisions)) {
+    for await (const event of log.readRevisions(stream, revisions)) {
       while (event.revision > steps[step]!) take()
       const decoded = codec.decode(event) as TraceEvent
       const { at, actor } = metadataOf(event)

@@ -52,9 +52,9 @@ const nextValue = (text: string, from: number): number => {
   return i
 }
 
-const isClosed = (text: string, at: number): boolean => {
-  const code = text.charCodeAt(at)
-  return at >= text.length || code === CLOSE_LIST || code === CLOSE_OBJECT
+const isClosed = (text: string, offset: number): boolean => {
+  const code = text.charCodeAt(offset)
+  return offset >= text.length || code === CLOSE_LIST || code === CLOSE_OBJECT
 }
 
 /** A member of an object: its key, and its value as JSON text. */
@@ -64,13 +64,13 @@ export type RawMember = { readonly key: string; readonly value: string }
 export function* rawMembers(text: string): Generator<RawMember, void> {
   const start = nextValue(text, 0)
   if (text.charCodeAt(start) !== OPEN_OBJECT) return
-  for (let at = nextValue(text, start + 1); !isClosed(text, at);) {
-    const keyEnd = endOfString(text, at)
-    const key = JSON.parse(text.slice(at, keyEnd)) as string
-    at = nextValue(text, keyEnd)
-    const end = endOfValue(text, at)
-    yield { key, value: text.slice(at, end) }
-    at = nextValue(text, end)
+  for (let offset = nextValue(text, start + 1); !isClosed(text, offset);) {
+    const keyEnd = endOfString(text, offset)
+    const key = JSON.parse(text.slice(offset, keyEnd)) as string
+    offset = nextValue(text, keyEnd)
+    const end = endOfValue(text, offset)
+    yield { key, value: text.slice(offset, end) }
+    offset = nextValue(text, end)
   }
 }
 
@@ -78,9 +78,9 @@ export function* rawMembers(text: string): Generator<RawMember, void> {
 export function* rawItems(text: string): Generator<string, void> {
   const start = nextValue(text, 0)
   if (text.charCodeAt(start) !== OPEN_LIST) return
-  for (let at = nextValue(text, start + 1); !isClosed(text, at);) {
-    const end = endOfValue(text, at)
-    yield text.slice(at, end)
-    at = nextValue(text, end)
+  for (let offset = nextValue(text, start + 1); !isClosed(text, offset);) {
+    const end = endOfValue(text, offset)
+    yield text.slice(offset, end)
+    offset = nextValue(text, end)
   }
 }

@@ -63,7 +63,7 @@ export type EventLog = {
    * The events of a stream at these revisions, which must be ascending, without those that were erased. For revisions of
    * events that were read before: nothing tells here whether an append was ever finished.
    */
-  at(stream: string, revisions: readonly Revision[]): AsyncIterable<RecordedEvent>
+  readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<RecordedEvent>
   /**
    * The revision of a stream's last record, even if readers do not see it because its append was never finished. A read of
    * the stream that starts after this sees everything up to that revision.

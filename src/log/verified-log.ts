@@ -70,7 +70,7 @@ export const verifiedLog = ({ log, verify, refused }: VerifiedLogOptions): Verif
     assertVerified()
   }
 
-  const { append, read, at, readAll, truncate, head, identity, holds } = log
+  const { append, read, readRevisions, readAll, truncate, head, identity, holds } = log
   async function* follow(options: Parameters<EventLog['follow']>[0]) {
     const end = AbortSignal.any([options.signal, closing.signal])
     while (problem && !end.aborted) await pause(POLL_MS, end)
@@ -80,7 +80,7 @@ export const verifiedLog = ({ log, verify, refused }: VerifiedLogOptions): Verif
     ...log,
     append: async (...parameters) => (assertVerified(), append(...parameters)),
     read: (...parameters) => (assertVerified(), read(...parameters)),
-    at: (...parameters) => (assertVerified(), at(...parameters)),
+    readRevisions: (...parameters) => (assertVerified(), readRevisions(...parameters)),
     readAll: (...parameters) => (assertVerified(), readAll(...parameters)),
     truncate: async (...parameters) => (await untilVerified(), truncate(...parameters)),
     head: async () => (await untilVerified(), head()),

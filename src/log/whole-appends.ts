@@ -76,11 +76,11 @@ export const wholeAppends = (store: EventLog): EventLog => {
       events.flatMap((event) => toRecords(event, max)),
       max,
     )
-    let at = revisionNumber(expected)
+    let revision = revisionNumber(expected)
     let answer: Appended | undefined
     for (const segment of segments) {
-      answer = await store.append(stream, expectedOf(at), segment)
-      at += BigInt(segment.length)
+      answer = await store.append(stream, expectedOf(revision), segment)
+      revision += BigInt(segment.length)
     }
     return answer!
   }
@@ -88,11 +88,11 @@ export const wholeAppends = (store: EventLog): EventLog => {
   const read = (stream: string, { from, backwards: back, limit }: ReadOptions = {}) =>
     limited(back ? backwards(store, stream, from) : forwards(store, stream, from ?? 0n), limit)
 
-  async function* at(stream: string, revisions: readonly Revision[]) {
-    for await (const record of store.at(stream, revisions)) {
+  async function* readRevisions(stream: string, revisions: readonly Revision[]) {
+    for await (const record of store.readRevisions(stream, revisions)) {
       const chunks = []
       for (let back = chunksBefore(record); back > 0; back--) chunks.push(record.revision - BigInt(back))
-      yield* fromRecords([...(await Array.fromAsync(store.at(stream, chunks))), record])
+      yield* fromRecords([...(await Array.fromAsync(store.readRevisions(stream, chunks))), record])
     }
   }
 
@@ -120,5 +120,5 @@ export const wholeAppends = (store: EventLog): EventLog => {
     }
   }
 
-  return { ...store, append, read, at, readAll, follow, truncate }
+  return { ...store, append, read, readRevisions, readAll, follow, truncate }
 }

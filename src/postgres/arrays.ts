@@ -31,35 +31,35 @@ const strings = (type: number, values: Nullable<string>): Buffer => {
   for (const value of values) size += 4 + (value === null || value === undefined ? 0 : Buffer.byteLength(value))
   const target = Buffer.allocUnsafe(size)
   header(target, type, values.length)
-  let at = HEADER_BYTES
+  let offset = HEADER_BYTES
   for (const value of values) {
     if (value === null || value === undefined) {
-      at = target.writeInt32BE(-1, at)
+      offset = target.writeInt32BE(-1, offset)
       continue
     }
-    const written = target.write(value, at + 4)
-    target.writeInt32BE(written, at)
-    at += 4 + written
+    const written = target.write(value, offset + 4)
+    target.writeInt32BE(written, offset)
+    offset += 4 + written
   }
   return target
 }
 
-const fixed = <T>(type: number, width: number, write: (target: Buffer, value: T, at: number) => void) => {
+const fixed = <T>(type: number, width: number, write: (target: Buffer, value: T, offset: number) => void) => {
   return (values: Nullable<T>): Buffer => {
     if (values.length === 0) return empty(type)
     const target = Buffer.allocUnsafe(HEADER_BYTES + values.length * (4 + width))
     header(target, type, values.length)
-    let at = HEADER_BYTES
+    let offset = HEADER_BYTES
     for (const value of values) {
       if (value === null || value === undefined) {
-        at = target.writeInt32BE(-1, at)
+        offset = target.writeInt32BE(-1, offset)
         continue
       }
-      target.writeInt32BE(width, at)
-      write(target, value, at + 4)
-      at += 4 + width
+      target.writeInt32BE(width, offset)
+      write(target, value, offset + 4)
+      offset += 4 + width
     }
-    return target.subarray(0, at)
+    return target.subarray(0, offset)
   }
 }
 
@@ -67,19 +67,19 @@ const fixed = <T>(type: number, width: number, write: (target: Buffer, value: T,
 export const texts = (values: Nullable<string>): Buffer => strings(oid.text, values)
 export const jsons = (values: Nullable<string>): Buffer => strings(oid.json, values)
 export const uuids = fixed<string>(oid.uuid, 16, writeUuid)
-export const int8s = fixed<bigint | number>(oid.int8, 8, (target, value, at) => {
-  target.writeBigInt64BE(BigInt(value), at)
+export const int8s = fixed<bigint | number>(oid.int8, 8, (target, value, offset) => {
+  target.writeBigInt64BE(BigInt(value), offset)
 })
-export const int4s = fixed<number>(oid.int4, 4, (target, value, at) => {
-  target.writeInt32BE(value, at)
+export const int4s = fixed<number>(oid.int4, 4, (target, value, offset) => {
+  target.writeInt32BE(value, offset)
 })
-export const float8s = fixed<number>(oid.float8, 8, (target, value, at) => {
-  target.writeDoubleBE(value, at)
+export const float8s = fixed<number>(oid.float8, 8, (target, value, offset) => {
+  target.writeDoubleBE(value, offset)
 })
-export const bools = fixed<boolean>(oid.bool, 1, (target, value, at) => {
-  target.writeUInt8(value ? 1 : 0, at)
+export const bools = fixed<boolean>(oid.bool, 1, (target, value, offset) => {
+  target.writeUInt8(value ? 1 : 0, offset)
 })
 /** For values of 32 bytes each. */
-export const hashes = fixed<Uint8Array>(oid.bytea, 32, (target, value, at) => {
-  target.set(value, at)
+export const hashes = fixed<Uint8Array>(oid.bytea, 32, (target, value, offset) => {
+  target.set(value, offset)
 })

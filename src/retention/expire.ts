@@ -15,8 +15,8 @@ export type ExpireOptions = {
   readonly now: () => number
 }
 
-/** The trace is deleted, or stays: it has changed since, is gone, or cannot be read. `'off'`: the namespace keeps all. */
-export type Expired = { readonly deletedAt: bigint } | 'stays' | 'off'
+/** The trace is deleted, by the event at this position, or stays: it has changed since, is gone, or cannot be read. `'off'`: the namespace keeps all. */
+export type Expired = { readonly position: bigint } | 'stays' | 'off'
 
 /**
  * How old what is known of the namespace may be when a deletion is decided: a process that was frozen in between, or waits
@@ -50,7 +50,7 @@ export const expire = async (options: ExpireOptions, namespaceId: string, traceI
     },
     {},
   )
-  return answer ? { deletedAt: position } : 'stays'
+  return answer ? { position } : 'stays'
 }
 
 /** The same; a stream in quarantine is left as it is. */

@@ -58,7 +58,7 @@ export const startRetention = (options: RetentionOptions): Retention => {
       if (outcome === 'off') return { deleted, next: undefined }
       if (outcome === 'stays') continue
       deleted += 1
-      reached = outcome.deletedAt
+      reached = outcome.position
     }
     await caughtUp(reached)
     return { deleted, next: found.length < CHUNK ? undefined : found.at(-1) }

@@ -41,10 +41,10 @@ const parseQuery = (query: string) =>
     .split('&')
     .filter((pair) => pair !== '')
     .map((pair) => {
-      const at = pair.indexOf('=')
-      return at < 0
+      const equals = pair.indexOf('=')
+      return equals < 0
         ? { name: normalised(pair), value: '' }
-        : { name: normalised(pair.slice(0, at)), value: pair.slice(at + 1) }
+        : { name: normalised(pair.slice(0, equals)), value: pair.slice(equals + 1) }
     })
 
 const credentialsOf = (authority: string) => {

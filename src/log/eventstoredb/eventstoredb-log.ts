@@ -61,7 +61,13 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   const retryingRead = newRetryingRead(forReading, deadlineMs)
   const serverReads = newServerReads(retryingRead, address, deadlineMs)
   const ownEvents = newOwnEvents()
-  const { page, read, readAll, at } = newReader({ retryingRead, address, serverReads, ownEvents, watch: () => watch() })
+  const { page, read, readAll, readRevisions } = newReader({
+    retryingRead,
+    address,
+    serverReads,
+    ownEvents,
+    watch: () => watch(),
+  })
   const wakeUps = newWakeUps(forReading, address)
   const { head, canReadUpTo } = serverReads
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, canReadUpTo, observe })
@@ -113,12 +119,12 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
     const end = AbortSignal.any([signal, closing.signal])
     const generation = guard.generation()
-    let at = after
+    let position = after
     let isWoken = true
     let next: SharedRead | undefined
     try {
       while (!end.aborted) {
-        const read = next ?? sharedReads.at(at)
+        const read = next ?? sharedReads.behind(position)
         next = undefined
         const found = await orAborted(read.page, end)
         if (end.aborted) return read.leave()
@@ -128,10 +134,10 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
         const page = joined?.page
         guard.noteRead(page?.events.at(-1))
         // The next page is read while the follower works on this one.
-        next = page && !page.isLast ? sharedReads.at(page.through, page.isSparse) : undefined
+        next = page && !page.isLast ? sharedReads.behind(page.through, page.isSparse) : undefined
         if (page) {
           if (!isWoken && page.events.length > 0) wakeUps.restart()
-          at = page.through
+          position = page.through
           yield* batchesOf(page) // also an empty one: it tells the follower that the log answers
         }
         if (!page) await pause(RETRY_MS, end)
@@ -160,7 +166,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
   return {
     append,
     read,
-    at,
+    readRevisions,
     lastRevision,
     readAll,
     follow,

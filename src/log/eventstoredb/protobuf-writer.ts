@@ -3,7 +3,7 @@ export type Field = {
   /** Bytes, with the field's tag and length. */
   readonly size: number
   /** Writes the field, and gives where it ends. */
-  write(target: Buffer, at: number): number
+  write(target: Buffer, offset: number): number
 }
 
 const VARINT = 0
@@ -15,32 +15,32 @@ const sizeOfVarint = (value: number): number => {
   return size
 }
 
-const writeVarint = (target: Buffer, at: number, value: number): number => {
-  let [end, rest] = [at, value]
+const writeVarint = (target: Buffer, offset: number, value: number): number => {
+  let [end, rest] = [offset, value]
   for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) target[end++] = (rest % 0x80) | 0x80
   target[end++] = rest
   return end
 }
 
-const sized = (number: number, length: number, writeValue: (target: Buffer, at: number) => number): Field => {
+const sized = (number: number, length: number, writeValue: (target: Buffer, offset: number) => number): Field => {
   const tag = number * 8 + LENGTH
   return {
     size: sizeOfVarint(tag) + sizeOfVarint(length) + length,
-    write: (target, at) => writeValue(target, writeVarint(target, writeVarint(target, at, tag), length)),
+    write: (target, offset) => writeValue(target, writeVarint(target, writeVarint(target, offset, tag), length)),
   }
 }
 
 /** A text, or bytes that are one. */
 export const textField = (number: number, value: string): Field =>
-  sized(number, Buffer.byteLength(value), (target, at) => at + target.write(value, at))
+  sized(number, Buffer.byteLength(value), (target, offset) => offset + target.write(value, offset))
 
-const writeAll = (fields: readonly Field[], target: Buffer, at: number): number =>
-  fields.reduce((end, field) => field.write(target, end), at)
+const writeAll = (fields: readonly Field[], target: Buffer, offset: number): number =>
+  fields.reduce((end, field) => field.write(target, end), offset)
 
 const sizeOf = (fields: readonly Field[]) => fields.reduce((sum, { size }) => sum + size, 0)
 
 export const messageField = (number: number, fields: readonly Field[]): Field =>
-  sized(number, sizeOf(fields), (target, at) => writeAll(fields, target, at))
+  sized(number, sizeOf(fields), (target, offset) => writeAll(fields, target, offset))
 
 /** A number of at most 64 bits, without a sign. */
 export const uint64Field = (number: number, value: bigint): Field => {
@@ -51,8 +51,8 @@ export const uint64Field = (number: number, value: bigint): Field => {
   const tag = number * 8 + VARINT
   return {
     size: sizeOfVarint(tag) + bytes.length,
-    write: (target, at) => {
-      const start = writeVarint(target, at, tag)
+    write: (target, offset) => {
+      const start = writeVarint(target, offset, tag)
       target.set(bytes, start)
       return start + bytes.length
     },

@@ -16,14 +16,14 @@ const FIXED_32 = 5
 const broken = () => new Error('the server sent what is no message')
 
 export const fieldsOf = (buffer: Buffer): Fields => {
-  let at = 0
+  let offset = 0
   let kind = -1 // the wire type of the current field's value, -1 once it has been taken
 
   /** A number where it fits into 49 bits, otherwise a BigInt. */
   const varint = (): number | bigint => {
     let [value, factor] = [0, 1]
     for (let i = 0; i < 7; i++) {
-      const byte = buffer[at++]
+      const byte = buffer[offset++]
       if (byte === undefined) throw broken()
       value += (byte & 0x7f) * factor
       if (byte < 0x80) return value
@@ -31,7 +31,7 @@ export const fieldsOf = (buffer: Buffer): Fields => {
     }
     let long = BigInt(value)
     for (let shift = 49n; shift < 70n; shift += 7n) {
-      const byte = buffer[at++]
+      const byte = buffer[offset++]
       if (byte === undefined) throw broken()
       long |= BigInt(byte & 0x7f) << shift
       if (byte < 0x80) return BigInt.asUintN(64, long)
@@ -43,14 +43,14 @@ export const fieldsOf = (buffer: Buffer): Fields => {
     if (kind === -1) return
     if (kind !== VARINT && kind !== LENGTH && kind !== FIXED_64 && kind !== FIXED_32) throw broken()
     const value = kind === VARINT || kind === LENGTH ? Number(varint()) : 0
-    at += kind === LENGTH ? value : kind === FIXED_64 ? 8 : kind === FIXED_32 ? 4 : 0
+    offset += kind === LENGTH ? value : kind === FIXED_64 ? 8 : kind === FIXED_32 ? 4 : 0
     kind = -1
   }
 
   const next = () => {
     skip()
-    if (at > buffer.length) throw broken()
-    if (at === buffer.length) return 0
+    if (offset > buffer.length) throw broken()
+    if (offset === buffer.length) return 0
     const tag = Number(varint())
     kind = tag & 7
     return Math.floor(tag / 8)
@@ -66,9 +66,9 @@ export const fieldsOf = (buffer: Buffer): Fields => {
 
   const bytes = () => {
     const length = Number(take(LENGTH))
-    at += length
-    if (at > buffer.length) throw broken()
-    return buffer.subarray(at - length, at)
+    offset += length
+    if (offset > buffer.length) throw broken()
+    return buffer.subarray(offset - length, offset)
   }
 
   return { next, uint64, bytes }

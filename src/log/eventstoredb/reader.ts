@@ -37,7 +37,7 @@ export type Reader = {
   page(after: Position, options?: ReadPageOptions): Promise<ReadPage>
   readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
-  at(stream: string, revisions: readonly Revision[]): AsyncIterable<RecordedEvent>
+  readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<RecordedEvent>
 }
 
 export type ReaderOptions = {
@@ -119,24 +119,24 @@ export const newReader = ({ retryingRead, address, serverReads, ownEvents, watch
 
   async function* read(stream: string, options: ReadOptions = {}) {
     const { backwards = false, from = backwards ? LAST_REVISION : 0n, limit = Number.POSITIVE_INFINITY } = options
-    let [at, left, count] = [from > LAST_REVISION ? LAST_REVISION : from, limit, FIRST_PAGE]
+    let [revision, left, count] = [from > LAST_REVISION ? LAST_REVISION : from, limit, FIRST_PAGE]
     const assertSame = watch()
-    while (left > 0 && at >= 0n) {
-      const { events, isLast } = await serverReads.pageOfStream(prefix + stream, at, {
+    while (left > 0 && revision >= 0n) {
+      const { events, isLast } = await serverReads.pageOfStream(prefix + stream, revision, {
         backwards,
         count: Math.min(count, left),
       })
       await assertSame()
       for (const event of events) yield { ...event, stream }
       if (isLast || events.length === 0) return
-      at = events.at(-1)!.revision + (backwards ? -1n : 1n)
+      revision = events.at(-1)!.revision + (backwards ? -1n : 1n)
       left -= events.length
       count = Math.min(count * 4, PAGE_EVENTS)
     }
   }
 
   /** Revisions that are near each other are read together: a call costs as much as some events more. */
-  async function* at(stream: string, revisions: readonly Revision[]) {
+  async function* readRevisions(stream: string, revisions: readonly Revision[]) {
     for (const run of runsOf(revisions)) {
       const wanted = new Set(run)
       const limit = Number(run.at(-1)! - run[0]!) + 1
@@ -144,5 +144,5 @@ export const newReader = ({ retryingRead, address, serverReads, ownEvents, watch
     }
   }
 
-  return { page, readAll, read, at }
+  return { page, readAll, read, readRevisions }
 }

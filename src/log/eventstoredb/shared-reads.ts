@@ -26,7 +26,7 @@ type CachedRead = Pick<SharedRead, 'seen' | 'page'> & {
 
 export type SharedReads = {
   /** A read behind a position: one that another follower has begun there, or a new one. */
-  at(position: Position, isSparse?: boolean): SharedRead
+  behind(position: Position, isSparse?: boolean): SharedRead
   /**
    * A page joined with those behind it that other followers have read, while there are fewer than `count` events: a
    * follower that was busy catches up in one batch, as it would have done with a page read now.
@@ -101,7 +101,7 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
     return cached
   }
 
-  const at = (position: Position, isSparse = false): SharedRead => {
+  const behind = (position: Position, isSparse = false): SharedRead => {
     evict()
     const cached = cache.get(position) ?? begin(position, isSparse)
     cached.followers += 1
@@ -135,5 +135,5 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
     weight = 0
   }
 
-  return { at, joined, forget }
+  return { behind, joined, forget }
 }

@@ -20,10 +20,10 @@ async function* wholeLines(
   let end = 0
   for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
     let from = 0
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
-      const bytes = Buffer.concat([...pieces, chunk.subarray(from, at)])
+    for (let index = chunk.indexOf(NEWLINE); index >= 0; index = chunk.indexOf(NEWLINE, from)) {
+      const bytes = Buffer.concat([...pieces, chunk.subarray(from, index)])
       pieces = []
-      from = at + 1
+      from = index + 1
       end += bytes.length + 1
       yield { bytes, end }
     }
@@ -41,7 +41,7 @@ type LastOfStream = { readonly revision: bigint }
 const newOrderCheck = (fail: (what: string) => never) => {
   const streams = new Map<string, LastOfStream>()
   let last: RecordedEvent | undefined
-  let closedAt = -1n
+  let closedPosition = -1n
 
   const closes = (event: RecordedEvent) => {
     const { index, size } = metadataOf(event).append
@@ -66,13 +66,13 @@ const newOrderCheck = (fail: (what: string) => never) => {
       fail('its metadata or data are no JSON')
     }
     const isWithin = last !== undefined && !closes(last)
-    if ((isWithin && event.position <= last!.position) || (closes(event) && event.position <= closedAt))
+    if ((isWithin && event.position <= last!.position) || (closes(event) && event.position <= closedPosition))
       fail('its position is not behind that of the event before')
     const before = streams.get(event.stream)
     if (before && event.revision <= before.revision) fail('its revision is not behind that of its stream before')
     checkAppend(event)
     streams.set(event.stream, { revision: event.revision })
-    if (closes(event)) closedAt = event.position
+    if (closes(event)) closedPosition = event.position
     last = event
   }
 

@@ -47,7 +47,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   })
   const verify = (client: pg.ClientBase) => identityCheck.verify(newProbe(client))
   const pool = newPool(url, 'log', connections, STATEMENT_MS, undefined, verify)
-  const { page, read, readAll, at } = newReader(pool)
+  const { page, read, readAll, readRevisions } = newReader(pool)
   const tail = newTail(TAIL_BYTES)
   const closing = new AbortController()
   const wakeUps = newWakeUps(url, pool, { grown: tail.wake, truncated: tail.clear })
@@ -63,25 +63,26 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
     const stopped = AbortSignal.any([signal, closing.signal])
     const reader = tail.read()
     const generation = identityCheck.generation()
-    let at = after
+    let position = after
     // At the start, and when nothing woke the follower for a while, the log itself is read: a notification may have been lost.
     let mayUseTail = false
     try {
       while (!stopped.aborted) {
         const seen = tail.count()
-        const events = (mayUseTail ? reader.eventsAfter(at) : undefined) ?? (await page(at).catch(() => undefined))
+        const events =
+          (mayUseTail ? reader.eventsAfter(position) : undefined) ?? (await page(position).catch(() => undefined))
         if (stopped.aborted) return
         if (identityCheck.generation() !== generation) throw new LogChanged()
         identityCheck.noteRead(events?.at(-1))
         if (events === undefined) await pause(RETRY_MS, stopped)
         else if (events.length === 0) {
           reader.reachedEnd(seen)
-          yield { events, through: at } // an empty batch tells the follower that the log answers
+          yield { events, through: position } // an empty batch tells the follower that the log answers
           mayUseTail = await tail.changed(seen, POLL_MS, stopped)
         } else {
           mayUseTail = true
-          at = events.at(-1)!.position
-          yield { events, through: at }
+          position = events.at(-1)!.position
+          yield { events, through: position }
         }
       }
     } finally {
@@ -129,7 +130,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   return {
     append: writer.append,
     read,
-    at,
+    readRevisions,
     lastRevision,
     readAll,
     follow,

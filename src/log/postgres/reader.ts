@@ -43,7 +43,7 @@ export const pageOfStream = (direction: 'asc' | 'desc') => {
 }
 
 // As above, of some revisions of a stream: each is looked up by itself, because they may lie anywhere in it.
-export const pageAt = `
+export const pageOfRevisions = `
   select ${columns} from log.events e where e.stream = $1 and e.revision = any(array(
     select w.revision from (
       select r.revision, sum(r.bytes) over (order by r.revision) - r.bytes as before
@@ -58,7 +58,7 @@ export type Reader = {
   page(after: Position, limit?: number): Promise<RecordedEvent[]>
   readAll(options: { after: Position; limit?: number }): AsyncIterable<RecordedEvent>
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
-  at(stream: string, revisions: readonly Revision[]): AsyncIterable<RecordedEvent>
+  readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<RecordedEvent>
 }
 
 const TIMEOUT_MS = 1_000
@@ -90,41 +90,41 @@ export const newReader = (pool: pg.Pool): Reader => {
     rows('log-page', pageOfAll, [after, Math.min(limit, PAGE_EVENTS)])
 
   async function* readAll({ after, limit = Number.POSITIVE_INFINITY }: { after: Position; limit?: number }) {
-    let [at, left] = [after, limit]
+    let [position, left] = [after, limit]
     while (left > 0) {
-      const events = await page(at, left)
+      const events = await page(position, left)
       if (events.length === 0) return
       yield* events
-      at = events.at(-1)!.position
+      position = events.at(-1)!.position
       left -= events.length
     }
   }
 
   async function* read(stream: string, options: ReadOptions = {}) {
     const { backwards = false, from = backwards ? MAX_REVISION : 0n, limit = Number.POSITIVE_INFINITY } = options
-    let [at, left] = [from, limit]
+    let [revision, left] = [from, limit]
     while (left > 0) {
       const events = await rows(
         backwards ? 'log-stream-back' : 'log-stream',
         pageOfStream(backwards ? 'desc' : 'asc'),
-        [stream, at, Math.min(left, PAGE_EVENTS)],
+        [stream, revision, Math.min(left, PAGE_EVENTS)],
       )
       if (events.length === 0) return
       yield* events
-      at = events.at(-1)!.revision + (backwards ? -1n : 1n)
+      revision = events.at(-1)!.revision + (backwards ? -1n : 1n)
       left -= events.length
     }
   }
 
-  async function* at(stream: string, revisions: readonly Revision[]) {
+  async function* readRevisions(stream: string, revisions: readonly Revision[]) {
     for (let first = 0; first < revisions.length;) {
       const asked = revisions.slice(first, first + PAGE_EVENTS)
-      const events = await rows('log-stream-at', pageAt, [stream, int8s([...asked])])
+      const events = await rows('log-stream-at', pageOfRevisions, [stream, int8s([...asked])])
       yield* events
       const last = events.at(-1)?.revision
       first += last === undefined ? asked.length : asked.findLastIndex((revision) => revision <= last) + 1
     }
   }
 
-  return { page, readAll, read, at }
+  return { page, readAll, read, readRevisions }
 }

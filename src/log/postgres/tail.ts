@@ -47,12 +47,12 @@ export const newTail = (maxBytes: number): Tail => {
   let batches: { events: readonly RecordedEvent[]; bytes: number }[] = []
   let bytes = 0
   let end: Position | undefined // the last position of this process's appends
-  let foreignAt = 0 // the count at the last notice that another process may have appended
+  let foreignCount = 0 // the count at the last notice that another process may have appended
   const { count, increment, changed } = newChangeCounter()
   const readers = new Map<TailReader, Position>()
 
   const wake = () => {
-    foreignAt = count() + 1
+    foreignCount = count() + 1
     increment()
   }
 
@@ -115,7 +115,7 @@ export const newTail = (maxBytes: number): Tail => {
         while (batches.length > 0 && isPassed(batches[0]!)) bytes -= batches.shift()!.bytes
         // Another process's notice may come before the answer to an older append of ours: only a read that began after the
         // notice proves that `end` is the end.
-        return position === end && lastRead >= foreignAt ? [] : eventsAfter(position)
+        return position === end && lastRead >= foreignCount ? [] : eventsAfter(position)
       },
       reachedEnd: (count) => void (lastRead = count),
       leave: () => void readers.delete(reader),

@@ -94,11 +94,11 @@ export const appends = (test: Test<World>): void => {
   test('what a conflict names can be read at once', async ({ log, other }) => {
     const race = async () => {
       const stream = aStream()
-      let at: ExpectedRevision = 'none'
+      let revision: ExpectedRevision = 'none'
       for (let round = 0n; round < 10n; round++) {
-        const ends: bigint[] = await Promise.all([log, other].map((each) => appendOrRead(each, stream, at)))
+        const ends: bigint[] = await Promise.all([log, other].map((each) => appendOrRead(each, stream, revision)))
         assert.equal(ends, [round * 2n + 1n, round * 2n + 1n])
-        at = ends[0]!
+        revision = ends[0]!
       }
     }
     await Promise.all(Array.from({ length: 5 }, race))

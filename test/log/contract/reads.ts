@@ -26,23 +26,24 @@ export const reads = (test: Test<World>): void => {
   test('events are read by their revisions, without those that were erased', async ({ log, other }) => {
     const stream = aStream()
     await log.append(stream, 'none', numbered(40))
-    const at = async (reader: typeof log, ...revisions: bigint[]) => bodies(await all(reader.at(stream, revisions)))
+    const read = async (reader: typeof log, ...revisions: bigint[]) =>
+      bodies(await all(reader.readRevisions(stream, revisions)))
     for (const reader of [log, other]) {
-      assert.equal(await at(reader), [])
-      assert.equal(await at(reader, 3n, 4n, 7n, 39n), ['{"n":3}', '{"n":4}', '{"n":7}', '{"n":39}'])
-      assert.equal(await at(reader, 5n, 40n, 41n), ['{"n":5}'])
+      assert.equal(await read(reader), [])
+      assert.equal(await read(reader, 3n, 4n, 7n, 39n), ['{"n":3}', '{"n":4}', '{"n":7}', '{"n":39}'])
+      assert.equal(await read(reader, 5n, 40n, 41n), ['{"n":5}'])
     }
     await log.truncate(stream, 7n)
-    assert.equal(await at(other, 3n, 4n, 7n, 39n), ['{"n":7}', '{"n":39}'])
+    assert.equal(await read(other, 3n, 4n, 7n, 39n), ['{"n":7}', '{"n":39}'])
   })
 
   test('the last revision of a stream is known at once, to every process', async ({ log, other }) => {
     const stream = aStream()
     assert.is(await log.lastRevision(stream), 'none')
     await log.append(stream, 'none', numbered(3))
-    for (let at = 2n; at < 12n; at++) {
-      for (const each of [log, other]) assert.is(await each.lastRevision(stream), at)
-      await log.append(stream, at, numbered(1))
+    for (let revision = 2n; revision < 12n; revision++) {
+      for (const each of [log, other]) assert.is(await each.lastRevision(stream), revision)
+      await log.append(stream, revision, numbered(1))
     }
     await log.truncate(stream, 100n)
     for (const each of [log, other]) assert.is(await each.lastRevision(stream), 12n)

@@ -52,7 +52,7 @@ export const segmentReads = (test: Test<World>): void => {
     const events = await all(small.log.read(stream))
     for (const some of [events, events.slice(3, 4), events.filter((_, i) => i % 3 === 0)]) {
       const revisions = some.map(({ revision }) => revision)
-      assert.equal((await all(small.log.at(stream, revisions))).map(essence), some.map(essence))
+      assert.equal((await all(small.log.readRevisions(stream, revisions))).map(essence), some.map(essence))
     }
   })
 

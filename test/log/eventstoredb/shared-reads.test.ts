@@ -25,12 +25,12 @@ const newScene = () => {
   /** Looks at so many positions, each of which has a page; gives at how many of them a page is kept. */
   const lookAt = async (count: number) => {
     for (let i = 0; i < count; i++) {
-      const { page } = sharedReads.at(BigInt(i))
+      const { page } = sharedReads.behind(BigInt(i))
       reads.at(-1)!.answer(BigInt(i + 1))
       await page
     }
     const before = reads.length
-    for (let i = 0; i < count; i++) sharedReads.at(BigInt(i))
+    for (let i = 0; i < count; i++) sharedReads.behind(BigInt(i))
     return count - (reads.length - before)
   }
   return { reads, sharedReads, lookAt, wake: () => void (version += 1), pass: (ms: number) => void (clock += ms) }
@@ -38,25 +38,25 @@ const newScene = () => {
 
 test('followers at one position share a read, pending or done, with the count at its beginning', async () => {
   const { reads, sharedReads, wake } = newScene()
-  const first = sharedReads.at(5n)
+  const first = sharedReads.behind(5n)
   wake()
-  const second = sharedReads.at(5n)
+  const second = sharedReads.behind(5n)
   reads[0]!.answer(9n)
   assert.equal([(await first.page)?.through, (await second.page)?.through], [9n, 9n])
-  const third = sharedReads.at(5n)
+  const third = sharedReads.behind(5n)
   assert.equal([first.seen, second.seen, third.seen, reads.length], [0, 0, 0, 1])
-  assert.is(sharedReads.at(9n).seen, 1)
+  assert.is(sharedReads.behind(9n).seen, 1)
 })
 
 test('a read that found nothing, or failed, is not shared with later followers', async () => {
   const { reads, sharedReads } = newScene()
-  const empty = sharedReads.at(5n)
+  const empty = sharedReads.behind(5n)
   reads[0]!.answer(5n)
   await empty.page
-  const failed = sharedReads.at(5n)
+  const failed = sharedReads.behind(5n)
   reads[1]!.fail()
   assert.is(await failed.page, undefined)
-  sharedReads.at(5n)
+  sharedReads.behind(5n)
   assert.is(reads.length, 3)
 })
 
@@ -68,7 +68,7 @@ test('a busy follower gets pages that others have read meanwhile as one', async 
   })
   /** Pages of three events each, of which each begins behind the one before. */
   const pageAt = async (after: bigint) => {
-    const { page, seen } = sharedReads.at(after)
+    const { page, seen } = sharedReads.behind(after)
     const events = [1n, 2n, 3n].map((step) => event(after + step))
     if (reads.at(-1)?.after === after) reads.at(-1)!.answer(after + 3n, events)
     return { page: (await page)!, seen }
@@ -83,7 +83,7 @@ test('a busy follower gets pages that others have read meanwhile as one', async 
     wake()
     await pageAt(after)
   }
-  sharedReads.at(12n) // has not come
+  sharedReads.behind(12n) // has not come
   assert.equal(positions(9), [[1, 2, 3, 4, 5, 6, 7, 8, 9], 9, 2])
   assert.equal(positions(4), [[1, 2, 3, 4, 5, 6], 6, 1])
   assert.equal(positions(99), [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 12, 3])
@@ -96,13 +96,13 @@ test('a busy follower gets pages that others have read meanwhile as one', async 
 
 test('the last follower to leave ends the read, and each leaves once', () => {
   const { reads, sharedReads } = newScene()
-  const [first, second] = [sharedReads.at(5n), sharedReads.at(5n)]
+  const [first, second] = [sharedReads.behind(5n), sharedReads.behind(5n)]
   first.leave()
   first.leave()
   assert.not(reads[0]!.signal.aborted)
   second.leave()
   assert.ok(reads[0]!.signal.aborted)
-  sharedReads.at(5n)
+  sharedReads.behind(5n)
   assert.is(reads.length, 2)
 })
 
@@ -115,7 +115,7 @@ test('a page is kept for a second, whatever it weighs', async () => {
   const { reads, sharedReads, pass } = newScene()
   const held = new Set<WeakRef<ReadPage>>()
   const look = async (position: bigint) => {
-    const { page } = sharedReads.at(position)
+    const { page } = sharedReads.behind(position)
     reads.pop()!.answer(position + 1n)
     held.add(new WeakRef((await page)!))
   }
@@ -128,11 +128,11 @@ test('a page is kept for a second, whatever it weighs', async () => {
 
 test('pages are dropped when some of their events may have been erased', async () => {
   const { reads, sharedReads } = newScene()
-  const look = sharedReads.at(5n)
+  const look = sharedReads.behind(5n)
   reads[0]!.answer(9n)
   await look.page
   sharedReads.forget()
-  sharedReads.at(5n)
+  sharedReads.behind(5n)
   assert.is(reads.length, 2)
 })
 

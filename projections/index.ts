@@ -35,10 +35,10 @@ const mayBeUndone: ReadonlySet<AnyEvent['type']> = new Set([
 ])
 
 /**
- * The read models that commands and queries read from. Raise the version whenever a table or a handler changes: the schema
+ * The group that commands and queries read from. Raise its version whenever a table or a handler changes: the schema
  * of another version is built from the log.
  */
-export const readModels: Group = {
+export const mainGroup: Group = {
   name: MAIN,
   version: 6,
   mayBeUndone,
@@ -67,7 +67,7 @@ export const readModels: Group = {
  * Who did what, for audits: in a group of its own, because nothing that clients wait for reads from it. Its rows point into
  * the log, so that the past of a trace can be read from there.
  */
-export const timelineModels: Group = {
+export const timelineGroup: Group = {
   name: 'timeline',
   version: 2,
   isLazy: true,
@@ -87,7 +87,7 @@ export const timelineModels: Group = {
 }
 
 /** All groups of read models. A new group is another entry here; the name of one that goes belongs into `replaces` of another. */
-export const groups: readonly Group[] = [readModels, timelineModels]
+export const groups: readonly Group[] = [mainGroup, timelineGroup]
 
 /** The tables of the timeline. */
 export type TimelineTables = {

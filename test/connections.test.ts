@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { groups, readModels } from '../projections/index.ts'
+import { groups, mainGroup } from '../projections/index.ts'
 import { schemaOf } from '../src/engine/group.ts'
 import { locks } from '../src/engine/schema.ts'
 import { minConnections, poolSizes } from '../src/postgres/pool-sizes.ts'
@@ -78,7 +78,7 @@ for (const connections of [minConnections(groups.length), 28]) {
       for (let i = 0; i < 40; i++) await app.call('DELETE', `/v1/traces/t${i}`, { token })
 
       // Projections that take long are looked after on another connection.
-      await counted.client.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(readModels))])
+      await counted.client.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(mainGroup))])
       const stuck = app.call('PUT', '/v1/traces/stuck', { token, body: {} })
       while (counted.most('lost answers') === 0) await load(app, token)
       await counted.client.query('select pg_advisory_unlock_all()')

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../projections/index.ts'
+import { mainGroup } from '../projections/index.ts'
 import type { DecodedEvent } from '../src/engine/projection.ts'
 import { type AnyEvent, formats } from '../src/events.ts'
 import { PUBLIC_TRACES, effectOf, tracesIn, tracesNamed } from '../src/effects.ts'
@@ -120,7 +120,7 @@ test('every type of event has its effect, and another type is refused', () => {
 
 test('what a crash of PostgreSQL may undo takes no right away', () => {
   const data = { ...visibility('private'), userId: 'user', identityId: 'identity' }
-  for (const type of readModels.mayBeUndone as ReadonlySet<AnyEvent['type']>) {
+  for (const type of mainGroup.mayBeUndone as ReadonlySet<AnyEvent['type']>) {
     const { callers, ends } = effectOf(decoded({ type, streamId: 'x', data }))
     assert.is(callers, undefined, type)
     assert.is(ends, undefined, type)

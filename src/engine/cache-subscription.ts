@@ -23,7 +23,8 @@ export type CacheSubscriptionOptions = {
   readonly codec: Codec
   /** Moved here: the last position that the caches have observed. */
   readonly watermark: Watermark
-  readonly readModels: Pick<Watermark, 'position'>
+  /** That of the read models. */
+  readonly readModelsWatermark: Pick<Watermark, 'position'>
   /** The lags of all groups, which are measured with every batch. */
   readonly lags: readonly Lag[]
   readonly outage: OutageLog
@@ -42,7 +43,7 @@ const RETRY_MS = 200
 
 /** Subscribes from the log's head on, as soon as the log can be reached: a service starts without its log, too. */
 export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscription => {
-  const { log, codec, watermark, readModels, lags, outage, observe, clear } = options
+  const { log, codec, watermark, readModelsWatermark, lags, outage, observe, clear } = options
   const stop = new AbortController()
   let start: bigint | undefined // the head at the start in the present epoch of the log
   let confirmed = Number.NEGATIVE_INFINITY // the last time at which the caches were known to be at the head
@@ -117,7 +118,7 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
 
   // Read models below `start` may give rows that events before the start have changed since: no cache saw those events.
   const isCurrent = () =>
-    start !== undefined && readModels.position() >= start && performance.now() - confirmed < SILENCE_MS
+    start !== undefined && readModelsWatermark.position() >= start && performance.now() - confirmed < SILENCE_MS
 
   return { isCurrent, hasStarted: () => start !== undefined, started, close }
 }

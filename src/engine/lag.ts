@@ -14,14 +14,14 @@ export type Lag = {
  * Under load read models never reach the log's end, so the lag is measured against a target: the position that this node
  * had seen when the last target was reached.
  */
-export const newLag = (lastSeen: HasPosition, readModels: HasPosition): Lag => {
+export const newLag = (lastSeen: HasPosition, watermark: HasPosition): Lag => {
   let target = { position: 0n, since: performance.now() }
   const reset = () => {
     target = { position: lastSeen.position(), since: performance.now() }
   }
   const ms = () => {
-    if (readModels.position() >= target.position) reset()
-    return readModels.position() >= target.position ? 0 : performance.now() - target.since
+    if (watermark.position() >= target.position) reset()
+    return watermark.position() >= target.position ? 0 : performance.now() - target.since
   }
   return { ms, reset }
 }

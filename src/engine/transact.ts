@@ -18,8 +18,8 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   readonly now: () => number
   /** False while this node does not follow the log: then no state in memory is used. Default: always true. */
   readonly isCurrent?: () => boolean
-  /** The position of the read models, as far as this node knows. */
-  readonly readModels?: Pick<Watermark, 'position' | 'restart'>
+  /** That of the read models. Default: a log that gives out positions again is not noticed. */
+  readonly watermark?: Pick<Watermark, 'position' | 'restart'>
   /** How long a command may be tried again after conflicts, in milliseconds. Default 5,000. */
   readonly deadlineMs?: number
   /** How many bytes the states in memory may weigh in all. Default 2 MiB. */
@@ -61,7 +61,7 @@ const PAUSE_MS = 5
 export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   options: TransactorOptions<State, Event, Need>,
 ): Transactor<State, Event, Need> => {
-  const { kind, source, log, codec, now, isCurrent = () => true, readModels, deadlineMs = 5_000 } = options
+  const { kind, source, log, codec, now, isCurrent = () => true, watermark, deadlineMs = 5_000 } = options
   const { budget = 2 * 1024 * 1024, trim, assertNotQuarantined = () => {} } = options
   type Queued = QueuedCommand<State, Event, Need>
   const queues = new Map<string, Queued[]>()
@@ -75,7 +75,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
    */
   const assertPositionIsNew = (position: bigint, reached: bigint) => {
     if (position > reached) return
-    readModels?.restart()
+    watermark?.restart()
     throw new Unavailable('the log has lost its end', true)
   }
 
@@ -85,7 +85,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     if (!decided.isStateUnusable) appending.set(id, decided.after.state)
     try {
       const events = toNewEvents(kind, decided.toAppend)
-      const reached = readModels?.position() ?? -1n
+      const reached = watermark?.position() ?? -1n
       const appended = await log.append(streamName(kind, id), loaded.revision, events)
       assertPositionIsNew(appended.position, reached)
       return { ...decided.after, ...appended }

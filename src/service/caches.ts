@@ -17,7 +17,7 @@ export type CachesOptions = {
   readonly isCurrent: () => boolean
   /** The last position that this node's caches have observed. */
   readonly lastSeen: () => bigint
-  /** The checkpoint of the read models. */
+  /** The position of the watermark of the read models. */
   readonly readModelsPosition: () => bigint
   /** Resolves when the read models have applied a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>

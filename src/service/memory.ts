@@ -13,25 +13,25 @@ const VISIBLE_MS = 5_000
  */
 export const openMemory = async (stores: Stores, now: () => number) => {
   const { metrics, log, codec, outage, lastSeen, groups, reads } = stores
-  const { watermark: readModels, quarantine } = groups.main
+  const { watermark, quarantine } = groups.main
   const isCurrent = () => subscription.isCurrent()
   const caches = newCaches({
     reads,
     now,
     isCurrent,
     lastSeen: lastSeen.position,
-    readModelsPosition: readModels.position,
-    caughtUp: (position) => readModels.waitFor(position, VISIBLE_MS),
+    readModelsPosition: watermark.position,
+    caughtUp: (position) => watermark.waitFor(position, VISIBLE_MS),
     metrics,
   })
   const transactors = newTransactors({
     reads,
-    caughtUp: (position) => readModels.waitFor(position, VISIBLE_MS, false),
+    caughtUp: (position) => watermark.waitFor(position, VISIBLE_MS, false),
     log,
     codec,
     now,
     isCurrent,
-    readModels,
+    watermark,
     assertNotQuarantined: quarantine.assertNotQuarantined,
   })
   const clear = (position: bigint) => {
@@ -46,7 +46,7 @@ export const openMemory = async (stores: Stores, now: () => number) => {
     log,
     codec,
     watermark: lastSeen,
-    readModels,
+    readModelsWatermark: watermark,
     lags: groups.all.map(({ lag }) => lag),
     outage,
     observe: (event) => {
@@ -60,7 +60,7 @@ export const openMemory = async (stores: Stores, now: () => number) => {
 
   /** Resolves when the read models and the caches have applied a position. @throws Unavailable after 5 s */
   const visible = async (position: bigint): Promise<void> => {
-    await Promise.all([readModels.waitFor(position, VISIBLE_MS), lastSeen.waitFor(position, VISIBLE_MS)])
+    await Promise.all([watermark.waitFor(position, VISIBLE_MS), lastSeen.waitFor(position, VISIBLE_MS)])
   }
 
   return {

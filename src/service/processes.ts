@@ -101,7 +101,7 @@ export const startProcesses = (options: ProcessesOptions): Processes => {
     log,
     codec,
     reads,
-    readModels: groups.main.watermark,
+    watermark: groups.main.watermark,
     traces: transactors.written.traces,
     assertWritable,
     config,

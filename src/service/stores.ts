@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { type ReadTables, groups as allGroups, timelineModels } from '../../projections/index.ts'
+import { type ReadTables, groups as allGroups, timelineGroup } from '../../projections/index.ts'
 import type { Config } from '../config.ts'
 import { newCodec } from '../engine/codec.ts'
 import type { Group } from '../engine/group.ts'
@@ -65,7 +65,7 @@ export const openStores = async ({ config, databaseUrl, logger, groups: known = 
   })
   const timeline = openTimelineReads({
     url: databaseUrl,
-    group: groups.all.find(({ group }) => group.name === timelineModels.name),
+    group: groups.all.find(({ group }) => group.name === timelineGroup.name),
     mainSchema: groups.main.schema,
     size: sizes.timeline,
     head: () => log.head(),

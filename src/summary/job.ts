@@ -13,7 +13,8 @@ import { type Payload, clearTimer } from './process-state.ts'
 
 export type JobOptions = {
   readonly reads: Reads<ReadTables>
-  readonly readModels: Watermark
+  /** That of the read models. */
+  readonly watermark: Watermark
   readonly traces: Transactor<TraceState, TraceEvent, TraceNeed>
   readonly assertWritable: () => void
   readonly pool: pg.Pool
@@ -26,9 +27,9 @@ const CATCH_UP_TIMEOUT_MS = 10_000
 
 /** Makes one summary: checks that it is due, reads, asks the provider, and appends the result if it still is. */
 const makeSummary = async (options: JobOptions, payload: Payload, signal: AbortSignal): Promise<void> => {
-  const { reads, readModels, traces, provider, threshold } = options
+  const { reads, watermark, traces, provider, threshold } = options
   const { traceId } = payload
-  await readModels.waitFor(BigInt(payload.position), CATCH_UP_TIMEOUT_MS)
+  await watermark.waitFor(BigInt(payload.position), CATCH_UP_TIMEOUT_MS)
   const header = await readSummaryHeader(reads, traceId)
   if (!header || header.incarnation !== BigInt(payload.incarnation)) return
   const { messageCount, deletions } = header

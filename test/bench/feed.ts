@@ -1,5 +1,5 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { sessionFeedStatement } from '../../src/feed/queries.ts'
 import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
@@ -84,7 +84,7 @@ export const feedSession = async ({ world, ms }: Setting) => {
   const { namespaceId } = JSON.parse(text).data.session
   const values = [Number.MAX_SAFE_INTEGER, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, namespaceId]
   const bare = async () => {
-    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, schemaOf(readModels))
+    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, schemaOf(mainGroup))
     const result = await rate(8, ms / 2, async () => {
       await pool.query({ name: 'feed', text: sessionFeedStatement, values })
       return 1

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { type ReadTables, readModels } from '../../projections/index.ts'
+import { type ReadTables, mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import type { Reads } from '../../src/engine/reads.ts'
 import { newPool } from '../../src/postgres/connect.ts'
@@ -94,7 +94,7 @@ const worstOf = (all: readonly Measured[]): Measured =>
  */
 export const messagePage = async ({ world, ms }: { world: World; ms: number }): Promise<readonly Named[]> => {
   const trace = await fillTrace(world)
-  const pool = newPool(world.databaseUrl, 'yardstick', WORKERS, 30_000, schemaOf(readModels))
+  const pool = newPool(world.databaseUrl, 'yardstick', WORKERS, 30_000, schemaOf(mainGroup))
   const between = async (place: Place, work: () => Promise<number>): Promise<Measured> => {
     const before = await byKey(pool, trace.id, place, ms / 6)
     const value = await work()

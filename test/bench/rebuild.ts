@@ -1,5 +1,5 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { newQuarantine } from '../../src/engine/quarantine.ts'
@@ -57,12 +57,12 @@ const fillLog = async (log: EventLog): Promise<string[]> => {
 
 /** Builds the read models from the log; gives the events a second. */
 const buildOnce = async (url: string, log: EventLog): Promise<number> => {
-  await onServer(url, `drop schema if exists ${schemaOf(readModels)} cascade`)
+  await onServer(url, `drop schema if exists ${schemaOf(mainGroup)} cascade`)
   const watermark = newWatermark()
   const started = performance.now()
   const runner = startRunner({
     url,
-    group: readModels,
+    group: mainGroup,
     log,
     codec: newCodec(formats),
     watermark,

@@ -1,4 +1,4 @@
-import { timelineModels } from '../../projections/index.ts'
+import { timelineGroup } from '../../projections/index.ts'
 import { MAIN, schemaOf } from '../../src/engine/group.ts'
 import { locks } from '../../src/engine/schema.ts'
 import { withConnection } from '../support/database.ts'
@@ -21,7 +21,7 @@ const lagsDuring = async <T>(world: World, work: Promise<T>) => {
   let isRunning = true
   const looking = (async () => {
     while (isRunning) {
-      most.timeline = Math.max(most.timeline, await lagOf(world, timelineModels.name))
+      most.timeline = Math.max(most.timeline, await lagOf(world, timelineGroup.name))
       most.main = Math.max(most.main, await lagOf(world, MAIN))
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     }
@@ -34,11 +34,11 @@ const lagsDuring = async <T>(world: World, work: Promise<T>) => {
 /** Messages a second into a service whose timeline is held back, by the lock that its batches need. */
 const withoutTimeline = (world: World, ms: number): Promise<number> =>
   withConnection(world.databaseUrl, async (client) => {
-    await client.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(timelineModels))])
+    await client.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(timelineGroup))])
     return ingest(world, ms)
   })
 
-const caughtUp = (world: World) => until(async () => (await lagOf(world, timelineModels.name)) === 0)
+const caughtUp = (world: World) => until(async () => (await lagOf(world, timelineGroup.name)) === 0)
 
 const ROUNDS = 4
 

@@ -2,7 +2,7 @@ import { cpSync, globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { writeCredentials } from '../../src/sync/login/credentials.ts'
 import { readSession } from '../sync/support/read-session.ts'
@@ -14,7 +14,7 @@ import { openApp } from '../support/open-app.ts'
 import { assertSame, messagesOf, tokenIn } from './support/api.ts'
 import { type User, inTemporary, newUser } from './support/processes.ts'
 
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 
 const test = suite('sync, with the log in Postgres and in EventStoreDB')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')

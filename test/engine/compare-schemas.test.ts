@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { type Difference, compareSchemas, quarantinedInEither } from '../../src/engine/compare-schemas.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { withReplica } from '../../src/engine/rebuild.ts'
@@ -10,7 +10,7 @@ import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 
 const test = suite('engine: read models compared with a replica')
-const live = schemaOf(readModels)
+const live = schemaOf(mainGroup)
 const database = await freshDatabase()
 const { url } = database
 const app = await openApp(url, { env: { SUMMARY_PROVIDER: 'none' } })
@@ -34,7 +34,7 @@ const compared = async ({
   await client.connect()
   const found: Difference[] = []
   try {
-    await withReplica({ url, group: readModels, log, codec }, async ({ schema: replica, atSamePosition }) => {
+    await withReplica({ url, group: mainGroup, log, codec }, async ({ schema: replica, atSamePosition }) => {
       await before()
       await atSamePosition(async () => {
         await client.query('begin isolation level repeatable read read only')
@@ -42,7 +42,7 @@ const compared = async ({
       })
       await at()
       const quarantined = await quarantinedInEither(client, { live, replica })
-      for await (const one of compareSchemas({ client, group: readModels, live, replica, quarantined })) found.push(one)
+      for await (const one of compareSchemas({ client, group: mainGroup, live, replica, quarantined })) found.push(one)
       await client.query('rollback') // else it would keep the replica from being dropped
     })
   } finally {
@@ -105,7 +105,7 @@ test('a changed, a missing and an extra row are named, each with its table and k
   } finally {
     await sql(`drop table ${live}.more`)
   }
-  await withReplica({ url, group: readModels, log, codec }, ({ swap }) => swap())
+  await withReplica({ url, group: mainGroup, log, codec }, ({ swap }) => swap())
   assert.equal(await compared(), [])
 })
 

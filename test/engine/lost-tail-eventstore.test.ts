@@ -7,7 +7,7 @@ import { dumpSchema } from '../support/dump-schema.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type Double, startDouble } from '../support/eventstoredb/server.ts'
 import { type App, openApp } from '../support/open-app.ts'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { shelf } from './support/shelf.ts'
@@ -23,7 +23,7 @@ test.before.each(async (scene) => {
   scene.database = await freshDatabase({ readModels: false })
   const logger = pino({ level: 'info' }, { write: (line: string) => void scene.lines.push(line) })
   const env = { EVENTSTORE_URL: scene.double.url, SUMMARY_DEBOUNCE_MS: '50', SUMMARY_THRESHOLD: '1' }
-  scene.app = await openApp(scene.database.url, { env, logger, groups: [readModels, shelf] })
+  scene.app = await openApp(scene.database.url, { env, logger, groups: [mainGroup, shelf] })
   const { data } = await scene.app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
   scene.token = (data as { session: { token: string } }).session.token
 })
@@ -105,7 +105,7 @@ test('has its read models built anew, and memory emptied', async (scene) => {
 
   const { log, codec, reads } = app.service
   await until(async () => (await reads.rows('test-leftovers', 'select from leftovers', [])).length === 0)
-  for (const group of [readModels, shelf]) {
+  for (const group of [mainGroup, shelf]) {
     const schema = schemaOf(group)
     await until(async () => hasComeTo(await log.head(), database, schema))
     const live = await dumpSchema(database.url, schema)

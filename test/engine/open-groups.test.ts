@@ -2,7 +2,7 @@ import pg from 'pg'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { findQuarantined } from '../../src/commands/log/quarantined-streams.ts'
 import { rebuildCommand } from '../../src/commands/rebuild.ts'
 import { schemaOf } from '../../src/engine/group.ts'
@@ -21,7 +21,7 @@ import { outage } from '../support/silent.ts'
 
 type Scene = { database: Database; sql: pg.Client; app: App; token: string }
 
-const groups = [readModels, shelf]
+const groups = [mainGroup, shelf]
 const schema = schemaOf(shelf)
 
 const test = suite<Scene>('engine: a second group of read models')
@@ -72,9 +72,9 @@ test('has its own schema, checkpoint and lease, follows the log, and drops its o
   await put(scene, 'b')
   await hasBooks(scene, 'a', 'b')
   await until(async () => (await sql.query(`select to_regnamespace('rm_shelf_1') is null as gone`)).rows[0].gone)
-  assert.ok((await dumpSchema(database.url, schemaOf(readModels))).traces)
+  assert.ok((await dumpSchema(database.url, schemaOf(mainGroup))).traces)
 
-  const [main, its] = [locks.runner(schemaOf(readModels)), locks.runner(schema)]
+  const [main, its] = [locks.runner(schemaOf(mainGroup)), locks.runner(schema)]
   const [mainPid, itsPid] = [await holderOf(scene, main), await holderOf(scene, its)]
   assert.ok(mainPid !== undefined && itsPid !== undefined && mainPid !== itsPid)
   await sql.query('select pg_terminate_backend($1)', [itsPid])
@@ -163,14 +163,14 @@ test('is rebuilt by its name, the others are not', async (scene) => {
   await hasBooks(scene, 'a')
   const idOf = async (name: string) => (await sql.query('select to_regnamespace($1)::oid as id', [name])).rows[0].id
   const [main, its, live] = [
-    await idOf(schemaOf(readModels)),
+    await idOf(schemaOf(mainGroup)),
     await idOf(schema),
     await dumpSchema(database.url, schema),
   ]
   Object.assign(process.env, { DATABASE_URL: database.url, ...logEnvironment(database.url) })
   await rebuildCommand(groups).parseAsync(['shelf'], { from: 'user' })
   assert.is(process.exitCode, 0)
-  assert.is(await idOf(schemaOf(readModels)), main)
+  assert.is(await idOf(schemaOf(mainGroup)), main)
   assert.is.not(await idOf(schema), its)
   assert.equal(await dumpSchema(database.url, schema), live)
   await put(scene, 'b')

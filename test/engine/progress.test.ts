@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { locks } from '../../src/engine/schema.ts'
@@ -19,13 +19,13 @@ const withoutModels = async () => {
   await first.close()
   const blocker = new pg.Client({ connectionString: database.url })
   await blocker.connect()
-  await blocker.query(`drop schema ${schemaOf(readModels)} cascade`)
+  await blocker.query(`drop schema ${schemaOf(mainGroup)} cascade`)
   return { database, blocker }
 }
 
 test('gives the progress in percent', async () => {
   const { database, blocker } = await withoutModels()
-  await blocker.query(`select pg_advisory_lock(hashtext('tracebook swap ${schemaOf(readModels)}'))`) // no batch is applied
+  await blocker.query(`select pg_advisory_lock(hashtext('tracebook swap ${schemaOf(mainGroup)}'))`) // no batch is applied
   const app = await openApp(database.url, { env: { ROLES: 'api,projector' }, ready: false })
   try {
     let built: string | undefined
@@ -41,7 +41,7 @@ test('gives the progress in percent', async () => {
 
 test('a node that builds nothing itself says what others do', async () => {
   const { database, blocker } = await withoutModels()
-  const schema = schemaOf(readModels)
+  const schema = schemaOf(mainGroup)
   const api = await openApp(database.url, { env: { ROLES: 'api' }, ready: false })
   const opened = [api]
   const says = async (where: 'missing' | 'degraded', text: string) => {
@@ -57,7 +57,7 @@ test('a node that builds nothing itself says what others do', async () => {
 
     await blocker.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schema)])
     const { log, codec } = api.service
-    const rebuilding = rebuild({ url: database.url, group: readModels, log, codec })
+    const rebuilding = rebuild({ url: database.url, group: mainGroup, log, codec })
     await says('degraded', 'read models are being rebuilt: 100 %')
     assert.equal((await api.service.readiness()).missing, [])
     await blocker.query('select pg_advisory_unlock_all()')

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { InQuarantine } from '../../src/engine/rejected.ts'
@@ -141,18 +141,18 @@ test('a rebuild meets the same events and ends with the same quarantine', async 
   const { app, database } = scene
   await poison(scene, bad['that violates a constraint'])
   await poison(scene, bad['of an unknown type'], 'worse')
-  const schema = schemaOf(readModels)
+  const schema = schemaOf(mainGroup)
   const live = await dumpSchema(database.url, schema)
   assert.is(live.quarantine!.length, 2)
   const { log, codec } = app.service
-  await rebuild({ url: database.url, group: readModels, log, codec })
+  await rebuild({ url: database.url, group: mainGroup, log, codec })
   assert.equal(await dumpSchema(database.url, schema), live)
 })
 
 test('a rebuild that can apply what was refused before ends the quarantine, on living nodes too', async (scene) => {
   const { app, database, ada } = scene
   const other = await openApp(database.url, { env: { ROLES: 'api' } })
-  const schema = schemaOf(readModels)
+  const schema = schemaOf(mainGroup)
   await put(app, ada, 'bad')
   await onServer(database.url, `alter table ${schema}.messages add constraint no_cats check (external_id <> 'cat')`)
   const write = (node: App, name: string) =>
@@ -160,7 +160,7 @@ test('a rebuild that can apply what was refused before ends the quarantine, on l
   await write(app, 'cat')
   await until(async () => (await dumpSchema(database.url, schema)).quarantine!.length === 1)
   const { log, codec } = app.service
-  await rebuild({ url: database.url, group: readModels, log, codec }) // without the constraint
+  await rebuild({ url: database.url, group: mainGroup, log, codec }) // without the constraint
   for (const [node, name] of [
     [other, 'dog'],
     [app, 'cow'],
@@ -175,7 +175,7 @@ test('a rebuild that can apply what was refused before ends the quarantine, on l
 test('a runner that begins in the middle of a replay takes over what that leads to', async (scene) => {
   const { app, database, ada } = scene
   const { stream } = await poison(scene, bad['of an unknown type'])
-  const schema = schemaOf(readModels)
+  const schema = schemaOf(mainGroup)
   const replay = new pg.Client({ connectionString: database.url })
   await replay.connect()
   await replay.query('begin')
@@ -222,10 +222,10 @@ for (const [what, event] of Object.entries(bad)) {
     assert.equal(await feedOf(app), ['bad'])
     const { status } = await app.call('PUT', '/v1/traces/bad/messages/n', { token: ada.token, body: { role: 'user' } })
     assert.is(status, 200)
-    const schema = schemaOf(readModels)
+    const schema = schemaOf(mainGroup)
     const live = await dumpSchema(database.url, schema)
     assert.equal(live.quarantine, [])
-    await rebuild({ url: database.url, group: readModels, log, codec })
+    await rebuild({ url: database.url, group: mainGroup, log, codec })
     assert.equal(await dumpSchema(database.url, schema), live)
   })
 }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { parseSchema } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { dropUnused, locks } from '../../src/engine/schema.ts'
@@ -46,7 +46,7 @@ const allSchemas = async (url: string): Promise<string[]> =>
 
 /** Those of the main group, which is rebuilt. */
 const schemas = async (url: string): Promise<string[]> =>
-  (await allSchemas(url)).filter((name) => parseSchema(readModels, name) !== undefined)
+  (await allSchemas(url)).filter((name) => parseSchema(mainGroup, name) !== undefined)
 
 /** The schemas that hold the marker, anywhere. */
 const marked = async (url: string): Promise<string[]> => {
@@ -83,14 +83,14 @@ test('when it is killed is dropped by the next rebuild first', async (scene) => 
   const { url } = database
   await leaveBehind(scene)
   const { log, codec } = app.service
-  await rebuild({ url, group: readModels, log, codec })
+  await rebuild({ url, group: mainGroup, log, codec })
   assert.equal(await schemas(url), [schema])
   assert.equal(await marked(url), [])
 })
 
 test('when it is killed is dropped by the tidying, too', async (scene) => {
   await leaveBehind(scene)
-  assert.equal(await dropUnused(scene.sql, readModels), [`${schema}_next`])
+  assert.equal(await dropUnused(scene.sql, mainGroup), [`${schema}_next`])
   assert.equal(await marked(scene.database.url), [])
 })
 
@@ -128,14 +128,14 @@ test('while somebody reads it, holds up nobody', async (scene) => {
   await sql.query(`begin; select from ${schema}.traces`)
   load.start()
   const { log, codec } = app.service
-  await rebuild({ url, group: readModels, log, codec })
+  await rebuild({ url, group: mainGroup, log, codec })
   const after = load.turns()
   await until(() => load.turns() > after + 3)
   await load.stop()
   assert.equal(wrong, [])
   assert.equal(await schemas(url), [schema, `${schema}_old_0`])
   await sql.query('commit')
-  await dropUnused(sql, readModels)
+  await dropUnused(sql, mainGroup)
   assert.equal(await schemas(url), [schema])
 })
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { type MessageUpsert, toUpsert } from '../../src/trace/messages/message.ts'
@@ -13,7 +13,7 @@ import { freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { sweepAll } from '../support/sweep.ts'
 
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 
 const test = suite('engine/rebuild')
 
@@ -28,7 +28,7 @@ test('a rebuild ends in the same rows as the live read models, to the letter', a
       for (const [first, wanted] of steps) await take(engine, first ? id : other, namespaceId, wanted)
       await sweepAll(url)
       const live = await dumpSchema(url, schema)
-      await rebuild({ url, group: readModels, log, codec })
+      await rebuild({ url, group: mainGroup, log, codec })
       assert.equal(await dumpSchema(url, schema), live)
     }),
     { numRuns: 6 },
@@ -60,7 +60,7 @@ test('a batch that adds, changes, takes away and adds again ends in the same row
       await take(engine, made, namespaceId, wanted)
     await sweepAll(url)
     const live = await dumpSchema(url, schema)
-    await rebuild({ url, group: readModels, log: engine.log, codec: engine.codec })
+    await rebuild({ url, group: mainGroup, log: engine.log, codec: engine.codec })
     assert.equal(await dumpSchema(url, schema), live)
   } finally {
     await engine.close()
@@ -95,14 +95,14 @@ test('writers and readers go on while read models are rebuilt', async () => {
     }),
   )
   const done = (async () => {
-    for (let i = 0; i < 3; i++) await rebuild({ url, group: readModels, log, codec })
+    for (let i = 0; i < 3; i++) await rebuild({ url, group: mainGroup, log, codec })
   })()
   await done.finally(() => {
     stop = true
   })
   await writing
   const live = await dumpSchema(url, schema)
-  await rebuild({ url, group: readModels, log, codec })
+  await rebuild({ url, group: mainGroup, log, codec })
   assert.equal(await dumpSchema(url, schema), live)
   assert.is(failures, 0, 'a read after a write did not see it')
   await engine.close()

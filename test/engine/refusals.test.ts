@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { locks } from '../../src/engine/schema.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -28,7 +28,7 @@ test('come after what they rest on can be read', async () => {
   assert.is((await demote()).status, 200)
 
   const head = await service.log.head()
-  await sql.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(readModels))]) // nothing is projected
+  await sql.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(mainGroup))]) // nothing is projected
   const removed = call('DELETE', place, { token })
   await until(async () => (await service.log.head()) > head)
   const refused = demote()

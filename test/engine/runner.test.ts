@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { newWatermark } from '../../src/engine/watermark.ts'
@@ -19,7 +19,7 @@ import { sweepAll } from '../support/sweep.ts'
 import { outage, silent } from '../support/silent.ts'
 import { eventStoreUrlOf } from '../support/log-place.ts'
 
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 
 type Scene = { database: Database; sql: pg.Client; app: App; token: string }
 
@@ -105,7 +105,7 @@ test('whatever connection is cut while writers write, the read models end as a r
     return eventStoreUrlOf(database.url) ? tables : { reached, ...tables }
   }
   const live = await dumped()
-  await rebuild({ url: database.url, group: readModels, log, codec })
+  await rebuild({ url: database.url, group: mainGroup, log, codec })
   assert.equal(await dumped(), live)
 })
 
@@ -133,7 +133,7 @@ test('another version builds its own schema while this one serves', async ({ app
   const { log } = app.service
   await until(async () => (await log.head()) > 50n)
   const [watermark, quarantine] = [newWatermark(), newQuarantine()]
-  const group = { ...readModels, version: readModels.version + 1 }
+  const group = { ...mainGroup, version: mainGroup.version + 1 }
   const runner = startRunner({
     url: database.url,
     group,

@@ -4,7 +4,7 @@ import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
@@ -18,7 +18,7 @@ import { freshDatabase, onServer } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
 import { openApp } from '../support/open-app.ts'
 
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 
 /** A service on a database of its own that has written as many events as every other one of these. */
 const openWritten = async (env: Record<string, string>) => {
@@ -81,11 +81,11 @@ test('a service does not go on with read models that have seen more than its log
     await refused(openApp(database.url, { env: { EVENTSTORE_URL: '' } }))
     const log = wholeAppends(openPostgresLog({ url: database.url }))
     const codec = newCodec(formats)
-    await refused(rebuild({ url: database.url, group: readModels, log, codec })).finally(() => log.close())
+    await refused(rebuild({ url: database.url, group: mainGroup, log, codec })).finally(() => log.close())
     assert.equal(await dumpSchema(database.url, schema), before)
 
     const its = wholeAppends(openEventStoreLog({ url: double.url }))
-    await rebuild({ url: database.url, group: readModels, log: its, codec }).finally(() => its.close())
+    await rebuild({ url: database.url, group: mainGroup, log: its, codec }).finally(() => its.close())
     assert.equal(await dumpSchema(database.url, schema), before)
     await (await openApp(database.url, { env })).close()
   } finally {
@@ -108,7 +108,7 @@ test('two logs in EventStoreDB with as many events at the same positions are tol
     await refused(openApp(one.database.url, { env: { EVENTSTORE_URL: other.url } }))
     const log = wholeAppends(openEventStoreLog({ url: other.url }))
     await refused(
-      rebuild({ url: one.database.url, group: readModels, log, codec: newCodec(formats) }).finally(() => log.close()),
+      rebuild({ url: one.database.url, group: mainGroup, log, codec: newCodec(formats) }).finally(() => log.close()),
     )
     assert.equal(await dumpSchema(one.database.url, schema), before)
     assert.is(other.store.all().length, held)

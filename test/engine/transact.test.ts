@@ -401,7 +401,7 @@ test('large commands do not share an append', async () => {
 test('a position that was passed before belongs to a lost event: nothing is taken to be visible there', async () => {
   const models = newWatermark()
   models.advance((await log.head()) + 1_000_000n) // as read models stand after the log has lost its end
-  const node = newCounters(log, { readModels: models })
+  const node = newCounters(log, { watermark: models })
   const error = await errorOf(node.transact(randomUUID(), count(), {}))
   assert.ok(error instanceof Unavailable && error.stored === true)
   assert.is(models.position(), 0n)

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { dropUnused, holdUseLock } from '../../src/engine/schema.ts'
 import { MAIN, schemaOf } from '../../src/engine/group.ts'
 import { SqlState, hasSqlState } from '../../src/postgres/sql-state.ts'
@@ -11,7 +11,7 @@ import { openEngine } from '../support/engine.ts'
 import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 
 type Scene = { database: Database; sql: pg.Client }
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { all } from '../log/support/events.ts'
@@ -11,7 +11,7 @@ import { type Database, freshDatabase, onServer, withConnection } from '../suppo
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 
 type Scene = { database: Database; app: App; token: string }
 
@@ -163,7 +163,7 @@ test('a rebuild after an erasure ends in the same read models', async ({ app, da
   await untilErased(database)
   const live = await dumpSchema(database.url, schema)
   const { log, codec } = app.service
-  await rebuild({ url: database.url, group: readModels, log, codec })
+  await rebuild({ url: database.url, group: mainGroup, log, codec })
   assert.equal(await dumpSchema(database.url, schema), live)
 })
 

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { type OpenGroup, openGroup } from '../../src/engine/open-group.ts'
 import type { Group } from '../../src/engine/group.ts'
 import { newWatermark } from '../../src/engine/watermark.ts'
@@ -34,7 +34,7 @@ export const notedIn = async ({ url }: Database): Promise<Noted[]> =>
   (await onServer(url, 'select stream, attempts, reason from tracebook.erasures order by position')).rows as Noted[]
 
 /** A group as a node knows it; with `runs` it also builds the read models. */
-export const nodeOf = ({ url }: Database, { service }: App, group: Group = readModels, runs = false): OpenGroup =>
+export const nodeOf = ({ url }: Database, { service }: App, group: Group = mainGroup, runs = false): OpenGroup =>
   openGroup({
     url,
     group,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { parseSchema } from '../../src/engine/group.ts'
 import { locks } from '../../src/engine/schema.ts'
 import { inFolder } from '../embedded/support.ts'
@@ -28,7 +28,7 @@ const startRebuild = (folder: string, url: string): { child: ChildProcess; ended
 const schemas = async (url: string) =>
   (await onServer(url, `select nspname from pg_namespace where starts_with(nspname, 'rm_') order by 1`)).rows
     .map(({ nspname }) => nspname as string)
-    .filter((name) => parseSchema(readModels, name) !== undefined)
+    .filter((name) => parseSchema(mainGroup, name) !== undefined)
 
 /** Keeps the schema from being renamed: the rebuild then takes the lock of the swap again and again. */
 const holdName = async (url: string): Promise<pg.Client> => {

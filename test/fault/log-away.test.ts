@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { dumpSchema } from '../support/dump-schema.ts'
@@ -11,7 +11,7 @@ import { sweepAll } from '../support/sweep.ts'
 import { assertWhole, isBusy, newWriter } from './support/writers.ts'
 import { until } from '../support/until.ts'
 
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 
 type Scene = { double: Double; database: Database; app: App; token: string }
 
@@ -138,7 +138,7 @@ test('that restarts and breaks off under writers loses nothing and repeats nothi
   await sweepAll(database.url)
   const live = await dumpSchema(database.url, schema)
   const { log, codec } = app.service
-  await rebuild({ url: database.url, group: readModels, log, codec })
+  await rebuild({ url: database.url, group: mainGroup, log, codec })
   assert.equal(await dumpSchema(database.url, schema), live)
 })
 

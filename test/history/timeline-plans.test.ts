@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels, timelineModels } from '../../projections/index.ts'
+import { mainGroup, timelineGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { type EntryRow, type Filter, listEntries } from '../../src/history/entry-queries.ts'
 import type { TimelineReads } from '../../src/history/timeline-reads.ts'
@@ -19,7 +19,7 @@ const namespaceId = randomUUID()
 
 const database = await freshDatabase()
 const node = await openApp(database.url)
-const pool = newPool(database.url, 'test', 1, 0, schemaOf(timelineModels))
+const pool = newPool(database.url, 'test', 1, 0, schemaOf(timelineGroup))
 const connection = await pool.connect()
 test.after(async () => {
   connection.release()
@@ -56,7 +56,7 @@ const looked = async (filter: Partial<Filter>) => {
     }
     return (await connection.query(`execute ${name}(${literals.join(', ')})`)).rows
   }
-  const reads = { rows, mainSchema: schemaOf(readModels) } as TimelineReads
+  const reads = { rows, mainSchema: schemaOf(mainGroup) } as TimelineReads
   const all = {
     order: 'asc',
     types: undefined,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { timelineModels } from '../../projections/index.ts'
+import { timelineGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { locks } from '../../src/engine/schema.ts'
@@ -186,7 +186,7 @@ test('of a trace that was deleted again and again its deletions are left, each w
   }
 })
 
-const lockOfRunner = locks.swap(schemaOf(timelineModels))
+const lockOfRunner = locks.swap(schemaOf(timelineGroup))
 
 test('while the timeline lags nothing of a deleted trace is shown, nothing else waits, and what needs it says so', async () => {
   const { url, externalId } = await newTrace('{"title":"secret"}')
@@ -220,7 +220,7 @@ test('nothing of a deleted trace is left in the tables of the timeline', async (
   const { url } = await newTrace('{"title":"Marker-of-the-erased"}')
   for (let i = 0; i < 3; i++) await batch(url, message(i))
   await okText(ask('DELETE', url))
-  const schema = schemaOf(timelineModels)
+  const schema = schemaOf(timelineGroup)
   await withConnection(database.url, (client) =>
     until(async () => {
       const { rows } = await client.query(`
@@ -232,7 +232,7 @@ test('nothing of a deleted trace is left in the tables of the timeline', async (
 })
 
 test('the timeline that is built anew is the same but for places, after all that was erased', async () => {
-  const schema = schemaOf(timelineModels)
+  const schema = schemaOf(timelineGroup)
   await withConnection(database.url, (client) =>
     until(async () => {
       const { rows } = await client.query(`
@@ -243,7 +243,7 @@ test('the timeline that is built anew is the same but for places, after all that
   await okText(ask('GET', `${home}/events`)) // shows all there is
   const live = await dumpSchema(database.url, schema, { places: false })
   const { log, codec } = node.service
-  await rebuild({ url: database.url, group: timelineModels, log, codec })
+  await rebuild({ url: database.url, group: timelineGroup, log, codec })
   assert.equal(await dumpSchema(database.url, schema, { places: false }), live)
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { dumpSchema } from '../support/dump-schema.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -15,7 +15,7 @@ import { sweepAll } from '../support/sweep.ts'
 import { type Told, historySettings, writeCatalogue, writeHistory } from './support/history.ts'
 import { until } from '../support/until.ts'
 
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 
 const test = suite('a service on a copied log')
 const ends: (() => Promise<unknown>)[] = []

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { connectForApplying } from '../../src/engine/apply.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { replayServed } from '../../src/engine/replay-served.ts'
@@ -43,12 +43,12 @@ const head = () => service.log.head()
 const sizes = async ({ namespaceId }: Session) => {
   const { rows } = await onServer(
     database.url,
-    `select traces, bytes from ${schemaOf(readModels)}.sizes where namespace_id = $1`,
+    `select traces, bytes from ${schemaOf(mainGroup)}.sizes where namespace_id = $1`,
     [namespaceId],
   )
   const sums = await onServer(
     database.url,
-    `select count(*) as traces, sum(bytes) as bytes from ${schemaOf(readModels)}.traces where namespace_id = $1
+    `select count(*) as traces, sum(bytes) as bytes from ${schemaOf(mainGroup)}.traces where namespace_id = $1
       having count(*) > 0`,
     [namespaceId],
   )
@@ -162,8 +162,8 @@ test('pictures that were replaced count for an hour, the one that is shown does 
 })
 
 const replayed = async (stream: string) => {
-  const client = await connectForApplying(database.url, schemaOf(readModels))
-  await replayServed({ client, group: readModels }, service, stream)
+  const client = await connectForApplying(database.url, schemaOf(mainGroup))
+  await replayServed({ client, group: mainGroup }, service, stream)
   await client.end()
 }
 

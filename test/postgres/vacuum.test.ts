@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { ensureSchema } from '../../src/engine/schema.ts'
 import { newClient } from '../../src/postgres/connect.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
@@ -19,7 +19,7 @@ test('are vacuumed long before a fifth of them is dead', async () => {
   const database = await freshDatabase({ readModels: false })
   const client = newClient(database.url, 'test')
   await client.connect()
-  await ensureSchema(client, readModels, 'rm_test')
+  await ensureSchema(client, mainGroup, 'rm_test')
   await client.end()
   const { rows } = await onServer(database.url, options)
   const dead = Object.fromEntries(rows.map(({ name, factor, least }) => [name, Number(factor) * 1e6 + Number(least)]))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { sweepLeftovers } from '../../projections/leftovers.ts'
 import { newClient } from '../../src/postgres/connect.ts'
@@ -10,7 +10,7 @@ import { freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { take } from '../trace/steps.ts'
 
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 
 const test = suite('projections/leftovers')
 

@@ -1,4 +1,4 @@
-import { type ReadTables, readModels } from '../../projections/index.ts'
+import { type ReadTables, mainGroup } from '../../projections/index.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { newWatermark } from '../../src/engine/watermark.ts'
 import { schemaOf } from '../../src/engine/group.ts'
@@ -23,10 +23,10 @@ export const openEngine = (
   const codec = newCodec(formats)
   const watermark = newWatermark()
   const quarantine = newQuarantine()
-  const runner = startRunner({ url, group: readModels, log, codec, watermark, quarantine, logger: silent, outage })
+  const runner = startRunner({ url, group: mainGroup, log, codec, watermark, quarantine, logger: silent, outage })
   const reads = openReads<ReadTables>({
     url,
-    schema: schemaOf(readModels),
+    schema: schemaOf(mainGroup),
     quarantine,
     head: () => log.head(),
     lastSeen: watermark.position,

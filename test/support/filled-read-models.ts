@@ -1,4 +1,4 @@
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
 import { newClient, newPool } from '../../src/postgres/connect.ts'
 import { freshDatabase } from './database.ts'
@@ -40,8 +40,8 @@ export const openFilled = async () => {
   const database = await freshDatabase()
   const client = newClient(database.url, 'test')
   await client.connect()
-  await ensureSchema(client, readModels, 'rm_filled')
-  await finishSchema(client, readModels, 'rm_filled')
+  await ensureSchema(client, mainGroup, 'rm_filled')
+  await finishSchema(client, mainGroup, 'rm_filled')
   await client.end()
   const pool = newPool(database.url, 'test', 1, 0, 'rm_filled')
   const connection = await pool.connect()

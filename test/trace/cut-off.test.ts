@@ -4,7 +4,7 @@ import pg from 'pg'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import type { NewSession } from '../../src/session/views.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
@@ -173,7 +173,7 @@ if (!eventStoreUrlOf(database.url)) {
     await assertCut(second, messages, owner.token, async () => {
       await blocker.query('begin; lock table log.head, log.events in access exclusive mode')
       // As the projections of another node would do it, which still reach the log.
-      const revoke = `update ${schemaOf(readModels)}.sessions set revoked_at = 1 where id = $1`
+      const revoke = `update ${schemaOf(mainGroup)}.sessions set revoked_at = 1 where id = $1`
       await onServer(database.url, revoke, [owner.id])
     })
     await blocker.end()

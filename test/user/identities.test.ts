@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { withSchema } from '../../src/commands/log/quarantined-streams.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
@@ -155,19 +155,19 @@ test('the read models are the same after a replay of any of the streams, and aft
   const { first, second, deviceId } = await withTwo()
   await remove(first.token, second.identityId)
   const anew = await start(deviceId)
-  const schema = schemaOf(readModels)
+  const schema = schemaOf(mainGroup)
   const live = await dumpSchema(database.url, schema)
   const { log, codec } = service
   for (const stream of [
     `user-${first.userId}`,
     ...[first, second, anew].flatMap(({ identityId, id }) => [`identity-${identityId}`, `session-${id}`]),
   ]) {
-    await withSchema(database.url, readModels, (client) =>
-      replayServed({ client, group: readModels }, { log, codec }, stream),
+    await withSchema(database.url, mainGroup, (client) =>
+      replayServed({ client, group: mainGroup }, { log, codec }, stream),
     )
     assert.equal(await dumpSchema(database.url, schema), live, stream)
   }
-  await rebuild({ url: database.url, group: readModels, log, codec })
+  await rebuild({ url: database.url, group: mainGroup, log, codec })
   assert.equal(await dumpSchema(database.url, schema), live)
   await until(async () => (await statusOf(anew)) === 200)
   assert.is(await statusOf(second), 401)

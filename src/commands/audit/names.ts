@@ -1,4 +1,4 @@
-import { readModels } from '../../../projections/index.ts'
+import { mainGroup } from '../../../projections/index.ts'
 import type { Client } from '../../engine/checkpoint.ts'
 import { schemaOf } from '../../engine/group.ts'
 import { isId } from '../../ids.ts'
@@ -8,7 +8,7 @@ import { SqlState, hasSqlState } from '../../postgres/sql-state.ts'
 /** Names of users and namespaces as they are now, by id. Those that are not known are missing. */
 export type Names = { readonly users: ReadonlyMap<string, string>; readonly slugs: ReadonlyMap<string, string> }
 
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 
 /** A service that has never run with this version has no read models of it: then there are no names. */
 const rowsOf = async <Row extends object>(client: Client, text: string, ids: Iterable<string>): Promise<Row[]> => {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../../projections/index.ts'
+import { mainGroup } from '../../../projections/index.ts'
 import { schemaOf } from '../../../src/engine/group.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts'
 import { run } from '../support/processes.ts'
 
 const DAY = 24 * 60 * 60_000
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 
 type Scene = { database: Database }
 const test = suite<Scene>('tracebook audit erasures')

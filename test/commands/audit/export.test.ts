@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../../projections/index.ts'
+import { mainGroup } from '../../../projections/index.ts'
 import { schemaOf } from '../../../src/engine/group.ts'
 import { traceId } from '../../../src/ids.ts'
 import { openAdapter } from '../../../src/log/open-log.ts'
@@ -18,7 +18,7 @@ import { until } from '../../support/until.ts'
 import { run } from '../support/processes.ts'
 
 const test = suite('tracebook audit export and import')
-const schema = schemaOf(readModels)
+const schema = schemaOf(mainGroup)
 const ends: (() => Promise<unknown>)[] = []
 test.after.each(async () => {
   for (const end of ends.splice(0).reverse()) await end()

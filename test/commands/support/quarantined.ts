@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../../projections/index.ts'
+import { mainGroup } from '../../../projections/index.ts'
 import { schemaOf } from '../../../src/engine/group.ts'
 import { newId, traceId } from '../../../src/ids.ts'
 import type { EventLog } from '../../../src/log/log.ts'
@@ -14,7 +14,7 @@ import { logEnvironment } from '../../support/log-place.ts'
 import { inTemporary, run } from './processes.ts'
 import { until } from '../../support/until.ts'
 
-export const schema = schemaOf(readModels)
+export const schema = schemaOf(mainGroup)
 
 /** A service as a process of its own, whose user has the traces, and which can be stopped and started. */
 export type Scene = { database: Database; folder: string; service: Service; token: string; namespaceId: string }

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { readModels } from '../../../projections/index.ts'
+import { mainGroup } from '../../../projections/index.ts'
 import { newCodec } from '../../../src/engine/codec.ts'
 import { schemaOf } from '../../../src/engine/group.ts'
 import { rebuild } from '../../../src/engine/rebuild.ts'
@@ -14,7 +14,7 @@ import { logEnvironment } from '../../support/log-place.ts'
 import { sweepAll } from '../../support/sweep.ts'
 import { type Service, serveOn } from './service.ts'
 
-export const schema = schemaOf(readModels)
+export const schema = schemaOf(mainGroup)
 
 /** Another node of the service on a database: a process of its own with a folder of its own. */
 export const openNode = async (
@@ -56,7 +56,7 @@ export const assertAsRebuilt = async (url: string): Promise<void> => {
   const live = await dumpSchema(url, schema)
   const log = wholeAppends(openBareLog(url))
   try {
-    await rebuild({ url, group: readModels, log, codec: newCodec(formats) })
+    await rebuild({ url, group: mainGroup, log, codec: newCodec(formats) })
   } finally {
     await log.close()
   }

@@ -43,6 +43,12 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
     command: Command<State, Event, Need, Answer, Result>,
     context: Context,
   ): Promise<TransactResult<Answer>>
+  /**
+   * What `look` gives of the stream's state, which was the newest at some time after the call. It has its turn among the
+   * commands of the stream, and must not keep the state: later events may change it. `now` is the clock, in milliseconds.
+   * @throws what `look` throws, and Unavailable when the log is away or the deadline is over
+   */
+  read<Answer>(id: string, look: (state: State, now: number) => Answer): Promise<Answer>
   /** The state in memory, if there is one. A hint: the append that led to it may still fail. */
   peek(id: string): State | undefined
   /** Takes note of an appended event, from whichever process, so that no decision uses an older state. */
@@ -165,9 +171,14 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
       return drain(id, queues.get(id)!)
     })
 
+  const read = async <Answer>(id: string, look: (state: State, now: number) => Answer): Promise<Answer> => {
+    const decide = (state: State, now: number) => ({ events: [], result: look(state, now) })
+    return (await transact(id, { decide, answer: (_, events, found) => found }, {})).answer
+  }
+
   const observe = (stream: string, revision: bigint) => cache.observe(stream.slice(kind.category.length + 1), revision)
 
   const peek = (id: string) => appending.get(id) ?? cache.get(id)?.state
 
-  return { transact, peek, observe, clear: cache.clear }
+  return { transact, read, peek, observe, clear: cache.clear }
 }

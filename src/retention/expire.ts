@@ -7,7 +7,7 @@ import type { TraceEvent } from '../trace/events.ts'
 import { DAY_MS } from './expired-traces.ts'
 
 export type ExpireOptions = {
-  readonly namespaces: Pick<Transactor<Namespace, NamespaceEvent>, 'transact'>
+  readonly namespaces: Pick<Transactor<Namespace, NamespaceEvent>, 'read'>
   readonly traces: Pick<Transactor<TraceState, TraceEvent, TraceNeed>, 'transact'>
   /** @throws Unavailable while the service takes no writes */
   readonly assertWritable: () => void
@@ -25,10 +25,8 @@ export type Expired = { readonly position: bigint } | 'stays' | 'off'
 const VALID_MS = 1_000
 
 /** The retention as the log has it at this moment: read models may lag. */
-const retentionDays = async ({ namespaces }: ExpireOptions, id: string): Promise<number | undefined> => {
-  const answer = (state: Namespace) => (state.is === 'present' ? state.retentionDays : undefined)
-  return (await namespaces.transact(id, { decide: () => [], answer }, {})).answer
-}
+const retentionDays = ({ namespaces }: ExpireOptions, id: string): Promise<number | undefined> =>
+  namespaces.read(id, (state) => (state.is === 'present' ? state.retentionDays : undefined))
 
 /**
  * Deletes a trace if it has not changed for as long as its namespace keeps traces now. No actor is recorded: the service

@@ -80,12 +80,12 @@ export const revoke =
     return [{ type: 'SessionRevoked', data: {} }]
   }
 
-/** Changes nothing. @throws Rejected code_expired when the session, which has made a one-time code, is not valid any more */
+/** @throws Rejected code_expired when the session, which has made a one-time code, is not valid any more */
 export const assertMayGiveCode =
-  (userId: string): Decide =>
-  (session, now) => {
-    if (isValid(session, userId, now)) return []
-    throw new Rejected('code_expired', 'The session that made this code has ended: make another one')
+  (userId: string) =>
+  (session: Session, now: number): void => {
+    if (!isValid(session, userId, now))
+      throw new Rejected('code_expired', 'The session that made this code has ended: make another one')
   }
 
 /** Ends the caller's own session. Does nothing when it has ended in the meantime. */

@@ -31,10 +31,9 @@ const assertMakerIsValid = async (
   { sessions, users }: Pick<SignInServices, 'sessions' | 'users'>,
   { userId, identityId, sessionId }: CodeTerms,
 ) => {
-  const answer = () => {}
   await Promise.all([
-    sessions.transact(sessionId, { decide: assertMayGiveCode(userId), answer }, {}),
-    users.transact(userId, { decide: assertHasIdentity(identityId), answer }, {}),
+    sessions.read(sessionId, assertMayGiveCode(userId)),
+    users.read(userId, assertHasIdentity(identityId)),
   ])
 }
 

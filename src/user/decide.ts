@@ -67,12 +67,12 @@ export const removeIdentity =
     return [{ type: 'IdentityRemoved', data: { identityId } }]
   }
 
-/** Changes nothing. @throws Rejected code_expired when the identity, which has made a one-time code, was removed */
+/** @throws Rejected code_expired when the identity, which has made a one-time code, was removed */
 export const assertHasIdentity =
-  (identityId: string): Decision<User, UserEvent> =>
-  (user) => {
-    if (user.is === 'present' && !user.removed.has(identityId)) return []
-    throw new Rejected('code_expired', 'The device that made this code was removed: make another one')
+  (identityId: string) =>
+  (user: User): void => {
+    if (user.is !== 'present' || user.removed.has(identityId))
+      throw new Rejected('code_expired', 'The device that made this code was removed: make another one')
   }
 
 /** An account at the code host, as the host describes it; empty for a device. */

@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { foldSource } from '../../src/engine/fold.ts'
 import { newWatermark } from '../../src/engine/watermark.ts'
-import { type Rejected, Unavailable } from '../../src/engine/rejected.ts'
+import { Rejected, Unavailable } from '../../src/engine/rejected.ts'
 import type { StateSource } from '../../src/engine/load-state.ts'
 import { type EventLog, LogUnavailable } from '../../src/log/log.ts'
 import { metadataOf } from '../../src/log/metadata.ts'
@@ -282,6 +282,24 @@ test('a decision knows the real time, and the one that its events will have', as
     [4_000, 5_000],
     [3_000, 5_000],
   ])
+})
+
+test('a read gives what it finds in the newest state, whoever wrote it, and appends nothing', async () => {
+  const id = randomUUID()
+  const [node, other] = [newCounters(log, { now: () => 7_000 }), newCounters(log)]
+  await node.transact(id, count(1), {})
+  await other.transact(id, count(2), {})
+  const found = await Promise.all([
+    node.read(id, ({ total }, now) => [total, now]),
+    node.transact(id, count(4), {}).then(({ answer }) => answer),
+    node.read(id, ({ total }) => total),
+  ])
+  assert.equal(found, [[3, 7_000], 7, 7])
+  const refuses = node.read(id, () => {
+    throw new Rejected('forbidden')
+  })
+  assert.is(((await errorOf(refuses)) as Rejected).code, 'forbidden')
+  assert.is((await eventsOf(id)).length, 3)
 })
 
 test('what is observed of other nodes drops a state that is gone', async () => {

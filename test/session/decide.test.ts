@@ -26,10 +26,10 @@ test('a session signs itself out', () => given(started).when(signOut()).emits(re
 test('it does not switch after its end', () =>
   given(started, revoked).when(switchTo('ada', 'acme')).rejects('not_found'))
 
-test('while it is valid, its one-time codes are', () => given(started, switched).when(assertMayGiveCode('ada')).emits())
-test('they end with it', () => given(started, revoked).when(assertMayGiveCode('ada')).rejects('code_expired'))
-test('and when it expires', () => given(started).when(assertMayGiveCode('ada'), later).rejects('code_expired'))
-test('no other user has given them', () => given(started).when(assertMayGiveCode('eve')).rejects('code_expired'))
-test('nor a session that never was', () => given().when(assertMayGiveCode('ada')).rejects('code_expired'))
+test('while it is valid, its one-time codes are', () => given(started, switched).accepts(assertMayGiveCode('ada')))
+test('they end with it', () => given(started, revoked).refuses(assertMayGiveCode('ada'), 'code_expired'))
+test('and when it expires', () => given(started).refuses(assertMayGiveCode('ada'), 'code_expired', later))
+test('no other user has given them', () => given(started).refuses(assertMayGiveCode('eve'), 'code_expired'))
+test('nor a session that never was', () => given().refuses(assertMayGiveCode('ada'), 'code_expired'))
 
 test.run()

@@ -3,6 +3,7 @@ import { Rejected, type Rejection } from '../../src/engine/rejected.ts'
 import type { Decision, DecisionWithResult, DomainEvent, StreamKind } from '../../src/engine/stream.ts'
 
 export const NOON = Date.UTC(2026, 0, 1, 12)
+const LATER = NOON + 1_000_000
 
 /** Adds up events as if each had happened a second after the one before, the first at noon or `from` seconds later. */
 export const foldAll = <State, Event extends DomainEvent>(
@@ -27,8 +28,11 @@ export type Expectation<Event> = {
 const assertRejects = (work: () => unknown, code: Rejection) =>
   assert.throws(work, (error: unknown) => error instanceof Rejected && error.code === code)
 
+/** What does not decide, but asserts something of a state. */
+type Assertion<State> = (state: State, now: number) => void
+
 /**
- * Reads as: given these events, when this is decided, it emits or rejects. The clock runs as that of the log. `load` makes
+ * Reads as: given these events, when this is decided, it emits or rejects; or: this is accepted, or refused. The clock runs as that of the log. `load` makes
  * of the folded state what the service would have in memory.
  */
 export const specify =
@@ -39,7 +43,7 @@ export const specify =
   (...past: Event[]) => ({
     when: (
       decide: Decision<State, Event> | DecisionWithResult<State, Event, unknown>,
-      now = NOON + 1_000_000,
+      now = LATER,
     ): Expectation<Event> => {
       const after = (...events: Event[]): readonly Event[] => {
         const decided = decide(foldAll(kind, events, load(foldAll(kind, past)), past.length), now, now)
@@ -62,4 +66,7 @@ export const specify =
         fails: (message) => assert.throws(() => after(), message),
       }
     },
+    accepts: (assertion: Assertion<State>): void => assertion(load(foldAll(kind, past)), LATER),
+    refuses: (assertion: Assertion<State>, code: Rejection, now = LATER): void =>
+      assertRejects(() => assertion(load(foldAll(kind, past)), now), code),
   })

@@ -1,9 +1,9 @@
 import { closesAppend, fromRecords, opensAppend } from './chunks.ts'
-import type { EventLog, RecordedEvent } from './log.ts'
+import type { EventLog, RecordedEvent, StoredRecord } from './log.ts'
 import { metadataOf } from './metadata.ts'
 
 /** Whether `next` belongs to the same append as `record`. It may open a retry of an append that a crash left unfinished. */
-export const continuesAppend = (record: RecordedEvent, next: RecordedEvent): boolean =>
+export const continuesAppend = (record: StoredRecord, next: StoredRecord): boolean =>
   next.stream === record.stream &&
   next.revision === record.revision + 1n &&
   metadataOf(next).append.id === metadataOf(record).append.id &&
@@ -11,12 +11,12 @@ export const continuesAppend = (record: RecordedEvent, next: RecordedEvent): boo
 
 /** Holds the records of the append that is being read. */
 const newOpenAppend = () => {
-  let records: RecordedEvent[] = []
+  let records: StoredRecord[] = []
   /**
    * Adds a record. The last one of an append gives all its records; where reading began in the middle of the append, only
    * those from there on.
    */
-  return (record: RecordedEvent): RecordedEvent[] | undefined => {
+  return (record: StoredRecord): StoredRecord[] | undefined => {
     const last = records.at(-1)
     if (last && !continuesAppend(last, record)) records = []
     records.push(record)
@@ -28,7 +28,7 @@ const newOpenAppend = () => {
 }
 
 /** Reads all records of the append that ends with `last`, in order; erased ones are missing. */
-const readAppendEndingAt = async (store: EventLog, last: RecordedEvent): Promise<RecordedEvent[]> => {
+const readAppendEndingAt = async (store: EventLog<StoredRecord>, last: StoredRecord): Promise<StoredRecord[]> => {
   const found = [last]
   if (last.revision === 0n) return found
   for await (const record of store.read(last.stream, { from: last.revision - 1n, backwards: true })) {
@@ -45,10 +45,10 @@ const NOTHING: readonly RecordedEvent[] = []
  * Takes the records of an adapter in the order of the log or of a stream; gives the events of an append when its last record
  * comes, none before.
  */
-export const newAppendCollector = (store: EventLog) => {
+export const newAppendCollector = (store: EventLog<StoredRecord>) => {
   const add = newOpenAppend()
   /** Gives a promise only where the beginning of the append has to be read from the log. */
-  return (record: RecordedEvent): readonly RecordedEvent[] | Promise<readonly RecordedEvent[]> => {
+  return (record: StoredRecord): readonly RecordedEvent[] | Promise<readonly RecordedEvent[]> => {
     const taken = add(record)
     if (!taken) return NOTHING
     return opensAppend(taken[0]!) ? fromRecords(taken) : readAppendEndingAt(store, record).then(fromRecords)
@@ -56,7 +56,7 @@ export const newAppendCollector = (store: EventLog) => {
 }
 
 /** Whether all records of the append that `record` belongs to have been written. */
-export const isComplete = async (store: EventLog, record: RecordedEvent): Promise<boolean> => {
+export const isComplete = async (store: EventLog<StoredRecord>, record: StoredRecord): Promise<boolean> => {
   if (closesAppend(record)) return true
   let last = record
   for await (const next of store.read(record.stream, { from: record.revision + 1n })) {

@@ -1,5 +1,5 @@
 import { v5 } from 'uuid'
-import type { NewEvent, RecordedEvent } from './log.ts'
+import type { NewEvent, RecordedEvent, StoredRecord } from './log.ts'
 import { metadataOf } from './metadata.ts'
 
 /**
@@ -34,8 +34,8 @@ export const toRecords = (event: NewEvent, maxBytes: number): NewEvent[] => {
 }
 
 /** Puts chunks together: the event takes the place of its last chunk, and is left out if a chunk is missing. */
-export const fromRecords = (records: readonly RecordedEvent[]): RecordedEvent[] => {
-  if (records.every((record) => record.type !== CHUNK)) return records as RecordedEvent[]
+export const fromRecords = (records: readonly StoredRecord[]): RecordedEvent[] => {
+  if (records.every((record) => record.type !== CHUNK)) return records as StoredRecord[]
   const events: RecordedEvent[] = []
   let slices: string[] = []
   for (const record of records) {

@@ -25,10 +25,15 @@ export type NewEvent = {
   readonly decoded?: { readonly data: object; readonly metadata: Metadata }
 }
 
-export type RecordedEvent = NewEvent & {
+/** What an adapter stores and reads back: an event, or a chunk of one that is too large for it (`chunks.ts`). */
+export type StoredRecord = NewEvent & {
   readonly stream: string
   readonly revision: Revision
   readonly position: Position
+}
+
+/** An event of the log, put together from its records where it was stored in chunks. */
+export type RecordedEvent = StoredRecord & {
   /** Of an event that was stored in chunks: the revision of the first one; `revision` is that of the last. */
   readonly firstRevision?: Revision
 }
@@ -36,7 +41,7 @@ export type RecordedEvent = NewEvent & {
 export type Appended = { readonly revision: Revision; readonly position: Position }
 
 /** Whole appends in log order. The next batch begins behind `through`, which may be behind the last event. */
-export type Batch = { readonly events: readonly RecordedEvent[]; readonly through: Position }
+export type Batch<Item = RecordedEvent> = { readonly events: readonly Item[]; readonly through: Position }
 
 /** Tells which log this is, and which history of it. Both are UUIDs. */
 export type LogIdentity = {
@@ -49,7 +54,11 @@ export type LogIdentity = {
   readonly epoch: string
 }
 
-export type EventLog = {
+/**
+ * An adapter alone is an `EventLog<StoredRecord>`: what its methods call events are records then, and those of an append that
+ * it could not store at once may be incomplete. `wholeAppends` makes a log of it.
+ */
+export type EventLog<Item extends StoredRecord = RecordedEvent> = {
   /**
    * Stores the events as one append: every reader sees all of them or none. A repetition with the same ids at the same
    * expected revision gives the same answer as the first time; only the ids are compared.
@@ -58,25 +67,25 @@ export type EventLog = {
    */
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>
   /** Events of a stream from `from` on, inclusive (default: the first, or the last when backwards). */
-  read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
+  read(stream: string, options?: ReadOptions): AsyncIterable<Item>
   /**
    * The events of a stream at these revisions, which must be ascending, without those that were erased. For revisions of
    * events that were read before: nothing tells here whether an append was ever finished.
    */
-  readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<RecordedEvent>
+  readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<Item>
   /**
    * The revision of a stream's last record, even if readers do not see it because its append was never finished. A read of
    * the stream that starts after this sees everything up to that revision.
    */
   lastRevision(stream: string): Promise<ExpectedRevision>
   /** Events after a position, in log order, until the present end. */
-  readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
+  readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<Item>
   /**
    * Batches of events behind a position, as they come, until `signal` aborts or the log is closed; resumes by itself after
-   * errors. Batches hold whole appends if the adapter is wrapped in `wholeAppends`; an adapter alone may cut a large append.
+   * errors. Batches hold whole appends; those of an adapter alone may cut a large one.
    * @throws LogChanged when the epoch changes: positions may belong to other events then
    */
-  follow(options: { readonly after: Position; readonly signal: AbortSignal }): AsyncIterable<Batch>
+  follow(options: { readonly after: Position; readonly signal: AbortSignal }): AsyncIterable<Batch<Item>>
   /** Erases the events of a stream below the revision `before`, except the stream's last event. */
   truncate(stream: string, before: Revision): Promise<void>
   /** The position of the last event, 0n for an empty log. @throws LogUnavailable, like all reads */

@@ -1,5 +1,5 @@
 import { migrate } from '../postgres/migrate.ts'
-import type { EventLog } from './log.ts'
+import type { EventLog, StoredRecord } from './log.ts'
 import { openPostgresLog } from './postgres/postgres-log.ts'
 import { wholeAppends } from './whole-appends.ts'
 
@@ -15,7 +15,7 @@ export type OpenLogOptions = {
 }
 
 /** Imported only when it is needed: the client takes as much memory as the rest of a small service. */
-const openEventStore = async (options: { url: string }): Promise<EventLog> =>
+const openEventStore = async (options: { url: string }): Promise<EventLog<StoredRecord>> =>
   (await import('./eventstoredb/eventstoredb-log.ts')).openEventStoreLog(options)
 
 /** Opens the log of a service, in PostgreSQL or EventStoreDB, for appends of any size. @throws BadAddress */
@@ -34,7 +34,7 @@ export const openLog = async ({
 export const isPostgresUrl = (url: string): boolean => /^postgres(ql)?:/i.test(url)
 
 /** Opens the adapter for a URL of either kind, without `wholeAppends`; migrates a PostgreSQL first. @throws BadAddress */
-export const openAdapter = async (url: string): Promise<EventLog> => {
+export const openAdapter = async (url: string): Promise<EventLog<StoredRecord>> => {
   if (!isPostgresUrl(url)) return openEventStore({ url })
   await migrate(url)
   return openPostgresLog({ url })

@@ -9,6 +9,7 @@ import {
   type ReadOptions,
   type RecordedEvent,
   type Revision,
+  type StoredRecord,
   expectedOf,
   revisionNumber,
 } from './log.ts'
@@ -40,18 +41,18 @@ async function* limited<T>(source: AsyncIterable<T>, limit = Number.POSITIVE_INF
 }
 
 /** The whole appends whose last record is among these. */
-async function* collected(store: EventLog, records: AsyncIterable<RecordedEvent>) {
+async function* collected(store: EventLog<StoredRecord>, records: AsyncIterable<StoredRecord>) {
   const collect = newAppendCollector(store)
   for await (const record of records) yield* await collect(record)
 }
 
-async function* forwards(store: EventLog, stream: string, from: Revision) {
+async function* forwards(store: EventLog<StoredRecord>, stream: string, from: Revision) {
   for await (const event of collected(store, store.read(stream, { from }))) if (event.revision >= from) yield event
 }
 
-async function* backwards(store: EventLog, stream: string, from: Revision | undefined) {
+async function* backwards(store: EventLog<StoredRecord>, stream: string, from: Revision | undefined) {
   let isWhole: boolean | undefined // the append of the present record; undefined until that is checked
-  let chunks: RecordedEvent[] = [] // of the present event, last one first
+  let chunks: StoredRecord[] = [] // of the present event, last one first
   for await (const record of store.read(stream, { backwards: true, ...(from === undefined ? {} : { from }) })) {
     isWhole ??= await isComplete(store, record)
     if (endsEvent(record)) chunks = []
@@ -66,7 +67,7 @@ async function* backwards(store: EventLog, stream: string, from: Revision | unde
  * read. Readers see an append once its last record is stored. Records of an append that a crash has left unfinished stay
  * invisible, but count in the stream's revision.
  */
-export const wholeAppends = (store: EventLog): EventLog => {
+export const wholeAppends = (store: EventLog<StoredRecord>): EventLog => {
   const max = store.maxAppendBytes
 
   const append = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> => {

@@ -6,6 +6,7 @@ import {
   type LogIdentity,
   type NewEvent,
   type Revision,
+  type StoredRecord,
 } from '../log.ts'
 import { pause } from '../../pause.ts'
 import { parseAddress } from './address.ts'
@@ -41,7 +42,7 @@ export type EventStoreLogOptions = {
 }
 
 /** Cuts a page into batches as small as those that followers of a log in PostgreSQL get. */
-function* batchesOf({ events, through }: Batch): Generator<Batch> {
+function* batchesOf({ events, through }: Batch<StoredRecord>): Generator<Batch<StoredRecord>> {
   for (let start = 0; start === 0 || start < events.length; start += BATCH_EVENTS) {
     const some = events.slice(start, start + BATCH_EVENTS)
     yield { events: some, through: start + BATCH_EVENTS < events.length ? some.at(-1)!.position : through }
@@ -52,7 +53,7 @@ function* batchesOf({ events, through }: Batch): Generator<Batch> {
  * The log in an EventStoreDB or KurrentDB cluster. Positions are commit positions.
  * @throws BadAddress
  */
-export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & IdentityStore => {
+export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<StoredRecord> & IdentityStore => {
   const { url, deadlineMs = 5_000, observe } = options
   const parsed = parseAddress(url)
   const address = { ...parsed, prefix: options.prefix ?? parsed.prefix }
@@ -116,7 +117,13 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog & Ide
 
   const sharedReads = newSharedReads({ count: wakeUps.count, read: page })
 
-  async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
+  async function* follow({
+    after,
+    signal,
+  }: {
+    after: bigint
+    signal: AbortSignal
+  }): AsyncIterable<Batch<StoredRecord>> {
     const end = AbortSignal.any([signal, closing.signal])
     const generation = guard.generation()
     let position = after

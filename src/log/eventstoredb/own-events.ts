@@ -1,10 +1,10 @@
-import type { NewEvent, RecordedEvent } from '../log.ts'
+import type { NewEvent, StoredRecord } from '../log.ts'
 
 export type OwnEvents = {
   /** Keeps events that are about to be appended. */
   remember(events: readonly NewEvent[]): void
   /** Adds the decoded data and metadata to an event that was read, if this process wrote it; once for each event. */
-  withDecoded(event: RecordedEvent): RecordedEvent
+  withDecoded(event: StoredRecord): StoredRecord
 }
 
 const MAX_BYTES = 4 * 1024 * 1024
@@ -35,7 +35,7 @@ export const newOwnEvents = (maxBytes = MAX_BYTES): OwnEvents => {
     }
   }
 
-  const withDecoded = (event: RecordedEvent): RecordedEvent => {
+  const withDecoded = (event: StoredRecord): StoredRecord => {
     const own = events.get(event.id)
     if (!own) return event
     drop(own)

@@ -1,4 +1,4 @@
-import type { Position, ReadOptions, RecordedEvent, Revision } from '../log.ts'
+import type { Position, ReadOptions, StoredRecord, Revision } from '../log.ts'
 import type { Address } from './address.ts'
 import type { RetryingRead } from './retrying-client.ts'
 import { newTruncationFilter } from './truncation-filter.ts'
@@ -16,7 +16,7 @@ const SAMPLE_EVENTS = 1_000
 const LAST_REVISION = 2n ** 63n - 1n
 
 export type ReadPage = {
-  readonly events: readonly RecordedEvent[]
+  readonly events: readonly StoredRecord[]
   /** The events hold all of ours up to this position. */
   readonly through: Position
   /** Whether it goes up to the end of the log. */
@@ -35,9 +35,9 @@ export type ReadPageOptions = {
 export type Reader = {
   /** A page of our events in the whole log, behind a position. */
   page(after: Position, options?: ReadPageOptions): Promise<ReadPage>
-  readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
-  read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
-  readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<RecordedEvent>
+  readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<StoredRecord>
+  read(stream: string, options?: ReadOptions): AsyncIterable<StoredRecord>
+  readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<StoredRecord>
 }
 
 export type ReaderOptions = {
@@ -67,7 +67,7 @@ export const newReader = ({ retryingRead, address, serverReads, ownEvents, watch
   const { credentials, prefix } = address
   const withoutTruncated = newTruncationFilter(serverReads, prefix)
 
-  const ours = async (events: readonly StoredEvent[], isToEnd: boolean): Promise<RecordedEvent[]> =>
+  const ours = async (events: readonly StoredEvent[], isToEnd: boolean): Promise<StoredRecord[]> =>
     (await withoutTruncated(events, isToEnd))
       .filter((event) => event.stream.startsWith(prefix))
       .map((event) => ownEvents.withDecoded({ ...event, stream: event.stream.slice(prefix.length) }))

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { int4s, int8s, jsons, texts, uuids } from '../../postgres/arrays.ts'
-import { type Appended, type RecordedEvent, WrongRevision, expectedOf } from '../log.ts'
+import { type Appended, type StoredRecord, WrongRevision, expectedOf } from '../log.ts'
 import type { PendingAppend } from './append-queue.ts'
 
 /** The answer to one append. */
@@ -15,7 +15,7 @@ type Row = {
 }
 
 /** The result of a statement: an answer to each append, and the new events of the log, in order and without gaps. */
-export type BatchResult = { readonly answers: (Appended | WrongRevision)[]; readonly newEvents: RecordedEvent[] }
+export type BatchResult = { readonly answers: (Appended | WrongRevision)[]; readonly newEvents: StoredRecord[] }
 
 // The data is the last parameter: the client's buffer is as large as it, and to add anything behind it would copy it all.
 const statement = 'select stored, fresh, revision, at as position from log.append($1, $2, $3, $4, $5, $6, $9, $7, $8)'
@@ -35,7 +35,7 @@ const parameters = (batch: readonly PendingAppend[]) => {
   ]
 }
 
-const toRecorded = ({ stream, events }: PendingAppend, { revision, position }: Row): RecordedEvent[] =>
+const recordsOf = ({ stream, events }: PendingAppend, { revision, position }: Row): StoredRecord[] =>
   events.map((event, i) => {
     const fromLast = BigInt(events.length - 1 - i)
     return { ...event, stream, revision: revision - fromLast, position: position! - fromLast }
@@ -55,7 +55,7 @@ export const prepareAppend = (batch: readonly PendingAppend[]) => {
     const { rows } = await client.query<Row>({ name: 'append', text: statement, values })
     return {
       answers: batch.map((append, i) => toAnswer(append, rows[i]!)),
-      newEvents: batch.flatMap((append, i) => (rows[i]!.fresh ? toRecorded(append, rows[i]!) : [])),
+      newEvents: batch.flatMap((append, i) => (rows[i]!.fresh ? recordsOf(append, rows[i]!) : [])),
     }
   }
 }

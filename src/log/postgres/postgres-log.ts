@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { pause } from '../../pause.ts'
 import { newPool } from '../../postgres/connect.ts'
 import { newIdentityCheck } from '../identity-check.ts'
-import { type Batch, type EventLog, LogChanged, type LogIdentity, type RecordedEvent, type Revision } from '../log.ts'
+import { type Batch, type EventLog, LogChanged, type LogIdentity, type StoredRecord, type Revision } from '../log.ts'
 import { newProbe } from './probe.ts'
 import { queryWithRetry, newReader } from './reader.ts'
 import { newTail } from './tail.ts'
@@ -37,7 +37,7 @@ export type PostgresLogOptions = {
 }
 
 /** The log in PostgreSQL. Needs a direct connection: LISTEN does not work through a connection pooler. */
-export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
+export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRecord> => {
   const { url, deadlineMs = 5_000, connections = 6, maxAppendBytes = 32 * 1024 * 1024, observe } = options
   const listeners: ((identity: LogIdentity) => void)[] = []
   const identityCheck = newIdentityCheck(0, (identity) => {
@@ -51,7 +51,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   const tail = newTail(TAIL_BYTES)
   const closing = new AbortController()
   const wakeUps = newWakeUps(url, pool, { grown: tail.wake, truncated: tail.clear })
-  const committed = (events: readonly RecordedEvent[]) => {
+  const committed = (events: readonly StoredRecord[]) => {
     identityCheck.noteRead(events.at(-1))
     if (events.length > 0) tail.publish(events)
     else tail.wake()
@@ -59,7 +59,13 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog => {
   }
   const writer = newWriter({ url, deadlineMs, verify, committed, ...(observe ? { observe } : {}) })
 
-  async function* follow({ after, signal }: { after: bigint; signal: AbortSignal }): AsyncIterable<Batch> {
+  async function* follow({
+    after,
+    signal,
+  }: {
+    after: bigint
+    signal: AbortSignal
+  }): AsyncIterable<Batch<StoredRecord>> {
     const stopped = AbortSignal.any([signal, closing.signal])
     const reader = tail.read()
     const generation = identityCheck.generation()

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { int8s } from '../../postgres/arrays.ts'
 import { isTransient } from '../../postgres/errors.ts'
-import { LogUnavailable, type Position, type ReadOptions, type RecordedEvent, type Revision } from '../log.ts'
+import { LogUnavailable, type Position, type ReadOptions, type StoredRecord, type Revision } from '../log.ts'
 
 export const PAGE_EVENTS = 1_000
 /** Each follower holds a page, and what it makes of it: with larger pages a few that are behind take 100 MB together. */
@@ -55,10 +55,10 @@ export const pageOfRevisions = `
 
 export type Reader = {
   /** A page of events behind a position; empty at the end of the log. */
-  page(after: Position, limit?: number): Promise<RecordedEvent[]>
-  readAll(options: { after: Position; limit?: number }): AsyncIterable<RecordedEvent>
-  read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>
-  readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<RecordedEvent>
+  page(after: Position, limit?: number): Promise<StoredRecord[]>
+  readAll(options: { after: Position; limit?: number }): AsyncIterable<StoredRecord>
+  read(stream: string, options?: ReadOptions): AsyncIterable<StoredRecord>
+  readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<StoredRecord>
 }
 
 const TIMEOUT_MS = 1_000
@@ -84,7 +84,7 @@ export const queryWithRetry = async <Row extends pg.QueryResultRow>(pool: pg.Poo
 /** Reads the events table in pages of at most 1,000 events and 2 MiB; an event that is larger is a page of its own. */
 export const newReader = (pool: pg.Pool): Reader => {
   const rows = async (name: string, text: string, values: unknown[]) =>
-    (await queryWithRetry<Row>(pool, { name, text, values })).rows as RecordedEvent[]
+    (await queryWithRetry<Row>(pool, { name, text, values })).rows as StoredRecord[]
 
   const page = (after: Position, limit = PAGE_EVENTS) =>
     rows('log-page', pageOfAll, [after, Math.min(limit, PAGE_EVENTS)])

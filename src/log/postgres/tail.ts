@@ -1,5 +1,5 @@
 import { newChangeCounter } from '../change-counter.ts'
-import type { Position, RecordedEvent, Revision } from '../log.ts'
+import type { Position, StoredRecord, Revision } from '../log.ts'
 import { PAGE_BYTES, PAGE_EVENTS } from './reader.ts'
 
 /** One follower of the tail. */
@@ -8,7 +8,7 @@ export type TailReader = {
    * The events behind a position; none when the position is known to be the log's end; undefined when the log itself has
    * to be read.
    */
-  eventsAfter(position: Position): readonly RecordedEvent[] | undefined
+  eventsAfter(position: Position): readonly StoredRecord[] | undefined
   /** Notes that a read of the log that began at this count has found nothing more. */
   reachedEnd(count: number): void
   leave(): void
@@ -16,7 +16,7 @@ export type TailReader = {
 
 export type Tail = {
   /** Adds a batch that has just been committed; to be called in the order of commits. */
-  publish(events: readonly RecordedEvent[]): void
+  publish(events: readonly StoredRecord[]): void
   /** Adds a follower: batches that all followers have passed are dropped. */
   read(): TailReader
   /** Drops all events, because another process has erased some of them. */
@@ -36,7 +36,7 @@ export type Tail = {
 const EVENT_BYTES = 200 // about what an event takes in memory besides its texts
 
 /** About how many bytes of memory events take. */
-const sizeOf = (events: readonly RecordedEvent[]) =>
+const sizeOf = (events: readonly StoredRecord[]) =>
   events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length + EVENT_BYTES, 0)
 
 /**
@@ -44,7 +44,7 @@ const sizeOf = (events: readonly RecordedEvent[]) =>
  * passed them: followers get them from memory instead of reading them from the database.
  */
 export const newTail = (maxBytes: number): Tail => {
-  let batches: { events: readonly RecordedEvent[]; bytes: number }[] = []
+  let batches: { events: readonly StoredRecord[]; bytes: number }[] = []
   let bytes = 0
   let end: Position | undefined // the last position of this process's appends
   let foreignCount = 0 // the count at the last notice that another process may have appended
@@ -62,7 +62,7 @@ export const newTail = (maxBytes: number): Tail => {
   }
 
   const drop = (stream: string, before: Revision) => {
-    const stays = (event: RecordedEvent) => event.stream !== stream || event.revision >= before
+    const stays = (event: StoredRecord) => event.stream !== stream || event.revision >= before
     batches = batches.flatMap((batch) => {
       const events = batch.events.filter(stays)
       return events.length > 0 ? [{ events, bytes: sizeOf(events) }] : []
@@ -76,7 +76,7 @@ export const newTail = (maxBytes: number): Tail => {
     wake()
   }
 
-  const publish = (events: readonly RecordedEvent[]) => {
+  const publish = (events: readonly StoredRecord[]) => {
     const last = batches.at(-1)?.events.at(-1)
     // Another process has appended in between: the batches up to there would leave a gap.
     if (last && events[0]!.position !== last.position + 1n) clear()
@@ -88,7 +88,7 @@ export const newTail = (maxBytes: number): Tail => {
     increment()
   }
 
-  const isPassed = ({ events }: { events: readonly RecordedEvent[] }) => {
+  const isPassed = ({ events }: { events: readonly StoredRecord[] }) => {
     const last = events.at(-1)!.position
     return [...readers.values()].every((position) => position >= last)
   }
@@ -98,7 +98,7 @@ export const newTail = (maxBytes: number): Tail => {
     if (!first || first.position > position + 1n) return undefined
     const start = batches.findIndex(({ events }) => events.at(-1)!.position > position)
     if (start < 0) return undefined
-    const found: RecordedEvent[] = []
+    const found: StoredRecord[] = []
     let size = 0
     for (let i = start; i < batches.length && found.length < PAGE_EVENTS && size < PAGE_BYTES; i++) {
       size += batches[i]!.bytes

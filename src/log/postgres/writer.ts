@@ -5,7 +5,7 @@ import {
   type ExpectedRevision,
   LogUnavailable,
   type NewEvent,
-  type RecordedEvent,
+  type StoredRecord,
   revisionNumber,
 } from '../log.ts'
 import { NotDurable, newConnection } from './connection.ts'
@@ -32,7 +32,7 @@ export type WriterOptions = {
    * Called when the log has grown, before the appends are answered, with the new events: in order and without gaps. Empty
    * when the events were stored by an earlier statement whose answer was lost.
    */
-  readonly committed: (events: readonly RecordedEvent[]) => void
+  readonly committed: (events: readonly StoredRecord[]) => void
   /** Appends, events and milliseconds of each batch, for the metrics. */
   readonly observe?: (appends: number, events: number, ms: number) => void
 }

@@ -9,6 +9,7 @@ export type Upcaster = (data: object) => object
 
 /** How the data of one event type is written to the log and read back. */
 export type EventFormat = {
+  /** Checks the data, in its present version. */
   readonly schema: z.ZodType
   /** The version in which events are written now, from 1. */
   readonly version: number
@@ -29,7 +30,7 @@ export const formatsOf = (union: { readonly options: readonly EventSchema[] }): 
 
 export type Codec = {
   /** The JSON text of an event's data and the schema version it has. */
-  encode(event: DomainEvent): { data: string; schema: number }
+  encode(event: DomainEvent): { data: string; schemaVersion: number }
   /**
    * The data of a recorded event, upcast to the present version. The schema only checks it: unknown members stay.
    * @throws UnknownEvent for a type or version that this code does not know
@@ -64,22 +65,22 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
 
   const encode = ({ type, data }: DomainEvent) => {
     const { write = JSON.stringify, version } = formatOf(type)
-    return { data: (write as (data: object) => string)(data), schema: version }
+    return { data: (write as (data: object) => string)(data), schemaVersion: version }
   }
 
   /** The format of a recorded event, and the schema version it was written in. */
   const formatAndVersion = (event: RecordedEvent) => {
     const format = formatOf(event.type)
-    const { schema } = metadataOf(event)
-    if (schema > format.version)
-      throw new UnknownEvent(`${event.type} has schema version ${schema}, newer than this code`)
-    return { format, schema }
+    const { schema: schemaVersion } = metadataOf(event)
+    if (schemaVersion > format.version)
+      throw new UnknownEvent(`${event.type} has schema version ${schemaVersion}, newer than this code`)
+    return { format, schemaVersion }
   }
 
   const decode = (event: RecordedEvent): DomainEvent => {
     if (event.decoded) return { type: event.type, data: event.decoded.data }
-    const { format, schema } = formatAndVersion(event)
-    const data = upcast(format, parseExact(event.data) as object, schema)
+    const { format, schemaVersion } = formatAndVersion(event)
+    const data = upcast(format, parseExact(event.data) as object, schemaVersion)
     const checked = format.schema.safeParse(data)
     if (!checked.success)
       throw new UnknownEvent(`${event.type} ${event.id} does not fit its schema`, { cause: checked.error })

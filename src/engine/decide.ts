@@ -35,7 +35,7 @@ export type EventToAppend<Event> = {
   readonly at: number
   /** JSON text. */
   readonly data: string
-  readonly schema: number
+  readonly schemaVersion: number
 }
 
 /** The decisions about a batch of commands. */
@@ -132,8 +132,8 @@ export const toNewEvents = <State, Event extends DomainEvent>(
   const needed = kind.condense ? new Set(kind.condense(decided.map(({ event }) => event))) : undefined
   const appended = needed ? decided.filter(({ event }) => needed.has(event)) : decided
   const id = newUuid()
-  return appended.map(({ event, context, at, data, schema }, index) => {
-    const metadata = { at, ...context, schema, append: { id, index, size: appended.length } } as Metadata
+  return appended.map(({ event, context, at, data, schemaVersion }, index) => {
+    const metadata = { at, ...context, schema: schemaVersion, append: { id, index, size: appended.length } } as Metadata
     const decoded = { data: event.data, metadata }
     return { id: newUuid(), type: event.type, data, metadata: JSON.stringify(metadata), decoded }
   })

@@ -16,7 +16,7 @@ const counted = { class: 'user_message' as const, tools: [], digest: 'd' }
 
 /** What comes of an event that goes into the log and is read again. */
 const again = (event: DomainEvent): DomainEvent => {
-  const { data, schema } = codec.encode(event)
+  const { data, schemaVersion: schema } = codec.encode(event)
   const metadata = JSON.stringify({ at: 1, schema, append: { id: 'a', index: 0, size: 1 } })
   return codec.decode({ id: 'e', stream: 's', revision: 0n, position: 1n, type: event.type, data, metadata })
 }

@@ -1,5 +1,5 @@
 import { revisionNumber } from '../log/log.ts'
-import { newBoundedCache } from './bounded-cache.ts'
+import { newBoundedCache } from './weighted-cache.ts'
 import type { Loaded } from './stream.ts'
 
 /** States of one kind of stream in memory. Each is a hint only: its stream may have moved on. */

@@ -1,4 +1,4 @@
-import { type BoundedCache, newBoundedCache } from '../engine/bounded-cache.ts'
+import { type BoundedCache, newBoundedCache } from '../engine/weighted-cache.ts'
 import type { PresentTrace } from '../trace/decide.ts'
 import { stateText } from '../trace/views.ts'
 import type { Updates } from './updates.ts'

@@ -1,4 +1,4 @@
-import { textBytes } from '../engine/bounded-cache.ts'
+import { textBytes } from '../engine/weighted-cache.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
 import { type ClaimedBy, NamespaceEvent, type NamespaceType, type Role } from './events.ts'

@@ -1,4 +1,4 @@
-import { textBytes } from '../engine/bounded-cache.ts'
+import { textBytes } from '../engine/weighted-cache.ts'
 import type { Trace, TraceState } from './decide.ts'
 
 const TRACE_BYTES = 1_500

@@ -1,4 +1,4 @@
-import { textBytes } from '../engine/bounded-cache.ts'
+import { textBytes } from '../engine/weighted-cache.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, StreamKind } from '../engine/stream.ts'
 import { IdentityEvent, type IdentityType, type ProviderData, UserEvent } from './events.ts'

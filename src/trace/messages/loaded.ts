@@ -1,4 +1,4 @@
-import { textBytes } from '../../engine/bounded-cache.ts'
+import { textBytes } from '../../engine/weighted-cache.ts'
 import type { MessageClass } from '../events.ts'
 import type { MessageDocument } from './message.ts'
 

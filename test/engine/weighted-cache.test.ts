@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newBoundedCache } from '../../src/engine/bounded-cache.ts'
+import { newBoundedCache } from '../../src/engine/weighted-cache.ts'
 
 const held = (memory: { get(key: string): number | undefined }) =>
   ['a', 'b', 'c'].filter((key) => memory.get(key) !== undefined)

@@ -1,4 +1,7 @@
-/** A Map of at most `maxSize` entries: a new one drops the oldest. Setting a key again keeps its place in the order. */
+/**
+ * A Map of at most `maxSize` entries, however large they are: a new one drops the oldest. Setting a key again keeps its place
+ * in the order. (`engine/weighted-cache.ts` bounds the weight of its values.)
+ */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #maxSize: number
   readonly #onDrop: (key: Key, value: Value) => void

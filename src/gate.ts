@@ -1,4 +1,7 @@
-/** Runs work for a caller, which is named; at most so much work of all callers at once. */
+/**
+ * Runs work for a caller, which is named; at most so many pieces of work of all callers at once. It is for work that all may
+ * wait for; where waiting has an end and pieces differ in size, as bodies and answers in memory do, see `http/semaphore.ts`.
+ */
 export type Gate = <T>(caller: string, work: () => Promise<T>) => Promise<T>
 
 /** Runs `width` at once. What waits is let in by turns, one caller after the other, so that none holds up all others. */

@@ -1,5 +1,5 @@
 import { revisionNumber } from '../log/log.ts'
-import { newBoundedCache } from './weighted-cache.ts'
+import { newWeightedCache } from './weighted-cache.ts'
 import type { Loaded } from './stream.ts'
 
 /** States of one kind of stream in memory. Each is a hint only: its stream may have moved on. */
@@ -34,7 +34,7 @@ const BEYOND_ALL_REVISIONS = 2n ** 63n
 
 export const newStateCache = <State>(options: StateCacheOptions<State>): StateCache<State> => {
   const { weigh, budget, trim, isCurrent } = options
-  const cache = newBoundedCache<Loaded<State>>(budget, ({ state }) => weigh(state))
+  const cache = newWeightedCache<Loaded<State>>(budget, ({ state }) => weigh(state))
   const observed = new Map<string, bigint>() // the newest revisions of tracked streams
   let generation = 0
 

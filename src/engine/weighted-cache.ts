@@ -1,4 +1,5 @@
-export type BoundedCache<Value> = {
+/** Values by key up to a total weight, such as their bytes in memory. (`../bounded-map.ts` bounds a number of entries.) */
+export type WeightedCache<Value> = {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
   delete(key: string): void
@@ -10,9 +11,9 @@ export const textBytes = (texts: readonly (string | undefined)[]): number =>
   texts.reduce((sum, text) => sum + 2 * (text?.length ?? 0), 0)
 
 /**
- * Holds values up to a total weight; evicts those that were set longest ago. A value heavier than `maxWeight` is not held.
+ * Evicts the values that were set longest ago: a key that is set again is the newest. A value heavier than `maxWeight` is not held.
  */
-export const newBoundedCache = <Value>(maxWeight: number, weigh: (value: Value) => number): BoundedCache<Value> => {
+export const newWeightedCache = <Value>(maxWeight: number, weigh: (value: Value) => number): WeightedCache<Value> => {
   const entries = new Map<string, { readonly value: Value; readonly weight: number }>()
   let total = 0
 

@@ -1,4 +1,4 @@
-import { type BoundedCache, newBoundedCache } from '../engine/weighted-cache.ts'
+import { type WeightedCache, newWeightedCache } from '../engine/weighted-cache.ts'
 import type { PresentTrace } from '../trace/decide.ts'
 import { stateText } from '../trace/views.ts'
 import type { Updates } from './updates.ts'
@@ -9,10 +9,10 @@ import type { Updates } from './updates.ts'
  */
 export type PastMemo = {
   /** The ordinals of messages in the order that they had. */
-  readonly sortedOrdinals: BoundedCache<Int32Array>
-  readonly updates: BoundedCache<Updates>
+  readonly sortedOrdinals: WeightedCache<Int32Array>
+  readonly updates: WeightedCache<Updates>
   /** Traces that were folded from very many events. */
-  readonly traces: BoundedCache<PresentTrace>
+  readonly traces: WeightedCache<PresentTrace>
   /** Called when the log is another one: the same revisions may be other events then. */
   clear(): void
 }
@@ -20,9 +20,9 @@ export type PastMemo = {
 const MOST_BYTES = 8 * 1024 * 1024
 
 export const newPastMemo = (): PastMemo => {
-  const sortedOrdinals = newBoundedCache<Int32Array>(MOST_BYTES, ({ byteLength }) => byteLength)
-  const updates = newBoundedCache<Updates>(MOST_BYTES, ({ bytes }) => bytes)
-  const traces = newBoundedCache<PresentTrace>(MOST_BYTES, (trace) => 4 * stateText('', '', trace).length)
+  const sortedOrdinals = newWeightedCache<Int32Array>(MOST_BYTES, ({ byteLength }) => byteLength)
+  const updates = newWeightedCache<Updates>(MOST_BYTES, ({ bytes }) => bytes)
+  const traces = newWeightedCache<PresentTrace>(MOST_BYTES, (trace) => 4 * stateText('', '', trace).length)
   const clear = () => {
     for (const cache of [sortedOrdinals, updates, traces]) cache.clear()
   }

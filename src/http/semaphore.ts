@@ -3,7 +3,7 @@ import { Unavailable } from '../engine/rejected.ts'
 /** A part of the capacity. Its size can change, also to more than is free, when more is needed than was expected. */
 export type Permit = { readonly size: () => number; resize(size: number): void; release(): void }
 
-/** Bounds what all requests use together, such as bytes of memory. Waiting calls are served in order. */
+/** Bounds what all requests use together, such as bytes of memory. Waiting calls are served in order, whoever makes them. */
 export type Semaphore = {
   /**
    * Waits until so much is free; more than the capacity counts as all of it.

@@ -1,12 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newBoundedCache } from '../../src/engine/weighted-cache.ts'
+import { newWeightedCache } from '../../src/engine/weighted-cache.ts'
 
 const held = (memory: { get(key: string): number | undefined }) =>
   ['a', 'b', 'c'].filter((key) => memory.get(key) !== undefined)
 
 test('the values that were set longest ago are evicted when all together are too heavy', () => {
-  const memory = newBoundedCache<number>(10, (weight) => weight)
+  const memory = newWeightedCache<number>(10, (weight) => weight)
   memory.set('a', 4)
   memory.set('b', 4)
   memory.set('a', 5)
@@ -16,7 +16,7 @@ test('the values that were set longest ago are evicted when all together are too
 })
 
 test('a value that is too heavy by itself is not held, and evicts no other', () => {
-  const memory = newBoundedCache<number>(10, (weight) => weight)
+  const memory = newWeightedCache<number>(10, (weight) => weight)
   memory.set('a', 4)
   memory.set('b', 5)
   memory.set('b', 11)
@@ -26,7 +26,7 @@ test('a value that is too heavy by itself is not held, and evicts no other', () 
 })
 
 test('deleted values no longer count', () => {
-  const memory = newBoundedCache<number>(10, (weight) => weight)
+  const memory = newWeightedCache<number>(10, (weight) => weight)
   memory.set('a', 8)
   memory.delete('a')
   memory.delete('a')

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { EventLog } from '../log/log.ts'
-import { destroyConnection, closeConnection, newClient } from '../postgres/connect.ts'
+import { ANSWER_MS, destroyConnection, closeConnection, newClient } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { type Quarantine, readQuarantine } from './quarantine.ts'
 import { isAheadOfLog } from './same-log.ts'
@@ -10,7 +10,6 @@ import type { Watermark } from './watermark.ts'
 
 const BUSY_MS = 10
 const IDLE_MS = 250
-const STATEMENT_MS = 5_000
 const TIMEOUT_MS = 3_000
 
 /**
@@ -61,7 +60,7 @@ export const watchCheckpoint = (options: {
 
   const connected = async () => {
     if (client) return client
-    const connection = newClient(url, 'checkpoint watch', STATEMENT_MS)
+    const connection = newClient(url, 'checkpoint watch', ANSWER_MS)
     connection.on('error', () => {
       if (client === connection) client = undefined
     })

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Kysely } from 'kysely'
 import { pause } from '../pause.ts'
+import { REQUEST_WAIT_MS } from '../request-wait.ts'
 import { kyselyOver, newPool } from '../postgres/connect.ts'
 import { isConnectionLost, isDiskFull, isTransient } from '../postgres/errors.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
@@ -42,8 +43,6 @@ export type ReadsOptions = {
 }
 
 const STATEMENT_MS = 4_000
-const RETRY_MS = 5_000
-const CATCH_UP_MS = 5_000
 /** A check does not wait as long as a read does for read models that are being built: its answer is that they are. */
 const CHECK_MS = 1_000
 const POLL_MS = 15
@@ -54,7 +53,7 @@ const HEAD_TIMEOUT_AFTER_FAILURE_MS = 100
 /**
  * Opens a pool for queries. A crash of PostgreSQL may undo the last transactions of the read models until they are applied
  * again, so after each crash reads wait until the checkpoint has reached the log's head of that time. They wait at most
- * 5 s: reads go on as long as PostgreSQL answers, also when projections have stopped or the log is away.
+ * as long as requests do, and go on then as long as PostgreSQL answers, also when projections have stopped or the log is away.
  */
 export const openReads = <Tables>({
   url,
@@ -91,7 +90,7 @@ export const openReads = <Tables>({
   }
 
   const catchUp = async () => {
-    const until = performance.now() + CATCH_UP_MS
+    const until = performance.now() + REQUEST_WAIT_MS
     isCaughtUp = true // set first: a connection to another incarnation, made meanwhile, unsets it
     try {
       const goal = await headOrLastSeen()
@@ -131,7 +130,7 @@ export const openReads = <Tables>({
   const guarded = async <T>(
     work: () => Promise<T>,
     tries = size + 2,
-    until = performance.now() + RETRY_MS,
+    until = performance.now() + REQUEST_WAIT_MS,
   ): Promise<T> => {
     try {
       return await readCaughtUp(work)

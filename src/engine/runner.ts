@@ -1,7 +1,7 @@
 import { LogChanged } from '../log/log.ts'
 import type { MinimalLogger } from '../logger.ts'
 import { pause } from '../pause.ts'
-import { destroyConnection, closeConnection, newApplyingClient, newClient } from '../postgres/connect.ts'
+import { ANSWER_MS, destroyConnection, closeConnection, newApplyingClient, newClient } from '../postgres/connect.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { TooManyQuarantined } from './batch-applier.ts'
 import { recordStop } from './checkpoint.ts'
@@ -43,7 +43,7 @@ const explain = (error: unknown): string =>
 
 /** Lets the reads of all nodes know that the checkpoint will not move: they would wait for it after a crash. */
 const publishStop = async (url: string, schema: string) => {
-  const client = newClient(url, 'projections stopped', 5_000)
+  const client = newClient(url, 'projections stopped', ANSWER_MS)
   client.on('error', () => {})
   await client
     .connect()

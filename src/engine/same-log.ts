@@ -1,12 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { EventLog } from '../log/log.ts'
-import { closeConnection, newClient } from '../postgres/connect.ts'
+import { ANSWER_MS, closeConnection, newClient } from '../postgres/connect.ts'
 import type { Checkpoint } from './checkpoint.ts'
 
 const TIMEOUT_MS = 2_000 // how long a node of a cluster may lag behind the node that was followed before
 const RETRY_MS = 100
-const STATEMENT_MS = 5_000
 
 /** The read models in this database were built from another log than the one that was opened. */
 export class WrongLog extends Error {
@@ -44,7 +43,7 @@ const assertHoldsEnough = async (client: pg.Client, log: Pick<EventLog, 'head'>)
  */
 export const assertSameLog = async (url: string, log: Pick<EventLog, 'head' | 'identity'>): Promise<void> => {
   const { id } = await log.identity()
-  const client = newClient(url, 'start', STATEMENT_MS)
+  const client = newClient(url, 'start', ANSWER_MS)
   client.on('error', () => {})
   try {
     await client.connect()

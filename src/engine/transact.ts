@@ -1,5 +1,6 @@
 import { type EventLog, type ExpectedRevision, LogUnavailable, WrongRevision } from '../log/log.ts'
 import { pause } from '../pause.ts'
+import { REQUEST_WAIT_MS } from '../request-wait.ts'
 import type { Codec } from './codec.ts'
 import { type Command, type Context, type DecidedBatch, decideAll, toNewEvents } from './decide.ts'
 import { type StateSource, newStateLoader } from './load-state.ts'
@@ -20,7 +21,7 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   readonly isCurrent?: () => boolean
   /** That of the read models. Default: a log that gives out positions again is not noticed. */
   readonly watermark?: Pick<Watermark, 'position' | 'restart'>
-  /** How long a command may be tried again after conflicts, in milliseconds. Default 5,000. */
+  /** How long a command may be tried again after conflicts, in milliseconds. Default: as long as a request waits. */
   readonly deadlineMs?: number
   /** How many bytes the states in memory may weigh in all. Default 2 MiB. */
   readonly budget?: number
@@ -67,7 +68,7 @@ const PAUSE_MS = 5
 export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   options: TransactorOptions<State, Event, Need>,
 ): Transactor<State, Event, Need> => {
-  const { kind, source, log, codec, now, isCurrent = () => true, watermark, deadlineMs = 5_000 } = options
+  const { kind, source, log, codec, now, isCurrent = () => true, watermark, deadlineMs = REQUEST_WAIT_MS } = options
   const { budget = 2 * 1024 * 1024, trim, assertNotQuarantined = () => {} } = options
   type Queued = QueuedCommand<State, Event, Need>
   const queues = new Map<string, Queued[]>()

@@ -33,6 +33,7 @@ export type Erasure = { close(): Promise<void> }
 const ROW_LOCK_MS = 2_000
 const POLL_MS = 1_000
 const LEAVES_POLL_MS = 50
+/** How often rows are looked for that deletions have left behind outside of an erasure: nobody waits for them. */
 const SWEEP_INTERVAL_MS = 5_000
 /** Without deletions the checkpoint is stored after this many events only, as each time costs a commit. */
 const CHECKPOINT_EVENTS = 5_000n

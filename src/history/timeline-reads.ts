@@ -2,6 +2,7 @@ import type { TimelineTables } from '../../projections/index.ts'
 import type { OpenGroup } from '../engine/open-group.ts'
 import { type Row, openReads } from '../engine/reads.ts'
 import { Unavailable } from '../engine/rejected.ts'
+import { REQUEST_WAIT_MS } from '../request-wait.ts'
 
 /** Queries over the timeline. Every call may throw `Unavailable`, also while the timeline is being built. */
 export type TimelineReads = {
@@ -11,15 +12,13 @@ export type TimelineReads = {
   readonly mainSchema: string
   /**
    * Resolves when the timeline shows all that this node has seen so far, and the position.
-   * @throws Unavailable after 5 s
+   * @throws Unavailable when it takes too long
    */
   caughtUp(position: bigint): Promise<void>
   /** @throws InQuarantine when one of these streams is in quarantine, so that its rows may be wrong */
   assertNotQuarantined(...streams: string[]): void
   close(): Promise<void>
 }
-
-const CAUGHT_UP_MS = 5_000
 
 export type TimelineReadsOptions = {
   readonly url: string
@@ -53,7 +52,7 @@ export const openTimelineReads = (options: TimelineReadsOptions): TimelineReads 
   const reads = openReads<TimelineTables>({ url, schema, name: 'timeline', size, quarantine, head, lastSeen })
   const caughtUp = (position: bigint) => {
     const seen = lastSeen()
-    return watermark.waitFor(position > seen ? position : seen, CAUGHT_UP_MS, false)
+    return watermark.waitFor(position > seen ? position : seen, REQUEST_WAIT_MS, false)
   }
   const { rows, assertNotQuarantined, close } = reads
   return { rows, mainSchema, caughtUp, assertNotQuarantined, close }

@@ -1,4 +1,5 @@
 import { Unavailable } from '../engine/rejected.ts'
+import { REQUEST_WAIT_MS } from '../request-wait.ts'
 
 /** A part of the capacity. Its size can change, also to more than is free, when more is needed than was expected. */
 export type Permit = { readonly size: () => number; resize(size: number): void; release(): void }
@@ -7,7 +8,7 @@ export type Permit = { readonly size: () => number; resize(size: number): void; 
 export type Semaphore = {
   /**
    * Waits until so much is free; more than the capacity counts as all of it.
-   * @throws Unavailable after 5 s; what `signal` is aborted with
+   * @throws Unavailable after the timeout; what `signal` is aborted with
    */
   acquire(size: number, signal?: AbortSignal): Promise<Permit>
 }
@@ -16,6 +17,7 @@ export type SemaphoreOptions = {
   readonly capacity: number
   /** Called while calls wait, again and again: permits that it makes others release shorten the wait. */
   readonly onShortage: (missing: number) => void
+  /** Default: as long as a request waits. */
   readonly timeoutMs?: number
   /** The message of the error after the timeout. */
   readonly message: string
@@ -23,11 +25,10 @@ export type SemaphoreOptions = {
 
 type Waiter = { readonly size: number; readonly admit: (permit: Permit) => void }
 
-const TIMEOUT_MS = 5_000
 const SHORTAGE_INTERVAL_MS = 200
 
 export const newSemaphore = (options: SemaphoreOptions): Semaphore => {
-  const { capacity, onShortage, timeoutMs = TIMEOUT_MS, message } = options
+  const { capacity, onShortage, timeoutMs = REQUEST_WAIT_MS, message } = options
   let used = 0
   const waiters = new Set<Waiter>()
 

@@ -1,4 +1,5 @@
 import { Rejected } from '../engine/rejected.ts'
+import { REQUEST_WAIT_MS } from '../request-wait.ts'
 
 /**
  * Reserves room for what a write adds. Called in its decision, and again whenever the decision is repeated; then only the last
@@ -23,7 +24,7 @@ export type QuotaOptions = {
   readonly unit: string
   /** Reads how much a namespace holds. Includes at least all writes of this node that have ended before. */
   readonly readUsage: (namespaceId: string) => Promise<number>
-  /** How long a write waits for others that compete with it. */
+  /** How long a write waits for others that compete with it. Default: as long as a request waits. */
   readonly timeoutMs?: number
 }
 
@@ -47,7 +48,7 @@ class Contended extends Error {}
  * other nodes count once the read models show them, so with n nodes a namespace may exceed its quota by what the other n - 1
  * nodes have under way when it is reached.
  */
-export const newQuota = ({ limit, unit, readUsage, timeoutMs = 5_000 }: QuotaOptions): Quota => {
+export const newQuota = ({ limit, unit, readUsage, timeoutMs = REQUEST_WAIT_MS }: QuotaOptions): Quota => {
   if (limit === undefined) return { enforce: (_namespaceId, write) => write(() => {}) }
   const byNamespace = new Map<string, Reservations>()
   const exceeded = () => new Rejected('quota_exceeded', `The namespace may not hold more than ${limit} ${unit}`)

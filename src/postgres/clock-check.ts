@@ -17,6 +17,7 @@ export type ClockCheckOptions = {
   readonly keepMs?: number
 }
 
+/** Far more than synchronised clocks differ, and little against expiry times, which are minutes at least. */
 const TOLERATED_MS = 5_000
 
 const statement = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now'

@@ -24,6 +24,12 @@ const IDLE_TRANSACTIONS = '-c idle_in_transaction_session_timeout=10000'
 
 const COMMON = `${INDEX_PLANS} ${KEEPALIVES} ${IDLE_TRANSACTIONS}`
 
+/**
+ * How long a server may take to accept a connection, or to answer a statement about a few rows: a busy one answers within this
+ * time, and one that has not counts as away.
+ */
+export const ANSWER_MS = 5_000
+
 /** How long to wait for the answer beyond the statement's timeout; after that the network must have lost it. */
 const GRACE_MS = 1_000
 
@@ -36,7 +42,7 @@ const settings = (url: string, name: string): pg.ClientConfig => ({
   connectionString: url,
   application_name: `tracebook ${name}`,
   types,
-  connectionTimeoutMillis: 5_000,
+  connectionTimeoutMillis: ANSWER_MS,
   options: COMMON,
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { destroyConnection, closeConnection, newClient } from './connect.ts'
 
-/** The server ends a session that is idle for this long, with its transaction and its locks. */
+/** The server ends a session that is idle for this long, for five heartbeats, with its transaction and its locks. */
 const LEASE_MS = 5_000
 const HEARTBEAT_MS = 1_000
 const ANSWER_CHECK_MS = 3_000

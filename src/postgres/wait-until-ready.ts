@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
-import { closeConnection, newClient } from './connect.ts'
+import { ANSWER_MS, closeConnection, newClient } from './connect.ts'
 import { SqlState, hasSqlState } from './sql-state.ts'
 
 const RETRY_MS = 250
-const STATEMENT_MS = 5_000
 
 /**
  * Waits, without a limit, for a server that is starting or recovering.
@@ -13,7 +12,7 @@ const STATEMENT_MS = 5_000
 export const waitUntilReady = async (url: string, signal: AbortSignal): Promise<void> => {
   for (;;) {
     signal.throwIfAborted()
-    const client = newClient(url, 'start', STATEMENT_MS)
+    const client = newClient(url, 'start', ANSWER_MS)
     client.on('error', () => {})
     try {
       await client.connect()

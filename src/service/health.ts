@@ -5,6 +5,7 @@ import { Unavailable } from '../engine/rejected.ts'
 import { withTimeout } from '../engine/with-timeout.ts'
 import type { Readiness } from '../http/health.ts'
 import type { EventLog } from '../log/log.ts'
+import { REQUEST_WAIT_MS } from '../request-wait.ts'
 import { newClockCheck } from '../postgres/clock-check.ts'
 import { MAX_LAG_MS, newProjectorWatch, readModelsHealth } from './read-models-health.ts'
 import { UNREACHABLE } from './log.ts'
@@ -30,9 +31,6 @@ export type ServiceHealth = {
   readonly readiness: () => Promise<Readiness>
 }
 
-/** How long the log may take to answer where it ends. */
-const HEAD_TIMEOUT_MS = 5_000
-
 export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
   const { groups, log, logProblem, reads, pool, lastSeen, isDiskLow, now } = options
   const clock = newClockCheck({ pool, now })
@@ -47,8 +45,9 @@ export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
     if (groups.main.lag.ms() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
   }
 
+  /** A log that takes longer to say where it ends would not answer appends in time, either. */
   const headProblem = () =>
-    withTimeout(HEAD_TIMEOUT_MS, UNREACHABLE, log.head()).then(
+    withTimeout(REQUEST_WAIT_MS, UNREACHABLE, log.head()).then(
       () => undefined,
       () => UNREACHABLE,
     )

@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts'
 
 export const UNREACHABLE = 'the log cannot be reached'
 
-/** How long the start of the service waits for a log that does not answer. */
+/** How long the start of the service waits for a log: a slow one answers by then, and without one the service starts all the same. */
 const START_TIMEOUT_MS = 5_000
 
 /** Waits for a part that needs the log, for 5 s at most, because the service can start and serve reads without the log. */

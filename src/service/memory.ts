@@ -1,11 +1,10 @@
 import { subscribeCaches } from '../engine/cache-subscription.ts'
+import { REQUEST_WAIT_MS } from '../request-wait.ts'
 import { newWakeup } from '../wakeup.ts'
 import { newCaches } from './caches.ts'
 import { waitDuringStart } from './log.ts'
 import type { Stores } from './stores.ts'
 import { newTransactors } from './transactors.ts'
-
-const VISIBLE_MS = 5_000
 
 /**
  * What this node has in memory of the log and the read models: the transactors with the states of streams, and the caches. A
@@ -21,12 +20,12 @@ export const openMemory = async (stores: Stores, now: () => number) => {
     isCurrent,
     lastSeen: lastSeen.position,
     readModelsPosition: watermark.position,
-    caughtUp: (position) => watermark.waitFor(position, VISIBLE_MS),
+    caughtUp: (position) => watermark.waitFor(position, REQUEST_WAIT_MS),
     metrics,
   })
   const transactors = newTransactors({
     reads,
-    caughtUp: (position) => watermark.waitFor(position, VISIBLE_MS, false),
+    caughtUp: (position) => watermark.waitFor(position, REQUEST_WAIT_MS, false),
     log,
     codec,
     now,
@@ -58,9 +57,9 @@ export const openMemory = async (stores: Stores, now: () => number) => {
   })
   if (!log.problem()) await waitDuringStart(subscription.started)
 
-  /** Resolves when the read models and the caches have applied a position. @throws Unavailable after 5 s */
+  /** Resolves when the read models and the caches have applied a position. @throws Unavailable when they take too long */
   const visible = async (position: bigint): Promise<void> => {
-    await Promise.all([watermark.waitFor(position, VISIBLE_MS), lastSeen.waitFor(position, VISIBLE_MS)])
+    await Promise.all([watermark.waitFor(position, REQUEST_WAIT_MS), lastSeen.waitFor(position, REQUEST_WAIT_MS)])
   }
 
   return {

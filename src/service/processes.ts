@@ -54,6 +54,7 @@ export type Processes = {
   close(): Promise<void>
 }
 
+/** How long retention waits for read models that are behind; later it begins again. */
 const CAUGHT_UP_MS = 5_000
 
 const startRetentionProcess = (options: ProcessesOptions) => {

@@ -5,10 +5,11 @@ import type { OpenGroups } from '../engine/open-groups.ts'
 import { locks } from '../engine/schema.ts'
 import { hasLeader } from '../postgres/leader.ts'
 import { percentDone } from '../percent.ts'
+import { REQUEST_WAIT_MS } from '../request-wait.ts'
 import type { Readiness } from '../http/health.ts'
 
-/** Read models that are further behind the log count as missing. */
-export const MAX_LAG_MS = 5_000
+/** Read models that are further behind the log count as missing: the writes that wait for them would wait in vain. */
+export const MAX_LAG_MS = REQUEST_WAIT_MS
 
 /** How long another process may take to take over the projections; until then nothing is reported. */
 const TAKEOVER_MS = 10_000

@@ -10,7 +10,7 @@ import { newWatermark } from '../engine/watermark.ts'
 import { formats } from '../events.ts'
 import { openTimelineReads } from '../history/timeline-reads.ts'
 import { newMetrics } from '../metrics.ts'
-import { newPool } from '../postgres/connect.ts'
+import { ANSWER_MS, newPool } from '../postgres/connect.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
 import { installGauges } from './gauges.ts'
@@ -23,8 +23,6 @@ export type StoresOptions = {
   /** All groups of read models. Default: those of the service. */
   readonly groups?: readonly Group[]
 }
-
-const OPERATION_MS = 5_000
 
 /** Migrates the database, and opens the log and the read models, with this node's positions in both. */
 export const openStores = async ({ config, databaseUrl, logger, groups: known = allGroups }: StoresOptions) => {
@@ -71,7 +69,7 @@ export const openStores = async ({ config, databaseUrl, logger, groups: known = 
     head: () => log.head(),
     lastSeen: lastSeen.position,
   })
-  const operations = newPool(databaseUrl, 'operations', sizes.operations, OPERATION_MS)
+  const operations = newPool(databaseUrl, 'operations', sizes.operations, ANSWER_MS)
   installGauges(metrics, groups, lastSeen.position, reads.pool)
   return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, timeline, operations }
 }

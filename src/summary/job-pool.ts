@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { destroyConnection } from '../postgres/connect.ts'
+import { ANSWER_MS, destroyConnection } from '../postgres/connect.ts'
 
 const CLOSE_TIMEOUT_MS = 500
 
@@ -33,7 +33,7 @@ export const newJobPool = (url: string, connections: number): { pool: pg.Pool; c
     connectionString: url,
     application_name: 'tracebook jobs',
     max: connections,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: ANSWER_MS,
     keepAlive: true,
   })
   const clients = new Set<pg.PoolClient>()

@@ -9,6 +9,7 @@ import {
   type StoredRecord,
 } from '../log.ts'
 import { pause } from '../../pause.ts'
+import { REQUEST_WAIT_MS } from '../../request-wait.ts'
 import { parseAddress } from './address.ts'
 import { proposedEvent } from './append-request.ts'
 import { newRetryingRead } from './retrying-client.ts'
@@ -33,6 +34,7 @@ const MAX_APPEND_BYTES = 1024 * 1024 - 4096
 export type EventStoreLogOptions = {
   /** An address as in `EVENTSTORE_URL` (`parseAddress`). */
   readonly url: string
+  /** How long an append or a read may take before it is answered with LogUnavailable. Default: as long as a request waits. */
   readonly deadlineMs?: number
   /** What the name of each stream begins with. Default: the URL's `streamPrefix`, or `tracebook.` */
   readonly prefix?: string
@@ -54,7 +56,7 @@ function* batchesOf({ events, through }: Batch<StoredRecord>): Generator<Batch<S
  * @throws BadAddress
  */
 export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<StoredRecord> & IdentityStore => {
-  const { url, deadlineMs = 5_000, observe } = options
+  const { url, deadlineMs = REQUEST_WAIT_MS, observe } = options
   const parsed = parseAddress(url)
   const address = { ...parsed, prefix: options.prefix ?? parsed.prefix }
   const maxAppendBytes = options.maxAppendBytes ?? parsed.maxAppendBytes ?? MAX_APPEND_BYTES

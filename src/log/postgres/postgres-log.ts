@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { pause } from '../../pause.ts'
 import { newPool } from '../../postgres/connect.ts'
+import { REQUEST_WAIT_MS } from '../../request-wait.ts'
 import { newIdentityCheck } from '../identity-check.ts'
 import { type Batch, type EventLog, LogChanged, type LogIdentity, type StoredRecord, type Revision } from '../log.ts'
 import { newProbe } from './probe.ts'
@@ -26,7 +27,7 @@ const lastStatement = 'select revision from log.events where stream = $1 order b
 
 export type PostgresLogOptions = {
   readonly url: string
-  /** How long an append may take before it is answered with LogUnavailable. Default 5,000. */
+  /** How long an append may take before it is answered with LogUnavailable. Default: as long as a request waits. */
   readonly deadlineMs?: number
   /** How many connections the pool for reads may have; appends and wake-ups take one more each. */
   readonly connections?: number
@@ -38,7 +39,7 @@ export type PostgresLogOptions = {
 
 /** The log in PostgreSQL. Needs a direct connection: LISTEN does not work through a connection pooler. */
 export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRecord> => {
-  const { url, deadlineMs = 5_000, connections = 6, maxAppendBytes = 32 * 1024 * 1024, observe } = options
+  const { url, deadlineMs = REQUEST_WAIT_MS, connections = 6, maxAppendBytes = 32 * 1024 * 1024, observe } = options
   const listeners: ((identity: LogIdentity) => void)[] = []
   const identityCheck = newIdentityCheck(0, (identity) => {
     writer.abandon(new LogChanged())

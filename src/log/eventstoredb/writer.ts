@@ -6,6 +6,7 @@ import type { ProposedEvent } from './append-request.ts'
 import type { Connection } from './connection.ts'
 import { permanentError, isNeverSent, isNotLeader } from './errors.ts'
 import { newKeyedQueue } from './keyed-queue.ts'
+import { type PendingAppend, newPendingAppend } from './pending-append.ts'
 
 // A connection has 100 streams; more concurrent appends are not faster (measured).
 const MAX_CONCURRENT = 64
@@ -36,19 +37,6 @@ export type WriterOptions = {
   /** Whether a read of a stream, by its full name, gives the events up to a revision. */
   readonly canReadUpTo: (stream: string, revision: bigint) => Promise<boolean>
   readonly observe?: ((appends: number, events: number, ms: number) => void) | undefined
-}
-
-type PendingAppend = {
-  readonly stream: string
-  readonly expected: ExpectedRevision
-  readonly events: readonly ProposedEvent[]
-  readonly end: number
-  settled: boolean
-  /** Whether an attempt that got no answer may have been stored. */
-  maybeStored: boolean
-  /** The client of the attempt that has not been answered. */
-  inFlight: EventStoreDBClient | undefined
-  lastError: unknown
 }
 
 /**
@@ -101,67 +89,45 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
     }
   }
 
-  const append = (
-    stream: string,
-    expected: ExpectedRevision,
-    events: readonly ProposedEvent[],
-    assertSame: () => Promise<void> = async () => {},
-  ) =>
-    new Promise<Appended>((resolve, reject) => {
-      if (closed) throw new LogUnavailable(false)
-      const end = performance.now() + deadlineMs
-      const state = { settled: false, maybeStored: false, inFlight: undefined, lastError: undefined }
-      const append: PendingAppend = { stream, expected, events, end, ...state }
-      let release = () => {}
-      const settle = (outcome: Appended | Error) => {
-        if (append.settled) return
-        append.settled = true
-        clearTimeout(deadline)
-        release() // the next append goes on even if the client's promise never settles
-        if (outcome instanceof Error) reject(outcome)
-        else resolve(outcome)
-      }
-      const refuse = () => {
-        if (append.inFlight) connection.renew(append.inFlight)
-        settle(new LogUnavailable(append.maybeStored || append.inFlight ? 'unknown' : false, append.lastError))
-      }
-      const deadline = setTimeout(refuse, deadlineMs)
+  /** Whether the log is still the one that it was. Answers the append where it cannot be stored any more. */
+  const isSameLog = async (append: PendingAppend, assertSame: () => Promise<void>): Promise<boolean> => {
+    try {
+      await assertSame()
+      return true
+    } catch (error) {
+      const stored = append.maybeStored ? 'unknown' : false
+      if (error instanceof LogChanged) append.settle(new LogUnavailable(stored, error, error.message))
+      const final = permanentError((error as Error).cause, stored)
+      if (final) append.settle(final)
+      append.lastError = error
+      return false
+    }
+  }
 
-      const isSameLog = async (): Promise<boolean> => {
-        try {
-          await assertSame()
-          return true
-        } catch (error) {
-          const stored = append.maybeStored ? 'unknown' : false
-          if (error instanceof LogChanged) settle(new LogUnavailable(stored, error, error.message))
-          const final = permanentError((error as Error).cause, stored)
-          if (final) settle(final)
-          append.lastError = error
-          return false
-        }
-      }
+  /** Tries again and again until the append is answered. */
+  const persist = async (append: PendingAppend, assertSame: () => Promise<void>) => {
+    while (!append.settled) {
+      const isSame = await isSameLog(append, assertSame)
+      if (append.settled) return // it was answered as not stored, so it must not be stored any more
+      const outcome = isSame ? await attempt(append) : undefined
+      if (outcome instanceof WrongRevision) await untilReadable(append, outcome)
+      if (outcome) append.settle(outcome)
+      else await new Promise((resume) => setTimeout(resume, RETRY_MS))
+    }
+  }
 
-      const persist = async () => {
-        while (!append.settled) {
-          const isSame = await isSameLog()
-          if (append.settled) return // it was answered as not stored, so it must not be stored any more
-          const outcome = isSame ? await attempt(append) : undefined
-          if (outcome instanceof WrongRevision) await untilReadable(append, outcome)
-          if (outcome) settle(outcome)
-          else await new Promise((resume) => setTimeout(resume, RETRY_MS))
-        }
-      }
-      keyedQueue.add(
-        stream,
-        () =>
-          new Promise<void>((resolve) => {
-            release = resolve
-            if (end - performance.now() < LEAST_MS) refuse() // it has waited in the queue until its deadline
-            if (append.settled) return resolve()
-            persist().catch((error) => settle(error as Error))
-          }),
-      )
-    })
+  const append: Writer['append'] = async (stream, expected, events, assertSame = async () => {}) => {
+    if (closed) throw new LogUnavailable(false)
+    const pending = newPendingAppend({ stream, expected, events }, deadlineMs, (client) => connection.renew(client))
+    const job = async () => {
+      if (pending.end - performance.now() < LEAST_MS) pending.refuse() // it has waited in the queue until its deadline
+      persist(pending, assertSame).catch(pending.settle)
+      // Once it is answered the next append goes on, even if the client's promise never settles.
+      await pending.answered.catch(() => {})
+    }
+    keyedQueue.add(stream, job)
+    return pending.answered
+  }
 
   const close = async () => {
     closed = true

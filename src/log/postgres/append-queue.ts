@@ -1,25 +1,9 @@
-import type { Appended, NewEvent } from '../log.ts'
+import type { PendingAppend } from './pending-append.ts'
 
 const BATCH_APPENDS = 512
 const BATCH_BYTES = 8 * 1024 * 1024 // of which a character counts as one
 
-/** An append in the queue; one that has been answered meanwhile is removed by the next `take`. */
-export type PendingAppend = {
-  readonly stream: string
-  /** The revision that the stream must have, -1n for none. */
-  readonly expected: bigint
-  readonly events: readonly NewEvent[]
-  /** The length of all data and metadata, a character counted as one byte. */
-  readonly bytes: number
-  /** Answers the append; only the first call counts. */
-  readonly settle: (outcome: Appended | Error) => void
-  settled: boolean
-  /** Whether it is in a statement that has not been answered. */
-  inFlight: boolean
-  /** Whether an earlier statement with it was lost without an answer, so that it may have been stored. */
-  maybeStored: boolean
-}
-
+/** The appends that wait; one that has been answered meanwhile is removed by the next `take`. */
 export type AppendQueue = {
   push(append: PendingAppend): void
   /** Puts appends that are to be tried again before all others. */

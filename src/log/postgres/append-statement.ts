@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { int4s, int8s, jsons, texts, uuids } from '../../postgres/arrays.ts'
 import { type Appended, type StoredRecord, WrongRevision, expectedOf } from '../log.ts'
-import type { PendingAppend } from './append-queue.ts'
+import type { Append } from './pending-append.ts'
 
 /** The answer to one append. */
 type Row = {
@@ -20,7 +20,7 @@ export type BatchResult = { readonly answers: (Appended | WrongRevision)[]; read
 // The data is the last parameter: the client's buffer is as large as it, and to add anything behind it would copy it all.
 const statement = 'select stored, fresh, revision, at as position from log.append($1, $2, $3, $4, $5, $6, $9, $7, $8)'
 
-const parameters = (batch: readonly PendingAppend[]) => {
+const parameters = (batch: readonly Append[]) => {
   const events = batch.flatMap((append) => append.events)
   return [
     texts(batch.map((append) => append.stream)),
@@ -35,13 +35,13 @@ const parameters = (batch: readonly PendingAppend[]) => {
   ]
 }
 
-const recordsOf = ({ stream, events }: PendingAppend, { revision, position }: Row): StoredRecord[] =>
+const recordsOf = ({ stream, events }: Append, { revision, position }: Row): StoredRecord[] =>
   events.map((event, i) => {
     const fromLast = BigInt(events.length - 1 - i)
     return { ...event, stream, revision: revision - fromLast, position: position! - fromLast }
   })
 
-const toAnswer = ({ stream }: PendingAppend, { stored, revision, position }: Row) =>
+const toAnswer = ({ stream }: Append, { stored, revision, position }: Row) =>
   stored ? { revision, position: position! } : new WrongRevision(stream, expectedOf(revision))
 
 /**
@@ -49,7 +49,7 @@ const toAnswer = ({ stream }: PendingAppend, { stored, revision, position }: Row
  * is answered, but not among the new events: what was stored then may differ from what the batch holds.
  * @throws when the batch cannot be encoded
  */
-export const prepareAppend = (batch: readonly PendingAppend[]) => {
+export const prepareAppend = (batch: readonly Append[]) => {
   const values = parameters(batch)
   return async (client: pg.Client): Promise<BatchResult> => {
     const { rows } = await client.query<Row>({ name: 'append', text: statement, values })

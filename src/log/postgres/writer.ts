@@ -9,8 +9,9 @@ import {
   revisionNumber,
 } from '../log.ts'
 import { NotDurable, newConnection } from './connection.ts'
-import { type PendingAppend, newAppendQueue } from './append-queue.ts'
+import { newAppendQueue } from './append-queue.ts'
 import { type BatchResult, prepareAppend } from './append-statement.ts'
+import { type PendingAppend, newPendingAppend, refuse } from './pending-append.ts'
 
 const RECONNECT_MS = 100
 
@@ -51,12 +52,6 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
   const unanswered = new Set<PendingAppend>()
   let lastError: unknown
   let closed = false
-
-  /** Answers an append that was not written, or may not have been. */
-  const refuse = (append: PendingAppend, cause: unknown) => {
-    const stored = append.maybeStored || append.inFlight ? 'unknown' : false
-    append.settle(new LogUnavailable(stored, cause, cause instanceof NotDurable ? cause.message : undefined))
-  }
 
   /** @throws PermanentError when connecting again would fail, too */
   const connect = () =>
@@ -124,29 +119,16 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
     draining = undefined
   }
 
-  const enqueue = (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) =>
-    new Promise<Appended>((resolve, reject) => {
-      const settle = (outcome: Appended | Error) => {
-        if (append.settled) return
-        append.settled = true
-        unanswered.delete(append)
-        clearTimeout(deadline)
-        if (outcome instanceof Error) reject(outcome)
-        else resolve(outcome)
-      }
-      const bytes = events.reduce((sum, event) => sum + event.data.length + event.metadata.length, 0)
-      const state = { settled: false, inFlight: false, maybeStored: false }
-      const append: PendingAppend = { stream, expected: revisionNumber(expected), events, bytes, settle, ...state }
-      const deadline = setTimeout(() => refuse(append, lastError), deadlineMs)
-      unanswered.add(append)
-      queue.push(append)
-      draining ??= drain()
-    })
-
-  const append = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) => {
+  const append: Writer['append'] = async (stream, expected, events) => {
     if (events.length === 0) throw new RangeError('an append needs an event')
     if (closed) throw new LogUnavailable(false)
-    return enqueue(stream, expected, events)
+    const what = { stream, expected: revisionNumber(expected), events }
+    const onSettled = (settled: PendingAppend) => void unanswered.delete(settled)
+    const pending = newPendingAppend(what, deadlineMs, { lastError: () => lastError, onSettled })
+    unanswered.add(pending)
+    queue.push(pending)
+    draining ??= drain()
+    return pending.answered
   }
 
   const abandon = (reason: Error) => {

@@ -1,28 +1,17 @@
 import type pg from 'pg'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { PendingAppend } from '../../../src/log/postgres/append-queue.ts'
 import { prepareAppend } from '../../../src/log/postgres/append-statement.ts'
 import { anAppend } from '../support/events.ts'
 
 test('the data comes last: the client copies all that it has written when more does not fit behind it', async () => {
   const events = anAppend(...Array.from({ length: 40 }, () => JSON.stringify('x'.repeat(10_000))))
-  const append: PendingAppend = {
-    stream: 'thing-1',
-    expected: -1n,
-    events,
-    bytes: 400_000,
-    settle: () => {},
-    settled: false,
-    inFlight: false,
-    maybeStored: false,
-  }
   let lengths: number[] = []
   const query = async ({ values }: pg.QueryConfig<Buffer[]>) => {
     lengths = values!.map(({ length }) => length)
     return { rows: [{ stored: true, fresh: false, revision: 39n, position: 40n }] }
   }
-  await prepareAppend([append])({ query } as unknown as pg.Client)
+  await prepareAppend([{ stream: 'thing-1', expected: -1n, events }])({ query } as unknown as pg.Client)
   assert.is(lengths.indexOf(Math.max(...lengths)), lengths.length - 1)
 })
 

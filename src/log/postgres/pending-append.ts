@@ -1,0 +1,52 @@
+import { type Appended, LogUnavailable, type NewEvent } from '../log.ts'
+import { NotDurable } from './connection.ts'
+
+/** What is to be appended, all or nothing. */
+export type Append = {
+  readonly stream: string
+  /** The revision that the stream must have, -1n for none. */
+  readonly expected: bigint
+  readonly events: readonly NewEvent[]
+}
+
+/** An append that waits for its one answer, at most until its deadline. */
+export type PendingAppend = Append & {
+  /** The length of all data and metadata, a character counted as one byte. */
+  readonly bytes: number
+  readonly answered: Promise<Appended>
+  /** Answers the append; only the first call counts. */
+  readonly settle: (outcome: Appended | Error) => void
+  settled: boolean
+  /** Whether it is in a statement that has not been answered. */
+  inFlight: boolean
+  /** Whether an earlier statement with it was lost without an answer, so that it may have been stored. */
+  maybeStored: boolean
+}
+
+/** Answers an append that was not written, or may not have been. */
+export const refuse = (append: PendingAppend, cause: unknown): void => {
+  const stored = append.maybeStored || append.inFlight ? 'unknown' : false
+  append.settle(new LogUnavailable(stored, cause, cause instanceof NotDurable ? cause.message : undefined))
+}
+
+/** At the deadline it is refused because of `lastError`. `onSettled` is called with its answer, whichever that is. */
+export const newPendingAppend = (
+  what: Append,
+  deadlineMs: number,
+  { lastError, onSettled }: { readonly lastError: () => unknown; readonly onSettled: (append: PendingAppend) => void },
+): PendingAppend => {
+  const { promise: answered, resolve, reject } = Promise.withResolvers<Appended>()
+  const settle = (outcome: Appended | Error) => {
+    if (append.settled) return
+    append.settled = true
+    onSettled(append)
+    clearTimeout(deadline)
+    if (outcome instanceof Error) reject(outcome)
+    else resolve(outcome)
+  }
+  const bytes = what.events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
+  const state = { settled: false, inFlight: false, maybeStored: false }
+  const append: PendingAppend = { ...what, bytes, answered, settle, ...state }
+  const deadline = setTimeout(() => refuse(append, lastError()), deadlineMs)
+  return append
+}

@@ -1,12 +1,9 @@
 import type pg from 'pg'
 import type { Kysely } from 'kysely'
-import { pause } from '../pause.ts'
 import { REQUEST_WAIT_MS } from '../request-wait.ts'
 import { kyselyOver, newPool } from '../postgres/connect.ts'
 import { isConnectionLost, isDiskFull, isTransient } from '../postgres/errors.ts'
-import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
-import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
-import { readServerIncarnation } from './server-incarnation.ts'
+import { CATCHING_UP, isSchemaMissing, newCaughtUp } from './caught-up.ts'
 import type { Quarantine } from './quarantine.ts'
 import { Unavailable } from './rejected.ts'
 import { withTimeout } from './with-timeout.ts'
@@ -45,86 +42,15 @@ export type ReadsOptions = {
 const STATEMENT_MS = 4_000
 /** A check does not wait as long as a read does for read models that are being built: its answer is that they are. */
 const CHECK_MS = 1_000
-const POLL_MS = 15
-const HEAD_TIMEOUT_MS = 1_000
-const CATCHING_UP = 'the read models are catching up'
-const HEAD_TIMEOUT_AFTER_FAILURE_MS = 100
 
 /**
- * Opens a pool for queries. A crash of PostgreSQL may undo the last transactions of the read models until they are applied
- * again, so after each crash reads wait until the checkpoint has reached the log's head of that time. They wait at most
- * as long as requests do, and go on then as long as PostgreSQL answers, also when projections have stopped or the log is away.
+ * Opens a pool for queries, which are run once the read models have caught up after a crash of PostgreSQL, and again after the
+ * loss of a connection.
  */
-export const openReads = <Tables>({
-  url,
-  schema,
-  name: connections = 'reads',
-  size = 12,
-  quarantine,
-  head,
-  lastSeen,
-}: ReadsOptions): Reads<Tables> => {
-  let catchingUp: Promise<void> | undefined
-  let incarnation: string | undefined
-  let isCaughtUp = false
-  let incarnations = 0
-  const noteIncarnation = async (client: pg.ClientBase) => {
-    const present = await readServerIncarnation(client)
-    if (present === incarnation) return
-    incarnation = present
-    isCaughtUp = false
-    incarnations += 1
-  }
-  const pool = newPool(url, connections, size, STATEMENT_MS, schema, noteIncarnation)
-
-  let headTimeout = HEAD_TIMEOUT_MS
-  const headOrLastSeen = async () => {
-    try {
-      const position = await withTimeout(headTimeout, 'the log does not answer', head())
-      headTimeout = HEAD_TIMEOUT_MS
-      return position
-    } catch {
-      headTimeout = HEAD_TIMEOUT_AFTER_FAILURE_MS
-      return lastSeen()
-    }
-  }
-
-  const catchUp = async () => {
-    const until = performance.now() + REQUEST_WAIT_MS
-    isCaughtUp = true // set first: a connection to another incarnation, made meanwhile, unsets it
-    try {
-      const goal = await headOrLastSeen()
-      for (;;) {
-        const { position, ready, stopped } = await readCheckpoint(pool, schema).catch(ifMissing)
-        const isLate = performance.now() > until
-        if (ready && (position >= goal || stopped || isLate)) return
-        if (isLate) throw new Unavailable(CATCHING_UP)
-        await pause(POLL_MS)
-      }
-    } catch (error) {
-      isCaughtUp = false
-      throw error
-    }
-  }
-
-  const untilCaughtUp = async () => {
-    while (!isCaughtUp || catchingUp) {
-      catchingUp ??= catchUp().finally(() => {
-        catchingUp = undefined
-      })
-      await catchingUp
-    }
-  }
-
-  /** Reads again when the server's incarnation has changed meanwhile: the result may be from before it caught up. */
-  const readCaughtUp = async <T>(work: () => Promise<T>): Promise<T> => {
-    for (;;) {
-      if (!isCaughtUp || catchingUp) await untilCaughtUp()
-      const before = incarnations
-      const result = await work()
-      if (incarnations === before) return result
-    }
-  }
+export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
+  const { url, schema, name: connections = 'reads', size = 12, quarantine, head, lastSeen } = options
+  const caughtUp = newCaughtUp({ schema, pool: () => pool, head, lastSeen })
+  const pool = newPool(url, connections, size, STATEMENT_MS, schema, caughtUp.noteIncarnation)
 
   /** Tries again after a lost connection, as often as the pool has connections: each may have been lost unnoticed. */
   const guarded = async <T>(
@@ -133,12 +59,12 @@ export const openReads = <Tables>({
     until = performance.now() + REQUEST_WAIT_MS,
   ): Promise<T> => {
     try {
-      return await readCaughtUp(work)
+      return await caughtUp.read(work)
     } catch (error) {
       if (isConnectionLost(error) && tries > 1 && performance.now() < until) return guarded(work, tries - 1, until)
       if (error instanceof Unavailable) throw error
-      if (isMissing(error)) isCaughtUp = false
-      if (isTransient(error) || isDiskFull(error) || isMissing(error))
+      if (isSchemaMissing(error)) caughtUp.forget()
+      if (isTransient(error) || isDiskFull(error) || isSchemaMissing(error))
         throw new Unavailable('the database cannot be reached', false, error)
       throw error
     }
@@ -175,11 +101,3 @@ export const openReads = <Tables>({
     close: () => pool.end(),
   }
 }
-
-const ifMissing = (error: unknown): Checkpoint => {
-  if (isMissing(error)) return { position: 0n, ready: false, stopped: false, epoch: undefined, anchor: undefined }
-  throw error
-}
-
-/** Whether the schema does not exist: this version's read models have not been built yet. */
-const isMissing = (error: unknown) => hasSqlState(error, SqlState.invalidSchemaName, SqlState.undefinedTable)

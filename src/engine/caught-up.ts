@@ -1,0 +1,126 @@
+import type pg from 'pg'
+import { pause } from '../pause.ts'
+import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
+import { REQUEST_WAIT_MS } from '../request-wait.ts'
+import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
+import { Unavailable } from './rejected.ts'
+import { readServerIncarnation } from './server-incarnation.ts'
+import { withTimeout } from './with-timeout.ts'
+
+/** Keeps reads from read models that a crash of the server has set back. */
+export type CaughtUp = {
+  /** To be called with each new connection: the server may be in another incarnation, after a crash. */
+  noteIncarnation(client: pg.ClientBase): Promise<void>
+  /**
+   * Runs `work` once the read models have caught up, and again when the server's incarnation has changed meanwhile: the result
+   * may be from before.
+   * @throws Unavailable while the read models have never caught up
+   */
+  read<T>(work: () => Promise<T>): Promise<T>
+  /** Notes that there are no read models: the next read waits again until they have caught up. */
+  forget(): void
+}
+
+export type CaughtUpOptions = {
+  readonly schema: string
+  /** Where the checkpoint is read. */
+  readonly pool: () => pg.Pool
+  /** The log's head, which reads wait for after a crash of the server. */
+  readonly head: () => Promise<bigint>
+  /** The last position that this node's caches have observed, which takes the head's place while the log is away. */
+  readonly lastSeen: () => bigint
+}
+
+export const CATCHING_UP = 'the read models are catching up'
+
+const POLL_MS = 15
+const HEAD_TIMEOUT_MS = 1_000
+const HEAD_TIMEOUT_AFTER_FAILURE_MS = 100
+
+/** Whether the schema does not exist: this version's read models have not been built yet. */
+export const isSchemaMissing = (error: unknown): boolean =>
+  hasSqlState(error, SqlState.invalidSchemaName, SqlState.undefinedTable)
+
+const ifMissing = (error: unknown): Checkpoint => {
+  if (isSchemaMissing(error)) return { position: 0n, ready: false, stopped: false, epoch: undefined, anchor: undefined }
+  throw error
+}
+
+/** The log's head, or what stands in for it where the log does not answer; then it is asked for less long the next time. */
+const newGoal = ({ head, lastSeen }: CaughtUpOptions) => {
+  let timeoutMs = HEAD_TIMEOUT_MS
+  return async () => {
+    try {
+      const position = await withTimeout(timeoutMs, 'the log does not answer', head())
+      timeoutMs = HEAD_TIMEOUT_MS
+      return position
+    } catch {
+      timeoutMs = HEAD_TIMEOUT_AFTER_FAILURE_MS
+      return lastSeen()
+    }
+  }
+}
+
+/**
+ * A crash of PostgreSQL may undo the last transactions of the read models until they are applied again, so after each crash
+ * reads wait until the checkpoint has reached the log's head of that time, as long as requests do. Then they go on as long as
+ * PostgreSQL answers, also when projections have stopped or the log is away.
+ */
+export const newCaughtUp = (options: CaughtUpOptions): CaughtUp => {
+  const { schema, pool } = options
+  const goalNow = newGoal(options)
+  let catchingUp: Promise<void> | undefined
+  let incarnation: string | undefined
+  let isCaughtUp = false
+  let incarnations = 0
+
+  const noteIncarnation = async (client: pg.ClientBase) => {
+    const present = await readServerIncarnation(client)
+    if (present === incarnation) return
+    incarnation = present
+    isCaughtUp = false
+    incarnations += 1
+  }
+
+  const catchUp = async () => {
+    const until = performance.now() + REQUEST_WAIT_MS
+    isCaughtUp = true // set first: a connection to another incarnation, made meanwhile, unsets it
+    try {
+      const goal = await goalNow()
+      for (;;) {
+        const { position, ready, stopped } = await readCheckpoint(pool(), schema).catch(ifMissing)
+        const isLate = performance.now() > until
+        if (ready && (position >= goal || stopped || isLate)) return
+        if (isLate) throw new Unavailable(CATCHING_UP)
+        await pause(POLL_MS)
+      }
+    } catch (error) {
+      isCaughtUp = false
+      throw error
+    }
+  }
+
+  const untilCaughtUp = async () => {
+    while (!isCaughtUp || catchingUp) {
+      catchingUp ??= catchUp().finally(() => {
+        catchingUp = undefined
+      })
+      await catchingUp
+    }
+  }
+
+  const read = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      if (!isCaughtUp || catchingUp) await untilCaughtUp()
+      const before = incarnations
+      const result = await work()
+      if (incarnations === before) return result
+    }
+  }
+
+  const forget = () => {
+    isCaughtUp = false
+  }
+
+  return { noteIncarnation, read, forget }
+}

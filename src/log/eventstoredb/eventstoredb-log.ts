@@ -1,14 +1,11 @@
 import {
-  type Batch,
   type EventLog,
   type ExpectedRevision,
-  LogChanged,
   type LogIdentity,
   type NewEvent,
   type Revision,
   type StoredRecord,
 } from '../log.ts'
-import { pause } from '../../pause.ts'
 import { REQUEST_WAIT_MS } from '../../request-wait.ts'
 import { parseAddress } from './address.ts'
 import { proposedEvent } from './append-request.ts'
@@ -16,8 +13,8 @@ import { newRetryingRead } from './retrying-client.ts'
 import { newConnection } from './connection.ts'
 import { newEpochGuard } from './epoch-guard.ts'
 import { type IdentityStore, newIdentityStore } from './identity-store.ts'
-import { type SharedRead, newSharedReads } from './shared-reads.ts'
-import { orAborted } from './or-aborted.ts'
+import { newFollow } from './follow.ts'
+import { newSharedReads } from './shared-reads.ts'
 import { newOwnEvents } from './own-events.ts'
 import { newServerReads } from './server-reads.ts'
 import { newReader } from './reader.ts'
@@ -25,9 +22,6 @@ import { truncateStream } from './truncate.ts'
 import { newWakeUps } from './wake-ups.ts'
 import { newWriter } from './writer.ts'
 
-const POLL_MS = 400
-const RETRY_MS = 200
-const BATCH_EVENTS = 1_000
 /** A little less than the server's default limit of 1 MiB. */
 const MAX_APPEND_BYTES = 1024 * 1024 - 4096
 
@@ -43,14 +37,6 @@ export type EventStoreLogOptions = {
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
 
-/** Cuts a page into batches as small as those that followers of a log in PostgreSQL get. */
-function* batchesOf({ events, through }: Batch<StoredRecord>): Generator<Batch<StoredRecord>> {
-  for (let start = 0; start === 0 || start < events.length; start += BATCH_EVENTS) {
-    const some = events.slice(start, start + BATCH_EVENTS)
-    yield { events: some, through: start + BATCH_EVENTS < events.length ? some.at(-1)!.position : through }
-  }
-}
-
 /**
  * The log in an EventStoreDB or KurrentDB cluster. Positions are commit positions.
  * @throws BadAddress
@@ -64,13 +50,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const retryingRead = newRetryingRead(forReading, deadlineMs)
   const serverReads = newServerReads(retryingRead, address, deadlineMs)
   const ownEvents = newOwnEvents()
-  const { page, read, readAll, readRevisions } = newReader({
-    retryingRead,
-    address,
-    serverReads,
-    ownEvents,
-    watch: () => watch(),
-  })
+  const { page, ...reads } = newReader({ retryingRead, address, serverReads, ownEvents, watch: () => watch() })
   const wakeUps = newWakeUps(forReading, address)
   const { head, canReadUpTo } = serverReads
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, canReadUpTo, observe })
@@ -99,17 +79,6 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
     return answer
   }
 
-  /** Whether the log is still in this generation; false while it cannot be reached. @throws LogChanged */
-  const isSame = async (generation: number): Promise<boolean> => {
-    try {
-      await guard.assertSame(generation)
-      return true
-    } catch (error) {
-      if (error instanceof LogChanged) throw error
-      return false
-    }
-  }
-
   const lastRevision = async (stream: string) => {
     const assertSame = watch()
     const last = await serverReads.lastEvent(address.prefix + stream)
@@ -118,44 +87,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   }
 
   const sharedReads = newSharedReads({ count: wakeUps.count, read: page })
-
-  async function* follow({
-    after,
-    signal,
-  }: {
-    after: bigint
-    signal: AbortSignal
-  }): AsyncIterable<Batch<StoredRecord>> {
-    const end = AbortSignal.any([signal, closing.signal])
-    const generation = guard.generation()
-    let position = after
-    let isWoken = true
-    let next: SharedRead | undefined
-    try {
-      while (!end.aborted) {
-        const read = next ?? sharedReads.behind(position)
-        next = undefined
-        const found = await orAborted(read.page, end)
-        if (end.aborted) return read.leave()
-        // Also after a read that failed: where the log has lost its end, no record may stand at this position any more.
-        const usable = (await isSame(generation)) ? found : undefined
-        const joined = usable && sharedReads.joined({ page: usable, seen: read.seen }, BATCH_EVENTS)
-        const page = joined?.page
-        guard.noteRead(page?.events.at(-1))
-        // The next page is read while the follower works on this one.
-        next = page && !page.isLast ? sharedReads.behind(page.through, page.isSparse) : undefined
-        if (page) {
-          if (!isWoken && page.events.length > 0) wakeUps.restart()
-          position = page.through
-          yield* batchesOf(page) // also an empty one: it tells the follower that the log answers
-        }
-        if (!page) await pause(RETRY_MS, end)
-        isWoken = joined?.page.isLast ? await wakeUps.changed(joined.seen, POLL_MS, end) : true
-      }
-    } finally {
-      next?.leave()
-    }
-  }
+  const follow = newFollow({ guard, sharedReads, wakeUps, closing: closing.signal })
 
   const truncate = async (stream: string, before: Revision) => {
     await truncateStream(serverReads, writer, address.prefix + stream, before)
@@ -174,10 +106,8 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const onChange = (listener: (identity: LogIdentity) => void) => void listeners.push(listener)
   return {
     append,
-    read,
-    readRevisions,
+    ...reads,
     lastRevision,
-    readAll,
     follow,
     truncate,
     head,

@@ -1,0 +1,74 @@
+import { pause } from '../../pause.ts'
+import { type Batch, type EventLog, LogChanged, type StoredRecord } from '../log.ts'
+import type { EpochGuard } from './epoch-guard.ts'
+import { orAborted } from './or-aborted.ts'
+import type { SharedRead, SharedReads } from './shared-reads.ts'
+import type { WakeUps } from './wake-ups.ts'
+
+export type FollowOptions = {
+  readonly guard: Pick<EpochGuard, 'generation' | 'assertSame' | 'noteRead'>
+  readonly sharedReads: Pick<SharedReads, 'behind' | 'joined'>
+  readonly wakeUps: Pick<WakeUps, 'changed' | 'restart'>
+  /** Ends all followers. */
+  readonly closing: AbortSignal
+}
+
+const POLL_MS = 400
+const RETRY_MS = 200
+const BATCH_EVENTS = 1_000
+
+/** Cuts a page into batches as small as those that followers of a log in PostgreSQL get. */
+function* batchesOf({ events, through }: Batch<StoredRecord>): Generator<Batch<StoredRecord>> {
+  for (let start = 0; start === 0 || start < events.length; start += BATCH_EVENTS) {
+    const some = events.slice(start, start + BATCH_EVENTS)
+    yield { events: some, through: start + BATCH_EVENTS < events.length ? some.at(-1)!.position : through }
+  }
+}
+
+/** Follows the log page by page: the next page is read while the follower works on one, and at the log's end wake-ups are awaited. */
+export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follow'] => {
+  const { guard, sharedReads, wakeUps, closing } = options
+
+  /** Whether the log is still in this generation; false while it cannot be reached. @throws LogChanged */
+  const isSame = async (generation: number): Promise<boolean> => {
+    try {
+      await guard.assertSame(generation)
+      return true
+    } catch (error) {
+      if (error instanceof LogChanged) throw error
+      return false
+    }
+  }
+
+  return async function* ({ after, signal }) {
+    const end = AbortSignal.any([signal, closing])
+    const generation = guard.generation()
+    let position = after
+    let isWoken = true
+    let next: SharedRead | undefined
+    try {
+      while (!end.aborted) {
+        const read = next ?? sharedReads.behind(position)
+        next = undefined
+        const found = await orAborted(read.page, end)
+        if (end.aborted) return read.leave()
+        // Also after a read that failed: where the log has lost its end, no record may stand at this position any more.
+        const usable = (await isSame(generation)) ? found : undefined
+        const joined = usable && sharedReads.joined({ page: usable, seen: read.seen }, BATCH_EVENTS)
+        const page = joined?.page
+        guard.noteRead(page?.events.at(-1))
+        // The next page is read while the follower works on this one.
+        next = page && !page.isLast ? sharedReads.behind(page.through, page.isSparse) : undefined
+        if (page) {
+          if (!isWoken && page.events.length > 0) wakeUps.restart()
+          position = page.through
+          yield* batchesOf(page) // also an empty one: it tells the follower that the log answers
+        }
+        if (!page) await pause(RETRY_MS, end)
+        isWoken = joined?.page.isLast ? await wakeUps.changed(joined.seen, POLL_MS, end) : true
+      }
+    } finally {
+      next?.leave()
+    }
+  }
+}

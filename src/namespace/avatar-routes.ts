@@ -7,7 +7,7 @@ import { ErrorBody } from '../http/errors.ts'
 import { invalid, notFound } from '../http/http-error.ts'
 import { Key } from '../http/parameters.ts'
 import { answers, ok } from '../http/reply.ts'
-import { changeAvatar, requireNamespace } from './decide.ts'
+import { changeAvatar, presentNamespace } from './decide.ts'
 import { detectImageType } from './image-type.ts'
 import type { Avatar } from './avatar-store.ts'
 import { avatarIdOf, idOfSlug, namespaceOfAdmin } from './queries.ts'
@@ -79,7 +79,7 @@ const putRoute = (app: FastifyInstance, service: AvatarServices) => {
         id,
         {
           decide: changeAvatar(caller.userId, storageId),
-          answer: (state) => toNamespaceView(id, requireNamespace(state), caller.userId),
+          answer: (state) => toNamespaceView(id, presentNamespace(state), caller.userId),
         },
         contextOf(request),
       )

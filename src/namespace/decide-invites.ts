@@ -1,5 +1,5 @@
 import { Rejected } from '../engine/rejected.ts'
-import { type DecideNamespace, type PresentNamespace, assertAdmin, requireNamespace } from './decide.ts'
+import { type DecideNamespace, type PresentNamespace, assertAdmin, presentNamespace } from './decide.ts'
 import type { Role } from './events.ts'
 import { INVITE_LIFETIME_MS, type Invite, isAddressedTo, inviteState } from './invite.ts'
 
@@ -20,7 +20,7 @@ const findInvite = ({ invites }: PresentNamespace, code: string): Invite => {
 export const createInvite =
   (actorId: string, terms: InviteTerms): DecideNamespace =>
   (before, now) => {
-    const state = requireNamespace(before)
+    const state = presentNamespace(before)
     assertAdmin(state, actorId)
     const { code, role, email, maxUses } = terms
     if (state.invites.has(code)) return []
@@ -33,7 +33,7 @@ export const createInvite =
 export const revokeInvite =
   (actorId: string, code: string): DecideNamespace =>
   (before) => {
-    const state = requireNamespace(before)
+    const state = presentNamespace(before)
     assertAdmin(state, actorId)
     return findInvite(state, code).revokedAt === undefined ? [{ type: 'InviteRevoked', data: { code } }] : []
   }
@@ -47,7 +47,7 @@ const rejectionOf = { revoked: 'invite_revoked', expired: 'invite_expired', acce
 export const acceptInvite =
   (user: { readonly id: string; readonly verifiedEmails: readonly string[] }, code: string): DecideNamespace =>
   (before, now) => {
-    const state = requireNamespace(before)
+    const state = presentNamespace(before)
     const invite = findInvite(state, code)
     if (state.members.has(user.id)) return []
     const inviteIs = inviteState(invite, now)

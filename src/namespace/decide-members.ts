@@ -1,23 +1,23 @@
 import { Rejected } from '../engine/rejected.ts'
 import {
   type DecideNamespace,
-  type Member,
+  type Membership,
   type PresentNamespace,
   assertAdmin,
   assertMember,
-  requireNamespace,
+  presentNamespace,
 } from './decide.ts'
 import type { NamespaceEvent, Role } from './events.ts'
 import { inviteState } from './invite.ts'
 
-const findMember = ({ members }: PresentNamespace, userId: string): Member => {
+const findMember = ({ members }: PresentNamespace, userId: string): Membership => {
   const member = members.get(userId)
   if (!member) throw new Rejected('not_found', 'Not found')
   return member
 }
 
 /** A namespace must always have an admin. @throws Rejected last_admin */
-const assertNotLastAdmin = ({ members }: PresentNamespace, { role }: Member) => {
+const assertNotLastAdmin = ({ members }: PresentNamespace, { role }: Membership) => {
   if (role !== 'admin') return
   let admins = 0
   for (const member of members.values()) if (member.role === 'admin') admins++
@@ -28,7 +28,7 @@ const assertNotLastAdmin = ({ members }: PresentNamespace, { role }: Member) => 
 export const changeRole =
   (actorId: string, userId: string, role: Role): DecideNamespace =>
   (before) => {
-    const state = requireNamespace(before)
+    const state = presentNamespace(before)
     assertAdmin(state, actorId)
     const member = findMember(state, userId)
     if (member.role === role) return []
@@ -50,7 +50,7 @@ const revokeInvitesOf = ({ invites }: PresentNamespace, userId: string, now: num
 export const removeMember =
   (actorId: string, userId: string): DecideNamespace =>
   (before, now) => {
-    const state = requireNamespace(before)
+    const state = presentNamespace(before)
     if (actorId === userId) assertMember(state, actorId)
     else assertAdmin(state, actorId)
     assertNotLastAdmin(state, findMember(state, userId))

@@ -4,7 +4,8 @@ import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
 import { type ClaimedBy, NamespaceEvent, type NamespaceType, type Role } from './events.ts'
 import type { Invite } from './invite.ts'
 
-export type Member = { readonly role: Role; readonly joinedAt: number; readonly invitedBy: string | undefined }
+/** What a user is in a namespace. */
+export type Membership = { readonly role: Role; readonly joinedAt: number; readonly invitedBy: string | undefined }
 
 /** Members by user id, invites by code. `evolve` changes both maps in place. */
 export type PresentNamespace = {
@@ -18,14 +19,14 @@ export type PresentNamespace = {
   readonly avatarStorageId: string | undefined
   /** After how many days without a change traces are deleted; undefined: never. */
   readonly retentionDays: number | undefined
-  readonly members: Map<string, Member>
+  readonly members: Map<string, Membership>
   readonly invites: Map<string, Invite>
 }
 
 export type Namespace = { readonly is: 'absent' } | PresentNamespace
 
 /** @throws Rejected not_found for a namespace that does not exist */
-export const requireNamespace = (state: Namespace): PresentNamespace => {
+export const presentNamespace = (state: Namespace): PresentNamespace => {
   if (state.is === 'absent') throw new Rejected('not_found', 'Not found')
   return state
 }
@@ -44,7 +45,7 @@ const created = (data: Extract<NamespaceEvent, { type: 'NamespaceCreated' }>['da
 
 const evolve = (before: Namespace, event: NamespaceEvent, { at }: EventContext): Namespace => {
   if (event.type === 'NamespaceCreated') return created(event.data)
-  const state = requireNamespace(before)
+  const state = presentNamespace(before)
   switch (event.type) {
     case 'NamespaceUpdated': {
       const { displayName = state.displayName, description = state.description } = event.data
@@ -185,7 +186,7 @@ const changedRetention = (state: PresentNamespace, { retentionDays }: NamespaceC
 export const updateNamespace =
   (actorId: string, change: NamespaceChange): DecideNamespace =>
   (before) => {
-    const state = requireNamespace(before)
+    const state = presentNamespace(before)
     assertAdmin(state, actorId)
     return [...changedDetails(state, change), ...changedRetention(state, change)]
   }
@@ -194,7 +195,7 @@ export const updateNamespace =
 export const changeAvatar =
   (actorId: string, storageId: string): DecideNamespace =>
   (before) => {
-    const state = requireNamespace(before)
+    const state = presentNamespace(before)
     assertAdmin(state, actorId)
     return state.avatarStorageId === storageId ? [] : [{ type: 'AvatarChanged', data: { storageId } }]
   }

@@ -5,7 +5,7 @@ import { notFound } from '../http/http-error.ts'
 import { Key } from '../http/parameters.ts'
 import { answers, ok } from '../http/reply.ts'
 import { verifiedEmailsOf } from '../user/queries.ts'
-import { requireNamespace } from './decide.ts'
+import { presentNamespace } from './decide.ts'
 import { acceptInvite } from './decide-invites.ts'
 import { inviteByCode } from './invite-queries.ts'
 import { NamespaceInfo, PublicInvite, toNamespaceView } from './views.ts'
@@ -69,7 +69,7 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
         namespaceId,
         {
           decide: acceptInvite(user, code),
-          answer: (state) => toNamespaceView(namespaceId, requireNamespace(state), userId),
+          answer: (state) => toNamespaceView(namespaceId, presentNamespace(state), userId),
         },
         contextOf(request),
       )

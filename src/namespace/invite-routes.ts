@@ -6,7 +6,7 @@ import { pickDefined } from '../http/pick-defined.ts'
 import { Key } from '../http/parameters.ts'
 import { answers, ok } from '../http/reply.ts'
 import { newInviteCode } from './invite-code.ts'
-import { type Namespace, requireNamespace } from './decide.ts'
+import { type Namespace, presentNamespace } from './decide.ts'
 import { createInvite, revokeInvite } from './decide-invites.ts'
 import { Role } from './events.ts'
 import { inviteCodeRoutes } from './invite-code-routes.ts'
@@ -68,7 +68,7 @@ export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): 
       const code = await unusedCode()
       const terms = { code, role: 'member' as const, ...pickDefined(request.body, ['role', 'email', 'maxUses']) }
       const decide = createInvite(requireCaller(request).userId, terms)
-      const answer = (state: Namespace) => toInviteView(id, code, requireNamespace(state).invites.get(code)!, now())
+      const answer = (state: Namespace) => toInviteView(id, code, presentNamespace(state).invites.get(code)!, now())
       return ok(reply, { invite: await write(namespaces, id, { decide, answer }, contextOf(request)) })
     },
   )

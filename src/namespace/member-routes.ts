@@ -6,7 +6,7 @@ import { done } from '../http/fields.ts'
 import { Key } from '../http/parameters.ts'
 import { answers, ok } from '../http/reply.ts'
 import { userById } from '../user/queries.ts'
-import { requireNamespace } from './decide.ts'
+import { presentNamespace } from './decide.ts'
 import { changeRole, removeMember } from './decide-members.ts'
 import { Role } from './events.ts'
 import { idOfSlug, membersOf, namespaceOfMember } from './queries.ts'
@@ -69,7 +69,7 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
         idOfSlug(slug),
         {
           decide: changeRole(requireCaller(request).userId, userId, request.body.role),
-          answer: (state) => requireNamespace(state).members.get(userId)!,
+          answer: (state) => presentNamespace(state).members.get(userId)!,
         },
         contextOf(request),
       )

@@ -6,7 +6,7 @@ import { pickDefined } from '../http/pick-defined.ts'
 import { Key, LongText, ShortText } from '../http/parameters.ts'
 import { answers, ok } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
-import { type DecideNamespace, type Namespace, createNamespace, requireNamespace, updateNamespace } from './decide.ts'
+import { type DecideNamespace, type Namespace, createNamespace, presentNamespace, updateNamespace } from './decide.ts'
 import { NamespaceType, RetentionDays } from './events.ts'
 import { idOfSlug, namespaceById, namespacesOf } from './queries.ts'
 import { isReserved, normalizeSlug } from './slug.ts'
@@ -76,7 +76,7 @@ export const namespaceRoutes = (app: FastifyInstance, service: NamespaceServices
   /** Writes to a namespace. Returns the namespace after the write, as the caller sees it. */
   const writeNamespace = (request: FastifyRequest, id: string, decide: DecideNamespace) => {
     const { userId } = requireCaller(request)
-    const answer = (state: Namespace) => toNamespaceView(id, requireNamespace(state), userId)
+    const answer = (state: Namespace) => toNamespaceView(id, presentNamespace(state), userId)
     return write(namespaces, id, { decide, answer }, contextOf(request))
   }
 

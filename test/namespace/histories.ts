@@ -5,7 +5,7 @@ import {
   type PresentNamespace,
   changeAvatar,
   createNamespace,
-  requireNamespace,
+  presentNamespace,
   namespaces,
   updateNamespace,
 } from '../../src/namespace/decide.ts'
@@ -66,7 +66,7 @@ const play = (attempts: readonly Attempt[]): Step[] => {
     now += pause
     for (const event of attempt(decide, state, now)) {
       state = namespaces.evolve(state, event, { at: now })
-      steps.push({ event, at: now, after: structuredClone(requireNamespace(state)) })
+      steps.push({ event, at: now, after: structuredClone(presentNamespace(state)) })
     }
   }
   return steps

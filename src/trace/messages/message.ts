@@ -16,12 +16,12 @@ export type MessageDocument = {
 /** What a client sends: given fields replace stored ones, absent ones leave them as they are. */
 export type MessageUpsert = {
   readonly externalId: string
-  readonly given: GivenFields
+  readonly given: GivenMessageFields
   /** The digest of the message that this upsert creates where there is none yet. */
   readonly digest: string
 }
 
-type GivenFields = Omit<MessageDocument, 'parts'> & { readonly parts?: readonly StoredPart[] }
+type GivenMessageFields = Omit<MessageDocument, 'parts'> & { readonly parts?: readonly StoredPart[] }
 
 const scalars = ['role', 'textContent', 'model', 'order', 'timestamp'] as const
 
@@ -37,14 +37,14 @@ export const givenOf = (body: MessageGiven): Omit<MessageUpsert, 'externalId'> =
     if (Object.hasOwn(body, key) && body[key] !== undefined) fields[key] = isNegativeZero(body[key]) ? 0 : body[key]
   }
   if (Object.hasOwn(body, 'parts') && body.parts) fields.parts = body.parts.map(storedPart)
-  const given = fields as GivenFields
+  const given = fields as GivenMessageFields
   return { given, digest: digestOf(merge(undefined, given)) }
 }
 
 export const toUpsert = (externalId: string, body: MessageGiven): MessageUpsert => ({ externalId, ...givenOf(body) })
 
 /** What given fields make of a message, or of none. */
-export const merge = (document: MessageDocument | undefined, given: GivenFields): MessageDocument => ({
+export const merge = (document: MessageDocument | undefined, given: GivenMessageFields): MessageDocument => ({
   parts: [],
   ...document,
   ...given,

@@ -10,7 +10,7 @@ import type { LongList } from '../http/long-list.ts'
 import { Key } from '../http/parameters.ts'
 import { InNamespace, momentOf, pastQuery } from '../trace/moment.ts'
 import { assertMayRead } from '../trace/policy.ts'
-import { memberOf, resolveTrace, traceDetail } from '../trace/queries.ts'
+import { userRoleOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { attachment } from './attachment.ts'
 import { type Source, pastSource, presentSource } from './source.ts'
@@ -87,10 +87,10 @@ export const exportRoute = (app: FastifyInstance, services: HistoryServices): vo
     const { caller, externalId, namespace, format } = wanted
     const hit = await resolveTrace(reads, externalId, caller, namespace)
     if (!hit) throw notFound()
-    assertMayRead(hit, memberOf(caller, hit))
+    assertMayRead(hit, userRoleOf(caller, hit))
     const trace = await traceDetail(reads, hit.id)
     if (!trace) throw notFound()
-    assertMayRead(trace, memberOf(caller, hit))
+    assertMayRead(trace, userRoleOf(caller, hit))
     const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
     const check = () => checkRight(reads, reader, trace.incarnation)
     return send(reply, format, presentSource({ reads, models }, trace), { reader, check }, isPage)

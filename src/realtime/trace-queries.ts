@@ -12,7 +12,7 @@ import { ALL_MESSAGES, messageValues } from '../trace/messages/queries.ts'
 import { messageChunks } from '../trace/messages/chunks.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import { assertMayRead } from '../trace/policy.ts'
-import { type StoredDetail, memberOf, resolveTrace, traceDetail } from '../trace/queries.ts'
+import { type StoredDetail, userRoleOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { messageText } from '../trace/messages/views.ts'
 import { detailText } from '../trace/views.ts'
 import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
@@ -33,7 +33,7 @@ const readable = async (
   const detail = resolved && (await traceDetail(reads, resolved.id))
   if (!detail) return undefined
   try {
-    assertMayRead(detail, memberOf(caller, resolved))
+    assertMayRead(detail, userRoleOf(caller, resolved))
     return detail
   } catch (error) {
     if (error instanceof Rejected) return undefined

@@ -7,7 +7,7 @@ import type { TraceTexts } from './fields.ts'
 import { weighTrace } from './state-size.ts'
 import { LoadedMessages } from './messages/loaded.ts'
 import { type MessageDocument, applyPatch } from './messages/message.ts'
-import { type Member, assertMayWrite } from './policy.ts'
+import { type UserRole, assertMayWrite } from './policy.ts'
 
 export type TraceFields = TraceTexts & { readonly visibility: Visibility }
 
@@ -143,7 +143,7 @@ const shown = (given: GivenFields) => ({ visibility: 'private' as const, ...give
  * event also when nothing changes: it moves `updatedAt`.
  */
 export const upsert =
-  (writer: Member, origin: { externalId: string; namespaceId: string }, given: GivenFields): Decide =>
+  (writer: UserRole, origin: { externalId: string; namespaceId: string }, given: GivenFields): Decide =>
   (state, now, at) => {
     if (state.trace.is === 'present') return replace(writer, given)(state, now, at)
     const created = { ...origin, createdBy: writer.userId, agentId: 'unknown', ...shown(given) }
@@ -151,11 +151,11 @@ export const upsert =
   }
 
 /** The same for a trace that exists. @throws Rejected not_found for one that does not */
-export const replace = (writer: Member, given: GivenFields): Decide => patch(writer, shown(given))
+export const replace = (writer: UserRole, given: GivenFields): Decide => patch(writer, shown(given))
 
 /** Changes the given fields of a trace that exists; the rest stays, `visibility` too. */
 export const patch =
-  (writer: Member, given: GivenFields): Decide =>
+  (writer: UserRole, given: GivenFields): Decide =>
   ({ trace }) => {
     if (trace.is === 'absent') throw new Rejected('not_found', 'Not found')
     assertMayWrite(trace, writer)
@@ -172,7 +172,7 @@ const deleted = (trace: PresentTrace): TraceEvent[] => {
 
 /** Deletes a trace. The event stands for itself: everything before it is erased. */
 export const remove =
-  (writer: Member): Decide =>
+  (writer: UserRole): Decide =>
   ({ trace }) => {
     if (trace.is === 'absent') throw new Rejected('not_found', 'Not found')
     assertMayWrite(trace, writer)

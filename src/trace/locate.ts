@@ -2,12 +2,12 @@ import { Rejected } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
 import { traceId } from '../ids.ts'
-import { type Member, assertMayWrite, mayWrite } from './policy.ts'
-import { memberOf, resolveTrace } from './queries.ts'
+import { type UserRole, assertMayWrite, mayWrite } from './policy.ts'
+import { userRoleOf, resolveTrace } from './queries.ts'
 import type { TraceServices } from './services.ts'
 
 /** Where a write to an existing trace goes, and as whom: the decision itself checks the write policy. */
-export type Located = { readonly id: string; readonly namespaceId: string; readonly writer: Member }
+export type Located = { readonly id: string; readonly namespaceId: string; readonly writer: UserRole }
 
 /** A trace of the session's namespace that this node remembers: it may have been deleted on another one. */
 export const remembered = ({ traces }: TraceServices, caller: Caller, externalId: string): Located | undefined => {
@@ -22,7 +22,7 @@ const resolved = async ({ reads }: TraceServices, caller: Caller, externalId: st
   const hit = await resolveTrace(reads, externalId, caller)
   if (!hit) throw notFound()
   // Not left to the decision, which would load the trace first: how long a refusal takes must not tell what is there.
-  const writer = memberOf(caller, hit)!
+  const writer = userRoleOf(caller, hit)!
   assertMayWrite(hit, writer)
   return { id: hit.id, namespaceId: hit.namespaceId, writer }
 }

@@ -3,18 +3,18 @@ import type { Role } from '../namespace/events.ts'
 import type { Visibility } from './events.ts'
 
 /** A user, with the role in the namespace of a trace, or without one. */
-export type Member = { readonly userId: string; readonly role: Role | undefined }
+export type UserRole = { readonly userId: string; readonly role: Role | undefined }
 
 /** The write policy: its creator while a member, and admins. */
-export const mayWrite = (trace: { readonly createdBy: string }, { userId, role }: Member): boolean =>
+export const mayWrite = (trace: { readonly createdBy: string }, { userId, role }: UserRole): boolean =>
   role === 'admin' || (role !== undefined && trace.createdBy === userId)
 
 /**
  * @throws Rejected not_found for a user who is no member, forbidden for another member
  */
-export const assertMayWrite = (trace: { readonly createdBy: string }, member: Member): void => {
-  if (mayWrite(trace, member)) return
-  throw member.role === undefined
+export const assertMayWrite = (trace: { readonly createdBy: string }, user: UserRole): void => {
+  if (mayWrite(trace, user)) return
+  throw user.role === undefined
     ? hiddenNotFound()
     : new Rejected('forbidden', 'Only its creator or an admin may change this trace')
 }
@@ -23,7 +23,7 @@ export const assertMayWrite = (trace: { readonly createdBy: string }, member: Me
  * The read policy: public for everybody, anything else for members.
  * @throws Rejected unauthorized without a caller, not_found for a caller that is no member
  */
-export const assertMayRead = (trace: { readonly visibility: Visibility }, caller: Member | undefined): void => {
+export const assertMayRead = (trace: { readonly visibility: Visibility }, caller: UserRole | undefined): void => {
   if (trace.visibility === 'public') return
   if (!caller) throw new Rejected('unauthorized', 'Authentication required')
   if (caller.role === undefined) throw hiddenNotFound()

@@ -10,7 +10,7 @@ import type { Role } from '../namespace/events.ts'
 import { idOfSlug } from '../namespace/queries.ts'
 import type { Visibility } from './events.ts'
 import { columnOf, listedNames } from './fields.ts'
-import type { Member } from './policy.ts'
+import type { UserRole } from './policy.ts'
 import type { ListedRow } from './rows.ts'
 import type { DetailRow } from './views.ts'
 
@@ -98,7 +98,7 @@ export const resolveTrace = async (
 }
 
 /** The caller as the policies see it, with regard to a trace. */
-export const memberOf = (caller: Caller | undefined, resolved: { role: Role | undefined }): Member | undefined =>
+export const userRoleOf = (caller: Caller | undefined, resolved: { role: Role | undefined }): UserRole | undefined =>
   caller && { userId: caller.userId, role: resolved.role }
 
 /** A detail with what a list of messages needs: how much to expect, and which incarnation of the trace this is. */

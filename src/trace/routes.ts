@@ -13,8 +13,8 @@ import type { Reserve } from '../namespace/quota.ts'
 import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
 import { type GivenFields, type Trace, type TraceState, patch, remove, replace, upsert } from './decide.ts'
 import type { TraceEvent } from './events.ts'
-import { type Member, assertMayRead, assertMayWrite } from './policy.ts'
-import { afterOf, cursorAfter, listTraces, memberOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
+import { type UserRole, assertMayRead, assertMayWrite } from './policy.ts'
+import { afterOf, cursorAfter, listTraces, userRoleOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
 import { remembered, unlessGone, writeLocated } from './locate.ts'
 import { rowWithModelName, traceWithModelName, withModelName } from './model-names.ts'
 import { InNamespace, momentOf, pastQuery } from './moment.ts'
@@ -61,8 +61,8 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     }
     const updateOrInsert = async () => {
       const hit = await resolveTrace(reads, externalId, caller)
-      if (hit && hit.id !== id) assertMayWrite(hit, memberOf(caller, hit)!)
-      const writer: Member = { userId: caller.userId, role: namespace.role }
+      if (hit && hit.id !== id) assertMayWrite(hit, userRoleOf(caller, hit)!)
+      const writer: UserRole = { userId: caller.userId, role: namespace.role }
       const decide = upsert(writer, { externalId, namespaceId: namespace.id }, fields)
       return quotas.traces.enforce(namespace.id, (reserve) => write(request, id, counting(reserve, decide)))
     }
@@ -182,10 +182,10 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
       if (moment) return service.past.trace(request, reply, moment)
       const hit = await resolveTrace(reads, request.params.externalId, request.caller, request.query.namespace)
       if (!hit) throw notFound()
-      assertMayRead(hit, memberOf(request.caller, hit))
+      assertMayRead(hit, userRoleOf(request.caller, hit))
       const row = await traceDetail(reads, hit.id)
       if (!row) throw notFound()
-      assertMayRead(row, memberOf(request.caller, hit))
+      assertMayRead(row, userRoleOf(request.caller, hit))
       return okText(reply, `{"trace":${detailText(rowWithModelName(models, row))}}`)
     },
   )

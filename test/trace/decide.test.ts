@@ -21,7 +21,7 @@ import {
 import { TraceEvent } from '../../src/trace/events.ts'
 import { type KnownMessage, LoadedMessages } from '../../src/trace/messages/loaded.ts'
 import { toUpsert } from '../../src/trace/messages/message.ts'
-import type { Member } from '../../src/trace/policy.ts'
+import type { UserRole } from '../../src/trace/policy.ts'
 import { type Expectation, NOON, foldAll, specify } from '../support/given.ts'
 
 const test = suite('trace/decide')
@@ -85,11 +85,11 @@ type State = {
   readonly is: Trace['is']
   readonly past: readonly TraceEvent[]
   /** Who asks. */
-  readonly writer: Member
+  readonly writer: UserRole
   readonly load?: (state: TraceState) => TraceState
 }
 
-const ada: Member = { userId: 'ada', role: 'member' }
+const ada: UserRole = { userId: 'ada', role: 'member' }
 const present = { is: 'present', past: [created], writer: ada } as const
 const known = { ordinal: 0, ...counted, digest: message.digest, createdAt: NOON, updatedAt: NOON }
 const written = { ...present, past: [created, added(message), counts(1)] } as const
@@ -122,13 +122,13 @@ const THRESHOLD = 20
 
 /** Of each decision at least one case, `<decision>` or `<decision>, <case>`. */
 const intents = {
-  upsert: (writer: Member): Decide => upsert(writer, origin, fields),
-  replace: (writer: Member): Decide => replace(writer, fields),
-  patch: (writer: Member): Decide => patch(writer, fields),
-  remove: (writer: Member): Decide => remove(writer),
+  upsert: (writer: UserRole): Decide => upsert(writer, origin, fields),
+  replace: (writer: UserRole): Decide => replace(writer, fields),
+  patch: (writer: UserRole): Decide => patch(writer, fields),
+  remove: (writer: UserRole): Decide => remove(writer),
   removeUnchanged: (): Decide => removeUnchanged(NOON + 60_000),
-  'upsertMessages, one': (writer: Member) => upsertMessages(writer, [message]),
-  'upsertMessages, one with a change': (writer: Member) => upsertMessages(writer, [changedMessage]),
+  'upsertMessages, one': (writer: UserRole) => upsertMessages(writer, [message]),
+  'upsertMessages, one with a change': (writer: UserRole) => upsertMessages(writer, [changedMessage]),
   summarise: (): Decide => summarise(summary, THRESHOLD),
 }
 

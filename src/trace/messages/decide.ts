@@ -5,7 +5,7 @@ import type { Counts, TraceNeed, TraceState } from '../decide.ts'
 import type { TraceEvent } from '../events.ts'
 import type { KnownMessage, LoadedMessages } from './loaded.ts'
 import { type MessageDocument, type MessageUpsert, difference, digestOf, merge } from './message.ts'
-import { type Member, assertMayWrite } from '../policy.ts'
+import { type UserRole, assertMayWrite } from '../policy.ts'
 import { newToolCounts } from './tool-counts.ts'
 
 export type UpsertResult = 'created' | 'updated' | 'unchanged'
@@ -120,7 +120,7 @@ const countedAs = (document: MessageDocument, digest = digestOf(document)) => ({
  */
 export const upsertMessages =
   (
-    writer: Member,
+    writer: UserRole,
     upserts: readonly MessageUpsert[],
   ): DecisionWithResult<TraceState, TraceEvent, readonly UpsertedMessage[]> =>
   ({ trace, messages: loaded }, _now, at) => {

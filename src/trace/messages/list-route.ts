@@ -18,7 +18,7 @@ import {
 } from './queries.ts'
 import { InNamespace, momentOf, pastQuery } from '../moment.ts'
 import { assertMayRead } from '../policy.ts'
-import { type StoredDetail, memberOf, resolveTrace, traceDetail } from '../queries.ts'
+import { type StoredDetail, userRoleOf, resolveTrace, traceDetail } from '../queries.ts'
 import { checkRight } from '../right-to-read.ts'
 import { Message, messageText } from './views.ts'
 import type { AskedMessages, TraceServices } from '../services.ts'
@@ -84,10 +84,10 @@ export const messageListRoute = (
       if (moment) return past.messages(request, reply, moment, asked)
       const hit = await resolveTrace(reads, request.params.externalId, caller, query.namespace)
       if (!hit) throw notFound()
-      assertMayRead(hit, memberOf(caller, hit))
+      assertMayRead(hit, userRoleOf(caller, hit))
       const trace = await traceDetail(reads, hit.id)
       if (!trace) throw notFound()
-      assertMayRead(trace, memberOf(caller, hit))
+      assertMayRead(trace, userRoleOf(caller, hit))
       const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
       return list(reply, trace, reader, asked)
     },

@@ -37,7 +37,7 @@ const kinds = {
 } as const
 
 const read = async <Value>(pool: pg.Pool, type: string, values: Buffer) => {
-  const text = `select array_agg(value::text order by at) as texts from unnest($1::${type}[]) with ordinality v(value, at)`
+  const text = `select array_agg(value::text order by place) as texts from unnest($1::${type}[]) with ordinality v(value, place)`
   const { rows } = await pool.query<{ texts: (string | null)[] | null }>(text, [values])
   return (rows[0]!.texts ?? []) as Value[]
 }

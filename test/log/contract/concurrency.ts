@@ -30,9 +30,9 @@ const write = async ({ open }: World, prefix: string): Promise<Acknowledged[]> =
   const acknowledged: Acknowledged[] = []
   const writer = async () => {
     const stream = aStream(prefix)
-    for (let at = 0n; at < ROUNDS; at++) {
+    for (let round = 0n; round < ROUNDS; round++) {
       const events = numbered(2)
-      const answer = await log.append(stream, at === 0n ? 'none' : at * 2n - 1n, events)
+      const answer = await log.append(stream, round === 0n ? 'none' : round * 2n - 1n, events)
       acknowledged.push({ stream, id: events[1]!.id, ...answer })
     }
   }

@@ -10,13 +10,13 @@ const ROUNDS = 25
 /** Writers that append 1 to 3 events at a time to a stream each; gives the number of all events. */
 const writeSome = async (log: EventLog, prefix: string): Promise<number> => {
   const writer = async (name: number) => {
-    let at = 0
+    let revision = 0
     for (let round = 0; round < ROUNDS; round++) {
       const count = 1 + ((round + name) % 3)
-      await log.append(`${prefix}-${name}`, at === 0 ? 'none' : BigInt(at - 1), numbered(count, at))
-      at += count
+      await log.append(`${prefix}-${name}`, revision === 0 ? 'none' : BigInt(revision - 1), numbered(count, revision))
+      revision += count
     }
-    return at
+    return revision
   }
   const counts = await Promise.all(Array.from({ length: WRITERS }, (_, i) => writer(i)))
   return counts.reduce((sum, count) => sum + count, 0)

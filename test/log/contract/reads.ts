@@ -56,8 +56,8 @@ export const reads = (test: Test<World>): void => {
 
   test('a long stream is read to its end', async ({ log, other }) => {
     const stream = aStream()
-    for (let at = 0; at < LONG; at += 575)
-      await log.append(stream, at === 0 ? 'none' : BigInt(at - 1), numbered(575, at))
+    for (let revision = 0; revision < LONG; revision += 575)
+      await log.append(stream, revision === 0 ? 'none' : BigInt(revision - 1), numbered(575, revision))
     const expected = Array.from({ length: LONG }, (_, i) => `{"n":${i}}`)
     assert.equal(bodies(await all(other.read(stream))), expected)
     assert.equal(bodies(await all(other.read(stream, { backwards: true }))), expected.toReversed())

@@ -75,9 +75,9 @@ for (const saysCaughtUp of [true, false])
     for (let round = 0; round < 30; round++) {
       double.store.writeForeign(randomInt(3) * randomInt(2_500))
       const stream = `a-${randomInt(8)}`
-      const at = ends.get(stream)
-      ends.set(stream, (await log.append(stream, at ?? 'none', numbered(1 + randomInt(250), round))).revision)
-      if (at && randomInt(3) === 0) await log.truncate(stream, at)
+      const end = ends.get(stream)
+      ends.set(stream, (await log.append(stream, end ?? 'none', numbered(1 + randomInt(250), round))).revision)
+      if (end && randomInt(3) === 0) await log.truncate(stream, end)
       if (round % 10 === 9) double.store.scavenge()
     }
     const batches = await followToEnd(other)

@@ -41,8 +41,8 @@ test('reads that are given up leave no stream of the connection occupied', async
 
 test('pages that end at their bytes leave no stream occupied', async ({ open, double }) => {
   const log = open()
-  for (let at = 0; at < 12; at++)
-    await log.append('a', at === 0 ? 'none' : BigInt(at - 1), anAppend(bodyOf(MiB - 5_000, at)))
+  for (let revision = 0; revision < 12; revision++)
+    await log.append('a', revision === 0 ? 'none' : BigInt(revision - 1), anAppend(bodyOf(MiB - 5_000, revision)))
   assert.is((await all(log.read('a'))).length, 12)
   assert.is((await all(log.readAll({ after: 0n }))).length, 12)
   await until(() => double.openReads() === 0)

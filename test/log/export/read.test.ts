@@ -71,14 +71,14 @@ test('any changed byte, line, order or end is found', async () => {
   const trailer = rest.pop()!
   assert.is(await problemOfLines(lines), 'none')
   const text = await readFile(path)
-  for (let at = 0; at < text.length; at += 7) {
+  for (let offset = 0; offset < text.length; offset += 7) {
     const changed = Buffer.from(text)
-    changed[at] = changed[at]! ^ 1
+    changed[offset] = changed[offset]! ^ 1
     await writeFile(path, changed)
     const failure = await checkExport(path).catch((error: Error) => error.name)
     // The position that the trailer names is not in the hash: it is compared with the log.
-    const isThrough = at > text.length - '"through":"14"}\n'.length
-    assert.ok(failure === 'BadExport' || isThrough, `byte ${at}`)
+    const isThrough = offset > text.length - '"through":"14"}\n'.length
+    assert.ok(failure === 'BadExport' || isThrough, `byte ${offset}`)
   }
   for (let i = 0; i < rest.length; i++) {
     const without = rest.toSpliced(i, 1)

@@ -22,8 +22,8 @@ test('when its backends are ended again and again, every append is stored once a
   const following = [log, other].map((each) => followPrefix(each, prefix, { after: 0n, count: 8 * 60 }))
   let writing = true
   const write = async (name: number) => {
-    for (let at = 0n; at < 60n; at++)
-      await log.append(`${prefix}-${name}`, at === 0n ? 'none' : at - 1n, numbered(1, Number(at)))
+    for (let revision = 0n; revision < 60n; revision++)
+      await log.append(`${prefix}-${name}`, revision === 0n ? 'none' : revision - 1n, numbered(1, Number(revision)))
   }
   const end = async () => {
     for (let rounds = 0; writing && rounds < 10; rounds++) {

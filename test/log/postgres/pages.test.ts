@@ -24,8 +24,8 @@ for (const direction of ['asc', 'desc'] as const) {
       return mostRows(plan)
     }
     await mostRowsOfPage(0n)
-    for (let at = 0n; at < LENGTH; at += 500n)
-      await log.append(stream, at === 0n ? 'none' : at - 1n, numbered(500, Number(at)))
+    for (let revision = 0n; revision < LENGTH; revision += 500n)
+      await log.append(stream, revision === 0n ? 'none' : revision - 1n, numbered(500, Number(revision)))
     for (const from of [0n, LENGTH / 2n, LENGTH - 1n])
       assert.ok((await mostRowsOfPage(from)) <= PAGE + 1, `from ${from}`)
   })

@@ -1,3 +1,4 @@
+import { commandName } from '../cli/command-name.ts'
 import type { Listener, RealtimeClient, State } from '../realtime/client/client.ts'
 import { followMessages } from '../realtime/client/messages.ts'
 import type { FeedTraceValue, MessageList, MessageValue } from '../realtime/client/queries.ts'
@@ -51,11 +52,16 @@ const watchSession = ({ client, token, failed, sessionEnded }: FollowOptions) =>
   client.subscribe('feed:getNamespaceTraces', { authToken: token, limit: 0 }, { value, failed })
 }
 
+const missing = (externalId: string, isLoggedIn: boolean): string =>
+  isLoggedIn
+    ? `There is no trace "${externalId}" that you may read; waiting for it.`
+    : `There is no public trace "${externalId}"; waiting for it. To follow a private one, log in: ${commandName} login`
+
 const followTrace = async (options: FollowOptions, externalId: string) => {
   const { client, token, atFirst, revisionOf, printer, failed } = options
   const revision = await revisionOf(externalId)
   const shown = revision === undefined ? ({ messages }: MessageList) => messages : newestUntil(revision, atFirst)
-  const gone = () => printer.gone(`There is no trace "${externalId}" that you may read; waiting for it.`)
+  const gone = () => printer.gone(missing(externalId, token !== undefined))
   followMessages(
     client,
     { externalId, authToken: token, includeParts: true },

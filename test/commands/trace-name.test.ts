@@ -55,6 +55,9 @@ test('each takes an id, the beginning of one, or a link, and says which traces b
       assert.equal([how, err.includes(`audit log ${one}`)], [2, true], err)
     }
 
+    const short = await user.run('show', '019')
+    assert.equal([short.how, short.err.includes('at least 4 characters')], [2, true], short.err)
+
     for (const name of [one, link]) assert.match((await tailed(user, name, 'Mend')).out, 'Mend the login page')
     const found = await tailed(user, '0192f0c1-a', 'Mend')
     assert.equal([found.out.includes('Mend the login page'), found.err], [true, `Following ${one}\n`])
@@ -83,6 +86,7 @@ test('a trace that is not there yet is named by its whole id, one of others by i
     assert.is((await other.run('logout')).how, 0)
     const unknown = await other.run('show', '0192f0c1-a')
     assert.equal([unknown.how, unknown.err.includes('Log in first')], [2, true])
+    assert.match((await tailed(other, late, 'waiting for it')).err, 'log in: npx tracebook login')
     assert.match((await tailed(other, link, 'Mend')).out, 'Mend the login page')
   }))
 

@@ -53,8 +53,9 @@ const idsWithPrefix = async (traces: TracesClient, slug: string, prefix: string)
 const notFound = (name: string, namespace: string | undefined): UsageError => {
   const [where, option] =
     namespace === undefined ? ['', ''] : [` in the namespace "${namespace}"`, ` --namespace ${namespace}`]
+  const short = name.length < MIN_PREFIX ? ` Of an id, at least ${MIN_PREFIX} characters are needed.` : ''
   return new UsageError(
-    `There is no trace "${name}"${where} that you may read. Your traces are listed by: ${commandName} ls${option}`,
+    `There is no trace "${name}"${where} that you may read.${short} Your traces are listed by: ${commandName} ls${option}`,
   )
 }
 

@@ -188,11 +188,13 @@ test('rights count as they are when the body has arrived', async () => {
   const body = '{"role":"user"}'
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   const head = [`authorization: Bearer ${token}`, 'content-type: application/json', `content-length: ${body.length}`]
+  const begun = once(app.app.server, 'request')
   socket.write(
     `PUT /v1/traces/t/messages/m HTTP/1.1\r\nhost: localhost\r\n${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`,
   )
+  await begun
   const since = performance.now()
-  while (performance.now() - since < 1_100) await fetch(`${url}/health`)
+  while (performance.now() - since < 1_500) await fetch(`${url}/health`)
   await app.call('DELETE', '/v1/session', { token })
   socket.write(body.slice(5))
   const [answer] = (await once(socket, 'data')) as [Buffer]

@@ -22,7 +22,7 @@ import { type UsersTable, users } from './users.ts'
  * Events that take no rights away, so that a crash of PostgreSQL may undo what they wrote until it is written again. A batch
  * with any other event is committed durably (`src/engine/apply.ts`).
  */
-const mayBeUndone: ReadonlySet<AnyEvent['type']> = new Set([
+const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
   'UserCreated',
   'IdentityCreated',
   'SessionCreated',
@@ -41,7 +41,7 @@ const mayBeUndone: ReadonlySet<AnyEvent['type']> = new Set([
 export const mainGroup: Group = {
   name: MAIN,
   version: 6,
-  mayBeUndone,
+  mayBeUndone: takesNoRights,
   // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
   // and parts take the incarnation from the row of their trace.
   projections: [
@@ -71,8 +71,9 @@ export const timelineGroup: Group = {
   name: 'timeline',
   version: 2,
   isLazy: true,
+  // No right is read from the timeline, so here also the loss of one may be undone, and applied again.
   mayBeUndone: new Set([
-    ...mayBeUndone,
+    ...takesNoRights,
     'TraceUpdated',
     'NamespaceUpdated',
     'AvatarChanged',

@@ -16,7 +16,7 @@ export type Group = {
    */
   readonly replaces?: readonly string[]
   /**
-   * Event types that a crash of PostgreSQL may undo, because they take no rights away: batches of these only are committed
+   * Event types that a crash of PostgreSQL may undo, because they take away no rights that are read from this group: batches of these only are committed
    * asynchronously (`apply.ts`), and applied again after the crash.
    */
   readonly mayBeUndone?: ReadonlySet<string>

@@ -43,7 +43,7 @@ export const expire = async (options: ExpireOptions, namespaceId: string, traceI
   const { answer, position } = await traces.transact(
     traceId,
     {
-      decide: (state, time, at) => (now() - askedAt > VALID_MS ? [] : remove(state, time, at)),
+      decide: (state, time, at) => (time - askedAt > VALID_MS ? [] : remove(state, time, at)),
       answer: (_, events) => events.length > 0,
     },
     {},

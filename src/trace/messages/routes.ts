@@ -77,7 +77,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     )
 
   /** Before the body is read; a path that is not valid is refused later. */
-  const toWrite = async (request: FastifyRequest) => {
+  const refuseBeforeBody = async (request: FastifyRequest) => {
     const { success, data } = Params.safeParse(request.params)
     if (success) await assertMayWriteTo(service, requireCaller(request), data.externalId)
   }
@@ -102,7 +102,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     {
       config: { auth: 'required', readBody: { here: readMessage, module, name: 'message' } },
       validatorCompiler: readBodies,
-      onRequest: toWrite,
+      onRequest: refuseBeforeBody,
       schema: {
         summary: 'Create or update a message',
         description:
@@ -132,7 +132,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     {
       bodyLimit: BATCH_LIMIT,
       validatorCompiler: readBodies,
-      onRequest: toWrite,
+      onRequest: refuseBeforeBody,
       config: { auth: 'required', readBody: { here: readBatch, module, name: 'batch' } },
       schema: {
         summary: 'Create or update up to 200 messages, all or none',

@@ -41,7 +41,7 @@ test('`log scavenge` starts one; without a server, or with wrong words, the exit
   assert.is(started.code, 0)
   assert.match(started.out, 'has started')
   assert.is(double.faults.count('scavenge'), 1)
-  assert.is((await tracebook('scavenge')).code, 1)
+  assert.is((await tracebook('scavenge')).code, 2)
   assert.is((await tracebook('scavenge', '--url', 'http://127.0.0.1:1')).code, 1)
   assert.is((await tracebook('copy', '--from', double.url)).code, 2)
   await double.stop()

@@ -285,20 +285,28 @@ for (const { agent, name, lines, late } of fixtures) {
   })
 }
 
-test('a session that was written over in its middle, and is no longer than before, is read whole', async () => {
-  const path = join(folder, claudeCode.id, 's-over.jsonl')
-  const textWith = (middle: string) =>
-    bytesOf(
-      Array.from({ length: 40 }, (_, i) => userLine(`u-${i}`, `${i === 20 ? middle : 'same'} ${'x'.repeat(1_000)}`)),
-    )
-  writeFileSync(path, textWith('once'))
-  const { resume } = await readFrom(claudeCode, path)
-  utimesSync(path, 1, 1)
-  writeFileSync(path, textWith('then'))
-  const again = await readFrom(claudeCode, path, resume)
-  assert.not(again.isResumed)
-  assert.match(JSON.stringify(again.messages.get('u-20')), 'then')
-})
+for (const [size, before, after] of [
+  ['as long as before', 'the end', 'an end!'],
+  ['shorter than before', 'the end', 'end'],
+] as const)
+  test(`a session that was written over in its middle, and is ${size}, is read whole`, async () => {
+    const path = join(folder, claudeCode.id, 's-over.jsonl')
+    // The answer at the end may still grow, so the place to go on from is before it.
+    const textWith = (middle: string, end: string) =>
+      bytesOf([
+        ...Array.from({ length: 40 }, (_, i) =>
+          userLine(`u-${i}`, `${i === 20 ? middle : 'same'} ${'x'.repeat(1_000)}`),
+        ),
+        answerLine('a-1', 'm-1', [text(end)]),
+      ])
+    writeFileSync(path, textWith('once', before))
+    const { resume } = await readFrom(claudeCode, path)
+    utimesSync(path, 1, 1)
+    writeFileSync(path, textWith('then', after))
+    const again = await readFrom(claudeCode, path, resume)
+    assert.not(again.isResumed)
+    assert.match(JSON.stringify(again.messages.get('u-20')), 'then')
+  })
 
 test('a branch of pi whose only line was not written to its end takes nothing away', async () => {
   const branch = entries.entry('e-3', 'e-1', entries.user('another branch'))

@@ -4,7 +4,7 @@ import type { ObjectLine } from './lines.ts'
 /** Thrown by a parser that went on from a saved state, for a line that changes what was read before, or refers to it. */
 export class NeedsWhole extends Error {
   constructor() {
-    super('the session was changed while it was read')
+    super('a line changes what was read before, or refers to it')
   }
 }
 

@@ -41,8 +41,8 @@ const parse = (text: string): Written | undefined => {
   return digest(json) === text.slice(0, end) ? (JSON.parse(json) as Written) : undefined
 }
 
-/** A file that was written and is no longer than before was written over, or only touched. */
-const isWrittenOver = (then: FileThen, now: FileThen): boolean => now.size === then.size && now.changed !== then.changed
+/** A file that was written and has not become longer was written over, or only touched. */
+const isWrittenOver = (then: FileThen, now: FileThen): boolean => now.size <= then.size && now.changed !== then.changed
 
 /** The point that a text gives; undefined unless the same version wrote it, and the file is the same up to there. */
 export const readResumePoint = (

@@ -30,7 +30,7 @@ ${idHelp} The past of a trace is asked for by its whole id.`,
   exitCodes: {
     0: 'the whole session was written',
     1: 'the server refused, or the transfer broke off',
-    2: 'wrong usage, or not logged in',
+    2: 'wrong usage, not logged in, or there is no such trace, or was not then',
   },
 }
 

@@ -12,7 +12,7 @@ declare module 'fastify' {
      */
     reserveMemory(bytes: number): Promise<void>
     /**
-     * Sends texts one after another. Where they are a large answer they are never joined: each becomes bytes when the client
+     * Sends texts one after another, none of which ends within a character. Where they are a large answer they are never joined: each becomes bytes when the client
      * has taken those before. @throws Unavailable as `reserveMemory`
      */
     sendTexts(texts: readonly string[]): Promise<FastifyReply>

@@ -23,7 +23,7 @@ ${idHelp}`,
   exitCodes: {
     0: 'compared, also when nothing differs',
     1: 'the server refused, or more than 64 MiB differ: compare a part with --to',
-    2: 'wrong usage, or not logged in',
+    2: 'wrong usage, no such trace or revision, or not logged in',
   },
 }
 

@@ -21,7 +21,7 @@ Exit codes:
   0  exported; with --verify: nothing differs
   1  failed
   2  wrong usage
-  3  with --verify: the file was changed, or the log differs from it`
+  3  with --verify: the file is not whole, or was changed, or the log differs from it`
 
 export type Options = {
   readonly namespace?: string

@@ -42,7 +42,7 @@ Types: ${typesText()}`,
   exitCodes: {
     0: 'listed, or ended by Ctrl-C',
     1: 'the server refused',
-    2: 'wrong usage, not logged in, or logged out meanwhile',
+    2: 'wrong usage, no such trace, not logged in, or logged out meanwhile',
   },
 }
 

@@ -10,6 +10,7 @@ import { writeWhole } from '../../sync/transfer/output-file.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
 import { findTrace } from '../support/find-trace.ts'
 import { formats, type Format, type Options } from '../export.ts'
+import { explainOutput } from '../support/explain-output.ts'
 
 /** The format that is asked for, else that of the file's name, else Markdown. */
 const formatOf = ({ format, output }: Options): Format => {
@@ -28,17 +29,6 @@ const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
   }
   if (isTTY && last !== 10) await writeOut('\n')
 }
-
-/** A file that cannot be written where the user wants it. @throws UsageError, any other error as it is */
-const explainOutput =
-  (output: string) =>
-  (error: unknown): never => {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EISDIR') throw new UsageError(`${output} is a folder: name a file in it`, { cause: error })
-    if (code === 'ENOENT')
-      throw new UsageError(`${output} cannot be written: there is no such folder`, { cause: error })
-    throw error
-  }
 
 const pathOf = (externalId: string, namespace: string, options: Options): string => {
   const { revision, at } = options

@@ -14,6 +14,7 @@ import { newProgress } from '../progress.ts'
 import { readScope, scopeOf } from '../scope.ts'
 import { verifyExport } from '../verify-export.ts'
 import type { Options } from '../export.ts'
+import { explainOutput } from '../../support/explain-output.ts'
 
 type Source = { readonly log: EventLog; readonly deleted: ReadonlyMap<string, bigint> }
 
@@ -55,13 +56,14 @@ const exportTo = async ({ log, deleted }: Source, scope: Scope, { write, begun, 
   return exitCodes.ok
 }
 
+type Explain = (path: string) => (error: unknown) => never
+
 /** Runs `work` with a file, whose content is on the disk afterwards. */
 const withFile = async <T>(
-  path: string,
-  flags: string | number,
+  { path, flags, explain }: { readonly path: string; readonly flags: string | number; readonly explain: Explain },
   work: (file: FileHandle) => Promise<T>,
 ): Promise<T> => {
-  const file = await open(path, flags, 0o600).catch(explainMissingFile(path))
+  const file = await open(path, flags, 0o600).catch(explain(path))
   try {
     const result = await work(file)
     await file.sync()
@@ -73,7 +75,7 @@ const withFile = async <T>(
 
 /** Goes on behind the last whole line of an event; a trailer is written anew. */
 const resume = (source: Source, path: string): Promise<number> =>
-  withFile(path, constants.O_WRONLY | constants.O_APPEND, async (handle) => {
+  withFile({ path, flags: constants.O_WRONLY | constants.O_APPEND, explain: explainMissingFile }, async (handle) => {
     const file = readExport(path)
     for await (const _ of file.events);
     const header = file.header()!
@@ -101,6 +103,8 @@ export const exportLog = async (options: Options): Promise<number> => {
   return withSource((source) =>
     out === undefined
       ? exportTo(source, scope, { write: writeOut })
-      : withFile(out, 'wx', (file) => exportTo(source, scope, { write: (text) => file.appendFile(text) })),
+      : withFile({ path: out, flags: 'wx', explain: explainOutput }, (file) =>
+          exportTo(source, scope, { write: (text) => file.appendFile(text) }),
+        ),
   )
 }

@@ -7,6 +7,9 @@ import { newYielding } from '../../../yielding.ts'
 
 const CHUNK = 1 << 18
 
+// Of all readings together: many small files take as long as a large one.
+const yieldWhenDue = newYielding()
+
 /** Whether a file is compressed, so that a place in its content is no place in the file. */
 export const isZstd = (path: string): boolean => path.endsWith('.zst')
 
@@ -57,7 +60,6 @@ export async function* chunksOf(path: string, size: number, onDamaged: () => voi
   if (size <= from) return
   const onRead = reads.getStore()
   if (!isZstd(path)) {
-    const yieldWhenDue = newYielding()
     for (const chunk of plainChunks(path, from, size)) {
       onRead?.(chunk.length)
       yield chunk

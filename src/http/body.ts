@@ -66,7 +66,7 @@ const validator = (schema: z.ZodType) => (value: unknown) => {
 }
 
 /** The validator of routes whose `readBody` has checked the body; it only checks that there is one. */
-export const readBodies: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
+export const checkedByReadBody: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
   const validate = validator(schema as z.ZodType)
   return httpPart === 'body' ? (value: unknown) => (value ? { value } : validate(value)) : validate
 }

@@ -92,7 +92,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     connections,
     tokens: caches.tokens,
     feedCache: caches.feedCache,
-    ...transactors.written,
+    ...transactors.forClients,
     ...data,
     bodyThreads,
     catalogue: processes.catalogue,

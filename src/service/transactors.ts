@@ -28,7 +28,7 @@ export const newTransactors = ({ reads, caughtUp, ...common }: TransactorsOption
   const { log, codec } = common
   const folded = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>, own: { budget?: number } = {}) =>
     newTransactor({ kind, source: foldSource(kind, log, codec), ...common, ...own })
-  const written = {
+  const forClients = {
     users: folded(users),
     identities: folded(identities),
     sessions: folded(sessions),
@@ -43,16 +43,16 @@ export const newTransactors = ({ reads, caughtUp, ...common }: TransactorsOption
   }
   const providers = folded(modelProviders, { budget: 0 }) // a refresh needs each state once
   const byCategory: Record<string, Pick<Transactor<unknown, DomainEvent>, 'observe' | 'clear'>> = {
-    [users.category]: written.users,
-    [identities.category]: written.identities,
-    [sessions.category]: written.sessions,
-    [namespaces.category]: written.namespaces,
-    [traces.category]: written.traces,
+    [users.category]: forClients.users,
+    [identities.category]: forClients.identities,
+    [sessions.category]: forClients.sessions,
+    [namespaces.category]: forClients.namespaces,
+    [traces.category]: forClients.traces,
     [modelProviders.category]: providers,
   }
   return {
     /** For the streams that clients write to. */
-    written,
+    forClients,
     /** For the streams of model providers, which the refresh of the catalogue writes to. */
     providers,
     observe: ({ stream, revision }: { readonly stream: string; readonly revision: bigint }) =>

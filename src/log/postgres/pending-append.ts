@@ -24,7 +24,7 @@ export type PendingAppend = Append & {
 }
 
 /** Answers an append that was not written, or may not have been. */
-export const refuse = (append: PendingAppend, cause: unknown): void => {
+export const giveUp = (append: PendingAppend, cause: unknown): void => {
   const stored = append.maybeStored || append.inFlight ? 'unknown' : false
   append.settle(new LogUnavailable(stored, cause, cause instanceof NotDurable ? cause.message : undefined))
 }
@@ -47,6 +47,6 @@ export const newPendingAppend = (
   const bytes = what.events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
   const state = { settled: false, inFlight: false, maybeStored: false }
   const append: PendingAppend = { ...what, bytes, answered, settle, ...state }
-  const deadline = setTimeout(() => refuse(append, lastError()), deadlineMs)
+  const deadline = setTimeout(() => giveUp(append, lastError()), deadlineMs)
   return append
 }

@@ -11,7 +11,7 @@ import {
 import { NotDurable, newConnection } from './connection.ts'
 import { newAppendQueue } from './append-queue.ts'
 import { type BatchResult, prepareAppend } from './append-statement.ts'
-import { type PendingAppend, newPendingAppend, refuse } from './pending-append.ts'
+import { type PendingAppend, newPendingAppend, giveUp } from './pending-append.ts'
 
 const RECONNECT_MS = 100
 
@@ -92,8 +92,8 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
 
   /** Refuses the batch, tries it again later, or finds the append at fault by bisection: as the error demands. */
   const handleFailure = async (batch: readonly PendingAppend[], error: unknown) => {
-    if (error instanceof PermanentError) for (const append of batch) refuse(append, error.cause)
-    else if (isDiskFull(error)) for (const append of batch) refuse(append, error)
+    if (error instanceof PermanentError) for (const append of batch) giveUp(append, error.cause)
+    else if (isDiskFull(error)) for (const append of batch) giveUp(append, error)
     else if (isTransient(error)) {
       lastError = error
       queue.putBack(batch)
@@ -132,7 +132,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
   }
 
   const abandon = (reason: Error) => {
-    for (const append of [...unanswered]) refuse(append, reason)
+    for (const append of [...unanswered]) giveUp(append, reason)
   }
 
   const close = async () => {

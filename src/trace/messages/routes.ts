@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { BATCH_LIMIT, readBodies } from '../../http/body.ts'
+import { BATCH_LIMIT, checkedByReadBody } from '../../http/body.ts'
 import { contextOf, requireCaller } from '../../http/caller.ts'
 import { count, id as idOf } from '../../http/fields.ts'
 import { Key } from '../../http/parameters.ts'
@@ -101,7 +101,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     '/v1/traces/:externalId/messages/:messageExternalId',
     {
       config: { auth: 'required', readBody: { here: readMessage, module, name: 'message' } },
-      validatorCompiler: readBodies,
+      validatorCompiler: checkedByReadBody,
       onRequest: refuseBeforeBody,
       schema: {
         summary: 'Create or update a message',
@@ -131,7 +131,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     '/v1/traces/:externalId/messages/batch',
     {
       bodyLimit: BATCH_LIMIT,
-      validatorCompiler: readBodies,
+      validatorCompiler: checkedByReadBody,
       onRequest: refuseBeforeBody,
       config: { auth: 'required', readBody: { here: readBatch, module, name: 'batch' } },
       schema: {

@@ -43,7 +43,8 @@ export const expire = async (options: ExpireOptions, namespaceId: string, traceI
   const { answer, position } = await traces.transact(
     traceId,
     {
-      decide: (state, time, at) => (time - askedAt > VALID_MS ? [] : remove(state, time, at)),
+      // By the clock that has asked, not by the one of decisions: only the time between counts.
+      decide: (state, time, at) => (now() - askedAt > VALID_MS ? [] : remove(state, time, at)),
       answer: (_, events) => events.length > 0,
     },
     {},

@@ -123,8 +123,9 @@ export const installLargeAnswers = (app: FastifyInstance, capacity = CAPACITY_BY
   })
 
   app.decorateReply('sendTexts', async function (this: FastifyReply, texts: readonly string[]) {
+    const characters = texts.reduce((sum, text) => sum + text.length, 0)
+    if (characters < LARGE_BYTES) return this.send(texts.join(''))
     const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-    if (length < LARGE_BYTES) return this.send(texts.join(''))
     const answer = await begin(this, length)
     if (!answer) throw new Unavailable('the client has left')
     return this.send(streamOf(bytesOf(texts), answer))

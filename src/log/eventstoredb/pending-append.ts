@@ -1,5 +1,6 @@
 import type { EventStoreDBClient } from '@eventstore/db-client'
-import { type Appended, type ExpectedRevision, LogUnavailable } from '../log.ts'
+import { type ExpectedRevision, LogUnavailable } from '../log.ts'
+import { type PendingAnswer, newPendingAnswer } from '../pending-answer.ts'
 import type { ProposedEvent } from './append-request.ts'
 
 /** What is to be appended; `stream` is the full name. */
@@ -10,21 +11,18 @@ export type Append = {
 }
 
 /** An append that waits for its one answer, at most until its deadline. */
-export type PendingAppend = Append & {
-  /** The deadline, by `performance.now()`. */
-  readonly end: number
-  readonly answered: Promise<Appended>
-  /** Answers it; only the first call counts. */
-  readonly settle: (outcome: Appended | Error) => void
-  /** Answers it with LogUnavailable, as the deadline does; `stored` says what is known of the attempts. */
-  readonly refuse: () => void
-  settled: boolean
-  /** Whether an attempt that got no answer may have been stored. */
-  maybeStored: boolean
-  /** The client of the attempt that has not been answered. */
-  inFlight: EventStoreDBClient | undefined
-  lastError: unknown
-}
+export type PendingAppend = Append &
+  PendingAnswer & {
+    /** The deadline, by `performance.now()`. */
+    readonly end: number
+    /** Answers it with LogUnavailable, as the deadline does; `stored` says what is known of the attempts. */
+    readonly refuse: () => void
+    /** Whether an attempt that got no answer may have been stored. */
+    maybeStored: boolean
+    /** The client of the attempt that has not been answered. */
+    inFlight: EventStoreDBClient | undefined
+    lastError: unknown
+  }
 
 /** `giveUp` is called with the client of an attempt that has got no answer by the deadline. */
 export const newPendingAppend = (
@@ -32,20 +30,12 @@ export const newPendingAppend = (
   deadlineMs: number,
   giveUp: (client: EventStoreDBClient) => void,
 ): PendingAppend => {
-  const { promise: answered, resolve, reject } = Promise.withResolvers<Appended>()
-  const settle = (outcome: Appended | Error) => {
-    if (append.settled) return
-    append.settled = true
-    clearTimeout(deadline)
-    if (outcome instanceof Error) reject(outcome)
-    else resolve(outcome)
-  }
   const refuse = () => {
     if (append.inFlight) giveUp(append.inFlight)
-    settle(new LogUnavailable(append.maybeStored || append.inFlight ? 'unknown' : false, append.lastError))
+    append.settle(new LogUnavailable(append.maybeStored || append.inFlight ? 'unknown' : false, append.lastError))
   }
-  const state = { settled: false, maybeStored: false, inFlight: undefined, lastError: undefined }
-  const append: PendingAppend = { ...what, end: performance.now() + deadlineMs, answered, settle, refuse, ...state }
-  const deadline = setTimeout(refuse, deadlineMs)
+  const state = { maybeStored: false, inFlight: undefined, lastError: undefined }
+  const end = performance.now() + deadlineMs
+  const append: PendingAppend = { ...what, ...newPendingAnswer(deadlineMs, refuse), end, refuse, ...state }
   return append
 }

@@ -55,7 +55,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
   /** Waits until reads show the revision of a conflict, at most until the deadline: the server answers conflicts earlier. */
   const untilReadable = async (append: PendingAppend, { actual }: WrongRevision) => {
     if (actual === 'none') return
-    while (!append.settled && !(await canReadUpTo(append.stream, actual)))
+    while (!append.isSettled() && !(await canReadUpTo(append.stream, actual)))
       await new Promise((resume) => setTimeout(resume, POLL_MS))
   }
 
@@ -106,9 +106,9 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
 
   /** Tries again and again until the append is answered. */
   const persist = async (append: PendingAppend, assertSame: () => Promise<void>) => {
-    while (!append.settled) {
+    while (!append.isSettled()) {
       const isSame = await isSameLog(append, assertSame)
-      if (append.settled) return // it was answered as not stored, so it must not be stored any more
+      if (append.isSettled()) return // it was answered as not stored, so it must not be stored any more
       const outcome = isSame ? await attempt(append) : undefined
       if (outcome instanceof WrongRevision) await untilReadable(append, outcome)
       if (outcome) append.settle(outcome)

@@ -22,7 +22,7 @@ export const newAppendQueue = (): AppendQueue => {
     const streams = new Set<string>()
     let bytes = 0
     for (const append of pending) {
-      if (append.settled) continue
+      if (append.isSettled()) continue
       const fits = batch.length === 0 || (batch.length < BATCH_APPENDS && bytes + append.bytes <= BATCH_BYTES)
       if (fits && !streams.has(append.stream)) {
         batch.push(append)
@@ -38,6 +38,6 @@ export const newAppendQueue = (): AppendQueue => {
     push: (append) => void pending.push(append),
     putBack: (batch) => void (pending = [...batch, ...pending]),
     take,
-    hasWaiting: () => pending.some((append) => !append.settled),
+    hasWaiting: () => pending.some((append) => !append.isSettled()),
   }
 }

@@ -1,4 +1,5 @@
-import { type Appended, LogUnavailable, type NewEvent } from '../log.ts'
+import { LogUnavailable, type NewEvent } from '../log.ts'
+import { type PendingAnswer, newPendingAnswer } from '../pending-answer.ts'
 import { NotDurable } from './connection.ts'
 
 /** What is to be appended, all or nothing. */
@@ -10,18 +11,15 @@ export type Append = {
 }
 
 /** An append that waits for its one answer, at most until its deadline. */
-export type PendingAppend = Append & {
-  /** The length of all data and metadata, a character counted as one byte. */
-  readonly bytes: number
-  readonly answered: Promise<Appended>
-  /** Answers the append; only the first call counts. */
-  readonly settle: (outcome: Appended | Error) => void
-  settled: boolean
-  /** Whether it is in a statement that has not been answered. */
-  inFlight: boolean
-  /** Whether an earlier statement with it was lost without an answer, so that it may have been stored. */
-  maybeStored: boolean
-}
+export type PendingAppend = Append &
+  PendingAnswer & {
+    /** The length of all data and metadata, a character counted as one byte. */
+    readonly bytes: number
+    /** Whether it is in a statement that has not been answered. */
+    inFlight: boolean
+    /** Whether an earlier statement with it was lost without an answer, so that it may have been stored. */
+    maybeStored: boolean
+  }
 
 /** Answers an append that was not written, or may not have been. */
 export const giveUp = (append: PendingAppend, cause: unknown): void => {
@@ -35,18 +33,12 @@ export const newPendingAppend = (
   deadlineMs: number,
   { lastError, onSettled }: { readonly lastError: () => unknown; readonly onSettled: (append: PendingAppend) => void },
 ): PendingAppend => {
-  const { promise: answered, resolve, reject } = Promise.withResolvers<Appended>()
-  const settle = (outcome: Appended | Error) => {
-    if (append.settled) return
-    append.settled = true
-    onSettled(append)
-    clearTimeout(deadline)
-    if (outcome instanceof Error) reject(outcome)
-    else resolve(outcome)
-  }
   const bytes = what.events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
-  const state = { settled: false, inFlight: false, maybeStored: false }
-  const append: PendingAppend = { ...what, bytes, answered, settle, ...state }
-  const deadline = setTimeout(() => giveUp(append, lastError()), deadlineMs)
+  const answer = newPendingAnswer(
+    deadlineMs,
+    () => giveUp(append, lastError()),
+    () => onSettled(append),
+  )
+  const append: PendingAppend = { ...what, ...answer, bytes, inFlight: false, maybeStored: false }
   return append
 }

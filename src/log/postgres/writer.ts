@@ -74,7 +74,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
 
   const write = async (appends: readonly PendingAppend[]) => {
     const client = await connect()
-    const batch = appends.filter((append) => !append.settled) // those answered as not stored must not be stored any more
+    const batch = appends.filter((append) => !append.isSettled()) // those answered as not stored must not be stored any more
     if (batch.length === 0) return
     const started = performance.now()
     const { answers, newEvents } = await send(batch, client)

@@ -1,0 +1,25 @@
+import type { Appended } from './log.ts'
+
+/** The one answer that an append waits for. */
+export type PendingAnswer = {
+  readonly answered: Promise<Appended>
+  /** Gives the answer; only the first call counts. */
+  readonly settle: (outcome: Appended | Error) => void
+  readonly isSettled: () => boolean
+}
+
+/** `late` is called at the deadline, unless there is an answer by then, and has to give one; `onSettled` with any. */
+export const newPendingAnswer = (deadlineMs: number, late: () => void, onSettled = () => {}): PendingAnswer => {
+  const { promise: answered, resolve, reject } = Promise.withResolvers<Appended>()
+  const deadline = setTimeout(late, deadlineMs)
+  let isSettled = false
+  const settle = (outcome: Appended | Error) => {
+    if (isSettled) return
+    isSettled = true
+    onSettled()
+    clearTimeout(deadline)
+    if (outcome instanceof Error) reject(outcome)
+    else resolve(outcome)
+  }
+  return { answered, settle, isSettled: () => isSettled }
+}

@@ -29,9 +29,11 @@ const calls = (...tools: string[]): Given => ({ role: 'assistant', class: 'tool_
 
 const add = async (trace: string, ordinal: number, given: Given) => {
   const { role = 'user', class: kind = 'user_message', text, parts = [], tools = [] } = given
+  // No two messages of a trace have one revision: with the same in all of them the index of revisions would be so small that
+  // the planner may take it for the primary key's work.
   await models.rows(
     `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, text_content, class, tools, digest,
-       created_at, updated_at, revision) values ($1, 0, $2, gen_random_uuid(), 'm', $3, $4, $5, $6, '', 0, 0, 0)`,
+       created_at, updated_at, revision) values ($1, 0, $2::int4, gen_random_uuid(), 'm', $3, $4, $5, $6, '', 0, 0, $2::int4)`,
     [trace, ordinal, role, text === undefined ? null : JSON.stringify(text), kind, JSON.stringify(tools)],
   )
   for (const [position, part] of parts.entries()) {

@@ -49,3 +49,18 @@ export const untilInterrupted = async <T>(
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
   }
 }
+
+/**
+ * Runs `work`, whose signal is aborted at the first SIGINT or SIGTERM, with an `Interrupted` as reason; another one ends the
+ * process at once.
+ */
+export const stoppable = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const controller = new AbortController()
+  const onSignal = (signal: EndingSignal) => controller.abort(new Interrupted(signal))
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
+  try {
+    return await work(controller.signal)
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+  }
+}

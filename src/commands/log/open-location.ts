@@ -60,7 +60,7 @@ const openEmbedded = async (role: Role, signal: AbortSignal): Promise<OpenLocati
   }
 }
 
-type Role = 'source' | 'target'
+export type Role = 'source' | 'target'
 
 /** A log, and the database it is in; undefined for EventStoreDB. */
 export type OpenLocation = { readonly log: EventLog; readonly databaseUrl: string | undefined }

@@ -15,6 +15,7 @@ import { startDouble } from '../../support/eventstoredb/server.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { sweepAll } from '../../support/sweep.ts'
 import { until } from '../../support/until.ts'
+import { endedBy } from '../support/ended-by.ts'
 import { run } from '../support/processes.ts'
 
 const test = suite('tracebook audit export and import')
@@ -138,6 +139,19 @@ test('an import into a log that is not empty, and one of a part of a log, are re
   assert.match(changed.err, 'line 7: unknown event type TraceDreamed')
   const log = await openAdapter(empty.url)
   assert.is(await log.head().finally(() => log.close()), 0n)
+})
+
+test('an import that a signal ends says how far it came and ends with the code of the signal; another run goes on', async () => {
+  const [source, target, folder] = [await newPlace(false), await newPlace(false), await newFolder()]
+  const file = join(folder, 'log.ndjson')
+  const app = await open(source)
+  await put(app, await signIn(app), 't')
+  assert.is((await audit(source, 'export', '--out', file)).how, 0)
+  const variables = { DATABASE_URL: target.url, EVENTSTORE_URL: '' }
+  const { how, out, err } = await endedBy('SIGINT', target.url, ['audit', 'import', file], variables)
+  assert.equal([how, out], [130, ''])
+  assert.match(err, /Stopped after \d+ events\. Run it again to go on\.\ntracebook: interrupted by Ctrl-C/)
+  assert.match((await audit(target, 'import', file)).out, /[1-9]\d* of them imported now\. Verified/)
 })
 
 const eventsIn = async (file: string) =>

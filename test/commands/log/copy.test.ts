@@ -5,6 +5,7 @@ import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-lo
 import { freshDatabase } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import { numbered } from '../../log/support/events.ts'
+import { endedBy } from '../support/ended-by.ts'
 
 const main = new URL('../../../src/main.ts', import.meta.url).pathname
 
@@ -32,6 +33,24 @@ test('`log copy` copies and verifies, again too, and says so; what cannot be cop
   const refused = await tracebook('copy', '--from', `${double.url}&streamPrefix=other.`, '--to', database.url)
   assert.is(refused.code, 1)
   assert.match(refused.err, 'the target holds something else')
+  await Promise.all([double.stop(), database.drop()])
+})
+
+test('a copy that a signal ends says how far it came and ends with the code of the signal; another run goes on', async () => {
+  const [double, database] = [await startDouble(), await freshDatabase()]
+  const log = openEventStoreLog({ url: double.url })
+  for (let i = 0; i < 20; i++) await log.append(`stream-${i}`, 'none', numbered(3))
+  await log.close()
+  const copying = ['copy', '--from', double.url, '--to', database.url]
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    const { how, out, err } = await endedBy(signal, database.url, ['log', ...copying], {})
+    assert.equal([how, out], [code, ''])
+    assert.match(err, /^Stopped after \d+ events\. Run it again to go on\.\ntracebook: (interrupted|ended) by/)
+  }
+  assert.match((await tracebook(...copying)).out, /^60 events, [345]\d of them copied now\. Verified/)
   await Promise.all([double.stop(), database.drop()])
 })
 

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts'
 
 const main = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
 
-type Variables = Readonly<Record<string, string>>
+export type Variables = Readonly<Record<string, string>>
 /** What runs `tracebook`: a file, and what comes before the command's own arguments. */
 export type Program = readonly [file: string, ...args: string[]]
 
@@ -32,10 +32,10 @@ export const inTemporary = (work: (folder: string) => Promise<unknown>) =>
   })
 
 /** `tracebook` as a user starts it, with these variables and nothing else of the caller's shell but the bare need. */
-const start = (
+export const start = (
   args: readonly string[],
   variables: Variables,
-  [file, ...before]: Program,
+  [file, ...before] = ofClone,
 ): { child: ChildProcess; ended: Promise<Ended> } => {
   const { PATH = '', TMPDIR = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const env = { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE, ...variables }

@@ -1,4 +1,5 @@
 import { exitCodes } from '../../../cli/exit.ts'
+import { stoppable } from '../../../cli/interrupt.ts'
 import { explainMissingFile } from '../../../cli/missing-file.ts'
 import { newCodec } from '../../../engine/codec.ts'
 import { formats } from '../../../events.ts'
@@ -44,21 +45,19 @@ const copyInto = (to: EventLog, from: CopySource, signal: AbortSignal): Promise<
 
 export const importLog = async (path: string, to: string | undefined): Promise<number> => {
   const from = sourceOf(path, await checkImport(path)) // before a PostgreSQL is started for it
-  const stop = new AbortController()
-  const onSignal = () => stop.abort()
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
   const location = to ?? (process.env.EVENTSTORE_URL || process.env.DATABASE_URL || 'embedded')
-  const { log: target } = await openLocation(location, 'target', stop.signal)
-  try {
-    const { events, before, digest, isComplete } = await copyInto(target, from, stop.signal)
-    if (!isComplete) {
-      process.stderr.write(`Stopped after ${events} events. Run it again to go on.\n`)
-      return exitCodes.failed
+  return stoppable(async (signal) => {
+    const { log: target } = await openLocation(location, 'target', signal)
+    try {
+      const { events, before, digest, isComplete } = await copyInto(target, from, signal)
+      if (!isComplete) {
+        process.stderr.write(`Stopped after ${events} events. Run it again to go on.\n`)
+        throw signal.reason
+      }
+      process.stdout.write(`${events} events, ${events - before} of them imported now. Verified: sha256 ${digest}\n`)
+      return exitCodes.ok
+    } finally {
+      await target.close()
     }
-    process.stdout.write(`${events} events, ${events - before} of them imported now. Verified: sha256 ${digest}\n`)
-    return exitCodes.ok
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
-    await target.close()
-  }
+  })
 }

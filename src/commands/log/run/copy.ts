@@ -1,9 +1,10 @@
 import { UsageError, exitCodes } from '../../../cli/exit.ts'
+import { stoppable } from '../../../cli/interrupt.ts'
 import { type CopyProgress, copyLog } from '../../../log/copy/copy.ts'
 import type { EventLog } from '../../../log/log.ts'
 import { percentDone } from '../../../percent.ts'
 import { copyTree } from '../../../proof/copy-tree.ts'
-import { openLocation } from '../open-location.ts'
+import { openLocation, type Role } from '../open-location.ts'
 import type { Databases } from '../copy.ts'
 
 const PROGRESS_INTERVAL_MS = 2_000
@@ -18,14 +19,14 @@ const newProgressPrinter = () => {
   }
 }
 
-const copyBetween = async (from: EventLog, to: EventLog, signal: AbortSignal): Promise<number> => {
+/** @throws the reason of `signal`, when that ended it */
+const copyBetween = async (from: EventLog, to: EventLog, signal: AbortSignal): Promise<void> => {
   const { events, before, digest, isComplete } = await copyLog({ from, to, signal, progress: newProgressPrinter() })
   if (!isComplete) {
     console.error(`Stopped after ${events} events. Run it again to go on.`)
-    return exitCodes.failed
+    throw signal.reason
   }
   console.log(`${events} events, ${events - before} of them copied now. Verified: sha256 ${digest}`)
-  return exitCodes.ok
 }
 
 /** Copies the audit tree where both databases are known; says so where they are not. */
@@ -39,26 +40,23 @@ const copyLeaves = async (from: string | undefined, to: string | undefined): Pro
   if (leaves > 0) console.log(`${leaves} leaves of the audit tree copied.`)
 }
 
-export const copy = async (source: string, target: string, databases: Databases): Promise<number> => {
+export const copy = (source: string, target: string, databases: Databases): Promise<number> => {
   if (source === target) throw new UsageError('source and target are the same')
-  const stop = new AbortController()
-  const onSignal = () => stop.abort()
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
-  const opened: EventLog[] = []
-  const open = async (...parameters: Parameters<typeof openLocation>) => {
-    const location = await openLocation(...parameters)
-    opened.push(location.log)
-    return location
-  }
-  try {
-    const from = await open(source, 'source', stop.signal)
-    const to = await open(target, 'target', stop.signal)
-    const exitCode = await copyBetween(from.log, to.log, stop.signal)
-    if (exitCode === exitCodes.ok)
+  return stoppable(async (signal) => {
+    const opened: EventLog[] = []
+    const open = async (location: string, role: Role) => {
+      const place = await openLocation(location, role, signal)
+      opened.push(place.log)
+      return place
+    }
+    try {
+      const from = await open(source, 'source')
+      const to = await open(target, 'target')
+      await copyBetween(from.log, to.log, signal)
       await copyLeaves(databases.sourceDatabase ?? from.databaseUrl, databases.targetDatabase ?? to.databaseUrl)
-    return exitCode
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
-    await Promise.all(opened.map((log) => log.close()))
-  }
+      return exitCodes.ok
+    } finally {
+      await Promise.all(opened.map((log) => log.close()))
+    }
+  })
 }

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
@@ -6,16 +5,9 @@ import { freshDatabase } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import { numbered } from '../../log/support/events.ts'
 import { endedBy } from '../support/ended-by.ts'
+import { run } from '../support/processes.ts'
 
-const main = new URL('../../../src/main.ts', import.meta.url).pathname
-
-const tracebook = (...words: string[]) =>
-  new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const env = { ...process.env, EVENTSTORE_URL: '' }
-    execFile(process.execPath, [main, 'log', ...words], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-  })
+const tracebook = (...words: string[]) => run(['log', ...words], {})
 
 test('`log copy` copies and verifies, again too, and says so; what cannot be copied onto is refused', async () => {
   const [double, database] = [await startDouble(), await freshDatabase()]
@@ -24,14 +16,14 @@ test('`log copy` copies and verifies, again too, and says so; what cannot be cop
   await log.close()
   const first = await tracebook('copy', '--from', double.url, '--to', database.url)
   const again = await tracebook('copy', '--from', double.url, '--to', database.url)
-  assert.equal([first.code, again.code], [0, 0])
+  assert.equal([first.how, again.how], [0, 0])
   assert.match(first.out, '3 events, 3 of them copied now. Verified')
   assert.match(again.out, '3 events, 0 of them copied now. Verified')
   const other = openEventStoreLog({ url: double.url, prefix: 'other.' })
   await other.append('b', 'none', numbered(1))
   await other.close()
   const refused = await tracebook('copy', '--from', `${double.url}&streamPrefix=other.`, '--to', database.url)
-  assert.is(refused.code, 1)
+  assert.is(refused.how, 1)
   assert.match(refused.err, 'the target holds something else')
   await Promise.all([double.stop(), database.drop()])
 })
@@ -57,12 +49,12 @@ test('a copy that a signal ends says how far it came and ends with the code of t
 test('`log scavenge` starts one; without a server, or with wrong words, the exit code says so', async () => {
   const double = await startDouble()
   const started = await tracebook('scavenge', '--url', double.url)
-  assert.is(started.code, 0)
+  assert.is(started.how, 0)
   assert.match(started.out, 'has started')
   assert.is(double.faults.count('scavenge'), 1)
-  assert.is((await tracebook('scavenge')).code, 2)
-  assert.is((await tracebook('scavenge', '--url', 'http://127.0.0.1:1')).code, 1)
-  assert.is((await tracebook('copy', '--from', double.url)).code, 2)
+  assert.is((await tracebook('scavenge')).how, 2)
+  assert.is((await tracebook('scavenge', '--url', 'http://127.0.0.1:1')).how, 1)
+  assert.is((await tracebook('copy', '--from', double.url)).how, 2)
   await double.stop()
 })
 

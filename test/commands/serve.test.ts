@@ -3,8 +3,10 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { readRunningService } from '../../src/embedded/lock.ts'
 import { allOf, isAlive } from '../embedded/support.ts'
-import { inTemporary, run, serveInVain, startService } from './support/processes.ts'
+import { until } from '../support/until.ts'
+import { inTemporary, run, serveInVain, start, startService } from './support/processes.ts'
 
 const test = suite('serve')
 
@@ -24,6 +26,18 @@ test('SIGTERM and SIGINT end it with 0, in time, and leave no process; a start g
       assert.equal(await allOf(dataDir), [])
       assert.not.ok(await isAlive(service.pid))
     }
+  }))
+
+test('`npm start` hands a SIGTERM on: the service ends with 0, and no process is left', () =>
+  inTemporary(async (folder) => {
+    const dataDir = join(folder, 'data')
+    const variables = { DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', SUMMARY_PROVIDER: 'none', HOME: folder }
+    const { child, ended } = start(['start'], variables, ['npm', '--prefix', join(import.meta.dirname, '..', '..')])
+    const { pid } = await until(() => readRunningService(dataDir).catch(() => undefined))
+    child.kill('SIGTERM')
+    assert.is((await ended).how, 0)
+    assert.equal(await allOf(dataDir), [])
+    assert.not.ok(await isAlive(pid))
   }))
 
 test('a second start on the same DATA_DIR is refused, names the first and leaves it alone', () =>

@@ -69,7 +69,7 @@ export const mainGroup: Group = {
  */
 export const timelineGroup: Group = {
   name: 'timeline',
-  version: 2,
+  version: 3,
   isLazy: true,
   // No right is read from the timeline, so here also the loss of one may be undone, and applied again.
   mayBeUndone: new Set([

@@ -8,6 +8,7 @@ import { literal } from './support/changed-rows.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
 import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
+import { required } from './support/required.ts'
 import { erasedFrom } from './support/vacuum.ts'
 import { type RowOf, tableOf } from './table.ts'
 
@@ -105,13 +106,13 @@ const inserted = table.unnest<NewRow>({
   created_at: ({ createdAt }) => createdAt,
 })
 
-const updated = table.unnest<Row>(cells)
+const updated = table.unnest<Row>(cells, ['role'])
 
 const insert = (rows: readonly NewRow[], write: WriteStatement) =>
   write(
     'messages-insert',
     `insert into messages (incarnation, ${inserted.columns})
-     select ${PRESENT_INCARNATION}, u.* from ${inserted.as('u')}`,
+     select ${required(PRESENT_INCARNATION, 'int8', 'u.trace_id')}, u.* from ${inserted.as('u')}`,
     inserted.values(rows),
   )
 

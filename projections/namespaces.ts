@@ -55,7 +55,7 @@ const inserted = table.unnest<Row>({
   created_at: ({ createdAt }) => createdAt,
 })
 
-const updated = table.unnest<Change>(changing)
+const updated = table.unnest<Change>(changing, ['display_name'])
 
 const update = (rows: readonly Change[], write: WriteStatement) =>
   write(

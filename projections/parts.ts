@@ -7,6 +7,7 @@ import { byKey } from './support/by-key.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
 import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
+import { required } from './support/required.ts'
 import { erasedFrom } from './support/vacuum.ts'
 import { type RowOf, tableOf } from './table.ts'
 
@@ -57,7 +58,7 @@ const whole = table.unnest<Row>({
 })
 
 const insert = `
-  insert into parts (incarnation, ${whole.columns}) select ${PRESENT_INCARNATION}, u.* from ${whole.as('u')}`
+  insert into parts (incarnation, ${whole.columns}) select ${required(PRESENT_INCARNATION, 'int8', 'u.trace_id')}, u.* from ${whole.as('u')}`
 
 const writeReplaced = (
   changed: readonly (PartKey & { readonly part: StoredPart | undefined })[],

@@ -41,7 +41,13 @@ type Table<Of extends Columns> = {
   readonly columns: Of
   /** The statement that makes it. */
   readonly create: string
-  unnest<Row>(cells: Cells<Of, Row>): Unnested<Row>
+  /**
+   * `nulls` names columns of which the statement itself takes a null for something else, though the table holds none. The values
+   * of any other such column must be there. @throws MissingValue
+   */
+  unnest<Row>(cells: Cells<Of, Row>, nulls?: readonly (keyof Of)[]): Unnested<Row>
+  /** A value for a column. @throws MissingValue for a null where the table holds none */
+  assertHolds(column: keyof Of, value: unknown): void
 }
 
 type Options = {
@@ -49,6 +55,11 @@ type Options = {
   readonly constraint?: string
   /** Storage parameters. */
   readonly storage?: string
+}
+
+/** PostgreSQL would refuse the row as well, but its log would quote all of it. */
+export class MissingValue extends Error {
+  override readonly name = 'MissingValue'
 }
 
 const typeOf = (sql: string) => sql.split(' ', 1)[0] as Type
@@ -66,17 +77,31 @@ export const tableOf = <const Of extends Columns>(
   const body = [...parts, ...(constraint === undefined ? [] : [constraint])].join(', ')
   const create = `create table ${name} (${body})${storage === undefined ? '' : ` with (${storage})`};`
 
-  const unnest = <Row>(cells: Cells<Of, Row>): Unnested<Row> => {
+  const isRequired = (column: keyof Of) => /not null|primary key/.test(columns[column]!)
+  const missing = (column: keyof Of) => new MissingValue(`${name}.${String(column)} has no value`)
+  const assertHolds = (column: keyof Of, value: unknown) => {
+    if ((value === undefined || value === null) && isRequired(column)) throw missing(column)
+  }
+
+  const unnest = <Row>(cells: Cells<Of, Row>, nulls: readonly (keyof Of)[] = []): Unnested<Row> => {
     const written = Object.entries(cells) as [keyof Of & string, (row: Row) => unknown][]
     const names = written.map(([column]) => column).join(', ')
     const types = written.map(([column], i) => `$${i + 1}::${typeOf(columns[column]!)}[]`).join(', ')
+    const required = new Set(
+      written.map(([column]) => column).filter((column) => isRequired(column) && !nulls.includes(column)),
+    )
     return {
       columns: names,
       as: (alias) => `unnest(${types}) ${alias} (${names})`,
       insert: `insert into ${name} (${names}) select * from unnest(${types})`,
-      values: (rows) => written.map(([column, cell]) => arrayOf(columns[column]!, rows.map(cell))),
+      values: (rows) =>
+        written.map(([column, cell]) => {
+          const values = rows.map(cell)
+          if (required.has(column) && (values.includes(undefined) || values.includes(null))) throw missing(column)
+          return arrayOf(columns[column]!, values)
+        }),
     }
   }
 
-  return { columns, create, unnest }
+  return { columns, create, unnest, assertHolds }
 }

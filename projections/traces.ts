@@ -52,7 +52,7 @@ type Created = Extract<AnyEvent, { type: 'TraceCreated' }>['data'] & { at: numbe
 type Row = {
   readonly id: string
   created?: Created
-  readonly set: Map<string, string | number | null>
+  readonly set: Map<keyof typeof table.columns, string | number | null>
   updatedAt: number
   bytes: number
   revision: bigint
@@ -134,6 +134,7 @@ const writeUpdated = (rows: readonly Row[], write: WriteStatement) =>
 /** Updates a trace whose own fields changed: these are few, so each gets a statement of its own, which is not prepared. */
 const writeSet = ({ id, set }: Row, write: WriteStatement) => {
   const columns = [...set.keys()].sort()
+  for (const [column, value] of set) table.assertHolds(column, value)
   const assignments = columns.map((column, i) => `${column} = $${i + 2}`).join(', ')
   write('', `update traces set ${assignments} where id = $1`, [id, ...columns.map((column) => set.get(column))])
 }

@@ -34,9 +34,11 @@ import { homeRoute } from './http/home.ts'
 import { type HostCheck, installHost, newHostCheck } from './http/host.ts'
 import { installLargeAnswers } from './http/large-answers.ts'
 import { installLimits } from './http/limits.ts'
+import { installLogPosition } from './http/log-position.ts'
 import { installMetrics, metricsRoute } from './http/metrics.ts'
 import { installOpenApi } from './http/openapi.ts'
 import { installSecurity, unhookedHeaders } from './http/security.ts'
+import { answerUnroutable } from './http/unroutable.ts'
 
 const REQUEST_TIMEOUT_MS = 120_000
 const MAX_PARAM_LENGTH = 6_000
@@ -73,6 +75,7 @@ const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck)
 export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   const checkHost = newHostCheck(service.config)
   const app = newApp(service.logger as FastifyBaseLogger, service.config, checkHost)
+  answerUnroutable(app.server, service.config)
   installErrors(app)
   installBodies(app, service.bodyThreads)
   installValidation(app)
@@ -87,6 +90,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installAuth(app, service)
   installCrossOriginCheck(app, service.config)
   installLimits(app, service.limits)
+  installLogPosition(app)
   const hasApi = service.config.ROLES.includes('api')
   if (hasApi) await installOpenApi(app, service) // it describes the routes that come after it
   installHealth(app, service)

@@ -125,7 +125,7 @@ export const ofTrace = (changes: Changes, event: DecodedEvent) =>
 export const traceDeleted = (changes: Changes, event: Deleted) => {
   const { streamId, data } = event
   const { externalId, namespaceId, createdAt, messageCount } = data
-  changes.entries = changes.entries.filter((entry) => entry.streamId !== streamId || entry.type === event.type)
+  changes.entries = changes.entries.filter((entry) => entry.streamId !== streamId)
   changes.traces.set(streamId, namespaceId)
   changes.deleted.set(streamId, event)
   add(changes, entryOf(event, namespaceId, event.type, deletionData(externalId, createdAt, messageCount)))

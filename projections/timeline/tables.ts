@@ -10,7 +10,7 @@ export const MESSAGES_UPSERTED = 'MessagesUpserted'
  * event, `through` is the last revision of its append. `data` is JSON text: what the event said, without secrets; of
  * messages the counts after them, null where they did not move. `adds` and `updates` say where in the log the events of
  * messages are: runs of `[ordinal, revision, length]`, and `[ordinal, revision, whether its place in the list moved]`.
- * `place` orders the deletions that a later one tells of, where no rows of their own were there.
+ * `place` is 0, and below it for the earlier deletions that a deletion tells of: -1 is the newest of them.
  */
 export const entries = tableOf(
   'entries',

@@ -1,29 +1,33 @@
 import type { WriteStatement } from '../../src/engine/projection.ts'
+import { required } from '../support/required.ts'
 import { type Deleted, writeEarlierDeletions } from './earlier-deletions.ts'
 import type { Changes, Entry } from './entries.ts'
 import { entries, entryLeftovers, entryTraces } from './tables.ts'
 
 const orNull = (list: readonly unknown[]) => (list.length === 0 ? undefined : JSON.stringify(list))
 
-const inserted = entries.unnest<Entry>({
-  position: ({ position }) => position,
-  place: () => 0,
-  namespace_id: ({ namespaceId }) => namespaceId,
-  stream_id: ({ streamId }) => streamId,
-  first_revision: ({ firstRevision }) => firstRevision,
-  revision: ({ revision }) => revision,
-  through: ({ through }) => through,
-  at: ({ at }) => at,
-  type: ({ type }) => type,
-  actor: ({ actor }) => actor,
-  request_id: ({ requestId }) => requestId,
-  added: ({ added }) => added,
-  updated: ({ updated }) => updated,
-  ordinal: ({ adds }) => adds[0]?.[0],
-  adds: ({ adds }) => orNull(adds),
-  updates: ({ updates }) => orNull(updates),
-  data: ({ data }) => data && JSON.stringify(data),
-})
+const inserted = entries.unnest<Entry>(
+  {
+    position: ({ position }) => position,
+    place: () => 0,
+    namespace_id: ({ namespaceId }) => namespaceId,
+    stream_id: ({ streamId }) => streamId,
+    first_revision: ({ firstRevision }) => firstRevision,
+    revision: ({ revision }) => revision,
+    through: ({ through }) => through,
+    at: ({ at }) => at,
+    type: ({ type }) => type,
+    actor: ({ actor }) => actor,
+    request_id: ({ requestId }) => requestId,
+    added: ({ added }) => added,
+    updated: ({ updated }) => updated,
+    ordinal: ({ adds }) => adds[0]?.[0],
+    adds: ({ adds }) => orNull(adds),
+    updates: ({ updates }) => orNull(updates),
+    data: ({ data }) => data && JSON.stringify(data),
+  },
+  ['namespace_id'],
+)
 
 const insertedTraces = entryTraces.unnest<readonly [traceId: string, namespaceId: string]>({
   trace_id: ([traceId]) => traceId,
@@ -37,10 +41,10 @@ const insertedLeftovers = entryLeftovers.unnest<readonly [streamId: string, even
 
 const others = inserted.columns.split(', ').filter((column) => column !== 'namespace_id')
 
-/** An entry of a trace belongs to the namespace of the trace, which is stored by then; without one the table refuses it. */
+/** An entry of a trace belongs to the namespace of the trace, which is stored by then. */
 const insertEntries = `
   insert into entries (namespace_id, ${others.join(', ')})
-  select coalesce(u.namespace_id, t.namespace_id), ${others.map((column) => `u.${column}`).join(', ')}
+  select ${required('coalesce(u.namespace_id, t.namespace_id)', 'uuid', 'u.stream_id')}, ${others.map((column) => `u.${column}`).join(', ')}
   from ${inserted.as('u')}
   left join lateral (select r.namespace_id from entry_traces r where r.trace_id = u.stream_id limit 1) t on true`
 

@@ -3,6 +3,7 @@ import { exitOnUsage } from '../cli/exit.ts'
 import { copyCommand } from './log/copy.ts'
 import { quarantineCommand } from './log/quarantine.ts'
 import { replayCommand } from './log/replay.ts'
+import { restoredCommand } from './log/restored.ts'
 import { scavengeCommand } from './log/scavenge.ts'
 import { skipCommand } from './log/skip.ts'
 
@@ -15,3 +16,4 @@ export const logCommand = (): Command =>
     .addCommand(quarantineCommand())
     .addCommand(replayCommand())
     .addCommand(skipCommand())
+    .addCommand(restoredCommand())

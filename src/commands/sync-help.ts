@@ -19,7 +19,8 @@ searched are not followed: name the file or folder that is meant.
 
 A new trace is private unless --visibility or a rule says otherwise. A trace that exists keeps
 its visibility; --visibility changes it, also when the session itself has not changed.
-A trace that was deleted on the server is not uploaded again without --force.
+A session whose trace was deleted on the service is left alone, whatever becomes of its file, and on all
+your machines; --force uploads it again. --dry-run knows only of what earlier runs were told.
 
 Rules say where the sessions of a project go, who may read new traces, and what is never sent.
 The first of these that says something counts:
@@ -51,27 +52,32 @@ Secrets (keys, tokens, passwords, the values of .env files) are taken out before
 [redacted:<rule>] takes their place. What was found is reported without its value, by rule and place,
 with a hash: one that is no secret is let through once its hash is a line of the file allowed-secrets
 in the configuration folder. --no-redact sends all as it is.
+A value may be sent before a later line of the session tells that it is a secret. It is taken out of the
+trace then, but the history of the trace keeps it: the run says so once and ends with 1. "tracebook rm ID",
+then "tracebook sync --force" with the session's file, erases it.
 
 With --json, stdout holds one JSON document a line:
   {"type":"start","server","namespace","files","bytes"}
   {"type":"connection","state","message"}
-      state: out of reach, busy, silent, back; with --watch also replaced: what was sent is lost
+      state: out of reach, busy, silent, back; replaced: the service was restored from a backup,
+      or is another one, and gets again what it lacks
   {"type":"problem","kind","file","line"?,"externalId"?,"message"}
-      kind: line_skipped, message_left_out, session_failed, unreadable
+      kind: line_skipped, message_left_out, session_failed, unreadable, secret_in_history
   {"type":"notice","file","externalId","message"}
-      for example: stored under another id, deleted on the server
+      for example: stored under another id, deleted on the service
   {"type":"redaction","file","externalId"?,"where","rule","hash"}
       a secret that was taken out of a message, or of the trace's fields
   {"type":"session","file","externalId"?,"status","messages","new","updated","title"?,
    "project"?,"namespace"?,"visibility"?,"published"?,"why"?}
-      status: synced, unchanged, empty, deleted, failed, excluded (by a rule), held (until you agree)
+      status: synced, unchanged, empty, deleted (on the service: left alone), failed, excluded (by a rule), held (until you agree)
       published: true where its trace has become public
   {"type":"not_sent","status","why","sessions"}
       how many sessions are excluded or held for one reason
   {"type":"stopping","message"}
       the run was interrupted, and waits for what is on its way
   {"type":"summary","dryRun","synced","unchanged","empty","deleted","excluded","held","failed",
-   "messages","new","updated","skippedLines","leftOutMessages","redacted","stopped"?,"exitCode"}
+   "messages","new","updated","skippedLines","leftOutMessages","redacted","exposed",
+   "stopped"?,"exitCode"}
       the last one
   with --watch there is no summary, but
   {"type":"watching","sessions","folders"}        all that was there at first has been uploaded
@@ -82,6 +88,7 @@ ${clientEnvironment}
 
 Exit codes:
   0  all is well
-  1  something failed, or was skipped for good for the first time (a line, a message)
+  1  something failed, or was skipped for good for the first time (a line, a message), or a secret
+     was found that had been sent before
   2  wrong usage, not logged in, or something needs your agreement
   130, 143  ended by Ctrl-C or SIGTERM; with --watch that is 0`

@@ -1,13 +1,10 @@
 import type pg from 'pg'
-import type { RecordedEvent } from '../log/log.ts'
+import type { Anchor } from '../log/log.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 
 export type Client = Pick<pg.ClientBase, 'query'>
 
-/** The last event that was applied: where the log does not hold it any more, the log has lost its end. */
-export type Anchor = { readonly position: bigint; readonly id: string }
-
-export const anchorOf = (events: readonly Pick<RecordedEvent, 'position' | 'id'>[]): Anchor | undefined => {
+export const anchorOf = (events: readonly Anchor[]): Anchor | undefined => {
   const last = events.at(-1)
   return last && { position: last.position, id: last.id }
 }
@@ -21,6 +18,7 @@ export type Checkpoint = {
   readonly stopped: boolean
   /** The log's epoch when the checkpoint last moved; undefined at the beginning. */
   readonly epoch: string | undefined
+  /** The last event that was applied. */
   readonly anchor: Anchor | undefined
 }
 

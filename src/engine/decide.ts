@@ -1,11 +1,16 @@
-import type { NewEvent } from '../log/log.ts'
+import type { Anchor, NewEvent } from '../log/log.ts'
 import type { Actor, Metadata } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
 import type { Concluded, Decision, DecisionWithResult, DomainEvent, Loaded, StreamKind } from './stream.ts'
 import { newUuid } from '../uuid.ts'
 
 /** Who asks, and in which request: recorded with each event. */
-export type Context = { readonly actor?: Actor | undefined; readonly requestId?: string | undefined }
+export type Context = {
+  readonly actor?: Actor | undefined
+  readonly requestId?: string | undefined
+  /** Is told the stream's last event once a command is answered: of its append, or of the state that it was decided on. */
+  readonly noteAnchor?: (anchor: Anchor) => void
+}
 
 export type Command<State, Event, Need, Answer, Result = void> = {
   readonly decide: Decision<State, Event> | DecisionWithResult<State, Event, Result>
@@ -16,6 +21,8 @@ export type Command<State, Event, Need, Answer, Result = void> = {
   readonly answer: (state: State, events: readonly Event[], result: NoInfer<Result>) => Answer
   /** What has to be loaded into the state for this command, besides what is always loaded. */
   readonly need?: Need
+  /** By `performance.now()`: its events are stored by then or never. For a decision that rests on another stream. */
+  readonly until?: number
 }
 
 /** A command that waits for its decision. */
@@ -132,8 +139,8 @@ export const toNewEvents = <State, Event extends DomainEvent>(
   const needed = kind.condense ? new Set(kind.condense(decided.map(({ event }) => event))) : undefined
   const appended = needed ? decided.filter(({ event }) => needed.has(event)) : decided
   const id = newUuid()
-  return appended.map(({ event, context, at, data, schemaVersion }, index) => {
-    const metadata = { at, ...context, schema: schemaVersion, append: { id, index, size: appended.length } } as Metadata
+  return appended.map(({ event, context: { noteAnchor: _, ...asked }, at, data, schemaVersion }, index) => {
+    const metadata = { at, ...asked, schema: schemaVersion, append: { id, index, size: appended.length } } as Metadata
     const decoded = { data: event.data, metadata }
     return { id: newUuid(), type: event.type, data, metadata: JSON.stringify(metadata), decoded }
   })

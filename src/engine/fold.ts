@@ -23,8 +23,9 @@ export const foldStream = async <State, Event extends DomainEvent>(
 
   let loaded: Loaded<State> = { state: kind.initial(), revision: 'none' as ExpectedRevision, at: 0, position: 0n }
   for await (const recorded of log.read(streamName(kind, id))) {
-    const { revision, position } = recorded
-    loaded = { state: evolve(loaded.state, recorded), revision, at: metadataOf(recorded).at, position }
+    const { revision, position, id } = recorded
+    const { at } = metadataOf(recorded)
+    loaded = { state: evolve(loaded.state, recorded), revision, at, position, anchor: { position, id } }
   }
   return loaded
 }

@@ -144,7 +144,7 @@ export const keepReadModels = async (options: KeepOptions, { client, lost }: Lea
   for await (const batch of log.follow({ after: progress.position, signal })) {
     if (changes !== epochChanges()) throw new LogChanged() // `follow` may have begun in the new epoch, and so not have thrown
     if (batch.through !== progress.position) await applyBatch(lead, batch)
-    else if (progress.finished) cleanup.run()
+    if (progress.finished) cleanup.run() // not only at the log's end, where a busy service may never be
     if (group.isLazy && batch.events.length > 0) await rest(options, batch)
   }
   lost.throwIfAborted()

@@ -1,13 +1,18 @@
-import { type EventLog, type ExpectedRevision, WrongRevision, revisionNumber } from '../log/log.ts'
+import { type Anchor, type EventLog, type ExpectedRevision, WrongRevision, revisionNumber } from '../log/log.ts'
 import type { StateCache } from './state-cache.ts'
 import { type Loaded, streamName } from './stream.ts'
 
 /** Where states are loaded from when the cache has none: the log, or read models with the revision of their rows. */
 export type StateSource<State, Need> = {
-  /** The state with at least what `needs` name. `cached` is a state in memory that lacks them; it may be completed. */
-  load(id: string, needs: readonly Need[], cached: Loaded<State> | undefined): Promise<Loaded<State>>
-  /** Whether a state has what a command needs. Default: never. */
-  covers?(state: State, need: Need): boolean
+  /** The state with at least what `needs` name, all of one revision, which read models show at the position `shown`. */
+  load(id: string, needs: readonly Need[], shown: bigint): Promise<Loaded<State>>
+  /** For sources that load a state in parts, as they are needed. Default: a command that needs a part has it loaded anew. */
+  readonly parts?: {
+    /** Whether a state has what a command needs. */
+    covers(state: State, need: Need): boolean
+    /** Adds to a state what was loaded of the same revision. */
+    add(state: State, loaded: State): void
+  }
   /** Whether states come from the log itself, so that each is its stream's newest at the time when it is loaded. */
   readonly readsLog?: boolean
 }
@@ -24,14 +29,17 @@ export type StateLoader<State, Need> = {
    * @throws WrongRevision while it cannot be loaded
    */
   loadAt(id: string, needs: readonly Need[], reached: ExpectedRevision): Promise<LoadedState<State>>
-  /** For decisions that append nothing: no append checks their revision. @throws WrongRevision when the stream has moved */
-  assertNewest(id: string, loaded: Loaded<State>): Promise<void>
+  /**
+   * For decisions that append nothing: no append checks their revision. Gives the stream's last event.
+   * @throws WrongRevision when the stream has moved
+   */
+  assertNewest(id: string, loaded: Loaded<State>): Promise<Anchor | undefined>
 }
 
 export type StateLoaderOptions<State, Need> = {
   readonly kind: { readonly category: string }
   readonly source: StateSource<State, Need>
-  readonly log: Pick<EventLog, 'read' | 'lastRevision'>
+  readonly log: Pick<EventLog, 'read' | 'last'>
   readonly cache: Pick<StateCache<State>, 'get'>
 }
 
@@ -39,11 +47,25 @@ export type StateLoaderOptions<State, Need> = {
 export const newStateLoader = <State, Need>(options: StateLoaderOptions<State, Need>): StateLoader<State, Need> => {
   const { kind, source, log, cache } = options
 
+  /**
+   * Adds to the state in memory what it lacks. Where another node has moved the stream since, the parts that it has are those
+   * of another revision: then all that is needed is loaded.
+   */
+  const complete = async (id: string, needs: readonly Need[], cached: Loaded<State>): Promise<Loaded<State>> => {
+    const missing = needs.filter((need) => !source.parts?.covers(cached.state, need))
+    if (missing.length === 0) return cached
+    const loaded = await source.load(id, missing, cached.position)
+    if (loaded.revision !== cached.revision)
+      return missing.length === needs.length ? loaded : source.load(id, needs, cached.position)
+    if (!source.parts) return loaded
+    source.parts.add(cached.state, loaded.state)
+    return cached
+  }
+
   const load = async (id: string, needs: readonly Need[]): Promise<LoadedState<State>> => {
     const cached = cache.get(id)
-    const missing = cached ? needs.filter((need) => !source.covers?.(cached.state, need)) : needs
-    if (cached && missing.length === 0) return { loaded: cached, isNewest: false }
-    return { loaded: await source.load(id, missing, cached), isNewest: source.readsLog ?? false }
+    const loaded = cached ? await complete(id, needs, cached) : await source.load(id, needs, 0n)
+    return { loaded, isNewest: loaded !== cached && (source.readsLog ?? false) }
   }
 
   const hasEventsAfter = async (stream: string, revision: ExpectedRevision) => {
@@ -56,7 +78,7 @@ export const newStateLoader = <State, Need>(options: StateLoaderOptions<State, N
     const { loaded } = found
     if (revisionNumber(loaded.revision) >= revisionNumber(reached)) return found
     const stream = streamName(kind, id)
-    const last = await log.lastRevision(stream)
+    const last = (await log.last(stream))?.revision ?? 'none'
     const isReadable = revisionNumber(last) >= revisionNumber(reached)
     // A crash may have left records of an unfinished append there, which no read gives: then the state is the newest.
     if (isReadable && !(await hasEventsAfter(stream, loaded.revision)))
@@ -66,8 +88,10 @@ export const newStateLoader = <State, Need>(options: StateLoaderOptions<State, N
 
   const assertNewest = async (id: string, { revision }: Loaded<State>) => {
     const stream = streamName(kind, id)
-    const last = await log.lastRevision(stream)
-    if (last !== revision) throw new WrongRevision(stream, last)
+    const last = await log.last(stream)
+    const actual = last?.revision ?? 'none'
+    if (actual !== revision) throw new WrongRevision(stream, actual)
+    return last && { position: last.position, id: last.id }
   }
 
   return { loadAt, assertNewest }

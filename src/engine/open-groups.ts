@@ -42,7 +42,7 @@ export const openGroups = ({ groups, log, logger, observe, ...common }: OpenGrou
   log.onChange(({ epoch }) =>
     logger.error(
       { epoch },
-      'the log has lost its end, or another copy of it serves: memory is emptied, its new epoch begins',
+      'the log has lost its end, another copy of it serves, or an operator has restored it: memory is emptied, its new epoch begins',
     ),
   )
   const all = groups.map((group) =>

@@ -1,5 +1,6 @@
 import type { EventLog } from '../log/log.ts'
-import type { Anchor, Checkpoint, Client, Step } from './checkpoint.ts'
+import type { Anchor } from '../log/log.ts'
+import type { Checkpoint, Client, Step } from './checkpoint.ts'
 import { isAheadOfLog } from './same-log.ts'
 
 /**

@@ -2,6 +2,7 @@ import { LogUnavailable } from '../log/log.ts'
 import { UnknownEvent } from './codec.ts'
 import type { CommandResult, PendingCommand } from './decide.ts'
 import { InQuarantine, Rejected, Unavailable } from './rejected.ts'
+import type { Loaded } from './stream.ts'
 
 /** What a command answers, and the position that read models must have reached to show its effect. */
 export type TransactResult<Answer> = { readonly answer: Answer; readonly position: bigint }
@@ -14,11 +15,18 @@ export type QueuedCommand<State, Event, Need> = PendingCommand<State, Event, Nee
   readonly reject: (error: unknown) => void
 }
 
-type Waiting = Pick<QueuedCommand<never, never, never>, 'deadline' | 'resolve' | 'reject'>
+type Waiting = Pick<QueuedCommand<never, never, never>, 'context' | 'deadline' | 'resolve' | 'reject'>
 
-/** Answers a command after its decision. A refusal notes the position that it rests on. */
-export const conclude = ({ resolve, reject }: Waiting, result: CommandResult, position: bigint): void => {
-  if ('answer' in result) return resolve({ answer: result.answer, position })
+/** Answers a command after its decision, on the state after it. A refusal notes the position that it rests on. */
+export const conclude = (
+  { context, resolve, reject }: Waiting,
+  result: CommandResult,
+  { position, anchor }: Pick<Loaded<unknown>, 'position' | 'anchor'>,
+): void => {
+  if ('answer' in result) {
+    if (anchor) context.noteAnchor?.(anchor)
+    return resolve({ answer: result.answer, position })
+  }
   if (result.error instanceof Rejected) result.error.position = position
   return reject(result.error)
 }

@@ -10,6 +10,7 @@ export type Rejection =
   | 'last_identity'
   | 'device_known'
   | 'slug_taken'
+  | 'deleted'
   | 'invite_revoked'
   | 'invite_expired'
   | 'invite_used'
@@ -22,13 +23,16 @@ export class Rejected extends Error {
   readonly code: Rejection
   /** Whether the answer hides that the thing exists: its `not_found` means "not for you". */
   readonly hidesExistence: boolean
+  /** What a client is told besides, for programs. */
+  readonly details: object | undefined
   /** The position of the newest event that the decision rests on, as far as it is known. */
   position: bigint | undefined
 
-  constructor(code: Rejection, message: string = code, hidesExistence = false) {
+  constructor(code: Rejection, message: string = code, more: { hidesExistence?: boolean; details?: object } = {}) {
     super(message)
     this.code = code
-    this.hidesExistence = hidesExistence
+    this.hidesExistence = more.hidesExistence ?? false
+    this.details = more.details
   }
 }
 
@@ -61,4 +65,4 @@ export class InQuarantine extends Unavailable {
 }
 
 /** For callers who may not know that the thing exists: the same answer as if it did not. */
-export const hiddenNotFound = (): Rejected => new Rejected('not_found', 'Not found', true)
+export const hiddenNotFound = (): Rejected => new Rejected('not_found', 'Not found', { hidesExistence: true })

@@ -73,7 +73,7 @@ export const dropUnlessLocked = async (client: Client, schema: string, lock: str
   await client.query(`
     do $$ begin
       perform set_config('lock_timeout', '${DROP_LOCK_MS}', true);
-      if pg_try_advisory_xact_lock(hashtext('${lock}')) then drop schema ${schema} cascade; end if;
+      if pg_try_advisory_xact_lock(hashtext('${lock}')) then drop schema if exists ${schema} cascade; end if;
     end $$`)
   const { rows } = await client.query(`select to_regnamespace('${schema}') is null as gone`)
   return rows[0].gone as boolean
@@ -82,6 +82,13 @@ export const dropUnlessLocked = async (client: Client, schema: string, lock: str
 /** Of a group that is not kept any more each version is an older one. */
 const replacedBy = ({ replaces = [] }: Group): Version[] =>
   replaces.map((name) => ({ name, version: Number.POSITIVE_INFINITY }))
+
+/** The schemas of a group besides the one that serves: of rebuilds, of other versions, and of groups that this one replaces. */
+export const schemasBeside = async (client: Client, group: Group): Promise<string[]> => {
+  const found: string[] = []
+  for (const each of [group, ...replacedBy(group)]) found.push(...(await schemasOf(client, each)))
+  return found.filter((schema) => schema !== schemaOf(group))
+}
 
 /**
  * Drops the schemas that no process needs any more, and gives their names: those of older versions and of groups that this one

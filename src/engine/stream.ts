@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ExpectedRevision, RecordedEvent } from '../log/log.ts'
+import type { Anchor, ExpectedRevision, RecordedEvent } from '../log/log.ts'
 import type { Actor } from '../log/metadata.ts'
 
 /** An event of the domain: its type is in the past tense, its data is as its schema says. */
@@ -17,6 +17,8 @@ export type Loaded<State> = {
   readonly revision: ExpectedRevision
   readonly at: number
   readonly position: bigint
+  /** The stream's last event, as far as it is known. */
+  readonly anchor?: Anchor | undefined
 }
 
 /**

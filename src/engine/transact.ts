@@ -3,11 +3,11 @@ import { pause } from '../pause.ts'
 import { REQUEST_WAIT_MS } from '../request-wait.ts'
 import type { Codec } from './codec.ts'
 import { type Command, type Context, type DecidedBatch, decideAll, toNewEvents } from './decide.ts'
-import { type StateSource, newStateLoader } from './load-state.ts'
+import { type LoadedState, type StateSource, newStateLoader } from './load-state.ts'
 import { type QueuedCommand, type TransactResult, conclude, refuse, refuseLate } from './queued-command.ts'
 import { Unavailable } from './rejected.ts'
 import { newStateCache } from './state-cache.ts'
-import { type DomainEvent, type Loaded, type StreamKind, streamName } from './stream.ts'
+import { type DomainEvent, type StreamKind, streamName } from './stream.ts'
 import type { Watermark } from './watermark.ts'
 
 export type TransactorOptions<State, Event extends DomainEvent, Need> = {
@@ -61,6 +61,16 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
 const MAX_COMMANDS = 256
 const PAUSE_MS = 5
 
+type Timed = { readonly command: { readonly until?: number } }
+
+const isTimed = ({ command }: Timed) => command.until !== undefined
+
+/** How many commands of a queue are decided and appended together: one that has a time of its own is alone. */
+const togetherCount = (queue: readonly Timed[]): number => {
+  const timed = queue.slice(0, MAX_COMMANDS).findIndex(isTimed)
+  return timed < 0 ? MAX_COMMANDS : Math.max(timed, 1)
+}
+
 /**
  * Runs commands on one kind of stream. Commands for one stream queue up and are decided together: 50 writers to one trace
  * then cost a few appends, not 50 rounds of conflicts.
@@ -86,16 +96,23 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     throw new Unavailable('the log has lost its end', true)
   }
 
-  const append = async (id: string, loaded: Loaded<State>, decided: DecidedBatch<State, Event>) => {
-    if (decided.toAppend.length === 0) return decided.after
+  /** Appends what was decided; where that is nothing, the state has to be the newest. */
+  const settle = async (
+    id: string,
+    { loaded, isNewest }: LoadedState<State>,
+    decided: DecidedBatch<State, Event>,
+    until: number | undefined,
+  ) => {
+    if (decided.toAppend.length === 0)
+      return isNewest ? decided.after : { ...decided.after, anchor: await assertNewest(id, loaded) }
     cache.delete(id) // `evolve` has changed the cached object, which is not valid before the append has succeeded
     if (!decided.isStateUnusable) appending.set(id, decided.after.state)
     try {
       const events = toNewEvents(kind, decided.toAppend)
       const reached = watermark?.position() ?? -1n
-      const appended = await log.append(streamName(kind, id), loaded.revision, events)
+      const appended = await log.append(streamName(kind, id), loaded.revision, events, until)
       assertPositionIsNew(appended.position, reached)
-      return { ...decided.after, ...appended }
+      return { ...decided.after, ...appended, anchor: { position: appended.position, id: events.at(-1)!.id } }
     } finally {
       appending.delete(id)
     }
@@ -106,14 +123,13 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     const generation = cache.generation()
     assertNotQuarantined(streamName(kind, id))
     const needs = batch.flatMap(({ command }) => (command.need === undefined ? [] : [command.need]))
-    const { loaded, isNewest } = await loadAt(id, needs, reached)
+    const found = await loadAt(id, needs, reached)
     if (cache.generation() !== generation) throw new WrongRevision(streamName(kind, id), 'none')
-    const decided = decideAll(kind, codec, loaded, batch, now)
+    const decided = decideAll(kind, codec, found.loaded, batch, now)
     if (decided.isStateUnusable) cache.delete(id)
-    if (decided.toAppend.length === 0 && !isNewest) await assertNewest(id, loaded)
-    const after = await append(id, loaded, decided)
+    const after = await settle(id, found, decided, batch[0]!.command.until)
     if (!decided.isStateUnusable) cache.set(id, after)
-    for (const [i, result] of decided.results.entries()) conclude(batch[i]!, result, after.position)
+    for (const [i, result] of decided.results.entries()) conclude(batch[i]!, result, after)
     return { answered: decided.results.length, revision: after.revision }
   }
 
@@ -143,9 +159,11 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   const drain = async (id: string, queue: Queued[]) => {
     while (queue.length > 0) {
-      const away = await answerAll(id, queue.splice(0, MAX_COMMANDS))
+      const batch = queue.splice(0, togetherCount(queue))
+      const away = await answerAll(id, batch)
       // The commands behind this batch have already waited as long as it took to notice that the log is away.
-      if (away) refuse(queue.splice(0), new Unavailable(away.message, false, away), kind.category)
+      if (away && !isTimed(batch[0]!))
+        refuse(queue.splice(0), new Unavailable(away.message, false, away), kind.category)
     }
     queues.delete(id)
     cache.untrack(id)
@@ -157,7 +175,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     context: Context,
   ) =>
     new Promise<TransactResult<Answer>>((resolve, reject) => {
-      const deadline = performance.now() + deadlineMs
+      const deadline = Math.min(performance.now() + deadlineMs, command.until ?? Infinity)
       const queued: Queued = {
         command: command as Queued['command'], // it makes the result that it answers with
         context,

@@ -3,6 +3,8 @@ export type WeightedCache<Value> = {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
   delete(key: string): void
+  /** Deletes all values whose keys match. */
+  deleteAll(matches: (key: string) => boolean): void
   clear(): void
 }
 
@@ -31,10 +33,14 @@ export const newWeightedCache = <Value>(maxWeight: number, weigh: (value: Value)
     while (total > maxWeight) remove(entries.keys().next().value!)
   }
 
+  const deleteAll = (matches: (key: string) => boolean) => {
+    for (const key of [...entries.keys()].filter(matches)) remove(key)
+  }
+
   const clear = () => {
     entries.clear()
     total = 0
   }
 
-  return { get: (key) => entries.get(key)?.value, set, delete: remove, clear }
+  return { get: (key) => entries.get(key)?.value, set, delete: remove, deleteAll, clear }
 }

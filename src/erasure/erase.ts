@@ -1,8 +1,11 @@
 import pg from 'pg'
 import type { Client } from '../engine/checkpoint.ts'
+import type { Codec } from '../engine/codec.ts'
 import type { OpenGroup } from '../engine/open-group.ts'
 import type { EventLog } from '../log/log.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
+import { dropOtherSchemas } from './other-schemas.ts'
+import { beginsInItsMiddle, eraseRemnant } from './remnant.ts'
 import type { PendingErasure } from './pending-erasures.ts'
 
 /** The parts of a group of read models that erasure uses. */
@@ -10,8 +13,12 @@ export type ErasedGroup = Pick<OpenGroup, 'group' | 'schema' | 'watermark' | 'qu
 
 export type ErasureContext = {
   readonly client: Client
+  readonly url: string
   readonly log: EventLog
+  readonly codec: Codec
   readonly groups: readonly ErasedGroup[]
+  /** Whether schemas that no process locks are unused: after an outage processes have to lock again what they use. */
+  readonly mayDropSchemas: () => boolean
   readonly signal: AbortSignal
 }
 
@@ -27,24 +34,48 @@ export const haveAllPassed = (groups: readonly ErasedGroup[], position: bigint, 
     () => false,
   )
 
-/**
- * @throws NotErasableYet for a stream in quarantine, whose deletion is not applied, and for a deletion that the log has lost
- */
-const assertDeleted = async ({ log, groups }: ErasureContext, { stream, position, eventId }: PendingErasure) => {
-  if (groups.some(({ quarantine }) => !quarantine.isNotQuarantined(stream)))
-    throw new NotErasableYet('the stream is in quarantine')
+/** @throws NotErasableYet for a deletion that the log has lost */
+const assertHeld = async ({ log }: ErasureContext, { position, eventId }: PendingErasure) => {
   if (eventId !== null && (await log.holds(position, eventId)) === false)
     throw new NotErasableYet('the log does not hold its deletion')
 }
 
-/** Erases a deleted trace from all read models, then from the log. May be interrupted and repeated at any point. */
-export const erase = async (context: ErasureContext, pending: PendingErasure): Promise<void> => {
-  const { client, log, groups, signal } = context
-  await assertDeleted(context, pending)
+/** @throws NotErasableYet for a stream in quarantine, whose deletion is not applied; a remnant leaves it */
+const leaveQuarantine = async (context: ErasureContext, { stream, before }: PendingErasure) => {
+  const groups = context.groups.filter(({ quarantine }) => !quarantine.isNotQuarantined(stream))
+  if (groups.length === 0) return
+  if (!(await beginsInItsMiddle(context.log, stream))) throw new NotErasableYet('the stream is in quarantine')
+  await eraseRemnant(context, groups, stream, before)
+}
+
+const sweep = async ({ client, groups, signal }: ErasureContext, stream: string): Promise<void> => {
   for (const { group, schema } of groups) {
-    while (await group.sweep?.(client, schema, pending.stream)) signal.throwIfAborted()
+    while (await group.sweep?.(client, schema, stream)) signal.throwIfAborted()
   }
-  await log.truncate(pending.stream, pending.before)
+}
+
+/** @throws NotErasableYet while there are read models beside those that serve, which may have applied what was erased */
+const assertNoOthers = async ({ client, groups, mayDropSchemas }: ErasureContext) => {
+  const all = groups.map(({ group }) => group)
+  const left = await dropOtherSchemas(client, all, mayDropSchemas())
+  if (left.length > 0)
+    throw new NotErasableYet(
+      `read models beside those that serve, which may hold the content, are in use: ${left.join(', ')}`,
+    )
+}
+
+/**
+ * Erases a deleted trace from all read models and from the log. Read models that are built later do not find it there. May be
+ * interrupted and repeated at any point.
+ * @throws NotErasableYet
+ */
+export const erase = async (context: ErasureContext, pending: PendingErasure): Promise<void> => {
+  await assertHeld(context, pending)
+  await leaveQuarantine(context, pending)
+  await sweep(context, pending.stream)
+  await context.log.truncate(pending.stream, pending.before)
+  await assertNoOthers(context)
+  await sweep(context, pending.stream) // a rebuild may have put its read models in the place of those that were swept
 }
 
 /** Errors of PostgreSQL that will pass: the table does not exist yet, or another session holds a lock. */

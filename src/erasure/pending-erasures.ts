@@ -71,3 +71,7 @@ export const postponePending = (client: Client, { stream, before }: PendingErasu
      where stream = $1 and before_revision = $2`,
     [stream, before, reason],
   )
+
+/** Ends the waits of erasures that have failed: a process that begins may be of a version that can do them. */
+export const retryAtOnce = (client: Client): Promise<unknown> =>
+  client.query(`update tracebook.erasures set next_at = '-infinity' where next_at > clock_timestamp()`)

@@ -1,4 +1,5 @@
 import { type Client, anchorOf } from '../engine/checkpoint.ts'
+import type { Codec } from '../engine/codec.ts'
 import { startLeaderProcess } from '../engine/leader-process.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogChanged } from '../log/log.ts'
@@ -13,6 +14,7 @@ import {
   deletionsOf,
   postponePending,
   readPending,
+  retryAtOnce,
 } from './pending-erasures.ts'
 import { type Wakeup, newWakeup } from '../wakeup.ts'
 
@@ -20,6 +22,7 @@ export type ErasureOptions = {
   readonly outage: OutageLog
   readonly url: string
   readonly log: EventLog
+  readonly codec: Codec
   /** All groups of read models: nothing is erased from the log before they all have applied its deletion. */
   readonly groups: readonly ErasedGroup[]
   /** Whether all events up to a position have their leaves in the audit tree: no event is erased before. */
@@ -32,6 +35,8 @@ export type Erasure = { close(): Promise<void> }
 /** A statement does not wait longer for a locked row, so that other streams are not held up. */
 const ROW_LOCK_MS = 2_000
 const POLL_MS = 1_000
+/** After an outage other processes need time to lock the schemas that they use. */
+const RELOCK_MS = 60_000
 const LEAVES_POLL_MS = 50
 /** How often rows are looked for that deletions have left behind outside of an erasure: nobody waits for them. */
 const SWEEP_INTERVAL_MS = 5_000
@@ -44,8 +49,11 @@ const CHECKPOINT_EVENTS = 5_000n
  * its lock and its statements share one session. A former leader that goes on does no harm: the checkpoint moves by
  * compare-and-set, and only what was deleted is erased.
  */
-export const startErasure = ({ url, log, groups, isCovered, logger, outage }: ErasureOptions): Erasure => {
+export const startErasure = (options: ErasureOptions): Erasure => {
+  const { url, log, codec, groups, isCovered, logger } = options
   let lastReason = ''
+  let lastOutage = Number.NEGATIVE_INFINITY
+  const mayDropSchemas = () => performance.now() - lastOutage > RELOCK_MS
 
   const onLost = () => logger.error({}, 'the log has lost its end: deletions are looked for from its beginning')
 
@@ -120,7 +128,9 @@ export const startErasure = ({ url, log, groups, isCovered, logger, outage }: Er
     const end = new AbortController()
     const signal = AbortSignal.any([led, end.signal])
     const wakeup = newWakeup()
-    const loops = [followDeletions(client, wakeup, signal), eraseUntilStopped({ client, log, groups, signal }, wakeup)]
+    await retryAtOnce(client)
+    const context = { client, url, log, codec, groups, mayDropSchemas, signal }
+    const loops = [followDeletions(client, wakeup, signal), eraseUntilStopped(context, wakeup)]
     const outcomes = await Promise.allSettled(loops.map((loop) => loop.finally(() => end.abort())))
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
@@ -131,5 +141,12 @@ export const startErasure = ({ url, log, groups, isCovered, logger, outage }: Er
     logger.info({ reason }, 'erasure begins again')
   }
 
+  const outage: OutageLog = {
+    ...options.outage,
+    failed: (part, error) => {
+      lastOutage = performance.now()
+      options.outage.failed(part, error)
+    },
+  }
   return startLeaderProcess({ url, name: 'erasure', lock: 'tracebook erasure', work, onFailure, outage })
 }

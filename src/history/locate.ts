@@ -3,6 +3,7 @@ import type { Reads, Row } from '../engine/reads.ts'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound, unauthorized } from '../http/http-error.ts'
+import type { TraceName } from '../trace/locate.ts'
 import { type Resolved, type StoredDetail, detailStatement, resolveTrace } from '../trace/queries.ts'
 import type { HistoryServices } from './services.ts'
 
@@ -11,9 +12,6 @@ export type PresentTraceRow = StoredDetail & {
   /** The checkpoint of the snapshot that the row is of. */
   readonly position: bigint
 }
-
-/** Where the trace of a request is looked for: in one namespace, or as usual. */
-export type TraceName = { readonly externalId: string; readonly namespace?: string | undefined }
 
 /** Who may see the past: members, also of a public trace. @throws 401, Rejected forbidden, 404 */
 export const assertMaySeeHistory = (

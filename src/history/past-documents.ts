@@ -10,7 +10,6 @@ import { LoadedMessages } from '../trace/messages/loaded.ts'
 import type { MessageDocument } from '../trace/messages/message.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { partText } from '../trace/messages/part-text.ts'
-import { memoKey } from './past-memo.ts'
 import type { PastTrace } from './past.ts'
 import type { HistoryServices } from './services.ts'
 import { type Updates, updatesBetween } from './updates.ts'
@@ -57,11 +56,11 @@ const additions = async (
 
 /** All changes of messages up to a moment. */
 const allUpdates = async (services: HistoryServices, past: PastTrace): Promise<Updates> => {
-  const { updates } = services.memo
-  const known = updates.get(memoKey(past))
+  const { updates } = services.memo.of(past)
+  const known = updates.get()
   if (known) return known
   const found = await updatesBetween(services, past, past.incarnation, past.revision)
-  updates.set(memoKey(past), found)
+  updates.set(found)
   return found
 }
 

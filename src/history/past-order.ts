@@ -1,18 +1,12 @@
 import type { Row } from '../engine/reads.ts'
 import { BrokenOff } from '../http/long-list.ts'
-import { ALL_MESSAGES, listOrdered } from '../trace/messages/queries.ts'
+import { ALL_MESSAGES, BEFORE_ALL, type Keys, listOrdered } from '../trace/messages/queries.ts'
 import type { PastDocuments } from './past-documents.ts'
-import { memoKey } from './past-memo.ts'
 import type { PastTrace } from './past.ts'
 import type { HistoryServices } from './services.ts'
 import { updatesBetween } from './updates.ts'
 
-/** What messages are sorted by: order and timestamp, infinite where there is none, then arrival. */
-export type Keys = readonly [order: number, timestamp: number, ordinal: number]
-
 export type PastOrderOptions = { readonly limit: number | undefined; readonly behind: Keys | undefined }
-
-const BEFORE_ALL: Keys = [-Infinity, -Infinity, -1]
 
 type OrderRow = { revision: bigint; position: bigint; ordinals: string | null }
 type KeysRow = OrderRow & { orders: string | null; timestamps: string | null }
@@ -62,10 +56,11 @@ export const pastOrder = async (
   documents: PastDocuments,
   options: PastOrderOptions,
 ): Promise<Int32Array> => {
-  const { reads, timeline, memo } = services
+  const { reads, timeline } = services
+  const { sortedOrdinals: memo } = services.memo.of(past)
   const { limit = ALL_MESSAGES, behind = BEFORE_ALL } = options
   const scope = [past.id, past.incarnation, past.messageCount]
-  const known = memo.sortedOrdinals.get(memoKey(past))
+  const known = memo.get()
   if (known) return pageOf(known, options)
 
   const snapshotOf = async <Found extends OrderRow>(name: string, statement: string, values: readonly unknown[]) => {
@@ -84,7 +79,7 @@ export const pastOrder = async (
   const keys = keysOf(snapshot.row)
   await setKeys(documents, keys, snapshot.moved)
   const sortedOrdinals = sorted(keys)
-  memo.sortedOrdinals.set(memoKey(past), sortedOrdinals)
+  memo.set(sortedOrdinals)
   return pageOf(sortedOrdinals, options)
 }
 

@@ -8,7 +8,6 @@ import { traceWithModelName } from '../trace/model-names.ts'
 import type { Moment } from '../trace/services.ts'
 import { stateText } from '../trace/views.ts'
 import type { PresentTraceRow } from './locate.ts'
-import { memoKey } from './past-memo.ts'
 import type { HistoryServices } from './services.ts'
 
 /** A trace as it was right after an append. */
@@ -146,16 +145,16 @@ export const pastTrace = async (
   { id, incarnation, slug }: PresentTraceRow,
   revision: bigint,
 ): Promise<PastTrace> => {
-  const { timeline, models, memo } = services
+  const { timeline, models } = services
   const moment = { id, incarnation, revision }
+  const memo = services.memo.of(moment)
   const rows = await timeline.rows<PartRow & Row>('past-trace', partsStatement, [id, incarnation, revision])
   const of = (name: PartRow['part']) => rows.find(({ part }) => part === name)
-  const key = memoKey(moment)
-  const known = memo.traces.get(key)
+  const known = memo.trace.get()
   const { trace: own, wasMuch } = known
     ? { trace: known, wasMuch: false }
     : await folded(services, moment, countsOf(of('counts')))
-  if (wasMuch) memo.traces.set(key, own)
+  if (wasMuch) memo.trace.set(own)
   const updatedAt = Math.max(own.updatedAt, Number(of('last')?.at ?? 0n))
   const trace = traceWithModelName(models, { ...own, updatedAt })
   const messageCount = messagesAfter(of('new')?.adds ?? null)

@@ -4,7 +4,8 @@ import { notFound } from '../http/http-error.ts'
 import { isId } from '../ids.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { idOfSlug, namespaceOfAdmin } from '../namespace/queries.ts'
-import { type TraceName, traceForHistory } from './locate.ts'
+import type { TraceName } from '../trace/locate.ts'
+import { traceForHistory } from './locate.ts'
 import type { HistoryServices } from './services.ts'
 
 /** What finds single events for those who may see them. */

@@ -38,11 +38,14 @@ export const requireNamespace = (caller: Caller): ActiveNamespace => {
   return caller.namespace
 }
 
-/** What is recorded with the events of a request. */
+/** What is recorded with the events of a request; the request notes the last of them (`log-position.ts`). */
 export const contextOf = (request: FastifyRequest): Context => {
   const { caller } = request
   return {
     ...(caller ? { actor: { userId: caller.userId, sessionId: caller.sessionId } } : {}),
     requestId: String(request.id),
+    noteAnchor: (anchor) => {
+      if (request.anchor === undefined || anchor.position > request.anchor.position) request.anchor = anchor
+    },
   }
 }

@@ -22,6 +22,7 @@ const statuses: Record<Code, number> = {
   invite_used: 410,
   code_used: 410,
   code_expired: 410,
+  deleted: 410,
   payload_too_large: 413,
   rate_limited: 429,
   internal: 500,
@@ -44,7 +45,7 @@ export const ErrorBody = z
           .meta({
             description:
               'For `invalid_request`: `formErrors` and, by field, `fieldErrors`. For `unavailable` after a write: ' +
-              '`stored`, whether it was stored all the same (`true`, `false` or `"unknown"`)',
+              '`stored`, whether it was stored all the same (`true`, `false` or `"unknown"`). For `deleted`: `deletedAt`',
             examples: [{ formErrors: [], fieldErrors: { deviceId: ['must not be longer than 1024 characters'] } }],
           })
           .optional(),
@@ -53,9 +54,9 @@ export const ErrorBody = z
   })
   .meta({ id: 'Error', description: 'The answer to a call that failed' })
 
-const fromRejected = ({ code, message }: Rejected): HttpError => {
+const fromRejected = ({ code, message, details }: Rejected): HttpError => {
   if (code === 'slug_taken') return invalid('slug', message)
-  return new HttpError(code, message === code ? code.replaceAll('_', ' ') : message)
+  return new HttpError(code, message === code ? code.replaceAll('_', ' ') : message, details)
 }
 
 const fromFastify = (error: FastifyError): HttpError | undefined => {

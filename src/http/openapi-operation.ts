@@ -100,7 +100,7 @@ const meanings: Readonly<Record<string, string>> = {
   403: 'The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded`',
   404: 'There is none, or none that the caller may know of: `not_found`',
   409: 'It would leave the namespace without an admin: `last_admin`; the user without a way to sign in: `last_identity`; the device has a user already: `device_known`',
-  410: 'The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired`',
+  410: 'The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired`; or the trace was deleted: `deleted`',
   413: 'The body is too large, or would not fit into an empty namespace: `payload_too_large`',
   429: 'Too many requests: `rate_limited`; `Retry-After` says when to try again',
   500: 'Something broke on our side: `internal`',

@@ -13,6 +13,7 @@ const description = `Stores the recorded sessions of AI coding agents.
 Get a token with \`POST /v1/session\` and send it as \`Authorization: Bearer <token>\`. Times are milliseconds since 1970.
 Success is 200 with \`{"ok": true, "data": …}\`, failure \`{"ok": false, "error": {"code", "message", "details"?}}\`.
 Every answer carries \`x-request-id\`; a body has at most 1 MiB, that of a batch 16 MiB.
+An answer to a write also carries \`x-log-position\`: keep it, and \`GET /v1/session?holds=\` tells whether the service still has that write.
 Writes can be repeated: one that was stored already changes nothing, where its description does not say otherwise.
 An \`externalId\` is an id that the client has chosen; all other ids are the service's. Lists go on with \`cursor\`.
 A session may make 60,000 writes and 120,000 reads a minute, an address without one 3,000 reads (defaults of the

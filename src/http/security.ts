@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import helmet, { type HelmetOptions } from 'helmet'
+import { LOG_POSITION } from './log-position.ts'
 import type { HttpConfig } from './settings.ts'
 
 declare module 'fastify' {
@@ -73,7 +74,7 @@ const open: FastifyCorsOptions = {
   origin: '*',
   methods: METHODS,
   allowedHeaders: ['authorization', 'content-type', 'if-none-match', 'x-csrf-token', 'x-request-id'],
-  exposedHeaders: ['etag', 'x-request-id', 'retry-after'],
+  exposedHeaders: ['etag', 'x-request-id', 'retry-after', LOG_POSITION],
   maxAge: 86_400,
   strictPreflight: false,
   optionsSuccessStatus: 204,

@@ -4,7 +4,8 @@ import { metadataOf } from './metadata.ts'
 
 /**
  * An event whose data exceeds the adapter's limit is stored as chunks: records of type `Chunk` whose data is a JSON string
- * with a slice of the event's data. All have the append mark of their event; the last one also its id, type and metadata.
+ * with a slice of the event's data. All have the append mark of their event; the last one, whose place the event has, also its
+ * id, type and metadata.
  */
 type ChunkMark = { index: number; size: number; event?: { id: string; type: string; metadata: string } }
 
@@ -25,7 +26,7 @@ export const toRecords = (event: NewEvent, maxBytes: number): NewEvent[] => {
   return Array.from({ length: size }, (_, index) => {
     const last = index === size - 1 ? { event: { id: event.id, type: event.type, metadata: event.metadata } } : {}
     return {
-      id: index === 0 ? event.id : v5(String(index), event.id), // a retry has to make the same ids
+      id: index === size - 1 ? event.id : v5(String(index), event.id), // a retry has to make the same ids
       type: CHUNK,
       data: JSON.stringify(event.data.slice(index * step, (index + 1) * step)),
       metadata: JSON.stringify({ at, schema, append, chunk: { index, size, ...last } }),

@@ -38,6 +38,9 @@ export type RecordedEvent = StoredRecord & {
   readonly firstRevision?: Revision
 }
 
+/** An event by its place in the log and its id: where the log does not hold it there, the log has lost its end, or is another one. */
+export type Anchor = Pick<StoredRecord, 'position' | 'id'>
+
 export type Appended = { readonly revision: Revision; readonly position: Position }
 
 /** Whole appends in log order. The next batch begins behind `through`, which may be behind the last event. */
@@ -48,7 +51,8 @@ export type LogIdentity = {
   /** Created with the log; a restored backup has the same id. */
   readonly id: string
   /**
-   * Changes whenever the log may have lost its end: after a failover, or where events are missing that were read before.
+   * Changes whenever the log may have lost its end: after a failover, where events are missing that were read before, or
+   * when an operator says so.
    * What was derived from events of an earlier epoch has to be checked against the log.
    */
   readonly epoch: string
@@ -62,10 +66,12 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
   /**
    * Stores the events as one append: every reader sees all of them or none. A repetition with the same ids at the same
    * expected revision gives the same answer as the first time; only the ids are compared.
+   * With `until`, by `performance.now()`, it is stored by then or never, whatever the answer is; in EventStoreDB later at
+   * most by what the request takes to the server, which counts from there.
    * @throws WrongRevision when the stream has another revision, which reads of the stream show from then on
    * @throws LogUnavailable when the log did not answer in time; `stored` says whether the events may be in the log
    */
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[], until?: number): Promise<Appended>
   /** Events of a stream from `from` on, inclusive (default: the first, or the last when backwards). */
   read(stream: string, options?: ReadOptions): AsyncIterable<Item>
   /**
@@ -74,10 +80,10 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
    */
   readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<Item>
   /**
-   * The revision of a stream's last record, even if readers do not see it because its append was never finished. A read of
-   * the stream that starts after this sees everything up to that revision.
+   * A stream's last record, even if readers do not see it because its append was never finished. A read of the stream that
+   * starts after this sees everything up to its revision. Undefined for a stream without events.
    */
-  lastRevision(stream: string): Promise<ExpectedRevision>
+  last(stream: string): Promise<LastRecord | undefined>
   /** Events after a position, in log order, until the present end. */
   readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<Item>
   /**
@@ -93,6 +99,11 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
   /** The log's identity now. @throws LogUnavailable */
   identity(): Promise<LogIdentity>
   /**
+   * Begins another epoch if the present one is still `seen`; gives the identity after that. Every process on the log notices
+   * it within a second. @throws LogUnavailable
+   */
+  renewEpoch(seen: string): Promise<LogIdentity>
+  /**
    * Whether the event at a position has this id; false also beyond the end; undefined where the event was erased.
    * @throws LogUnavailable
    */
@@ -107,6 +118,8 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
   /** Answers pending appends, ends the followers, closes all connections. */
   close(): Promise<void>
 }
+
+export type LastRecord = Pick<StoredRecord, 'revision' | 'position' | 'id'>
 
 export type ReadOptions = { readonly from?: Revision; readonly backwards?: boolean; readonly limit?: number }
 

@@ -11,7 +11,7 @@ export type PendingAnswer = {
 /** `late` is called at the deadline, unless there is an answer by then, and has to give one; `onSettled` with any. */
 export const newPendingAnswer = (deadlineMs: number, late: () => void, onSettled = () => {}): PendingAnswer => {
   const { promise: answered, resolve, reject } = Promise.withResolvers<Appended>()
-  const deadline = setTimeout(late, deadlineMs)
+  const deadline = setTimeout(late, Math.max(0, deadlineMs))
   let isSettled = false
   const settle = (outcome: Appended | Error) => {
     if (isSettled) return

@@ -4,7 +4,6 @@ import {
   type Appended,
   type Batch,
   type EventLog,
-  type ExpectedRevision,
   type NewEvent,
   type ReadOptions,
   type RecordedEvent,
@@ -70,9 +69,9 @@ async function* backwards(store: EventLog<StoredRecord>, stream: string, from: R
 export const wholeAppends = (store: EventLog<StoredRecord>): EventLog => {
   const max = store.maxAppendBytes
 
-  const append = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> => {
+  const append: EventLog['append'] = async (stream, expected, events, until) => {
     const bytes = events.reduce((sum, event) => sum + dataBytes(event), 0)
-    if (bytes <= max) return store.append(stream, expected, events)
+    if (bytes <= max) return store.append(stream, expected, events, until)
     const segments = segmentsOf(
       events.flatMap((event) => toRecords(event, max)),
       max,
@@ -80,7 +79,7 @@ export const wholeAppends = (store: EventLog<StoredRecord>): EventLog => {
     let revision = revisionNumber(expected)
     let answer: Appended | undefined
     for (const segment of segments) {
-      answer = await store.append(stream, expectedOf(revision), segment)
+      answer = await store.append(stream, expectedOf(revision), segment, until)
       revision += BigInt(segment.length)
     }
     return answer!

@@ -40,9 +40,17 @@ export const revokeInvite =
 
 const rejectionOf = { revoked: 'invite_revoked', expired: 'invite_expired', accepted: 'invite_used' } as const
 
+/** Whether an invite would undo a younger decision of an admin. */
+const liftsOverFall = ({ falls }: PresentNamespace, userId: string, { number, role }: Invite): boolean => {
+  const fall = falls.get(userId)
+  if (!fall) return false
+  return number < fall.removedBehind || (role === 'admin' && number < fall.demotedBehind)
+}
+
 /**
  * Makes the user a member, and spends one use of the invite. Does nothing for a member.
- * @throws Rejected invite_revoked, invite_expired, invite_used; forbidden when the invite is for another e-mail address
+ * @throws Rejected invite_revoked, invite_expired, invite_used; forbidden when the invite is for another e-mail address, or older
+ * than the removal or demotion of the user
  */
 export const acceptInvite =
   (user: { readonly id: string; readonly verifiedEmails: readonly string[] }, code: string): DecideNamespace =>
@@ -55,6 +63,8 @@ export const acceptInvite =
       throw new Rejected(rejectionOf[inviteIs], `The invite is ${inviteIs === 'accepted' ? 'used up' : inviteIs}`)
     if (!isAddressedTo(invite, user.verifiedEmails))
       throw new Rejected('forbidden', 'The invite is for another e-mail address')
+    if (liftsOverFall(state, user.id, invite))
+      throw new Rejected('forbidden', 'The invite is older than your removal, or loss of the role: ask for another one')
     const { role, invitedBy } = invite
     return [{ type: 'MemberJoined', data: { userId: user.id, role, invitedBy, code } }]
   }

@@ -7,7 +7,12 @@ import type { Invite } from './invite.ts'
 /** What a user is in a namespace. */
 export type Membership = { readonly role: Role; readonly joinedAt: number; readonly invitedBy: string | undefined }
 
-/** Members by user id, invites by code. `evolve` changes both maps in place. */
+/** How many invites there were when another admin last removed or demoted a user: those are older than that. */
+export type Fall = { readonly removedBehind: number; readonly demotedBehind: number }
+
+const NO_FALL: Fall = { removedBehind: 0, demotedBehind: 0 }
+
+/** Members by user id, invites by code, falls by user id. `evolve` changes the maps in place. */
 export type PresentNamespace = {
   readonly is: 'present'
   readonly slug: string
@@ -21,6 +26,7 @@ export type PresentNamespace = {
   readonly retentionDays: number | undefined
   readonly members: Map<string, Membership>
   readonly invites: Map<string, Invite>
+  readonly falls: Map<string, Fall>
 }
 
 export type Namespace = { readonly is: 'absent' } | PresentNamespace
@@ -40,10 +46,20 @@ const created = (data: Extract<NamespaceEvent, { type: 'NamespaceCreated' }>['da
   const { slug, displayName, description, type, claimedBy, createdBy } = data
   const origin = { slug, displayName, description, type, claimedBy, createdBy }
   const unset = { avatarStorageId: undefined, retentionDays: undefined }
-  return { is: 'present', ...origin, ...unset, members: new Map(), invites: new Map() }
+  return { is: 'present', ...origin, ...unset, members: new Map(), invites: new Map(), falls: new Map() }
 }
 
-const evolve = (before: Namespace, event: NamespaceEvent, { at }: EventContext): Namespace => {
+/** Whoever leaves or steps down has not fallen. */
+const noteFall = (
+  { falls, invites }: PresentNamespace,
+  userId: string,
+  fall: keyof Fall,
+  actor: EventContext['actor'],
+): void => {
+  if (actor?.userId !== userId) falls.set(userId, { ...(falls.get(userId) ?? NO_FALL), [fall]: invites.size })
+}
+
+const evolve = (before: Namespace, event: NamespaceEvent, { at, actor }: EventContext): Namespace => {
   if (event.type === 'NamespaceCreated') return created(event.data)
   const state = presentNamespace(before)
   switch (event.type) {
@@ -62,16 +78,20 @@ const evolve = (before: Namespace, event: NamespaceEvent, { at }: EventContext):
       return state
     }
     case 'MemberRoleChanged': {
-      const member = state.members.get(event.data.userId)
-      if (member) state.members.set(event.data.userId, { ...member, role: event.data.role })
+      const { userId, role } = event.data
+      const member = state.members.get(userId)
+      if (member) state.members.set(userId, { ...member, role })
+      if (role === 'member') noteFall(state, userId, 'demotedBehind', actor)
       return state
     }
     case 'MemberRemoved':
       state.members.delete(event.data.userId)
+      noteFall(state, event.data.userId, 'removedBehind', actor)
       return state
     case 'InviteCreated': {
       const { code, invitedBy, role, expiresAt, email, maxUses } = event.data
       state.invites.set(code, {
+        number: state.invites.size,
         invitedBy,
         role,
         createdAt: at,
@@ -92,11 +112,13 @@ const evolve = (before: Namespace, event: NamespaceEvent, { at }: EventContext):
 const STATE_BYTES = 1_000
 const MEMBER_BYTES = 300
 const INVITE_BYTES = 400
+const FALL_BYTES = 200
 
 const weigh = (state: Namespace): number => {
   if (state.is === 'absent') return STATE_BYTES
-  const { slug, displayName, description, members, invites } = state
-  let bytes = STATE_BYTES + textBytes([slug, displayName, description]) + members.size * MEMBER_BYTES
+  const { slug, displayName, description, members, invites, falls } = state
+  let bytes =
+    STATE_BYTES + textBytes([slug, displayName, description]) + members.size * MEMBER_BYTES + falls.size * FALL_BYTES
   for (const { email } of invites.values()) bytes += INVITE_BYTES + textBytes([email])
   return bytes
 }

@@ -51,7 +51,8 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
         summary: 'Join a namespace by an invite',
         description:
           'Makes you a member, with the role of the invite, and spends one use. Who is a member already stays as they ' +
-          'are, and spends none. Errors: `forbidden` (403) for an invite to another e-mail address; `not_found` (404); ' +
+          'are, and spends none. Errors: `forbidden` (403) for an invite to another e-mail address, and for one that ' +
+          'is older than your removal by another admin, or as admin older than your demotion; `not_found` (404); ' +
           '`invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) beyond 60 calls a minute from ' +
           'one address (default).',
         tags,

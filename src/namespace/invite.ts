@@ -4,6 +4,8 @@ export const INVITE_LIFETIME_MS = 24 * 60 * 60 * 1_000
 
 /** The state of an invite. Times are milliseconds. With `email`, only a user with this address may accept. */
 export type Invite = {
+  /** How many invites the namespace had before. */
+  readonly number: number
   readonly invitedBy: string
   readonly role: Role
   readonly createdAt: number

@@ -22,7 +22,10 @@ const KEEPALIVES = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tc
 /** Lets the server end the session of a process that freezes within a transaction, and so release its locks. */
 const IDLE_TRANSACTIONS = '-c idle_in_transaction_session_timeout=10000'
 
-const COMMON = `${INDEX_PLANS} ${KEEPALIVES} ${IDLE_TRANSACTIONS}`
+/** Errors in the server's log quote no parameters: these hold what people wrote. (`error-verbosity.ts` keeps out rows.) */
+const NO_PARAMETERS_IN_LOG = '-c log_parameter_max_length_on_error=0'
+
+const COMMON = `${INDEX_PLANS} ${KEEPALIVES} ${IDLE_TRANSACTIONS} ${NO_PARAMETERS_IN_LOG}`
 
 /**
  * How long a server may take to accept a connection, or to answer a statement about a few rows: a busy one answers within this

@@ -5,6 +5,7 @@ export const SqlState = {
   idleInTransactionSessionTimeout: '25P03',
   transactionTimeout: '25P04',
   invalidSchemaName: '3F000',
+  insufficientPrivilege: '42501',
   undefinedTable: '42P01',
   diskFull: '53100',
   tooManyConnections: '53300',

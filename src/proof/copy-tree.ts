@@ -5,7 +5,7 @@ import { closeConnection, newClient } from '../postgres/connect.ts'
 import { hasRoot, readRoots, readStoredTree, runOn } from './stored-tree.ts'
 import { TreeDiffers } from './tree-differs.ts'
 
-/** All that stands for the tree. A service matches the leaves with its log, because no log is noted for them. */
+/** All that stands for the tree. No log is noted for the copied leaves: they are matched with theirs (`match-tree.ts`). */
 const tables = ['leaves', 'subtrees', 'audit_keys'] as const
 
 type Client = ReturnType<typeof newClient>

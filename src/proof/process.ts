@@ -1,19 +1,18 @@
-import { type Client, anchorOf } from '../engine/checkpoint.ts'
+import type { Client } from '../engine/checkpoint.ts'
 import { startLeaderProcess } from '../engine/leader-process.ts'
 import type { OutageLog } from '../engine/outage.ts'
-import { type Batch, type EventLog, LogChanged } from '../log/log.ts'
+import type { Batch, EventLog } from '../log/log.ts'
 import type { MinimalLogger } from '../logger.ts'
 import { pause } from '../pause.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
-import { growBy, hashEvents, walkOver } from './growth.ts'
-import { type Growth, readCandidates, storeGrowth } from './leaves.ts'
+import { type Work, beginWork, cover } from './cover.ts'
+import { type Growth, storeGrowth } from './leaves.ts'
 import { lossText, readLosses } from './losses.ts'
 import type { Signer } from './note.ts'
-import { resume } from './resume.ts'
 import { type SignedCheckpoint, openCheckpointWriter } from './signed-checkpoints.ts'
-import { type Walk, PROCESS, readGrowingTree, writeRefusal } from './stored-tree.ts'
+import { PROCESS, writeRefusal } from './stored-tree.ts'
 import { TreeDiffers } from './tree-differs.ts'
-import type { GrowingTree, TreeHead } from './tree.ts'
+import type { TreeHead } from './tree.ts'
 
 export type TreeProcessOptions = {
   readonly url: string
@@ -43,15 +42,6 @@ const BATCH_DELAY_MS = 150
 /** Without events of ours the checkpoint is stored after this many positions only. */
 const CHECKPOINT_POSITIONS = 5_000n
 
-/** What a leader works on. */
-type Work = {
-  readonly client: Client
-  readonly tree: GrowingTree
-  readonly epoch: string
-  position: bigint
-  walk: Walk | undefined
-}
-
 /**
  * Follows the log and writes a leaf for each event, off the write path, and signs checkpoints. One worker leads; its lock and
  * its statements share one session, and each step moves the checkpoint by compare-and-set. Where the tree differs from what
@@ -67,17 +57,6 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
   const onWalk = () =>
     logger.error({}, 'the log is another one, or has lost its end: its events are matched with the leaves')
 
-  const growthOf = async (
-    { client, tree, epoch, position, walk }: Work,
-    { events, through }: Batch,
-  ): Promise<Growth> => {
-    const step = { from: position, through, epoch, anchor: anchorOf(events) }
-    const hashed = await hashEvents(events)
-    if (!walk) return growBy(tree, hashed, step)
-    const ids = events.map(({ id }) => id)
-    return walkOver(tree, hashed, { walk, candidates: await readCandidates(client, ids, walk), step })
-  }
-
   /** What is lost is told before it is marked so: what the tables say later can be compared with that. */
   const storeWithLosses = async (client: Client, growth: Growth): Promise<boolean> => {
     await client.query('begin')
@@ -91,31 +70,13 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
     return isStored
   }
 
-  const cover = async (work: Work, batch: Batch) => {
-    const { client, tree, epoch } = work
-    if ((await log.identity()).epoch !== epoch) throw new LogChanged()
-    const growth = await growthOf(work, batch)
-    const store = growth.lost ? storeWithLosses : storeGrowth
-    if (!(await store(client, growth))) throw new Error('another process has moved the checkpoint of the leaves')
-    work.position = batch.through
-    work.walk = growth.walk
-    leaves = tree.size()
-  }
-
   const isWorth = ({ position, walk }: Work, { events, through }: Batch) =>
     events.length > 0 || through - position >= CHECKPOINT_POSITIONS || (walk !== undefined && through >= walk.until)
 
-  const begin = async (client: Client): Promise<Work> => {
-    const identity = await log.identity()
-    const { position, stored } = await resume(client, log, identity, onWalk)
-    const tree = await readGrowingTree(client, stored.size)
-    leaves = stored.size
-    return { client, tree, epoch: identity.epoch, position, walk: stored.walk }
-  }
-
   const follow = async (client: Client, signal: AbortSignal) => {
-    const work = await begin(client)
+    const work = await beginWork(client, log, onWalk)
     const { tree } = work
+    leaves = tree.size()
     const checkpoints = await openCheckpointWriter({ client, tree, signer, published, known, now })
     await writeRefusal(client, undefined)
     refusal = undefined
@@ -128,7 +89,8 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
     }
     await sign()
     for await (const batch of log.follow({ after: work.position, signal })) {
-      if (isWorth(work, batch)) await cover(work, batch)
+      if (isWorth(work, batch)) await cover(work, log, batch, storeWithLosses)
+      leaves = tree.size()
       await sign()
       lastReason = ''
       if (batch.events.length < FULL_BATCH) await pause(BATCH_DELAY_MS, signal)

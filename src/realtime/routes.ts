@@ -76,7 +76,7 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
       if (question.token !== undefined) await admit(services, request.ip, question.token)
       await reply.reserveMemory(question.maxBytes)
       const { value } = await gate(question.callerKey, () => question.ask())
-      return okText(reply, `{"value":${value}}`)
+      return okText(reply.header('cache-control', 'no-store'), `{"value":${value}}`)
     },
   )
 }

@@ -120,8 +120,10 @@ const whileUnchanged = async <T>(work: () => Promise<T>): Promise<T> => {
 const messagesValue = ({ id }: StoredDetail, texts: readonly string[], revision: bigint) =>
   `{"messages":[${texts.join(',')}],"revision":${revision},"traceId":"${id}"}`
 
-/** About how many characters of changed messages one value has at most. */
+/** About how many characters of changed messages one value has at most, unless one batch alone is more. */
 const PIECE = 2 * 1024 * 1024
+/** A batch is no larger when it is sent; but it may change messages that hold much. Beyond this it comes as several values. */
+const MOST_OF_A_BATCH = 24 * 1024 * 1024
 
 type Asked = { readonly externalId: string; readonly token: string | undefined; readonly includeParts: boolean }
 
@@ -163,7 +165,7 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
     if (!trace) return { value: 'null', next: goOn(NOTHING), ...rest }
     if (knowsAnother(known, trace)) return { value: 'null', next: goOn(NOTHING), hasMore: true, ...rest }
     const { rows, revision, hasMore } = await whileUnchanged(() =>
-      changedMessages(services.reads, trace, { since, includeParts, weight: PIECE }),
+      changedMessages(services.reads, trace, { since, includeParts, weight: PIECE, most: MOST_OF_A_BATCH }),
     )
     return {
       value: messagesValue(trace, rows.map(messageText), revision),
@@ -183,7 +185,7 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
 /**
  * `{messages, revision, traceId}`: the messages of a trace in the order of its list; null where `traces:get` is null. With
  * `changedSince` only what has changed since that revision, and then on each change what has changed since the value
- * before; what is much comes as several values, one after the other. After null come all messages there are.
+ * before; what is much comes as several values of whole batches, one after the other. After null come all messages there are.
  */
 export const traceMessages = queryKind(MessagesArgs, (services, args, token) => {
   const { externalId, includeParts = false, changedSince, traceId } = args

@@ -13,15 +13,14 @@ export type ExpireOptions = {
   readonly assertWritable: () => void
   /** The clock, in milliseconds. */
   readonly now: () => number
+  /** For how long what is known of a namespace holds, in milliseconds. Default: a second. */
+  readonly validMs?: number
 }
 
 /** The trace is deleted, by the event at this position, or stays: it has changed since, is gone, or cannot be read. `'off'`: the namespace keeps all. */
 export type Expired = { readonly position: bigint } | 'stays' | 'off'
 
-/**
- * How old what is known of the namespace may be when a deletion is decided: a process that was frozen in between, or waits
- * long for its turn, must not act on a retention that was switched off meanwhile.
- */
+/** How old what is known of the namespace may be when a deletion is stored: retention may have been switched off meanwhile. */
 const VALID_MS = 1_000
 
 /** The retention as the log has it at this moment: read models may lag. */
@@ -31,22 +30,17 @@ const retentionDays = ({ namespaces }: ExpireOptions, id: string): Promise<numbe
 /**
  * Deletes a trace if it has not changed for as long as its namespace keeps traces now. No actor is recorded: the service
  * does it itself.
- * @throws Unavailable
+ * @throws Unavailable, also when the deletion was not stored in time
  */
 export const expire = async (options: ExpireOptions, namespaceId: string, traceId: string): Promise<Expired> => {
-  const { traces, assertWritable, now } = options
+  const { traces, assertWritable, now, validMs = VALID_MS } = options
   assertWritable()
-  const askedAt = now()
+  const until = performance.now() + validMs
   const days = await retentionDays(options, namespaceId)
   if (days === undefined) return 'off'
-  const remove = removeUnchanged(askedAt - days * DAY_MS)
   const { answer, position } = await traces.transact(
     traceId,
-    {
-      // By the clock that has asked, not by the one of decisions: only the time between counts.
-      decide: (state, time, at) => (now() - askedAt > VALID_MS ? [] : remove(state, time, at)),
-      answer: (_, events) => events.length > 0,
-    },
+    { decide: removeUnchanged(now() - days * DAY_MS), answer: (_, events) => events.length > 0, until },
     {},
   )
   return answer ? { position } : 'stays'

@@ -3,6 +3,7 @@ import { effectOf } from '../effects.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
 import { newFeedCache } from '../feed/cache.ts'
+import { newPastMemo } from '../history/past-memo.ts'
 import { newLongLists } from '../http/long-lists.ts'
 import { newModelRegistry } from '../models/registry.ts'
 import { newLiveQueries } from '../realtime/live-queries.ts'
@@ -52,6 +53,7 @@ export const newCaches = ({
     live.clear(lastSeen())
   }
   const models = newModelRegistry(reads, () => caughtUp(lastSeen()), onModelsChanged)
+  const memo = newPastMemo()
   const all = [tokens, feedCache, longLists, live]
   return {
     tokens,
@@ -59,18 +61,19 @@ export const newCaches = ({
     longLists,
     live,
     models,
+    memo,
     /** Called for every event before its write is answered. @throws for an event type that this version does not know */
     observe: (event: DecodedEvent) => {
       const effect = { position: event.position, ...effectOf(event) }
       for (const cache of all) cache.observe(effect)
-      models.observe(event)
+      for (const cache of [models, memo]) cache.observe(event)
     },
     /** Drops everything. Called when it is not known what has changed up to `position`. */
     clear: (position: bigint) => {
-      for (const cache of [...all, models]) cache.clear(position)
+      for (const cache of [...all, models, memo]) cache.clear(position)
     },
     /**
-     * Drops everything, with the positions of past changes. Called when the log is in another epoch. The models keep no
+     * Drops everything, with the positions of past changes. Called when the log is in another epoch. The models and the memo keep no
      * positions: `clear`, which is called as well, is enough for them.
      */
     restart: () => {

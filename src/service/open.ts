@@ -1,14 +1,13 @@
 import { withTimeout } from '../engine/with-timeout.ts'
 import { newWrite } from '../engine/write.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
-import { newPastMemo } from '../history/past-memo.ts'
 import type { HistoryServices } from '../history/services.ts'
 import { newBodyThreads } from '../http/body-thread.ts'
 import { newLogId } from '../log/log-id.ts'
+import { isHeld } from '../proof/held.ts'
 import { readSigner } from '../proof/keys.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { newFlow } from '../realtime/flow.ts'
-import type { Caches } from './caches.ts'
 import { installProofGauges, installRealtimeGauges } from './gauges.ts'
 import { newServiceHealth } from './health.ts'
 import { UNREACHABLE } from './log.ts'
@@ -16,7 +15,7 @@ import { openMemory } from './memory.ts'
 import { openOperationalData } from './operational-data.ts'
 import { startProcesses } from './processes.ts'
 import type { Service } from './service.ts'
-import { type Stores, type StoresOptions, openStores } from './stores.ts'
+import { type StoresOptions, openStores } from './stores.ts'
 
 export type OpenOptions = StoresOptions & {
   /** Whether the disk is so full that writes must be refused; only known with an embedded database. */
@@ -41,18 +40,12 @@ const readAuditSigner = async ({ config, dataDir, logger }: OpenOptions) => {
   return signer
 }
 
-const newHistory = ({ reads, timeline, log, codec }: Stores, { models, longLists }: Caches): HistoryServices => {
-  const memo = newPastMemo()
-  log.onChange(memo.clear)
-  return { reads, timeline, log, codec, models, memo, longLists }
-}
-
 /** Builds the service from its parts, and starts the processes of its roles. All parts are wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
   const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
   const auditSigner = await readAuditSigner(options)
   const stores = await openStores(options)
-  const { metrics, log, lastSeen, groups, reads, timeline, operations } = stores
+  const { metrics, log, codec, lastSeen, groups, reads, timeline, operations } = stores
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
 
@@ -77,7 +70,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const flow = newFlow()
   const connections = newConnections(config, flow, (code) => metrics.realtimeDropped.inc({ code }))
   installRealtimeGauges(metrics, connections, caches.live)
-  const history = newHistory(stores, caches)
+  const { models, longLists, memo } = caches
+  const history: HistoryServices = { reads, timeline, log, codec, models, memo, longLists }
 
   const service: Service = {
     config,
@@ -85,6 +79,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     logger,
     metrics,
     logId: logId.get,
+    isHeld: (anchor) => isHeld(log, reads, anchor),
     ...history,
     past: newPastAnswers(history),
     live: caches.live,

@@ -90,6 +90,7 @@ export const startProcesses = (options: ProcessesOptions): Processes => {
   const erasure = startErasure({
     url,
     log,
+    codec,
     groups: groups.all,
     isCovered: (client, position) => isCovered(client, log, position),
     logger,

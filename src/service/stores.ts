@@ -11,6 +11,7 @@ import { formats } from '../events.ts'
 import { openTimelineReads } from '../history/timeline-reads.ts'
 import { newMetrics } from '../metrics.ts'
 import { ANSWER_MS, newPool } from '../postgres/connect.ts'
+import { keepErrorsTerse } from '../postgres/error-verbosity.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
 import { installGauges } from './gauges.ts'
@@ -28,6 +29,8 @@ export type StoresOptions = {
 export const openStores = async ({ config, databaseUrl, logger, groups: known = allGroups }: StoresOptions) => {
   const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
   await migrate(databaseUrl)
+  const verbosity = await keepErrorsTerse(databaseUrl)
+  if (verbosity) logger.warn({}, verbosity)
   const metrics = newMetrics()
   const log = await openServiceLog({
     databaseUrl,

@@ -4,6 +4,7 @@ import { cookieNameOf, csrfTokenFor } from '../http/auth.ts'
 import { type Caller, contextOf, requireCaller } from '../http/caller.ts'
 import { clearSessionCookie } from '../http/cookies.ts'
 import { done } from '../http/fields.ts'
+import { readLogPosition } from '../http/log-position.ts'
 import { answers, ok } from '../http/reply.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import { userById } from '../user/queries.ts'
@@ -11,6 +12,16 @@ import { signOut } from './decide.ts'
 import { CurrentSession } from './views.ts'
 import type { SessionServices } from './services.ts'
 
+const Query = z.object({
+  holds: z
+    .string()
+    .meta({
+      description: 'An `x-log-position` of an answer to a write: whether the service has that write',
+      examples: ['4.5f1c2e0a-6d1c-7a43-9b0f-3f1f6f0c1d2e'],
+    })
+    .optional(),
+})
+type Query = z.infer<typeof Query>
 const tags = ['sessions']
 
 /** Routes to read and end the session of the request. */
@@ -43,7 +54,13 @@ export const currentSessionRoutes = (app: FastifyInstance, service: SessionServi
     }
   }
 
-  app.get(
+  /** What is not an `x-log-position` is held by no log. */
+  const isHeld = async (text: string) => {
+    const anchor = readLogPosition(text)
+    return anchor !== undefined && service.isHeld(anchor)
+  }
+
+  app.get<{ Querystring: Query }>(
     '/v1/session',
     {
       config: { auth: 'required' },
@@ -51,15 +68,18 @@ export const currentSessionRoutes = (app: FastifyInstance, service: SessionServi
         summary: 'Who you are, and where',
         description:
           'The session that the request came with, its user and its active namespace. A page that signs in by cookie ' +
-          'finds its `csrfToken` here.',
+          'finds its `csrfToken` here. With `holds` it also says whether the service has a certain write: it has not where a ' +
+          'backup was restored that is older. Errors: `invalid_request` (400) for two of them.',
         tags,
+        querystring: Query,
         response: answers(CurrentSession),
       },
     },
     async (request, reply) => {
       const caller = requireCaller(request)
       const csrfToken = caller.via === 'cookie' ? csrfTokenFor(request, cookieName) : undefined
-      const described = await describe(caller)
+      const { holds } = request.query
+      const described = { ...(await describe(caller)), ...(holds === undefined ? {} : { holds: await isHeld(holds) }) }
       if (csrfToken === undefined) return ok(reply, described)
       return ok(reply.header('cache-control', 'no-store'), { ...described, csrfToken })
     },

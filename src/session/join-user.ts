@@ -1,7 +1,7 @@
 import { Rejected } from '../engine/rejected.ts'
-import type { Credential } from '../user/decide.ts'
+import { type Credential, withdrawIdentity } from '../user/decide.ts'
 import { type IdentityLookup, type UserAndNamespace, userAndNamespace } from './queries.ts'
-import { type GivenCode, assertUsable, claimCode, findCode } from './redeem.ts'
+import { type GivenCode, assertUsable, claimCode, findCode, keepIfMakerIsValid } from './redeem.ts'
 import { createIdentityOf } from './sign-up.ts'
 import type { SignInServices } from './services.ts'
 
@@ -23,6 +23,7 @@ const deviceKnown = () => new Rejected('device_known', 'This device has a user a
  * Makes a device an identity of the user whose session has made the code, and returns that user. The code is claimed for
  * the id of the new identity, before that is created: so one of several devices joins, the same device may repeat the request
  * after any step, and a device that joined and was removed cannot come back with the code.
+ * Where the maker of the code turns out to have ended meanwhile, the new identity is removed.
  * @throws Rejected not_found, code_used and code_expired for the code, device_known for a device with another user
  */
 export const joinUser = async (service: SignInServices, request: JoinRequest): Promise<UserAndNamespace> => {
@@ -44,7 +45,11 @@ export const joinUser = async (service: SignInServices, request: JoinRequest): P
   await claimCode(service, 'join', join.code, found.id)
   const context = { actor: { userId, sessionId }, requestId }
   const owner = await createIdentityOf(service, userId, { ...credential, id: found.id }, context)
-  if (owner === userId) return user
+  if (owner === userId) {
+    const takeBack = () => service.write(service.users, userId, { decide: withdrawIdentity(found.id) }, context)
+    await keepIfMakerIsValid(service, stored.terms, takeBack)
+    return user
+  }
   // The device has become another user in the meantime: the code is for another device then.
   await service.codes.release('join', join.code, found.id)
   throw deviceKnown()

@@ -60,3 +60,21 @@ export const claimCode = async (
 ): Promise<void> => {
   if (!(await codes.claim(purpose, code, id))) throw codeUsed()
 }
+
+/**
+ * What is stored for a code rests on streams that others write: after it is stored its maker is looked at once more, and where the
+ * maker is not valid any more it is taken back.
+ * @throws Rejected code_expired when it was taken back
+ */
+export const keepIfMakerIsValid = async (
+  service: Pick<SignInServices, 'sessions' | 'users'>,
+  terms: CodeTerms,
+  takeBack: () => Promise<void>,
+): Promise<void> => {
+  try {
+    await assertMakerIsValid(service, terms)
+  } catch (error) {
+    if (error instanceof Rejected) await takeBack()
+    throw error
+  }
+}

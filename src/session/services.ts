@@ -4,6 +4,7 @@ import type { Transactor } from '../engine/transact.ts'
 import type { Write } from '../engine/write.ts'
 import type { AttemptOptions } from '../http/attempt.ts'
 import type { HttpConfig } from '../http/settings.ts'
+import type { Anchor } from '../log/log.ts'
 import type { Namespace } from '../namespace/decide.ts'
 import type { NamespaceEvent } from '../namespace/events.ts'
 import type { Identity, User } from '../user/decide.ts'
@@ -32,6 +33,8 @@ export type SignInServices = {
 export type SessionServices = SignInServices & {
   readonly lastUsed: LastUsedTimes
   readonly logId: () => string | undefined
+  /** Whether the log holds an event, or has held it until it was erased. @throws LogUnavailable, Unavailable */
+  readonly isHeld: (anchor: Anchor) => Promise<boolean>
   readonly tokens: AttemptOptions['tokens']
   readonly limits: AttemptOptions['limits']
 }

@@ -84,6 +84,7 @@ export const CurrentSession = z
       .string()
       .meta({ description: 'Another one when the service has another log, or its log has lost its end' })
       .optional(),
+    holds: flag('Whether the service has the write that `holds` names; with `holds` only').optional(),
   })
   .meta({ id: 'CurrentSession', description: 'The session of a request, with its user and namespace' })
 export type CurrentSession = z.infer<typeof CurrentSession>

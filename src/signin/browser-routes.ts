@@ -12,7 +12,8 @@ import { newId } from '../ids.ts'
 import { givenCode } from '../session/given-code.ts'
 import { codeTermsOf } from '../session/one-time-codes.ts'
 import { userAndNamespace } from '../session/queries.ts'
-import { assertUsable, claimCode, findCode } from '../session/redeem.ts'
+import { signOut } from '../session/decide.ts'
+import { assertUsable, claimCode, findCode, keepIfMakerIsValid } from '../session/redeem.ts'
 import type { SessionServices } from '../session/services.ts'
 import { startSession } from '../session/start-session.ts'
 import { userById } from '../user/queries.ts'
@@ -150,6 +151,10 @@ const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
       parentSessionId: sessionId,
       requestId: request.id,
     })
+    const context = { actor: { userId, sessionId }, requestId: request.id }
+    await keepIfMakerIsValid(service, stored.terms, () =>
+      service.write(service.sessions, id, { decide: signOut() }, context),
+    )
     setSessionCookie(reply, config, token, Math.floor((expiresAt! - now()) / 1_000))
     return reply.redirect(redirectTo, 303)
   }

@@ -27,13 +27,14 @@ const CATCH_UP_TIMEOUT_MS = 10_000
 
 /** Makes one summary: checks that it is due, reads, asks the provider, and appends the result if it still is. */
 const makeSummary = async (options: JobOptions, payload: Payload, signal: AbortSignal): Promise<void> => {
-  const { reads, watermark, traces, provider, threshold } = options
+  const { reads, watermark, traces, pool, provider, threshold } = options
   const { traceId } = payload
   await watermark.waitFor(BigInt(payload.position), CATCH_UP_TIMEOUT_MS)
   const header = await readSummaryHeader(reads, traceId)
   if (!header || header.incarnation !== BigInt(payload.incarnation)) return
   const { messageCount, deletions } = header
-  if (!isDue(messageCount, header.summarised, threshold)) return
+  // With a higher threshold than when the timer was set: left alone, it would cut the next debounce short.
+  if (!isDue(messageCount, header.summarised, threshold)) return void (await clearTimer(pool, payload))
   const summary = await provider(await readConversation(reads, traceId, messageCount), signal)
   signal.throwIfAborted()
   options.assertWritable()

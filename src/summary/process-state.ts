@@ -186,7 +186,7 @@ export const setNextTimers = async (
   return last
 }
 
-/** Clears a trace's timer after the last failure of its job: the next messages of the trace set a new one. */
+/** Clears a trace's timer when its job has failed for the last time, or found nothing due: the next messages set a new one. */
 export const clearTimer = (pool: pg.Pool, { traceId, incarnation, runAt }: Payload): Promise<unknown> =>
   pool.query(
     `update tracebook.summaries set since = null, run_at = null

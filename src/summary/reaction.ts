@@ -14,7 +14,7 @@ export type Tracked = {
   readonly messageCount: number
   /** How many messages the trace had at its last summary; undefined without one. */
   readonly summarised: number | undefined
-  /** Set when messages make a summary due; removed with the summary, or with the last failure of its job. */
+  /** Set when messages make a summary due; removed with the summary, or by a job that has failed for good or found nothing due. */
   readonly timer: { readonly since: number; readonly runAt: number } | undefined
 }
 

@@ -153,6 +153,18 @@ export const upsert =
 /** The same for a trace that exists. @throws Rejected not_found for one that does not */
 export const replace = (writer: UserRole, given: GivenFields): Decide => patch(writer, shown(given))
 
+/**
+ * Decides unless the trace was deleted and not made again since. @throws Rejected deleted, with `deletedAt`, the time of the
+ * last deletion in milliseconds
+ */
+export const unlessDeleted =
+  (decide: Decide): Decide =>
+  (state, now, at) => {
+    const last = state.trace.is === 'absent' ? state.trace.earlier.newest.at(-1) : undefined
+    if (last) throw new Rejected('deleted', 'This trace was deleted', { details: { deletedAt: last.deletedAt } })
+    return decide(state, now, at)
+  }
+
 /** Changes the given fields of a trace that exists; the rest stays, `visibility` too. */
 export const patch =
   (writer: UserRole, given: GivenFields): Decide =>

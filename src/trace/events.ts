@@ -20,9 +20,10 @@ export const PatchOperation = z.discriminatedUnion('op', [
 ])
 export type PatchOperation = z.infer<typeof PatchOperation>
 
-/** How a message was counted: a correction takes back exactly this. Tool names are normalised, one for each call. */
+/** How a message was counted: a correction takes back exactly this. */
 const counted = {
   class: MessageClass,
+  /** For each call the name under which it counts: that of its tool, normalised, or `other` (`messages/tool-counts.ts`). */
   tools: z.array(z.string()),
   /** A fingerprint of the whole message, to tell a retry from a change without loading it. */
   digest: z.string(),

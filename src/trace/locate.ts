@@ -1,7 +1,8 @@
-import { Rejected } from '../engine/rejected.ts'
+import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
 import { traceId } from '../ids.ts'
+import { idOfSlug, namespaceById } from '../namespace/queries.ts'
 import { type UserRole, assertMayWrite, mayWrite } from './policy.ts'
 import { userRoleOf, resolveTrace } from './queries.ts'
 import type { TraceServices } from './services.ts'
@@ -9,17 +10,39 @@ import type { TraceServices } from './services.ts'
 /** Where a write to an existing trace goes, and as whom: the decision itself checks the write policy. */
 export type Located = { readonly id: string; readonly namespaceId: string; readonly writer: UserRole }
 
+/** Which trace a request means: that of one namespace, by its slug, or whichever comes first for the caller. */
+export type TraceName = { readonly externalId: string; readonly namespace?: string | undefined }
+
+/**
+ * The caller as active in a namespace that a request names, or in that of the session.
+ * @throws 404 for a namespace that is not there; Rejected not_found for who is no member of it
+ */
+export const activeIn = async (
+  { reads }: Pick<TraceServices, 'reads'>,
+  caller: Caller,
+  slug: string | undefined,
+): Promise<Caller> => {
+  if (slug === undefined || idOfSlug(slug) === caller.namespace?.id) return caller
+  const { role, ...namespace } = await namespaceById(reads, idOfSlug(slug), caller.userId)
+  if (role === undefined) throw hiddenNotFound()
+  return { ...caller, namespace: { id: namespace.id, slug: namespace.slug, role } }
+}
+
 /** A trace of the session's namespace that this node remembers: it may have been deleted on another one. */
-export const remembered = ({ traces }: TraceServices, caller: Caller, externalId: string): Located | undefined => {
-  if (!caller.namespace) return undefined
+export const remembered = (
+  { traces }: TraceServices,
+  caller: Caller,
+  { externalId, namespace: slug }: TraceName,
+): Located | undefined => {
+  if (!caller.namespace || (slug !== undefined && idOfSlug(slug) !== caller.namespace.id)) return undefined
   const id = traceId(caller.namespace.id, externalId)
   const { userId, namespace } = caller
   if (traces.peek(id)?.trace.is !== 'present') return undefined
   return { id, namespaceId: namespace.id, writer: { userId, role: namespace.role } }
 }
 
-const resolved = async ({ reads }: TraceServices, caller: Caller, externalId: string): Promise<Located> => {
-  const hit = await resolveTrace(reads, externalId, caller)
+const resolved = async ({ reads }: TraceServices, caller: Caller, name: TraceName): Promise<Located> => {
+  const hit = await resolveTrace(reads, name.externalId, caller, name.namespace)
   if (!hit) throw notFound()
   // Not left to the decision, which would load the trace first: how long a refusal takes must not tell what is there.
   const writer = userRoleOf(caller, hit)!
@@ -31,11 +54,11 @@ const resolved = async ({ reads }: TraceServices, caller: Caller, externalId: st
  * For a write whose body is still to come: no 16 MiB are read for a caller who may not write.
  * @throws as the write itself would: 404, 403
  */
-export const assertMayWriteTo = async (service: TraceServices, caller: Caller, externalId: string): Promise<void> => {
-  const known = remembered(service, caller, externalId)
+export const assertMayWriteTo = async (service: TraceServices, caller: Caller, name: TraceName): Promise<void> => {
+  const known = remembered(service, caller, name)
   const trace = known && service.traces.peek(known.id)?.trace
   // What is remembered may be of an earlier incarnation of the trace, so it cannot refuse.
-  if (trace?.is !== 'present' || !mayWrite(trace, known!.writer)) await resolved(service, caller, externalId)
+  if (trace?.is !== 'present' || !mayWrite(trace, known!.writer)) await resolved(service, caller, name)
 }
 
 /** What a write came to, or undefined when the trace that it was for is gone. */
@@ -49,17 +72,17 @@ export const unlessGone = async <T>(written: Promise<T>): Promise<T | undefined>
 }
 
 /**
- * Writes to the existing trace that an externalId names. One that is remembered needs no query; when that turns out to
+ * Writes to the existing trace that is named. One that is remembered needs no query; when that turns out to
  * be gone, the externalId may name another one.
  * @throws 404 when there is no such trace, and when its namespace is not the caller's
  */
 export const writeLocated = async <T extends object>(
   service: TraceServices,
   caller: Caller,
-  externalId: string,
+  name: TraceName,
   write: (located: Located) => Promise<T>,
 ): Promise<T> => {
-  const known = remembered(service, caller, externalId)
+  const known = remembered(service, caller, name)
   const written = known && (await unlessGone(write(known)))
-  return written ?? write(await resolved(service, caller, externalId))
+  return written ?? write(await resolved(service, caller, name))
 }

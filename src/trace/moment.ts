@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { invalid } from '../http/http-error.ts'
 import { Key, Revision } from '../http/parameters.ts'
 import { EXAMPLE_SLUG } from '../http/openapi-examples.ts'
@@ -18,6 +19,10 @@ export const InNamespace = Key.meta({
   description: 'The slug of a namespace: only a trace of this namespace is meant',
   examples: [EXAMPLE_SLUG],
 }).optional()
+
+/** The query of writes to a trace that is there. */
+export const WriteQuery = z.object({ namespace: InNamespace })
+export type WriteQuery = z.infer<typeof WriteQuery>
 
 /** The past that a query asks for; undefined for the present. @throws 400 when it asks for two */
 export const momentOf = (query: {

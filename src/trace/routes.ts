@@ -1,26 +1,23 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { afterStored } from '../engine/rejected.ts'
-import type { Decision } from '../engine/stream.ts'
-import { type Caller, contextOf, requireCaller, requireNamespace } from '../http/caller.ts'
+import { requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
 import { done, nextCursor } from '../http/fields.ts'
+import { EXAMPLE_SLUG } from '../http/openapi-examples.ts'
 import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/parameters.ts'
 import { fitting } from '../http/page-bytes.ts'
 import { answers, arrayTexts, ok, okText, okTexts } from '../http/reply.ts'
-import { traceId } from '../ids.ts'
-import type { Reserve } from '../namespace/quota.ts'
 import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
-import { type GivenFields, type Trace, type TraceState, patch, remove, replace, upsert } from './decide.ts'
-import type { TraceEvent } from './events.ts'
-import { type UserRole, assertMayRead, assertMayWrite } from './policy.ts'
-import { afterOf, cursorAfter, listTraces, userRoleOf, resolveTrace, slugOf, traceDetail } from './queries.ts'
-import { remembered, unlessGone, writeLocated } from './locate.ts'
-import { rowWithModelName, traceWithModelName, withModelName } from './model-names.ts'
-import { InNamespace, momentOf, pastQuery } from './moment.ts'
+import { patch, remove } from './decide.ts'
+import { assertMayRead } from './policy.ts'
+import { afterOf, cursorAfter, listTraces, userRoleOf, resolveTrace, traceDetail } from './queries.ts'
+import { writeLocated } from './locate.ts'
+import { rowWithModelName, withModelName } from './model-names.ts'
+import { InNamespace, WriteQuery, momentOf, pastQuery } from './moment.ts'
 import type { ListedRow } from './rows.ts'
-import { TraceDetail, TraceSummary, detailText, stateText, summaryText } from './views.ts'
+import { TraceDetail, TraceSummary, detailText, summaryText } from './views.ts'
 import type { TraceServices } from './services.ts'
+import { upsertTrace, writeTrace, writtenText } from './upsert.ts'
 
 const Params = z.object({ externalId: Key })
 const Page = z.object({ limit: Limit.optional(), cursor: z.string().optional() })
@@ -32,83 +29,78 @@ const PastDetail = Detail.extend({
     .meta({ description: 'The last revision of the append that is shown; of the past only', examples: [4] })
     .optional(),
 })
+const Upsert = z.object({
+  namespace: Key.meta({
+    description: 'The slug of the namespace that is written to, instead of the session’s; for its members',
+    examples: [EXAMPLE_SLUG],
+  }).optional(),
+  unlessDeleted: z
+    .enum(['true', 'false'])
+    .meta({
+      description:
+        'With `true` a trace that the namespace has deleted is not made again: `deleted` (410), with `deletedAt` in ' +
+        '`details`, the time of the last deletion. Default: `false`',
+      examples: ['true'],
+    })
+    .optional(),
+})
+type Upsert = z.infer<typeof Upsert>
 const tags = ['traces']
 
 /** Traces: create, read, change, delete, list. */
 export const traceRoutes = (app: FastifyInstance, service: TraceServices): void => {
-  const { reads, traces, models, quotas } = service
+  const { reads, models } = service
 
-  const write = (request: FastifyRequest, id: string, decide: Decision<TraceState, TraceEvent>) =>
-    service.write(traces, id, { decide, answer: ({ trace }) => trace }, contextOf(request))
+  const put = (request: FastifyRequest<{ Querystring: Upsert; Body: TraceUpsert }>, externalId: string) =>
+    upsertTrace(service, request, {
+      name: { externalId, namespace: request.query.namespace },
+      given: givenFields(request.body),
+      unlessDeleted: request.query.unlessDeleted === 'true',
+    })
 
-  const slugFor = (caller: Caller, namespaceId: string) =>
-    caller.namespace?.id === namespaceId ? caller.namespace.slug : slugOf(reads, namespaceId)
-
-  const answerDetail = async (caller: Caller, id: string, trace: Trace) => {
-    if (trace.is === 'absent') throw notFound() // deleted by a later command of the same moment
-    return `{"trace":${stateText(id, await afterStored(slugFor(caller, trace.namespaceId)), traceWithModelName(models, trace))}}`
-  }
-
-  /** POST and PUT: updates the hit in the session's namespace, or inserts there. */
-  const put = async (request: FastifyRequest, externalId: string, given: GivenFields) => {
-    const caller = requireCaller(request)
-    const namespace = requireNamespace(caller)
-    const id = traceId(namespace.id, externalId)
-    const fields = await withModelName(models, given)
-    const updateRemembered = async () => {
-      const known = remembered(service, caller, externalId)
-      return known && unlessGone(write(request, id, replace(known.writer, fields)))
-    }
-    const updateOrInsert = async () => {
-      const hit = await resolveTrace(reads, externalId, caller)
-      if (hit && hit.id !== id) assertMayWrite(hit, userRoleOf(caller, hit)!)
-      const writer: UserRole = { userId: caller.userId, role: namespace.role }
-      const decide = upsert(writer, { externalId, namespaceId: namespace.id }, fields)
-      return quotas.traces.enforce(namespace.id, (reserve) => write(request, id, counting(reserve, decide)))
-    }
-    return answerDetail(caller, id, (await updateRemembered()) ?? (await updateOrInsert()))
-  }
-
-  app.post<{ Body: TraceCreate }>(
+  app.post<{ Querystring: Upsert; Body: TraceCreate }>(
     '/v1/traces',
     {
       config: { auth: 'required' },
       schema: {
         summary: 'Create a trace, or update the one with this externalId',
         description:
-          'Writes to the active namespace of the session. A trace that is there with this `externalId` is updated as by ' +
+          'Writes to the active namespace of the session, or to `namespace`. A trace that is there with this `externalId` is updated as by ' +
           'PUT, so a repetition is harmless. Errors: `invalid_request` (400); `forbidden` (403) for members who are ' +
           'neither creator nor admin, and for a user without a namespace; `quota_exceeded` (403) where the operator ' +
-          'limits traces; `not_found` (404).',
+          'limits traces; `not_found` (404); `deleted` (410) with `unlessDeleted`.',
         tags,
+        querystring: Upsert,
         body: TraceCreate,
-        response: answers(Detail, 404),
+        response: answers(Detail, 404, 410),
       },
     },
-    async (request, reply) => okText(reply, await put(request, request.body.externalId, givenFields(request.body))),
+    async (request, reply) => okText(reply, await put(request, request.body.externalId)),
   )
 
-  app.put<{ Params: { externalId: string }; Body: TraceUpsert }>(
+  app.put<{ Params: { externalId: string }; Querystring: Upsert; Body: TraceUpsert }>(
     '/v1/traces/:externalId',
     {
       config: { auth: 'required' },
       schema: {
         summary: 'Create or update a trace',
         description:
-          'Writes to the active namespace of the session. On a trace that is there only the given fields change; but ' +
+          'Writes to the active namespace of the session, or to `namespace`. On a trace that is there only the given fields change; but ' +
           '`visibility`, when it is not given, becomes `private` (PATCH keeps it). A repetition changes `updatedAt` ' +
           'only. Errors: `invalid_request` (400); `forbidden` (403) for members who are neither creator nor admin, and ' +
-          'for a user without a namespace; `quota_exceeded` (403) where the operator limits traces; `not_found` (404).',
+          'for a user without a namespace; `quota_exceeded` (403) where the operator limits traces; `not_found` ' +
+          '(404); `deleted` (410) with `unlessDeleted`.',
         tags,
         params: Params,
+        querystring: Upsert,
         body: TraceUpsert,
-        response: answers(Detail, 404),
+        response: answers(Detail, 404, 410),
       },
     },
-    async (request, reply) => okText(reply, await put(request, request.params.externalId, givenFields(request.body))),
+    async (request, reply) => okText(reply, await put(request, request.params.externalId)),
   )
 
-  app.patch<{ Params: { externalId: string }; Body: TraceUpsert }>(
+  app.patch<{ Params: { externalId: string }; Querystring: WriteQuery; Body: TraceUpsert }>(
     '/v1/traces/:externalId',
     {
       config: { auth: 'required' },
@@ -120,6 +112,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
           'for who is no member.',
         tags,
         params: Params,
+        querystring: WriteQuery,
         body: TraceUpsert,
         response: answers(Detail, 404),
       },
@@ -127,15 +120,20 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     async (request, reply) => {
       const caller = requireCaller(request)
       const fields = await withModelName(models, givenFields(request.body))
-      const { id, trace } = await writeLocated(service, caller, request.params.externalId, async ({ id, writer }) => ({
-        id,
-        trace: await write(request, id, patch(writer, fields)),
-      }))
-      return okText(reply, await answerDetail(caller, id, trace))
+      const { id, trace } = await writeLocated(
+        service,
+        caller,
+        { ...request.params, ...request.query },
+        async ({ id, writer }) => ({
+          id,
+          trace: await writeTrace(service, request, id, patch(writer, fields)),
+        }),
+      )
+      return okText(reply, await writtenText(service, caller, id, trace))
     },
   )
 
-  app.delete<{ Params: { externalId: string } }>(
+  app.delete<{ Params: { externalId: string }; Querystring: WriteQuery }>(
     '/v1/traces/:externalId',
     {
       config: { auth: 'required' },
@@ -147,12 +145,13 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
           'admin; `not_found` (404) for who is no member, and for a repetition.',
         tags,
         params: Params,
+        querystring: WriteQuery,
         response: answers(z.object({ deleted: done('That the trace is deleted') }), 404),
       },
     },
     async (request, reply) => {
-      await writeLocated(service, requireCaller(request), request.params.externalId, ({ id, writer }) =>
-        write(request, id, remove(writer)),
+      await writeLocated(service, requireCaller(request), { ...request.params, ...request.query }, ({ id, writer }) =>
+        writeTrace(service, request, id, remove(writer)),
       )
       return ok(reply, { deleted: true })
     },
@@ -216,16 +215,6 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     },
   )
 }
-
-/** A decision that reserves room for the trace that it makes. */
-const counting =
-  (reserve: Reserve, decide: Decision<TraceState, TraceEvent>): Decision<TraceState, TraceEvent> =>
-  (state, now, at) => {
-    const isNew = state.trace.is === 'absent'
-    const events = decide(state, now, at)
-    reserve(isNew ? 1 : 0)
-    return events
-  }
 
 /** A page of summaries, in parts, from one row more than it may hold; traces in quarantine are left out. */
 export const pageTexts = (

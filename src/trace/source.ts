@@ -4,7 +4,7 @@ import type { Loaded } from '../engine/stream.ts'
 import type { StateSource } from '../engine/load-state.ts'
 import { messageId } from '../ids.ts'
 import { parseExact } from '../json/exact.ts'
-import { type ExpectedRevision, expectedOf, revisionNumber } from '../log/log.ts'
+import { type ExpectedRevision, expectedOf } from '../log/log.ts'
 import { uuids } from '../postgres/arrays.ts'
 import { type PresentTrace, type TraceNeed, type TraceState, noCounts } from './decide.ts'
 import { type Earlier, NO_EARLIER } from './earlier-deletions.ts'
@@ -167,20 +167,12 @@ export const traceSource = (
     return rows.length === changing.length
   }
 
-  const load = async (
-    id: string,
-    needs: readonly TraceNeed[],
-    known: Loaded<TraceState> | undefined,
-  ): Promise<Loaded<TraceState>> => {
+  const load = async (id: string, needs: readonly TraceNeed[], shown: bigint): Promise<Loaded<TraceState>> => {
     const need: TraceNeed = new Map(needs.flatMap((one) => [...one]))
-    if (known) await caughtUp(known.position)
+    if (shown > 0n) await caughtUp(shown)
     for (;;) {
       const loaded = await header(id, need)
-      const whole = (await addDocuments(id, loaded, need)) && (await addOthers(id, loaded, needs))
-      if (!whole) continue
-      if (!known || revisionNumber(known.revision) !== revisionNumber(loaded.revision)) return loaded
-      known.state.messages.add(loaded.state.messages)
-      return known
+      if ((await addDocuments(id, loaded, need)) && (await addOthers(id, loaded, needs))) return loaded
     }
   }
 
@@ -190,5 +182,7 @@ export const traceSource = (
     return true
   }
 
-  return { load, covers }
+  const add = (state: TraceState, loaded: TraceState) => state.messages.add(loaded.messages)
+
+  return { load, parts: { covers, add } }
 }

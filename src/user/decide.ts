@@ -67,6 +67,12 @@ export const removeIdentity =
     return [{ type: 'IdentityRemoved', data: { identityId } }]
   }
 
+/** Removes an identity that should not have been created, also when it is the only one; one that was removed stays so. */
+export const withdrawIdentity =
+  (identityId: string): Decision<User, UserEvent> =>
+  (user) =>
+    user.is === 'absent' || user.removed.has(identityId) ? [] : [{ type: 'IdentityRemoved', data: { identityId } }]
+
 /** @throws Rejected code_expired when the identity, which has made a one-time code, was removed */
 export const assertHasIdentity =
   (identityId: string) =>

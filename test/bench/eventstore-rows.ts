@@ -9,7 +9,8 @@ import { messages } from './corpus.ts'
 import { rate } from './http.ts'
 import { ingest } from './ingest.ts'
 import { type Measure, type Measured, type Named, type Setting, mean } from './measure.ts'
-import { openWorld } from './world.ts'
+import { processorUs } from './processor.ts'
+import { type World, openWorld } from './world.ts'
 
 type Load = (ms: number) => Promise<number>
 
@@ -131,11 +132,8 @@ const ingestInTurns = async (url: string, { world, ms }: Setting): Promise<Measu
   }
 }
 
-/**
- * What the double takes for an event of an append is about a third of what a real server was seen to take: beside the bare
- * client, with 8 writers of 200 events, that one came to 10,000 events a second on two cores.
- */
-const APPEND_COST_US = 70
+/** What a real server was seen to take for an event of an append, 25 to 30 µs, besides what the double takes itself. */
+const APPEND_COST_US = 28
 
 /**
  * Batches all the way through a service: with the log in a server that costs as much as a real one, beside one with its log in
@@ -156,6 +154,36 @@ const ingested = async (given: string | undefined, setting: Setting): Promise<re
   const cheap = await withServer(undefined, [], (url) => ingestInTurns(url, setting))
   return [...rows, { name: 'eventstore-ingest cheap', unit, ...cheap }]
 }
+
+/** Microseconds of processor time for a message: of the service, of its PostgreSQL, and of both with the server of the log. */
+const costOfIngest = async (world: World, ms: number, logServer?: number) => {
+  const now = () => [processorUs(world.pid), logServer === undefined ? 0 : processorUs(logServer).own] as const
+  const [before, logBefore] = now()
+  const count = ((await ingest(world, ms)) * ms) / 1_000
+  const [after, logAfter] = now()
+  const [service, postgres] = [after.own - before.own, after.started - before.started]
+  return {
+    service: service / count,
+    postgres: postgres / count,
+    all: (service + postgres + logAfter - logBefore) / count,
+  }
+}
+
+/** What a message costs the processor with the log in EventStoreDB, beside the same with the log in Postgres. */
+const processorTime = ({ world, ms }: Setting): Promise<readonly Named[]> =>
+  withServer(undefined, [], async (url, pid) => {
+    const there = await openWorld(withPrefix(url, `bench-${randomUUID()}.`))
+    try {
+      for (const each of [world, there]) await ingest(each, ms)
+      const [here, away] = [await costOfIngest(world, ms), await costOfIngest(there, ms, pid)]
+      return (['service', 'postgres', 'all'] as const).map((part) => {
+        const name = `eventstore-cpu ${part}`
+        return { name, unit: 'µs/message', value: away[part], yardstick: here[part] }
+      })
+    } finally {
+      await there.close()
+    }
+  })
 
 const FOREIGN_EVENTS = 250_000
 
@@ -179,19 +207,19 @@ const started = (): Promise<Measured> =>
   )
 
 /**
- * Works with a server: the one that is given, or one in memory, in a process of its own, that ends with the work. `options`
- * are what `serve.ts` takes.
+ * Works with a server: the one that is given, or one in memory, in a process of its own, that ends with the work and whose id it
+ * gets. `options` are what `serve.ts` takes.
  */
 const withServer = async <T>(
   given: string | undefined,
   options: readonly number[],
-  work: (url: string) => Promise<T>,
+  work: (url: string, pid?: number) => Promise<T>,
 ): Promise<T> => {
   if (given) return work(given)
   const server = fork(new URL('../support/eventstoredb/serve.ts', import.meta.url), options.map(String))
   try {
     const [url] = (await once(server, 'message')) as [string]
-    return await work(url)
+    return await work(url, server.pid)
   } finally {
     server.kill()
   }
@@ -209,6 +237,7 @@ export const eventStoreRows = (given: string | undefined): readonly Measure[] =>
   })
   return [
     { name: 'eventstore-ingest', unit: '', measure: (setting) => ingested(given, setting) },
+    { name: 'eventstore-cpu', unit: '', measure: processorTime },
     { name: 'eventstore-start', unit: 'ms', measure: started },
     row('eventstore-append', 'events/s', (url, { ms }) => appends(url, 64, 1, ms)),
     row('eventstore-append-200', 'events/s', (url, { ms }) => appends(url, 8, 200, ms)),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { databaseUrl, onServer } from '../support/database.ts'
+import { databaseUrl, dropDatabase, onServer } from '../support/database.ts'
 import { messages } from './corpus.ts'
 import type { World } from './world.ts'
 
@@ -37,7 +37,7 @@ export const withDatabase = async <T>(server: string, work: (url: string) => Pro
     await migrate(url)
     return await work(url)
   } finally {
-    await onServer(server, `drop database "${name}" with (force)`)
+    await dropDatabase(server, name)
   }
 }
 

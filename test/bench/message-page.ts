@@ -5,7 +5,8 @@ import { schemaOf } from '../../src/engine/group.ts'
 import type { Reads } from '../../src/engine/reads.ts'
 import { newPool } from '../../src/postgres/connect.ts'
 import { WHOLE_WEIGHT, messageChunks } from '../../src/trace/messages/chunks.ts'
-import { type MessageListRow, columns, messageCursor, messageValues } from '../../src/trace/messages/queries.ts'
+import { cursorBehind } from '../../src/trace/messages/cursor.ts'
+import { type Keys, type MessageListRow, columns, messageValues } from '../../src/trace/messages/queries.ts'
 import { messages } from './corpus.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
 import type { World } from './world.ts'
@@ -17,7 +18,7 @@ const COUNT = 50_000
 const LIMIT = 50
 const WORKERS = 4
 
-type Place = { readonly name: string; readonly from: number; readonly cursor: string | undefined }
+type Place = { readonly name: string; readonly from: number; readonly behind: Keys | undefined }
 type Trace = { readonly id: string; readonly path: string; readonly authorization: string }
 
 /** A trace of 50,000 messages, as the service takes it in. */
@@ -34,25 +35,26 @@ const fillTrace = async (world: World): Promise<Trace> => {
   return { id, path, authorization }
 }
 
-/** The cursor that a page gives which ends with a message of the corpus. */
-const cursorBehind = (id: string, ordinal: number): string => {
+/** The keys of a message of the corpus. */
+const keysOf = (ordinal: number): Keys => {
   const { order, timestamp } = messages(1, ordinal)[0] as { order: number; timestamp: number }
-  return messageCursor(id, 0n, { ordinal, sequence: order, timestamp } as MessageListRow)
+  return [order, timestamp, ordinal]
 }
 
+/** The cursor that a page gives which ends with a message. */
+const cursorOf = (id: string, [sequence, timestamp, ordinal]: Keys): string =>
+  cursorBehind({ id, incarnation: 0n }, 'present', { ordinal, sequence, timestamp } as MessageListRow, 0n)
+
 /** The first page, the one in the middle and the last. */
-const placesOf = (id: string): Place[] =>
-  Object.entries({ first: 0, middle: COUNT / 2, last: COUNT - LIMIT }).map(([name, from]) => ({
-    name,
-    from,
-    cursor: from === 0 ? undefined : cursorBehind(id, from - 1),
-  }))
+const PLACES: readonly Place[] = Object.entries({ first: 0, middle: COUNT / 2, last: COUNT - LIMIT }).map(
+  ([name, from]) => ({ name, from, behind: from === 0 ? undefined : keysOf(from - 1) }),
+)
 
 /** Pages a second as the service reads them. */
-const pages = (pool: pg.Pool, id: string, { cursor }: Place, ms: number): Promise<number> => {
+const pages = (pool: pg.Pool, id: string, { behind }: Place, ms: number): Promise<number> => {
   const rows: Reads<ReadTables>['rows'] = async (name, text, values = []) =>
     (await pool.query({ name, text, values: [...values] })).rows
-  const values = messageValues(id, 0n, LIMIT + 1, cursor)
+  const values = messageValues(id, 0n, LIMIT + 1, behind)
   const wanted = { incarnation: 0n, weight: WHOLE_WEIGHT + 1, includeParts: false, values, chosen: 'all' as const }
   return rate(WORKERS, ms, async () => {
     const list = messageChunks({ rows }, wanted)
@@ -72,9 +74,9 @@ const byKey = (pool: pg.Pool, id: string, { from }: Place, ms: number): Promise<
   })
 
 /** Pages a second as clients get them. */
-const answers = async (world: World, { path, authorization }: Trace, { cursor }: Place, ms: number) => {
+const answers = async (world: World, { id, path, authorization }: Trace, { behind }: Place, ms: number) => {
   const connections = await Promise.all(Array.from({ length: WORKERS }, () => openConnection(world.url)))
-  const query = `limit=${LIMIT}${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`
+  const query = `limit=${LIMIT}${behind ? `&cursor=${cursorOf(id, behind)}` : ''}`
   const request = requestBytes('GET', `${path}/messages?${query}`, { authorization })
   const result = await rate(WORKERS, ms, async (i) => {
     const { status, body } = await connections[i]!.send(request)
@@ -102,7 +104,7 @@ export const messagePage = async ({ world, ms }: { world: World; ms: number }): 
   }
   const unit = 'pages/s'
   const [asked, sent]: [Measured[], Named[]] = [[], []]
-  for (const place of placesOf(trace.id)) {
+  for (const place of PLACES) {
     asked.push(await between(place, () => pages(pool, trace.id, place, ms / 3)))
     const measured = await between(place, () => answers(world, trace, place, ms / 3))
     sent.push({ name: `message-page ${place.name}`, unit, ...measured })

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { suite } from 'uvu'
@@ -54,6 +54,18 @@ test('a second start on the same DATA_DIR is refused, names the first and leaves
     assert.match(err, new RegExp(`^tracebook: .* is in use by process ${service.pid}: .*\n$`))
     assert.ok((await fetch(`${service.url}/health/ready`)).ok)
     assert.is((await service.end('SIGTERM')).how, 0)
+  }))
+
+test("a profiler of Node's does not end it as it starts", () =>
+  inTemporary(async (folder) => {
+    const options = `--cpu-prof --cpu-prof-dir=${folder} --cpu-prof-interval=50`
+    const refused = { NODE_OPTIONS: options, ROLES: 'boss' } // its end without a service is enough
+    const ends = await Promise.all([1, 2, 3, 4].map(() => serveInVain(folder, refused)))
+    assert.equal(
+      ends.map(({ how }) => how),
+      [1, 1, 1, 1],
+    )
+    assert.is((await readdir(folder)).filter((name) => name.endsWith('.cpuprofile')).length, 4)
   }))
 
 test('a busy port is said in one line, and nothing keeps running', () =>

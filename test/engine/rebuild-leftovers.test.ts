@@ -36,7 +36,7 @@ test.after.each(async ({ app, sql, database }) => {
   await database.drop()
 })
 
-const MARKER = 'never to be found again'
+const MARKER = 'told by a message'
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
 const allSchemas = async (url: string): Promise<string[]> =>
@@ -61,7 +61,7 @@ const startRebuild = (url: string, stderr: 'ignore' | 'pipe' = 'ignore'): ChildP
   return spawn(process.execPath, [main, 'rebuild'], { env, stdio: ['ignore', 'ignore', stderr] })
 }
 
-/** Kills a rebuild when all that is missing is its last step; then the trace is deleted. */
+/** Kills a rebuild when all that is missing is its last step. */
 const leaveBehind = async ({ app, database: { url }, token, sql }: Scene) => {
   const body = { role: 'user', textContent: MARKER }
   assert.is((await app.call('PUT', '/v1/traces/t/messages/m', { token, body })).status, 200)
@@ -73,9 +73,7 @@ const leaveBehind = async ({ app, database: { url }, token, sql }: Scene) => {
   await ended
   await sql.query('rollback')
   await until(async () => (await holderOf(url, locks.rebuild(schema))) === undefined)
-  assert.is((await app.call('DELETE', '/v1/traces/t', { token })).status, 200)
-  await until(async () => !(await marked(url)).includes(schema)) // swept
-  assert.equal(await marked(url), [`${schema}_next`])
+  assert.equal(await marked(url), [schema, `${schema}_next`])
 }
 
 test('when it is killed is dropped by the next rebuild first', async (scene) => {
@@ -85,13 +83,22 @@ test('when it is killed is dropped by the next rebuild first', async (scene) => 
   const { log, codec } = app.service
   await rebuild({ url, group: mainGroup, log, codec })
   assert.equal(await schemas(url), [schema])
-  assert.equal(await marked(url), [])
+  assert.equal(await marked(url), [schema])
 })
 
 test('when it is killed is dropped by the tidying, too', async (scene) => {
   await leaveBehind(scene)
   assert.equal(await dropUnused(scene.sql, mainGroup), [`${schema}_next`])
-  assert.equal(await marked(scene.database.url), [])
+  assert.equal(await marked(scene.database.url), [schema])
+})
+
+test('when it is killed is dropped before the erasure of what it holds is done', async (scene) => {
+  const { app, token, database } = scene
+  await leaveBehind(scene)
+  assert.is((await app.call('DELETE', '/v1/traces/t', { token })).status, 200)
+  await until(async () => !(await schemas(database.url)).includes(`${schema}_next`))
+  await until(async () => (await onServer(database.url, 'select from tracebook.erasures')).rows.length === 0)
+  assert.equal(await marked(database.url), [])
 })
 
 test('when its database session ends says that it can be run again', async ({ database: { url }, sql }) => {

@@ -7,6 +7,7 @@ import { locks } from '../../src/engine/schema.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
+import { typesSince } from '../support/types-since.ts'
 
 const test = suite('refusals where the read models are behind')
 
@@ -30,7 +31,7 @@ test('come after what they rest on can be read', async () => {
   const head = await service.log.head()
   await sql.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(mainGroup))]) // nothing is projected
   const removed = call('DELETE', place, { token })
-  await until(async () => (await service.log.head()) > head)
+  await until(async () => (await typesSince(service.log, head)).length > 0)
   const refused = demote()
   const first = await Promise.race([removed.then(() => 'the removal'), refused.then(() => 'the refusal')])
   assert.is(first, 'the removal', 'which waits in vain')

@@ -17,7 +17,7 @@ import { openEngine } from '../support/engine.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { sweepAll } from '../support/sweep.ts'
 import { outage, silent } from '../support/silent.ts'
-import { eventStoreUrlOf } from '../support/log-place.ts'
+import { typesSince } from '../support/types-since.ts'
 
 const schema = schemaOf(mainGroup)
 
@@ -99,14 +99,9 @@ test('whatever connection is cut while writers write, the read models end as a r
   )
   await until(() => isReady(app))
   await sweepAll(database.url)
-  const dumped = async () => {
-    const { reached, ...tables } = await dumpSchema(database.url, schema)
-    // In EventStoreDB a follower also passes records that are no events of ours.
-    return eventStoreUrlOf(database.url) ? tables : { reached, ...tables }
-  }
-  const live = await dumped()
+  const live = await dumpSchema(database.url, schema)
   await rebuild({ url: database.url, group: mainGroup, log, codec })
-  assert.equal(await dumped(), live)
+  assert.equal(await dumpSchema(database.url, schema), live)
 })
 
 test('a second runner stands by, and takes over when the first one is gone', async ({ app, token, database }) => {
@@ -116,7 +111,7 @@ test('a second runner stands by, and takes over when the first one is gone', asy
   const head = await other.log.head()
   await app.close()
   await until(() => other.runner.state().is === 'running')
-  assert.is(other.watermark.position(), head)
+  assert.ok(other.watermark.position() >= head)
   await other.close()
 })
 
@@ -165,7 +160,7 @@ test('writes are refused while the read models are far behind', async ({ app, sq
   await until(async () => (await put('two')).stored === false)
   const head = await app.service.log.head()
   assert.equal(await put('three'), { status: 503, stored: false })
-  assert.is(await app.service.log.head(), head)
+  assert.equal(await typesSince(app.service.log, head), [])
   await sql.query('rollback')
   await until(() => isReady(app))
   assert.is((await put('two')).status, 200)

@@ -5,7 +5,7 @@ import { foldSource } from '../../src/engine/fold.ts'
 import { newWatermark } from '../../src/engine/watermark.ts'
 import { Rejected, Unavailable } from '../../src/engine/rejected.ts'
 import type { StateSource } from '../../src/engine/load-state.ts'
-import { type EventLog, LogUnavailable } from '../../src/log/log.ts'
+import { type Anchor, type EventLog, LogUnavailable } from '../../src/log/log.ts'
 import { metadataOf } from '../../src/log/metadata.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { all, errorOf } from '../log/support/events.ts'
@@ -182,11 +182,11 @@ test('a command that changes nothing waits for what it has looked at', async () 
 /** A log that counts how often it is asked for the end of a stream. */
 const asked = () => {
   let times = 0
-  const lastRevision = (stream: string) => {
+  const last = (stream: string) => {
     times += 1
-    return log.lastRevision(stream)
+    return log.last(stream)
   }
-  return { log: { ...log, lastRevision }, times: () => times }
+  return { log: { ...log, last }, times: () => times }
 }
 
 /** What read models show that have stopped: no more than the first so many events. */
@@ -195,7 +195,7 @@ const stale = (most: bigint): StateSource<Counter, void> => ({
     async function* read(stream: string) {
       for await (const event of log.read(stream)) if (event.revision < most) yield event
     }
-    return foldSource(counters, { ...log, read }, codec).load(id, [], undefined)
+    return foldSource(counters, { ...log, read }, codec).load(id, [], 0n)
   },
 })
 
@@ -235,6 +235,35 @@ test('to be sure costs one question to the log, and none when the log has just b
   await node.transact(id, count(3), {})
   await Promise.all(Array.from({ length: 10 }, () => node.transact(id, reach(3), {})))
   assert.ok(times() >= 1 && times() <= 2, `${times()} questions`)
+})
+
+test('a command is told the last event of its stream, whether it appends or not; a refused one is not', async () => {
+  const id = randomUUID()
+  /** Runs a command; gives what it was told, which the last event in the log has to be. */
+  const told = async (node: ReturnType<typeof newCounters>, command: ReturnType<typeof count>) => {
+    const anchors: Anchor[] = []
+    const outcome = node.transact(id, command, { noteAnchor: (anchor) => void anchors.push(anchor) })
+    await outcome.catch(() => {})
+    return anchors
+  }
+  const lastEvent = async () => {
+    const { position, id: eventId } = (await eventsOf(id)).at(-1)!
+    return [{ position, id: eventId }]
+  }
+  const node = newCounters(log)
+  assert.equal(await told(node, reach(0)), [], 'there is none')
+  assert.equal(await told(node, count(3)), await lastEvent(), 'its own')
+  assert.equal(await told(node, reach(3)), await lastEvent(), 'by a state in memory')
+  assert.equal(await told(newCounters(log), reach(3)), await lastEvent(), 'by the stream')
+  const readModels: StateSource<Counter, void> = {
+    load: async (...asked) => ({ ...(await stale(9n).load(...asked)), position: 0n, anchor: undefined }),
+  }
+  const other = newCounters(log, { source: readModels })
+  assert.equal(await told(other, reach(3)), await lastEvent(), 'by read models')
+  assert.equal(await told(node, count(1, { most: 3 })), [], 'refused')
+  await other.transact(id, count(1), {})
+  assert.equal(await told(node, reach(4)), await lastEvent(), 'of another node')
+  for (const event of await eventsOf(id)) assert.equal(Object.keys(metadataOf(event)), ['at', 'schema', 'append'])
 })
 
 test('a node that hears nothing of the log does not use its memory', async () => {
@@ -370,7 +399,7 @@ test('a conflict with what cannot be read yet is no conflict with nothing', asyn
   const isSeen = (revision: bigint) => revision === 0n || --looks < 0
   const late: EventLog = {
     ...log,
-    lastRevision: async (stream) => (isSeen(1n) ? log.lastRevision(stream) : 0n),
+    last: async (stream) => (isSeen(1n) ? log.last(stream) : { revision: 0n, position: 1n, id: randomUUID() }),
     async *read(...asked) {
       for await (const event of log.read(...asked)) if (isSeen(event.revision)) yield event
     },
@@ -405,6 +434,24 @@ test('a log that is away refuses everything that waits, and nothing is kept of i
   assert.is(appends(), 1, 'who waits behind that does not wait as long again')
   isAway = false
   assert.is((await node.transact(id, count(1), {})).answer, 1)
+})
+
+test('a command with a time of its own is appended alone, and where it is too late the others go on', async () => {
+  const id = randomUUID()
+  const untils: (number | undefined)[] = []
+  const append: EventLog['append'] = (stream, expected, events, until) => {
+    untils.push(until)
+    return log.append(stream, expected, events, until)
+  }
+  const node = newCounters({ ...log, append })
+  const [soon, late] = [performance.now() + 60_000, performance.now() - 1]
+  const asked = [count(), count(), { ...count(), until: soon }, count(), { ...count(), until: late }, count()]
+  const settled = await Promise.allSettled(asked.map((command) => node.transact(id, command, {})))
+  assert.equal(
+    settled.map((one) => (one.status === 'fulfilled' ? one.value.answer : (one.reason as Unavailable).stored)),
+    [1, 2, 3, 4, false, 5],
+  )
+  assert.equal(untils, [undefined, undefined, soon, undefined, late, undefined])
 })
 
 test('large commands do not share an append', async () => {

@@ -3,10 +3,12 @@ import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { mainGroup } from '../../projections/index.ts'
+import { newId } from '../../src/ids.ts'
 import { dropUnused, holdUseLock } from '../../src/engine/schema.ts'
 import { MAIN, schemaOf } from '../../src/engine/group.ts'
 import { SqlState, hasSqlState } from '../../src/postgres/sql-state.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
+import { numbered } from '../log/support/events.ts'
 import { openEngine } from '../support/engine.ts'
 import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
@@ -83,6 +85,25 @@ test('a service drops what the version before it has left behind', async ({ sql,
   try {
     while ((await schemas(sql)).includes('rm_0')) await setTimeout(5)
     assert.ok((await schemas(sql)).includes(schema))
+  } finally {
+    await engine.close()
+  }
+})
+
+test('a service that is never idle drops it, too', async ({ sql, database }) => {
+  await make(sql, 'rm_0')
+  const engine = openEngine(database.url, {
+    // A follower that finds new events each time it looks is never told that there are none.
+    change: (log) => ({
+      ...log,
+      async *follow(options) {
+        for await (const batch of log.follow(options)) if (batch.events.length > 0) yield batch
+      },
+    }),
+  })
+  try {
+    await engine.log.append(`thing-${newId()}`, 'none', numbered(1))
+    await until(async () => !(await schemas(sql)).includes('rm_0'))
   } finally {
     await engine.close()
   }

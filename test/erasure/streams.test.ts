@@ -34,7 +34,15 @@ const start = (
   const { log = app.service.log, groups = [main], said = [] } = given
   const note = (data: object, message: string) => void said.push(`${message} ${JSON.stringify(data)}`)
   const logger = { info: () => {}, error: note }
-  return startErasure({ url: database.url, log, groups, isCovered: async () => true, logger, outage })
+  return startErasure({
+    url: database.url,
+    log,
+    codec: app.service.codec,
+    groups,
+    isCovered: async () => true,
+    logger,
+    outage,
+  })
 }
 
 /** Writes and deletes a trace. */

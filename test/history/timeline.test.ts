@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { timelineGroup } from '../../projections/index.ts'
@@ -216,6 +217,19 @@ test('while the timeline lags nothing of a deleted trace is shown, nothing else 
   )
 })
 
+/** Resolves when the timeline shows all there is, and everything that was deleted is erased. */
+const erased = async () => {
+  await okText(ask('GET', `${home}/events`))
+  await withConnection(database.url, (client) =>
+    until(async () => {
+      const { rows } = await client.query(`
+        select (select count(*)::int from ${schemaOf(timelineGroup)}.entry_leftovers)
+          + (select count(*)::int from tracebook.erasures) as left`)
+      return rows[0].left === 0
+    }),
+  )
+}
+
 test('nothing of a deleted trace is left in the tables of the timeline', async () => {
   const { url } = await newTrace('{"title":"Marker-of-the-erased"}')
   for (let i = 0; i < 3; i++) await batch(url, message(i))
@@ -231,20 +245,33 @@ test('nothing of a deleted trace is left in the tables of the timeline', async (
   )
 })
 
-test('the timeline that is built anew is the same but for places, after all that was erased', async () => {
+const act = fc.record({ on: fc.nat(3), does: fc.constantFrom('write', 'write', 'delete', 'rename') })
+
+test('whatever was deleted, a rebuild ends in the same timeline, and pages go on as if there had been none', async () => {
   const schema = schemaOf(timelineGroup)
-  await withConnection(database.url, (client) =>
-    until(async () => {
-      const { rows } = await client.query(`
-        select (select count(*)::int from ${schema}.entry_leftovers) + (select count(*)::int from tracebook.erasures) as left`)
-      return rows[0].left === 0
-    }),
-  )
-  await okText(ask('GET', `${home}/events`)) // shows all there is
-  const live = await dumpSchema(database.url, schema, { places: false })
   const { log, codec } = node.service
-  await rebuild({ url: database.url, group: timelineGroup, log, codec })
-  assert.equal(await dumpSchema(database.url, schema, { places: false }), live)
+  const entries = async (query: string) => await dataOf<List>(ask('GET', `${home}/events?${query}`))
+  const property = fc.asyncProperty(fc.array(act, { minLength: 15, maxLength: 25 }), async (acts) => {
+    const batchOf = { messages: [message(1), message(2)] }
+    for (const [i, { on, does }] of acts.entries()) {
+      const url = `/v1/traces/random-${on}`
+      if (does === 'rename') await okText(ask('PATCH', home, JSON.stringify({ displayName: `name ${i}` })))
+      else if (does === 'delete') await ask('DELETE', url)
+      else await okText(ask('PUT', url, JSON.stringify({ title: `title ${i}` })))
+      if (does === 'write') await okText(ask('POST', `${url}/messages/batch`, JSON.stringify(batchOf)))
+    }
+    await erased()
+    const { events: all } = await entries('order=asc&limit=1000')
+    const limit = Math.floor(all.length / 2)
+    const [up, down] = [await entries(`order=asc&limit=${limit}`), await entries(`order=desc&limit=${limit}`)]
+    const live = await dumpSchema(database.url, schema)
+    await rebuild({ url: database.url, group: timelineGroup, log, codec })
+    assert.equal(await dumpSchema(database.url, schema), live)
+    const rest = ({ nextCursor }: List, order: string) => entries(`order=${order}&limit=1000&cursor=${nextCursor}`)
+    assert.equal([...up.events, ...(await rest(up, 'asc')).events], all)
+    assert.equal([...down.events, ...(await rest(down, 'desc')).events], all.toReversed())
+  })
+  await fc.assert(property, { numRuns: 3 })
 })
 
 test('a list of the past is cut off when its trace is deleted', async () => {

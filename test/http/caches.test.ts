@@ -26,6 +26,14 @@ test('an answer with a token is kept by nobody', async () => {
   assert.is((await get('/v1/session', cookie))['cache-control'], 'no-store', 'it holds the CSRF token')
 })
 
+test('an answer to a query, whose token may be in its body, is kept by nobody', async () => {
+  const payload = { query: 'feed:getNamespaceTraces', args: { authToken: token } }
+  for (const headers of [{}, bearer]) {
+    const answer = await app.inject({ method: 'POST', url: '/v1/query', payload, headers })
+    assert.equal([answer.statusCode, answer.headers['cache-control']], [200, 'no-store'])
+  }
+})
+
 const reads = ['/v1/feed', '/v1/traces/open', '/v1/traces/open/messages', `/v1/namespaces/${slug}/traces`]
 
 test('what is told to a caller is for the caller alone', async () => {

@@ -36,7 +36,7 @@ const furnish = async () => {
   await call('PUT', '/v1/traces/trace', { token, body: { visibility: 'public' } })
 }
 
-/** The last key of the cursors of a trace's messages, so that others can be made that are taken for its own. */
+/** The key in the cursors of a trace's messages that names their list, so that others can be made that are taken for its own. */
 const listKey = async () => {
   const { token } = session
   for (const name of ['one', 'two']) {
@@ -44,7 +44,7 @@ const listKey = async () => {
   }
   const { data } = await call('GET', '/v1/traces/trace/messages?limit=1', { token })
   const { nextCursor } = data as { nextCursor: string }
-  return (JSON.parse(Buffer.from(nextCursor, 'base64url').toString()) as string[]).at(-1)!
+  return (JSON.parse(Buffer.from(nextCursor, 'base64url').toString()) as string[])[3]!
 }
 
 const requestOf = ({ path, parameters, body }: Operation) => {

@@ -102,6 +102,9 @@ for (const direction of ['to EventStoreDB', 'to Postgres'] as const) {
     assert.equal(Object.keys(found!), Object.keys(expected!))
     assert.equal(await shown(target, told), answers)
 
+    const gone = await target.call('PUT', '/v1/traces/gone?unlessDeleted=true', { token: told.token, body: {} })
+    assert.is(gone.status, 410, 'what was deleted is remembered')
+
     for (const trace of [...told.traces, 'gone', 'new']) {
       const url = `/v1/traces/${trace}`
       assert.is((await target.call('PUT', url, { token: told.token, body: {} })).status, 200)

@@ -206,6 +206,24 @@ test('the invites of a removed member are revoked', async () => {
   assert.equal([last.status, last.error.code], [409, 'last_admin'])
 })
 
+test('who was removed or demoted does not rise again by an older invite, also once the service has forgotten its state', async () => {
+  await found('risen')
+  const old = await invite('risen', { role: 'admin', maxUses: 0 })
+  const path = (userId: string) => `/v1/namespaces/risen/members/${userId}`
+  for (const user of [bob, eve]) assert.is((await accept(user, old.code)).status, 200)
+  await call('DELETE', path(bob.userId), { token: ada.token })
+  await call('PATCH', path(eve.userId), { token: ada.token, body: { role: 'member' } })
+  assert.is(((await accept(eve, old.code)).data as { namespace: NamespaceInfo }).namespace.role, 'member')
+  await call('DELETE', path(eve.userId), { token: eve.token })
+  for (const forget of [() => {}, () => service.namespaces.clear()]) {
+    forget()
+    for (const user of [bob, eve]) assert.is((await accept(user, old.code)).error.code, 'forbidden')
+  }
+  assert.is((await listed('risen'))[0]!.useCount, 2)
+  const later = await invite('risen', { role: 'admin', maxUses: 0 })
+  for (const user of [bob, eve]) assert.is((await accept(user, later.code)).status, 200)
+})
+
 test('a changed role is answered with its member', async () => {
   const { slug } = await found('roles')
   await accept(bob, (await invite(slug)).code)

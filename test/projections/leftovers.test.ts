@@ -60,7 +60,7 @@ test('what a deletion leaves behind goes in chunks, and what a later life has wr
     before = after
   }
   assert.equal(before, [3, 6, 0])
-  const loaded = await engine.source.load(id, [new Map([['m0', 'none']])], undefined)
+  const loaded = await engine.source.load(id, [new Map([['m0', 'none']])], 0n)
   assert.match(JSON.stringify(loaded.state.messages.documentOf('m0')), '\\"new\\"')
 })
 

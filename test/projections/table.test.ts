@@ -33,6 +33,19 @@ const owner = '01000000-0000-7000-8000-000000000000'
 const key = { owner: () => owner, name: ({ name }: Thing) => name }
 const things: Thing[] = [{ name: 'a', note: '"x"', place: 1 }, { name: 'b' }]
 
+test('a value that must be there is missed before a statement is sent', () => {
+  const inserted = table.unnest<Partial<Thing>>({
+    owner: () => owner,
+    name: ({ name }) => name,
+    note: ({ note }) => note,
+  })
+  assert.throws(() => inserted.values([{ name: 'a' }, { note: '"secret"' }]), /^things\.name has no value$/)
+  const updated = table.unnest<Partial<Thing>>({ owner: () => owner, name: ({ name }) => name }, ['name'])
+  assert.is(updated.values([{}]).length, 2)
+  table.assertHolds('note', null)
+  assert.throws(() => table.assertHolds('size', null), /size has no value/)
+})
+
 test('one list of columns makes the table', () => {
   assert.is(
     table.create,

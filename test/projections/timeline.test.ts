@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { sweepTimeline } from '../../projections/timeline/sweep.ts'
 import { MESSAGES_UPSERTED } from '../../projections/timeline/tables.ts'
 import { timeline } from '../../projections/timeline/timeline.ts'
+import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
-import { NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
+import { NO_EARLIER, endedBy, toldOf } from '../../src/trace/earlier-deletions.ts'
+import { type Model, NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('projections: the timeline')
 
@@ -152,6 +155,16 @@ test('a run of new messages says where it begins, an update where it is and whet
   )
 })
 
+const sweepAll = async (model: Model) => {
+  const [{ schema }] = (await model.rows('select current_schema() as schema')) as [{ schema: string }]
+  const client = {
+    query: async (text: string, values: unknown[]) => ({
+      rowCount: (await model.rows(`${text} returning 1`, values)).length,
+    }),
+  }
+  while (await sweepTimeline(client as never, schema)) continue
+}
+
 test('a deletion leaves itself, and what is to be swept', async () => {
   const stream = `trace-${randomUUID()}`
   const model = await models.model()
@@ -168,46 +181,30 @@ test('a deletion leaves itself, and what is to be swept', async () => {
     (await model.rows<{ type: string }>('select type from entries order by position')).map(({ type }) => type)
   assert.is(left!.before, 2n)
   assert.equal(await types(), ['TraceCreated', 'TraceDeleted', 'TraceCreated'], 'what another batch has written')
-  const [{ schema }] = (await model.rows<{ schema: string }>('select current_schema() as schema')) as [
-    { schema: string },
-  ]
-  const client = {
-    query: async (text: string, values: unknown[]) => ({
-      rowCount: (await model.rows(`${text} returning 1`, values)).length,
-    }),
-  }
-  while (await sweepTimeline(client as never, schema)) continue
+  await sweepAll(model)
   assert.equal(await types(), ['TraceDeleted', 'TraceCreated'])
   assert.equal(await model.rows('select * from entry_leftovers'), [])
   await model.close()
 })
 
-const LAST = { actor: 'bob' }
-const lives = (count: number): StreamEvent[] => {
-  const stream = `trace-${randomUUID()}`
-  const earlier: object[] = []
-  return Array.from({ length: count }, (_, i): StreamEvent[] => {
-    const data = {
-      externalId: 't',
-      namespaceId,
-      createdBy: 'ada',
-      createdAt: NOON,
-      messageCount: i,
-      earlier: earlier.slice(-20),
-    }
-    earlier.push({ createdAt: NOON, deletedAt: NOON + i, deletedBy: 'bob', messageCount: i })
-    return [
-      { stream, event: created },
-      { stream, event: { type: 'TraceDeleted', data } as AnyEvent, ...LAST, at: NOON + i },
-    ]
-  }).flat()
+/** Gives the deletions of a trace, each of which tells of those before it. */
+const newDeletions = (stream: string, externalId: string) => {
+  let before = NO_EARLIER
+  return (at: number, messageCount: number): StreamEvent => {
+    const data = { externalId, namespaceId, createdBy: 'ada', createdAt: NOON, messageCount, ...toldOf(before) }
+    before = endedBy(data, at, 'bob')
+    return { stream, event: { type: 'TraceDeleted', data }, actor: 'bob', at }
+  }
 }
 
-const told = "select at, actor, data from entries where type = 'TraceDeleted' order by position, place"
+const told = "select * from entries where type = 'TraceDeleted' order by position, place"
 
 test('deletions before the last are told of as the last one tells them, read at once, in parts, or after their erasure', async () => {
   for (const count of [2, 3, 25]) {
-    const events = decodedEvents(lives(count))
+    const stream = `trace-${randomUUID()}`
+    const deletion = newDeletions(stream, 't')
+    const lives = Array.from({ length: count }, (_, i) => [{ stream, event: created }, deletion(NOON + i, i)])
+    const events = decodedEvents(lives.flat())
     const [inParts, atOnce, erased] = [await models.model(), await models.model(), await models.model()]
     for (const event of events) await inParts.apply([event])
     await atOnce.apply(events)
@@ -224,6 +221,65 @@ test('deletions before the last are told of as the last one tells them, read at 
     assert.equal(await erased.rows(told), rows)
     for (const model of [inParts, atOnce, erased]) await model.close()
   }
+})
+
+const TRACES = 3
+const act = fc.record({ on: fc.nat(TRACES), does: fc.constantFrom('write', 'write', 'delete') })
+
+/** What happens in a namespace: to it, or to one of its traces, which a write makes where it is not there. */
+const historyOf = (acts: readonly { on: number; does: string }[]): StreamEvent[] => {
+  const traces = Array.from({ length: TRACES }, (_, i) => {
+    const stream = `trace-${randomUUID()}`
+    return { stream, deletion: newDeletions(stream, `t${i}`), messages: -1 }
+  })
+  return acts.flatMap(({ on, does }, i): StreamEvent[] => {
+    const trace = traces[on]
+    if (!trace)
+      return [{ stream: `namespace-${namespaceId}`, event: { type: 'MemberRemoved', data: { userId: 'bob' } } }]
+    const { stream, messages } = trace
+    trace.messages = does === 'delete' ? -1 : messages + 1
+    if (does === 'delete') return messages < 0 ? [] : [trace.deletion(NOON + i, messages)]
+    return [{ stream, event: messages < 0 ? created : added(messages) }]
+  })
+}
+
+/** What is left of a log when the first so many deletions are erased. */
+const withoutErased = (events: readonly DecodedEvent[], erasures: number): DecodedEvent[] => {
+  const erased = events.filter(({ type }) => type === 'TraceDeleted').slice(0, erasures)
+  const before = new Map(erased.map(({ stream, revision }) => [stream, revision]))
+  return events.filter(({ stream, revision }) => revision >= (before.get(stream) ?? 0n))
+}
+
+test('whatever was deleted again and again, the rows are the same from any cut of the log and after any erasures', async () => {
+  const cuts = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1 })
+  const property = fc.asyncProperty(
+    fc.array(act, { minLength: 8, maxLength: 30 }),
+    fc.nat(12),
+    cuts,
+    cuts,
+    async (acts, erasures, ...sizes) => {
+      const events = decodedEvents(historyOf(acts))
+      const ends = await Promise.all(
+        [events, withoutErased(events, erasures)].map(async (log, i) => {
+          const model = await models.model()
+          for (let at = 0, batch = 0; at < log.length; batch++) {
+            const size = sizes[i]![batch % sizes[i]!.length]!
+            await model.apply(log.slice(at, at + size))
+            at += size
+          }
+          await sweepAll(model)
+          const rows = [
+            await model.rows('select * from entries order by position, place'),
+            await model.rows('select * from entry_traces order by trace_id'),
+          ]
+          await model.close()
+          return rows
+        }),
+      )
+      assert.equal(ends[1], ends[0])
+    },
+  )
+  await fc.assert(property, { numRuns: 60 })
 })
 
 test.run()

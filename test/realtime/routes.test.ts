@@ -239,6 +239,21 @@ test('much that has changed comes in several values, that of the last revision a
   )
 })
 
+test('no value shows half a batch, however large the batch is', async () => {
+  const { token } = await signIn()
+  await put(token, 'whole', {})
+  const client = await open()
+  client.subscribe('s', 'traces:getMessages', { externalId: 'whole', authToken: token, changedSince: 0 })
+  await until(() => changesOf(client, 's').length === 1)
+  const messages = Array.from({ length: 40 }, (_, i) => ({ externalId: `m${i}`, ...message('x'.repeat(100_000)) }))
+  await batch(token, 'whole', messages)
+  await until(() => merged(changesOf(client, 's')).size === 40)
+  assert.equal(
+    changesOf(client, 's').map((change) => change!.messages.length),
+    [0, 40],
+  )
+})
+
 test('a trace that is made later, or joined later, is shown from then on', async () => {
   const [owner, guest] = [await signIn(), await signIn()]
   const slug = 'realtime-team'

@@ -183,6 +183,31 @@ test('not once the session that made the code has ended, or its identity was rem
   assert.is(await refusalOf(join(expired.code)), '410 code_expired')
 })
 
+for (const [how, end] of [
+  ['its session ends', ({ token }: NewSession) => call('DELETE', '/v1/session', { token })],
+  [
+    'its device is removed',
+    async (maker: NewSession) => remove(await sessionOf(join((await newCode(maker)).code)), maker.identityId),
+  ],
+] as const) {
+  test(`not where ${how} after the code was checked: the device is no way in`, async () => {
+    const [first, deviceId] = [await start(), randomUUID()]
+    const maker = await sessionOf(join((await newCode(first)).code))
+    const { code } = await newCode(maker)
+    const transact: typeof service.identities.transact = async (...args) => {
+      await end(maker)
+      return service.identities.transact(...args)
+    }
+    const joining = joinIn({ identities: { ...service.identities, transact } }, code, deviceId)
+    assert.is(((await joining.catch((error: Error) => error)) as { code?: string }).code, 'code_expired')
+    const key = sha256(deviceId)
+    const created = (await all(service.log.readAll({ after: -1n }))).find(({ data }) => data.includes(key))!
+    assert.not.ok((await identitiesOf(first)).includes(created.stream.slice('identity-'.length)))
+    assert.is(await refusalOf(join(code, deviceId, other)), '410 code_used')
+    assert.is.not((await start(deviceId, other)).userId, first.userId)
+  })
+}
+
 test('into a namespace that the user is a member of; a refusal leaves the code unused', async () => {
   const [user, stranger] = [await start(), await start()]
   const made = await call('POST', '/v1/namespaces', {

@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { sha256 } from '../../src/ids.ts'
 import type { MemberView } from '../../src/namespace/views.ts'
+import { signIn } from '../../src/session/sign-in.ts'
 import type { NewSession } from '../../src/session/views.ts'
 import { newApiClient } from '../../src/sync/api/client.ts'
 import { logInWithDevice } from '../../src/sync/login/device-login.ts'
-import { all } from '../log/support/events.ts'
 import { LOOPBACK, openWorld } from '../signin/support/world.ts'
 import { openApp } from '../support/open-app.ts'
+import { typesSince } from '../support/types-since.ts'
 
 const test = suite('who may sign up')
 const world = await openWorld((url) => ({ CODEHOST_ISSUER: url }))
@@ -64,7 +66,7 @@ const isMember = async ({ userId }: NewSession) => {
   return (data as { members: MemberView[] }).members.some(({ user }) => user.id === userId)
 }
 const head = () => world.service.log.head()
-const since = async (after: bigint) => (await all(world.service.log.readAll({ after }))).map(({ type }) => type)
+const since = (after: bigint) => typesSince(world.service.log, after)
 
 for (const [way, signIn] of [
   ['device', byDevice],
@@ -184,6 +186,67 @@ test('racing first calls of one invited device make one user and spend one use',
   assert.is(new Set(tried.map(({ session }) => session.userId)).size, 1)
   assert.is(await useCount(inviteCode), 1)
 })
+
+/** The steps of a sign-up behind the acceptance of its invite. */
+const STEPS = ['the namespace', 'the user', 'the identity', 'the session'] as const
+const dies = () => Promise.reject(new Error('killed'))
+
+/** Signs a device up in a process that dies before a step. */
+const dieBefore = async (step: (typeof STEPS)[number], deviceId: string, inviteCode: string) => {
+  const { service } = invited!
+  const { namespaces, users, identities } = service
+  let appends = 0
+  const transact: typeof namespaces.transact = (...args) => (appends++ === 0 ? namespaces.transact(...args) : dies())
+  const broken = {
+    'the namespace': { namespaces: { ...namespaces, transact } },
+    'the user': { users: { ...users, transact: dies } },
+    'the identity': { identities: { ...identities, transact: dies } },
+    'the session': { write: dies },
+  }[step]
+  const credential = { type: 'device', key: sha256(deviceId), profile: {} } as const
+  const options = { namespaceId: undefined, deviceName: undefined, inviteCode, requestId: undefined }
+  const failed = signIn({ ...service, ...broken }, { credential, ...options }).catch((error: Error) => error)
+  assert.is(((await failed) as Error).message, 'killed')
+}
+const membersOf = async () => {
+  const { data } = await open.call('GET', '/v1/namespaces/team/members', { token: owner.token })
+  return (data as { members: MemberView[] }).members
+}
+
+const endings: Record<string, (code: string) => unknown> = {
+  'while the invite is open': () => {},
+  'once it is revoked': (code) => open.call('DELETE', `/v1/namespaces/team/invites/${code}`, { token: owner.token }),
+  'once it has expired': () => (clock.now += 25 * 60 * 60 * 1_000),
+}
+for (const step of STEPS) {
+  for (const [when, end] of Object.entries(endings)) {
+    test(`a sign-up that ends before ${step} goes on where it is repeated ${when}`, async () => {
+      const [inviteCode, deviceId] = [await invite(), `dies before ${step} ${when}`]
+      const before = await head()
+      await dieBefore(step, deviceId, inviteCode)
+      await end(inviteCode)
+      const { status, session } = await byDevice(invited!, deviceId, { inviteCode })
+      assert.equal([status, await isMember(session), await useCount(inviteCode)], [200, true, 1])
+      const made = (await since(before)).filter((type) => type.endsWith('Created'))
+      assert.equal(made.sort(), ['IdentityCreated', 'NamespaceCreated', 'SessionCreated', 'UserCreated'])
+    })
+  }
+}
+
+for (const step of STEPS.slice(0, 3)) {
+  test(`one that ends before ${step} and is not repeated leaves a member without a name, whom an admin can remove`, async () => {
+    const [inviteCode, deviceId] = [await invite(), `never comes back from ${step}`]
+    const others = new Set((await membersOf()).map(({ user }) => user.id))
+    await dieBefore(step, deviceId, inviteCode)
+    assert.is((await byDevice(invited!, `other for ${step}`, { inviteCode })).code, 'invite_used')
+    const [left] = (await membersOf()).filter(({ user }) => !others.has(user.id))
+    assert.equal(Object.keys(left!.user), ['id'])
+    const removal = await open.call('DELETE', `/v1/namespaces/team/members/${left!.user.id}`, { token: owner.token })
+    assert.is(removal.status, 200)
+    assert.is((await byDevice(invited!, deviceId, { inviteCode })).code, 'invite_used')
+    assert.is((await byDevice(invited!, deviceId, { inviteCode: await invite() })).status, 200)
+  })
+}
 
 test('the command line brings an invite along', async () => {
   const url = await invited!.app.listen({ host: '127.0.0.1', port: 0 })

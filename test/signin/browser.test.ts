@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { CurrentSession, NewSession, SessionView } from '../../src/session/views.ts'
+import { buildApp } from '../../src/app.ts'
+import { all } from '../log/support/events.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { openTwoNodes } from '../support/two-nodes.ts'
 import { formOf } from './support/world.ts'
+import { typesSince } from '../support/types-since.ts'
 
 const test = suite('a browser signs in with a one-time code')
 const MINUTE = 60_000
@@ -95,7 +98,7 @@ test('to open the page signs nobody in, as often as it is opened; the code leaks
     assert.ok(policy.endsWith("frame-ancestors 'none'"), policy)
     assert.not.match(body, /<script|src=|href=/)
   }
-  assert.is(await service.log.head(), before)
+  assert.equal(await typesSince(service.log, before), [])
   assert.is((await press(url)).statusCode, 303)
 })
 
@@ -112,6 +115,23 @@ test('a code works once, on whichever node', async () => {
     assert.is(error.code, 'code_used')
     assert.is((await submit(codeOf(url), { origin: ORIGIN, accept: '*/*' }, node)).json().error.code, 'code_used')
   }
+})
+
+test('not where the session that made the code ends after the code was checked', async () => {
+  const maker = await start()
+  const claim: typeof service.codes.claim = async (...claimed) => {
+    await call('DELETE', '/v1/session', { token: maker.token })
+    return service.codes.claim(...claimed)
+  }
+  const late = await buildApp({ ...service, codes: { ...service.codes, claim } })
+  const { url } = await newUrl(maker)
+  const answer = await submit(codeOf(url), undefined, { ...app, app: late })
+  assert.equal([answer.statusCode, answer.headers['set-cookie']], [410, undefined])
+  assert.match(answer.body, 'has ended')
+  const events = await all(service.log.readAll({ after: -1n }))
+  const { stream } = events.find(({ type, data }) => type === 'SessionCreated' && data.includes(maker.id))!
+  assert.is(events.findLast((event) => event.stream === stream)?.type, 'SessionRevoked')
+  await late.close()
 })
 
 test('for 60 seconds, and while the session that made it is valid', async () => {

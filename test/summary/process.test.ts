@@ -74,6 +74,26 @@ test('a timer outlives a stop', async ({ start, stop, write, summarised, count }
   await summarised(await start({ SUMMARY_THRESHOLD: '100' }), 't', 2)
 })
 
+test('a job that finds nothing due clears its timer, so that the next messages get a whole debounce', async (context) => {
+  const { start, stop, write, summarised, count, sql } = context
+  const first = await start()
+  await write(first, 't', 0, 1)
+  await summarised(first, 't', 1)
+  await stop(first)
+  const slow = await start({ SUMMARY_DEBOUNCE_MS: '3600000' })
+  await write(slow, 't', 1, 3)
+  await until(async () => (await count('tracebook.summaries where run_at is not null')) === 1 || undefined)
+  await stop(slow)
+  const patient = await start({ SUMMARY_THRESHOLD: '5', SUMMARY_DEBOUNCE_MS: '3600000' })
+  await sql.query(`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), run_at => now())`)
+  await until(async () => (await count('graphile_worker.jobs')) === 0 || undefined)
+  await until(
+    async () => (await count('tracebook.summaries where since is null and run_at is null')) === 1 || undefined,
+  )
+  await write(patient, 't', 4, 2)
+  await until(async () => (await count(`graphile_worker.jobs where run_at > now() + interval '50 minutes'`)) === 1)
+})
+
 test('without its state the process catches up with the log, and schedules only what is due at the end', async (context) => {
   const { start, stop, write, remove, summarised, summaries, sql } = context
   const node = await start()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { databaseUrl, onServer } from './database.ts'
+import { databaseUrl, dropDatabase, onServer } from './database.ts'
 
 export type TestServer = {
   /** What the test files have to know: the server and the template, for `freshDatabase`. */
@@ -51,7 +51,7 @@ const openServer = async (signal: AbortSignal) => {
 
 const dropAll = async (url: string, run: string) => {
   const { rows } = await onServer(url, 'select datname from pg_database where starts_with(datname, $1)', [run])
-  for (const { datname } of rows) await onServer(url, `drop database if exists "${datname}" with (force)`)
+  for (const { datname } of rows) await dropDatabase(url, datname as string)
 }
 
 /**

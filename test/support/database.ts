@@ -34,7 +34,7 @@ export const databaseUrl = (server: string, name: string): string => {
 const NOT_ALLOWED = '42501'
 
 /** Removes a database, with the connections that are left. Not even the owner may end an autovacuum that is at it. */
-const dropDatabase = async (server: string, name: string): Promise<void> => {
+export const dropDatabase = async (server: string, name: string): Promise<void> => {
   for (;;) {
     try {
       await onServer(server, `drop database if exists "${name}" with (force)`)

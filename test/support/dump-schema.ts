@@ -6,7 +6,8 @@ const PLACES = new Set(['position', 'place', 'revision', 'first_revision', 'thro
 const quoted = (name: string) => `"${name}"`
 
 /**
- * Everything that a schema of read models holds, table by table, each row as text, in an order of its own.
+ * Everything that a schema of read models holds, table by table, each row as text, in an order of its own: without its
+ * checkpoint and the view of it, which others' events move on a server of several logs.
  * `places: false` leaves out revisions and positions.
  */
 export const dumpSchema = (
@@ -16,7 +17,8 @@ export const dumpSchema = (
 ): Promise<Record<string, string[]>> =>
   withConnection(url, async (client) => {
     const { rows: columns } = await client.query<{ table_name: string; column_name: string }>(
-      'select table_name, column_name from information_schema.columns where table_schema = $1 order by table_name, ordinal_position',
+      `select table_name, column_name from information_schema.columns join information_schema.tables using (table_schema, table_name)
+        where table_schema = $1 and table_type = 'BASE TABLE' order by table_name, ordinal_position`,
       [schema],
     )
     // Two schemas that are not there would be equal.

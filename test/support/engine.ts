@@ -7,6 +7,7 @@ import { openReads } from '../../src/engine/reads.ts'
 import { startRunner } from '../../src/engine/runner.ts'
 import { newTransactor } from '../../src/engine/transact.ts'
 import { formats } from '../../src/events.ts'
+import type { EventLog } from '../../src/log/log.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { traces } from '../../src/trace/decide.ts'
 import { trimTrace } from '../../src/trace/state-size.ts'
@@ -14,12 +15,19 @@ import { traceSource } from '../../src/trace/source.ts'
 import { openBareLog } from './bare-log.ts'
 import { outage, silent } from './silent.ts'
 
+type EngineOptions = {
+  readonly budget?: number
+  readonly now?: () => number
+  /** Gives the log as the engine is to see it. */
+  readonly change?: (log: EventLog) => EventLog
+}
+
 /** Log, projections and traces over one database, without HTTP. `close` leaves the database as it is. */
 export const openEngine = (
   url: string,
-  { budget = 16 * 1024 * 1024, now = Date.now }: { budget?: number; now?: () => number } = {},
+  { budget = 16 * 1024 * 1024, now = Date.now, change = (log) => log }: EngineOptions = {},
 ) => {
-  const log = wholeAppends(openBareLog(url))
+  const log = change(wholeAppends(openBareLog(url)))
   const codec = newCodec(formats)
   const watermark = newWatermark()
   const quarantine = newQuarantine()

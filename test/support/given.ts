@@ -1,17 +1,25 @@
 import * as assert from 'uvu/assert'
 import { Rejected, type Rejection } from '../../src/engine/rejected.ts'
+import type { Actor } from '../../src/log/metadata.ts'
 import type { Decision, DecisionWithResult, DomainEvent, StreamKind } from '../../src/engine/stream.ts'
 
 export const NOON = Date.UTC(2026, 0, 1, 12)
 const LATER = NOON + 1_000_000
 
+/** An event, and who has caused it, where that counts. */
+export type Past<Event> = Event & { readonly actor?: Actor }
+
 /** Adds up events as if each had happened a second after the one before, the first at noon or `from` seconds later. */
 export const foldAll = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
-  events: readonly Event[],
+  events: readonly Past<Event>[],
   state: State = kind.initial(),
   from = 0,
-): State => events.reduce((before, event, i) => kind.evolve(before, event, { at: NOON + (from + i) * 1_000 }), state)
+): State =>
+  events.reduce(
+    (before, event, i) => kind.evolve(before, event, { at: NOON + (from + i) * 1_000, actor: event.actor }),
+    state,
+  )
 
 export type Expectation<Event> = {
   /** The decision gives these events, and none when it is taken again on what they led to. */
@@ -40,7 +48,7 @@ export const specify =
     kind: StreamKind<State, Event>,
     load: (state: State) => State = (state) => state,
   ) =>
-  (...past: Event[]) => ({
+  (...past: Past<Event>[]) => ({
     when: (
       decide: Decision<State, Event> | DecisionWithResult<State, Event, unknown>,
       now = LATER,

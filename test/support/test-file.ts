@@ -38,6 +38,7 @@ type Starts = readonly string[]
 
 /** Tests that kill, freeze and cut off, again and again, or handle very much at once: half of the time of all. */
 const HEAVY: Starts = [
+  'bench/measure',
   'commands/exit-codes',
   'commands/kill',
   'commands/log/copy-embedded',

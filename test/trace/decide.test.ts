@@ -16,6 +16,7 @@ import {
   removeUnchanged,
   replace,
   traces,
+  unlessDeleted,
   upsert,
 } from '../../src/trace/decide.ts'
 import { TraceEvent } from '../../src/trace/events.ts'
@@ -123,6 +124,7 @@ const THRESHOLD = 20
 /** Of each decision at least one case, `<decision>` or `<decision>, <case>`. */
 const intents = {
   upsert: (writer: UserRole): Decide => upsert(writer, origin, fields),
+  unlessDeleted: (writer: UserRole): Decide => unlessDeleted(upsert(writer, origin, fields)),
   replace: (writer: UserRole): Decide => replace(writer, fields),
   patch: (writer: UserRole): Decide => patch(writer, fields),
   remove: (writer: UserRole): Decide => remove(writer),
@@ -188,6 +190,11 @@ const specs: Specs = {
     ...replacing,
     'never existed': updates(createdByUpsert),
     'was deleted': updates(createdByUpsert),
+  },
+  unlessDeleted: {
+    ...replacing,
+    'never existed': updates(createdByUpsert),
+    'was deleted': rejects('deleted'),
   },
   replace: replacing,
   patch: {

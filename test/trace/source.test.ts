@@ -3,10 +3,12 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { foldStream } from '../../src/engine/fold.ts'
+import { newTransactor } from '../../src/engine/transact.ts'
 import { type TraceState, traces } from '../../src/trace/decide.ts'
+import { toUpsert } from '../../src/trace/messages/message.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
-import { step } from './arbitraries.ts'
+import { type Step, step } from './arbitraries.ts'
 import { take } from './steps.ts'
 
 const test = suite('trace/source')
@@ -29,7 +31,7 @@ test('the state loaded from the read models equals the fold of the log', async (
       for (const wanted of steps) await take(engine, id, namespaceId, wanted)
       const folded = await foldStream(traces, engine.log, engine.codec, id)
       // A digest that no message has makes the loader bring every document.
-      const loaded = await engine.source.load(id, [new Map(names.map((name) => [name, 'none']))], undefined)
+      const loaded = await engine.source.load(id, [new Map(names.map((name) => [name, 'none']))], 0n)
       assert.equal(essence(loaded.state), essence(folded.state))
       assert.is(loaded.revision, folded.revision)
       assert.is(loaded.at, folded.at)
@@ -40,6 +42,45 @@ test('the state loaded from the read models equals the fold of the log', async (
     await engine.close()
     await database.drop()
   })
+})
+
+/** A step that writes these messages, each of one text. */
+const write = (text: string, ...externalIds: string[]): Step => ({
+  do: 'write',
+  upserts: externalIds.map((externalId) => toUpsert(externalId, { role: 'user', textContent: text })),
+})
+
+test('commands that are decided together have all that they need when another node gets ahead of them', async () => {
+  const database = await freshDatabase()
+  const engine = openEngine(database.url)
+  const [id, namespaceId] = [randomUUID(), randomUUID()]
+  const nodeWith = (load: typeof engine.source.load) => {
+    const transactor = newTransactor({ ...engine, source: { ...engine.source, load }, kind: traces, now: Date.now })
+    return (wanted: Step) => take({ ...engine, traces: transactor }, id, namespaceId, wanted)
+  }
+  const other = nodeWith(engine.source.load)
+  let getAhead = () => Promise.resolve()
+  const node = nodeWith(async (...asked) => {
+    await getAhead()
+    return engine.source.load(...asked)
+  })
+  try {
+    await other({ do: 'put', title: undefined, visibility: undefined })
+    await other(write('first', 'm1', 'm2', 'm3'))
+    await node(write('second', 'm1'))
+    getAhead = () => {
+      getAhead = () => Promise.resolve()
+      return other(write('third', 'm3'))
+    }
+    // The first one is decided alone, and the others together: m1 is in memory then, m2 is not.
+    await Promise.all([node(write('fourth', 'm1')), node(write('fifth', 'm1')), node(write('sixth', 'm2'))])
+    const { state } = await engine.source.load(id, [new Map(['m1', 'm2', 'm3'].map((name) => [name, 'none']))], 0n)
+    const texts = ['m1', 'm2', 'm3'].map((name) => state.messages.documentOf(name)?.textContent)
+    assert.equal(texts, ['fifth', 'sixth', 'third'])
+  } finally {
+    await engine.close()
+    await database.drop()
+  }
 })
 
 test.run()

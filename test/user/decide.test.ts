@@ -8,6 +8,7 @@ import {
   removeIdentity,
   rename,
   users,
+  withdrawIdentity,
 } from '../../src/user/decide.ts'
 import type { IdentityEvent, UserEvent } from '../../src/user/events.ts'
 import { specify } from '../support/given.ts'
@@ -53,6 +54,9 @@ test('nobody has no identity', () =>
   givenUser()
     .when(removeIdentity('a', ['b']))
     .rejects('not_found'))
+test('one that should not have been created goes, also where it is the only one', () =>
+  givenUser(created, removed('b')).when(withdrawIdentity('a')).emits(removed('a')))
+test('of a user who never was nothing goes', () => givenUser().when(withdrawIdentity('a')).emits())
 test('a removal leaves the name alone', () => givenUser(created, renamed, removed('b')).when(rename('Ada')).emits())
 
 const device: IdentityEvent = { type: 'IdentityCreated', data: { userId: 'u', type: 'device', key: 'k' } }

@@ -7,25 +7,26 @@ import { configDir } from '../../sync/config.ts'
 import { digest } from '../../sync/digest.ts'
 import { readJson, writePrivateFile } from '../../sync/private-files.ts'
 
-/** The newest checkpoint of a log that was verified, and the keys that had signed until then. */
+/** The newest checkpoint of a log that was verified, the keys that had signed until then, and the addresses that it was served at. */
 const Kept = z.object({
   log: z.string(),
   origin: z.string(),
   key: z.string(),
   keys: z.array(z.string()),
   note: z.string(),
+  addresses: z.array(z.string()).default([]), // older versions kept none
 })
-type Kept = z.infer<typeof Kept>
+export type Kept = z.infer<typeof Kept>
 
 export type KeptCheckpoint = Checkpoint & Pick<Kept, 'key' | 'keys'>
 
 const folder = () => join(configDir(process.env), 'audit')
 
-/** By the log itself: its address may be spelled in many ways. */
+/** By the log itself: one log may have many addresses. */
 const fileOf = ({ log, origin }: Pick<Kept, 'log' | 'origin'>) => join(folder(), `${digest(`${log}\n${origin}`)}.json`)
 
-/** All that is kept of whatever log. */
-const readAll = async (): Promise<Kept[]> => {
+/** All that is kept, of all logs. */
+export const readAllKept = async (): Promise<Kept[]> => {
   const names = await readdir(folder()).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
@@ -33,6 +34,8 @@ const readAll = async (): Promise<Kept[]> => {
   const files = names.filter((name) => name.endsWith('.json')).map((name) => readJson(join(folder(), name)))
   return (await Promise.all(files)).flatMap((file) => Kept.safeParse(file).data ?? [])
 }
+
+const write = (kept: Kept): Promise<void> => writePrivateFile(fileOf(kept), `${JSON.stringify(kept, null, 2)}\n`)
 
 /** @throws Error for a file that was changed */
 const open = (kept: Kept): KeptCheckpoint => {
@@ -50,27 +53,27 @@ const open = (kept: Kept): KeptCheckpoint => {
  * @throws Error for a file that was changed
  */
 export const readKept = async (log: string): Promise<KeptCheckpoint | undefined> =>
-  (await readAll())
+  (await readAllKept())
     .filter((one) => one.log === log)
     .map(open)
     .sort((a, b) => a.size - b.size)
     .at(-1)
 
-/** Whether something was kept of a log with this origin and another id. */
-const wasOtherLogKept = async (log: string, origin: string): Promise<boolean> =>
-  (await readAll()).some((one) => one.origin === origin && one.log !== log)
-
-/** Keeps a checkpoint in the place of all that was kept of its log, also under another origin. */
-export const writeKept = async (kept: Kept): Promise<void> => {
-  await writePrivateFile(fileOf(kept), `${JSON.stringify(kept, null, 2)}\n`)
-  const others = (await readAll()).filter(({ log, origin }) => log === kept.log && origin !== kept.origin)
-  for (const one of others) await rm(fileOf(one), { force: true })
+/**
+ * Keeps a checkpoint in the place of all that was kept of its log, also under another origin. An `address` that it was got from is
+ * that of this log from now on, and no longer that of another one.
+ */
+export const writeKept = async (kept: Omit<Kept, 'addresses'>, address?: string): Promise<void> => {
+  const all = await readAllKept()
+  const [same, others] = [all.filter(({ log }) => log === kept.log), all.filter(({ log }) => log !== kept.log)]
+  const addresses = new Set([...same.flatMap((one) => one.addresses), ...(address === undefined ? [] : [address])])
+  await write({ ...kept, addresses: [...addresses] })
+  for (const one of same) if (one.origin !== kept.origin) await rm(fileOf(one), { force: true })
+  for (const one of others)
+    if (one.addresses.some((known) => known === address))
+      await write({ ...one, addresses: one.addresses.filter((known) => known !== address) })
 }
 
 /** What a first check cannot say. */
-export const nothingKept = async (log: string, origin: string | undefined): Promise<string> => {
-  const other = origin !== undefined && (await wasOtherLogKept(log, origin))
-  return `Nothing was kept of this log before: whether it is the one that others have seen cannot be told.${
-    other ? ` Another log with the origin ${origin} was checked before; its id was another one.` : ''
-  }`
-}
+export const NOTHING_KEPT =
+  'Nothing was kept of this log before: whether it is the one that others have seen cannot be told.'

@@ -1,5 +1,6 @@
 import { escapeControls } from '../../cli/escape.ts'
 import { exitCodes } from '../../cli/exit.ts'
+import { printDocument, printLines, say } from '../../cli/output.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { openLog } from '../../log/open-log.ts'
 import { readPresentSigner } from '../../proof/keys.ts'
@@ -11,13 +12,15 @@ import type { EventSource } from '../../proof/verify/hashed-event.ts'
 import { logEvents } from '../../proof/verify/log-events.ts'
 import { openPostgresEvents } from '../../proof/verify/postgres-events.ts'
 import { type TrustedKeys, type Verified, verifyLog } from '../../proof/verify/verify-log.ts'
-import { type KeptCheckpoint, nothingKept, readKept, writeKept } from './kept-checkpoint.ts'
+import { type KeptCheckpoint, NOTHING_KEPT, readKept, writeKept } from './kept-checkpoint.ts'
+import { otherLogProblem } from './other-log.ts'
 import { KEY_UNKNOWN, trustedKeys } from './trusted-keys.ts'
-import { withDatabase } from './with-database.ts'
+import { withDatabase } from '../with-database.ts'
 
 export type DatabaseOptions = {
   readonly key?: string
   readonly acceptKey: readonly string[]
+  readonly acceptLog: readonly string[]
   readonly acceptedLosses: readonly Loss[]
   readonly requireKept?: boolean
   readonly json?: boolean
@@ -34,7 +37,7 @@ const newProgress = () => {
     if (now - printedAt < PROGRESS_MS) return
     printedAt = now
     const rate = Math.round(done / ((now - started) / 1_000))
-    console.error(`${done} events, ${Math.floor((100 * done) / Math.max(of, done))} %, ${rate} a second`)
+    say(`${done} events, ${Math.floor((100 * done) / Math.max(of, done))} %, ${rate} a second`)
   }
 }
 
@@ -53,19 +56,24 @@ const newPrinter = ({ json = false }: DatabaseOptions) => {
   return { report, found: () => found }
 }
 
-const printLosses = (losses: readonly Loss[], { json = false }: DatabaseOptions) => {
+const printLosses = async (losses: readonly Loss[], { json = false }: DatabaseOptions) => {
   for (const loss of losses) {
     const { epoch, count } = loss
     const accept = lossText(loss)
-    if (json) console.log(JSON.stringify({ type: 'loss', epoch, events: count, accept }))
-    else
-      console.log(`${count} events are said to be lost. If the service has said so when it missed them, in the same words:
-  --accept-lost ${accept}`)
+    const said = `${count} events are said to be lost. If the service has said so when it missed them, in the same words:`
+    await (json
+      ? printDocument({ type: 'loss', epoch, events: count, accept })
+      : printLines([said, `  --accept-lost ${accept}`]))
   }
 }
 
 const printRefusal = (reason: string, { json = false }: DatabaseOptions, more: object = {}) =>
-  console.log(json ? JSON.stringify({ type: 'refused', ...more, reason }) : `REFUSED: ${reason}`)
+  json ? printDocument({ type: 'refused', ...more, reason }) : printLines([`REFUSED: ${reason}`])
+
+const refuse = async (reason: string, options: DatabaseOptions, findings = 1): Promise<number> => {
+  await printRefusal(reason, options, { findings })
+  return exitCodes.found
+}
 
 /** What is known of the log from elsewhere. */
 type Known = {
@@ -80,34 +88,38 @@ const readKnown = async (config: Config, logId: string, { key, acceptKey }: Data
   return { logId, kept, keys: trustedKeys({ given: key, accepted: acceptKey, signer, kept }) }
 }
 
-const refuseFound = (found: number, options: DatabaseOptions): number => {
+const refuseFound = (found: number, options: DatabaseOptions): Promise<number> => {
   const reason = found === 1 ? 'one thing is not as it should be' : `${found} things are not as they should be`
-  printRefusal(reason, options, { findings: found })
-  return exitCodes.found
+  return refuse(reason, options, found)
 }
 
 /** Keeps the newest checkpoint for the next time, and says what was checked. */
 const conclude = async (verified: Verified, { logId, kept, keys: known }: Known, options: DatabaseOptions) => {
   const { events, leaves, checkpoint, keys } = verified
   const { size, key } = checkpoint ?? {}
-  const origin = key === undefined ? undefined : parseVerifier(key).name
-  const before = kept
-    ? `It continues the checkpoint of size ${kept.size} that was kept.`
-    : await nothingKept(logId, origin)
-  if (checkpoint) await writeKept({ log: logId, origin: origin!, key: key!, keys: [...keys], note: checkpoint.note })
-  if (options.json) console.log(JSON.stringify({ type: 'verified', events, leaves, size, key, from: kept?.size }))
+  if (checkpoint) {
+    const shown = { log: logId, origin: parseVerifier(checkpoint.key).name, key: checkpoint.key }
+    const other = await otherLogProblem(shown, { acceptLog: options.acceptLog, keys: known })
+    if (other !== undefined) return refuse(other, options)
+    await writeKept({ ...shown, keys: [...keys], note: checkpoint.note })
+  }
+  const before = kept ? `It continues the checkpoint of size ${kept.size} that was kept.` : NOTHING_KEPT
+  if (options.json) await printDocument({ type: 'verified', events, leaves, size, key, from: kept?.size })
   else
-    console.log(`Verified: ${events} events, ${leaves} leaves. ${before}
-${checkpoint ? `The checkpoint of size ${size} is kept now; it is signed by ${key}` : 'No checkpoint was ever signed.'}`)
-  if (checkpoint && !known && !options.json) console.log(KEY_UNKNOWN)
+    await printLines([
+      `Verified: ${events} events, ${leaves} leaves. ${before}`,
+      checkpoint
+        ? `The checkpoint of size ${size} is kept now; it is signed by ${key}`
+        : 'No checkpoint was ever signed.',
+      ...(checkpoint && !known ? [KEY_UNKNOWN] : []),
+    ])
   return exitCodes.ok
 }
 
 /** What keeps the tree from being read at all is a finding, too. */
-const refuseDamaged = (error: unknown, options: DatabaseOptions): number => {
+const refuseDamaged = (error: unknown, options: DatabaseOptions): Promise<number> => {
   if (!(error instanceof TreeDiffers)) throw error
-  printRefusal(error.message, options, { findings: 1 })
-  return exitCodes.found
+  return refuse(error.message, options)
 }
 
 const check = async (url: string, events: EventSource, config: Config, options: DatabaseOptions): Promise<number> => {
@@ -115,16 +127,16 @@ const check = async (url: string, events: EventSource, config: Config, options: 
   const known = await readKnown(config, logId, options)
   const { kept, keys } = known
   if (!kept && options.requireKept) {
-    printRefusal(await nothingKept(logId, undefined), options)
+    await printRefusal(NOTHING_KEPT, options)
     return exitCodes.nothingKept
   }
   const { report, found } = newPrinter(options)
   const { acceptedLosses } = options
   const verified = await verifyLog({ url, events, kept, keys, acceptedLosses, report, progress: newProgress() })
-  printLosses(verified.losses, options)
+  await printLosses(verified.losses, options)
   const { checkpoint } = verified
   if (kept && checkpoint && kept.key !== checkpoint.key)
-    console.error(`the key has been replaced since: ${kept.key} by ${checkpoint.key}`)
+    say(`the key has been replaced since: ${kept.key} by ${checkpoint.key}`)
   return found() > 0 ? refuseFound(found(), options) : conclude(verified, known, options)
 }
 

@@ -1,8 +1,6 @@
-import { escapeControls } from '../../cli/escape.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { explainMissingFile } from '../../cli/missing-file.ts'
-import { say } from '../../cli/output.ts'
-import { writeOut } from '../../cli/standard-output.ts'
+import { printLines, say } from '../../cli/output.ts'
 import { BadExport, checkExport, readExport } from '../../log/export/read.ts'
 import type { EventLog, RecordedEvent } from '../../log/log.ts'
 import { readScope } from './scope.ts'
@@ -15,7 +13,7 @@ type WithSource = (work: (source: Source) => Promise<number>) => Promise<number>
 const COMPARED = ['id', 'stream', 'revision', 'type', 'metadata', 'data'] as const
 
 const placeOf = ({ position, stream, revision, type }: RecordedEvent) =>
-  escapeControls(`position ${position}: ${type}, ${stream} revision ${revision}`)
+  `position ${position}: ${type}, ${stream} revision ${revision}`
 
 /** Whether the log has erased an event that a file has: its stream begins with a later deletion. */
 const newErasedCheck = ({ log, deleted }: Source) => {
@@ -64,7 +62,7 @@ const problemOf = async ({ filed, logged }: Pair, isErased: (event: RecordedEven
 
 const verify = async (path: string, withSource: WithSource | undefined): Promise<number> => {
   const { header, trailer } = await checkExport(path).catch(explainMissingFile(path))
-  await writeOut(`The file is whole: ${trailer.events} events, sha256 ${trailer.sha256}\n`)
+  await printLines([`The file is whole: ${trailer.events} events, sha256 ${trailer.sha256}`])
   if (!withSource) return exitCodes.ok
   return withSource(async (source) => {
     if (header.logId !== (await source.log.identity()).id) throw new BadExport('the file is of another log')
@@ -78,11 +76,11 @@ const verify = async (path: string, withSource: WithSource | undefined): Promise
       if (problem === 'erased') erased += 1
       else if (problem !== undefined) {
         differences += 1
-        await writeOut(`${problem}\n`)
+        await printLines([problem])
       }
     }
     const since = erased === 0 ? '' : `; ${erased} of its events were erased since`
-    await writeOut(differences === 0 ? `The log has the same${since}.\n` : `${differences} differences${since}.\n`)
+    await printLines([differences === 0 ? `The log has the same${since}.` : `${differences} differences${since}.`])
     return differences === 0 ? exitCodes.ok : exitCodes.found
   })
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { escapeControlsInLines } from '../../cli/escape.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { explainMissingFile } from '../../cli/missing-file.ts'
+import { printDocument, printLines } from '../../cli/output.ts'
 import { BadBundle, Bundle, type Proven, checkBundle, describeProven } from '../../proof/bundle.ts'
 
 const readBundle = async (path: string): Promise<Bundle> => {
@@ -13,9 +13,9 @@ const readBundle = async (path: string): Promise<Bundle> => {
   }
 }
 
-const provenJson = ({ origin, event, index, size, key }: Proven, isKnownKey: boolean): string => {
+const provenDocument = ({ origin, event, index, size, key }: Proven, isKnownKey: boolean) => {
   const { id, stream, type } = event
-  return JSON.stringify({ type: 'proven', origin, index, size, key, isKnownKey, event: { id, stream, type } })
+  return { type: 'proven', origin, index, size, key, isKnownKey, event: { id, stream, type } }
 }
 
 /** Checks a bundle without the service, and says in words what it proves. */
@@ -26,11 +26,14 @@ export const verifyOffline = async (
   try {
     const proven = checkBundle(await readBundle(path), key)
     const isKnownKey = key !== undefined
-    console.log(json ? provenJson(proven, isKnownKey) : escapeControlsInLines(describeProven(proven, isKnownKey)))
+    await (json
+      ? printDocument(provenDocument(proven, isKnownKey))
+      : printLines(describeProven(proven, isKnownKey).split('\n')))
     return exitCodes.ok
   } catch (error) {
     if (!(error instanceof BadBundle)) throw error
-    console.log(json ? JSON.stringify({ type: 'refused', reason: error.message }) : `NOT proven: ${error.message}`)
+    const reason = error.message
+    await (json ? printDocument({ type: 'refused', reason }) : printLines([`NOT proven: ${reason}`]))
     return exitCodes.found
   }
 }

@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { exitCodes } from '../../cli/exit.ts'
+import { printDocument, printLines, say } from '../../cli/output.ts'
 import { type Checkpoint, openCheckpoint } from '../../proof/checkpoint.ts'
 import { BadNote, fromBase64, parseVerifier } from '../../proof/note.ts'
 import { isConsistent } from '../../proof/tree.ts'
+import type { TrustedKeys } from '../../proof/verify/verify-log.ts'
 import { serverAddress } from '../../sync/config.ts'
 import { type AuditClient, openAuditClient } from './audit-client.ts'
-import { type KeptCheckpoint, nothingKept, readKept, writeKept } from './kept-checkpoint.ts'
+import { type KeptCheckpoint, NOTHING_KEPT, readKept, writeKept } from './kept-checkpoint.ts'
+import { KEPT_STAYS, otherLogProblem } from './other-log.ts'
 import { KEY_UNKNOWN, trustedKeys } from './trusted-keys.ts'
 
 const Keys = z.object({
@@ -29,15 +32,18 @@ const forkOf = async (
 ): Promise<string | undefined> => {
   if (kept.origin !== head.origin && !isOriginAccepted)
     return `it was the log ${kept.origin}, and is ${head.origin} now`
-  if (head.size < kept.size) return `the newest checkpoint has size ${head.size}, but one of size ${kept.size} was kept`
+  if (head.size < kept.size)
+    return `the log has lost its end, as after a restored backup: its newest checkpoint has size ${head.size}, but one of size ${kept.size} was kept. ${KEPT_STAYS}`
   const path = `/v1/audit/consistency?from=${kept.size}&to=${head.size}`
   const proof = (await client.data(path, Consistency)).proof.map((text) => fromBase64(text) ?? Buffer.alloc(0))
-  return isConsistent(kept, head, proof) ? undefined : `the log does not continue the checkpoint of size ${kept.size}`
+  if (isConsistent(kept, head, proof)) return undefined
+  return `the log does not continue the checkpoint of size ${kept.size} that was kept: events up to there were changed, or were lost, as after a restored backup, and others came in their place. ${KEPT_STAYS}`
 }
 
 export type ServerOptions = {
   readonly key?: string
   readonly acceptKey: readonly string[]
+  readonly acceptLog: readonly string[]
   readonly requireKept?: boolean
   readonly json?: boolean
 }
@@ -46,9 +52,8 @@ export type ServerOptions = {
 const keyProblem = (
   { key, keys }: Keys,
   kept: KeptCheckpoint | undefined,
-  options: ServerOptions,
+  trusted: TrustedKeys | undefined,
 ): string | undefined => {
-  const trusted = trustedKeys({ given: options.key, accepted: options.acceptKey, kept })
   if (!trusted) return undefined
   if (!trusted.isCurrent(key))
     return `the log is signed by another key than the one that is known: ${key}; --accept-key takes it as its successor`
@@ -63,34 +68,40 @@ const keyProblem = (
 export const verifyServer = async (url: string | undefined, options: ServerOptions): Promise<number> => {
   const server = serverAddress(url, process.env)
   const client = await openAuditClient(server)
-  const refuse = (reason: string, code: number = exitCodes.found): number => {
-    console.log(options.json ? JSON.stringify({ type: 'refused', reason }) : `REFUSED: ${reason}`)
+  const refuse = async (reason: string, code: number = exitCodes.found): Promise<number> => {
+    await (options.json ? printDocument({ type: 'refused', reason }) : printLines([`REFUSED: ${reason}`]))
     return code
   }
   const history = await client.data('/v1/audit/key', Keys)
   const { logId, key } = history
   const kept = await readKept(logId)
-  if (!kept && options.requireKept) return refuse(await nothingKept(logId, history.origin), exitCodes.nothingKept)
-  const problem = keyProblem(history, kept, options)
+  const keys = trustedKeys({ given: options.key, accepted: options.acceptKey, kept })
+  const shown = { log: logId, origin: history.origin, key, address: server }
+  const other = await otherLogProblem(shown, { acceptLog: options.acceptLog, keys })
+  if (other !== undefined) return refuse(other)
+  if (!kept && options.requireKept) return refuse(NOTHING_KEPT, exitCodes.nothingKept)
+  const problem = keyProblem(history, kept, keys)
   if (problem !== undefined) return refuse(problem)
   const note = await client.text('/v1/audit/checkpoint')
   try {
     const head = openCheckpoint(note, parseVerifier(key))
+    if (head.origin !== history.origin)
+      throw new BadNote(`its origin is ${head.origin}, but that of the key is ${history.origin}`)
     const fork = kept && (await forkOf(client, kept, head, options.acceptKey.includes(key)))
-    if (fork !== undefined) return refuse(fork)
-    if (kept && kept.key !== key) console.error(`the key has been replaced since: ${kept.key} by ${key}`)
+    if (fork !== undefined) return await refuse(fork)
+    if (kept && kept.key !== key) say(`the key has been replaced since: ${kept.key} by ${key}`)
     const { origin, size } = head
-    const said = kept
-      ? `It continues the checkpoint of size ${kept.size} that was kept.`
-      : await nothingKept(logId, origin)
-    await writeKept({ log: logId, origin, key, keys: history.keys.map((one) => one.key), note })
+    const said = kept ? `It continues the checkpoint of size ${kept.size} that was kept.` : NOTHING_KEPT
+    await writeKept({ log: logId, origin, key, keys: history.keys.map((one) => one.key), note }, server)
     const isKeyKnown = kept !== undefined || options.key !== undefined || options.acceptKey.length > 0
-    console.log(
-      options.json
-        ? JSON.stringify({ type: 'verified', server, origin, size, key, ...(kept ? { from: kept.size } : {}) })
-        : `The log ${origin} has ${size} events. ${said}
-This checkpoint is kept now; it is signed by ${key}${isKeyKnown ? '' : `\n${KEY_UNKNOWN}`}`,
-    )
+    if (options.json)
+      await printDocument({ type: 'verified', server, origin, size, key, ...(kept ? { from: kept.size } : {}) })
+    else
+      await printLines([
+        `The log ${origin} has ${size} events. ${said}`,
+        `This checkpoint is kept now; it is signed by ${key}`,
+        ...(isKeyKnown ? [] : [KEY_UNKNOWN]),
+      ])
     return exitCodes.ok
   } catch (error) {
     if (error instanceof BadNote) return refuse(`the checkpoint is not believed: ${error.message}`)

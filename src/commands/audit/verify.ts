@@ -10,9 +10,11 @@ put into another order. Reads the database of the service, and changes nothing t
   tracebook audit verify --server https://traces.example.org   by the API: that the log continues what was kept
   tracebook audit verify --offline bundle.json           what \`tracebook audit proof\` printed, without any service
 
-The newest checkpoint is kept in the configuration folder, for the next time, by the id of the log. Keep a copy
-elsewhere: who can change the database may be able to change this folder, too. At the first time nothing is there to
-compare with, which is said; with --require-kept nothing is checked then, so that a script notices.
+The newest checkpoint is kept in the configuration folder, for the next time, by the id of the log, its origin and the
+addresses that it was served at. Keep a copy elsewhere: who can change the database may be able to change this folder,
+too. At the first time nothing is there to compare with, which is said; with --require-kept nothing is checked then, so
+that a script notices. A log with another id where one was kept before, at the same address or of the same origin, is
+refused: it must be named with --accept-log, and a new key of it with --accept-key.
 
 The newest checkpoint must be signed by the key that --key names, else by that of AUDIT_KEY, AUDIT_KEY_FILE or DATA_DIR,
 else by the one that signed the checkpoint that was kept. A key that has replaced another one, and a former one that was
@@ -45,6 +47,7 @@ export type Options = {
   readonly key?: string
   readonly acceptLost: readonly string[]
   readonly acceptKey: readonly string[]
+  readonly acceptLog: readonly string[]
   readonly requireKept?: boolean
   readonly json?: boolean
 }
@@ -59,6 +62,12 @@ export const verifyCommand = (): Command =>
     .option('--offline <bundle>', 'check a bundle of `tracebook audit proof`, without any service')
     .option('--key <key>', 'the public key of the log, as you know it: <name>+<hash>+<base64>')
     .option('--accept-key <key>', 'a key that has replaced another one, or was replaced; may be repeated', collect, [])
+    .option(
+      '--accept-log <id>',
+      'a log that has the address or the origin of another one; may be repeated',
+      collect,
+      [],
+    )
     .option('--require-kept', 'refuse a log of which nothing was kept before')
     .option('--accept-lost <loss>', 'what the service said that the log has lost; may be repeated', collect, [])
     .option('--json', 'JSON on stdout, a document a line')

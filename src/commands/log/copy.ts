@@ -16,7 +16,8 @@ Read models are not copied: a service with the new log builds them anew, in a da
 that knows nothing of the old one.
 
 The audit tree is in the database, not in the log, and holds leaves of what was erased. It is copied into the
-target's database, which must have none; with EventStoreDB on either side, name that service's database:
+target's database, which must have none, and matched with the copied log: \`tracebook audit verify\` can check it at
+once, and names the new log with --accept-log where the source was checked before; with EventStoreDB on either side, name that service's database:
 
   tracebook log copy --from embedded --to esdb://es1:2113 --target-database postgres://me@db/tracebook
 

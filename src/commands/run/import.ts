@@ -36,7 +36,7 @@ export const importFile = async ({ connect }: Access, options: Options, file: st
   const report = options.json ? jsonReporter(output) : lineReporter(output, false)
   const done = await explained(file, importTrace(opened, { connection, file, visibility: options.visibility, report }))
   const exitCode = done.leftOut > 0 ? exitCodes.failed : exitCodes.ok
-  const { skippedLines: _skipped, ...shown } = done
+  const { skippedLines: _skipped, exposed: _exposed, ...shown } = done
   if (options.json) await printDocument({ type: 'import', file, ...shown, exitCode })
   else await printLines([sentence(file, done)])
   return exitCode

@@ -101,14 +101,19 @@ const watchOneLog = async ({ request, state, reach, report, signal }: Watch): Pr
     return setTimeout(ms, undefined, { signal })
   }
   const connectTo: ConnectTo = (slug) =>
-    connect({ config, server, slug, readOnly: false }, (url, token) =>
+    connect({ config, server, slug, readOnly: false, lastWrite: state.lastWriteTo(server) ?? '' }, (url, token) =>
       newApiClient(url, token, { ...realTiming, sleep }),
     )
   const connection = await atLast(() => connectTo(namespace), reach, signal)
   if (!connection) return
+  if (connection.holds === false) {
+    state.forget(server)
+    reach.noteReplaced()
+  }
+  const place = { connection, states: await state.of({ server, ...connection }) }
   const job = await openJob(request, state, connectTo, connection)
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: 0, bytes: 0 })
-  const upload = newUpload({ ...job, report, signal }, signal)
+  const upload = newUpload({ ...job, report, signal }, place, signal)
   await watchSessions({
     searched: { agents, paths, home: { env: process.env, home: homedir() } },
     upload: async (changes) => {
@@ -133,7 +138,9 @@ const watch = async (request: WatchRequest, report: WatchReporter, signal: Abort
           return true
         },
       )
-      if (isReplaced) reach.noteReplaced()
+      if (!isReplaced) continue
+      state.forget(request.server)
+      reach.noteReplaced()
     }
   } finally {
     state.close()

@@ -17,7 +17,9 @@ import { keepHeapSmall } from '../../sync/small-heap.ts'
 import { terminalAsking } from '../../sync/rules/confirm-public.ts'
 import { openRules } from '../../sync/rules/open.ts'
 import { onlyOf } from '../../sync/upload/only-of.ts'
+import { noStates } from '../../sync/state/session-states.ts'
 import { openSyncState } from '../../sync/state/sync-state.ts'
+import { replacedEvent } from '../../sync/watch/reach.ts'
 import { syncFiles } from '../../sync/upload/sync-files.ts'
 import { stopReasonOf } from '../../sync/upload/sync-sessions.ts'
 import type { Options } from '../sync.ts'
@@ -97,11 +99,16 @@ const syncUntil = async (
   const timing = withConnectionNotice(withSignal(withPatience(realTiming), signal), (state, message) =>
     report({ type: 'connection', state, message }),
   )
-  const connectTo = (slug: string | undefined) =>
-    connect({ config, server, slug, readOnly: dryRun }, (url, token) => newApiClient(url, token, timing))
-  const connection = await connectTo(namespace)
   const state = openSyncState({ folder: stateDir(process.env), config, readOnly: dryRun })
+  const connectTo = (slug: string | undefined) =>
+    connect({ config, server, slug, readOnly: dryRun, lastWrite: state.lastWriteTo(server) ?? '' }, (url, token) =>
+      newApiClient(url, token, timing),
+    )
   try {
+    const connection = await connectTo(namespace)
+    const isReplaced = connection.holds === false
+    if (isReplaced) report(replacedEvent(server))
+    if (isReplaced && !dryRun) state.forget(server)
     const rules = await openRules({
       ...{ ...searched, config, server, yes, dryRun, redaction, connection },
       asked: {
@@ -109,7 +116,7 @@ const syncUntil = async (
         ...(visibility && { visibility }),
       },
       connect: connectTo,
-      statesOf: (opened) => state.of({ server, ...opened }),
+      statesOf: async (opened) => (isReplaced && dryRun ? noStates : state.of({ server, ...opened })),
     })
     if (files.length === 0 && !json)
       say(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`)

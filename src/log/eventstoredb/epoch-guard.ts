@@ -10,6 +10,8 @@ const TIMEOUT_MS = 2_000
 export type EpochGuard = {
   /** The log's identity. @throws LogUnavailable */
   identity(): Promise<LogIdentity>
+  /** Begins another epoch, as that of the log (`log.ts`); this process notices it at once. */
+  renewEpoch(seen: string): Promise<LogIdentity>
   /** Notes the last event of a page. Events that were only appended do not count: reads may not show them yet. */
   noteRead(event: { readonly position: Position; readonly id: string } | undefined): void
   /** How often the log was found in another epoch. */
@@ -50,5 +52,11 @@ export const newEpochGuard = (
     return present
   }
 
-  return { identity, noteRead: check.noteRead, generation: check.generation, assertSame }
+  const renewEpoch = async (seen: string) => {
+    const renewed = await identityStore.renewEpoch(seen)
+    await verify()
+    return renewed
+  }
+
+  return { identity, renewEpoch, noteRead: check.noteRead, generation: check.generation, assertSame }
 }

@@ -1,11 +1,4 @@
-import {
-  type EventLog,
-  type ExpectedRevision,
-  type LogIdentity,
-  type NewEvent,
-  type Revision,
-  type StoredRecord,
-} from '../log.ts'
+import { type EventLog, type LogIdentity, type Revision, type StoredRecord } from '../log.ts'
 import { REQUEST_WAIT_MS } from '../../request-wait.ts'
 import { parseAddress } from './address.ts'
 import { proposedEvent } from './append-request.ts'
@@ -50,7 +43,11 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const retryingRead = newRetryingRead(forReading, deadlineMs)
   const serverReads = newServerReads(retryingRead, address, deadlineMs)
   const ownEvents = newOwnEvents()
-  const { page, ...reads } = newReader({ retryingRead, address, serverReads, ownEvents, watch: () => watch() })
+  const { page, ...reads } = newReader({
+    ...{ retryingRead, address, serverReads, ownEvents },
+    identityRead: forReading.noteFault, // so that it is verified
+    watch: () => watch(),
+  })
   const wakeUps = newWakeUps(forReading, address)
   const { head, canReadUpTo } = serverReads
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, canReadUpTo, observe })
@@ -68,22 +65,22 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
     return () => guard.assertSame(generation)
   }
 
-  const append = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) => {
+  const append: EventLog['append'] = async (stream, expected, events, until) => {
     // The server would accept an empty append, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs an event')
     const proposed = events.map(proposedEvent)
     ownEvents.remember(events)
     const assertSame = watch()
-    const answer = await writer.append(address.prefix + stream, expected, proposed, assertSame)
+    const answer = await writer.append(address.prefix + stream, expected, proposed, { assertSame, until })
     wakeUps.increment()
     return answer
   }
 
-  const lastRevision = async (stream: string) => {
+  const last = async (stream: string) => {
     const assertSame = watch()
-    const last = await serverReads.lastEvent(address.prefix + stream)
+    const found = await serverReads.lastEvent(address.prefix + stream)
     await assertSame()
-    return last?.revision ?? 'none'
+    return found
   }
 
   const sharedReads = newSharedReads({ count: wakeUps.count, read: page })
@@ -107,12 +104,13 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   return {
     append,
     ...reads,
-    lastRevision,
+    last,
     follow,
     truncate,
     head,
     ...identityStore,
     identity: guard.identity,
+    renewEpoch: guard.renewEpoch,
     onChange,
     maxAppendBytes,
     close,

@@ -21,6 +21,9 @@ export type IdentityStore = {
 
 /** This stream never gets events of its own: its metadata holds the identity. */
 const STREAM = 'identity'
+
+/** The full name of the stream with that metadata: a record in it may be another epoch. */
+export const identityStream = (prefix: string): string => metadataStream(prefix + STREAM)
 const KEY = 'tracebookLog'
 
 const identityOf = ({ [KEY]: value }: StreamMetadata): LogIdentity | undefined => {
@@ -49,7 +52,7 @@ export const newIdentityStore = (
   const identity = () => change((known) => (known ? undefined : newIdentity()))
 
   const storedIdentity = async () =>
-    identityOf(parseMetadata((await serverReads.lastEvent(metadataStream(prefix + STREAM)))?.data ?? ''))
+    identityOf(parseMetadata((await serverReads.lastEvent(identityStream(prefix)))?.data ?? ''))
 
   const renewEpoch = (seen: string) =>
     change((known) => {

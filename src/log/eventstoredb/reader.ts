@@ -6,6 +6,7 @@ import type { OwnEvents } from './own-events.ts'
 import type { StoredEvent } from './read-response.ts'
 import type { ServerReads } from './server-reads.ts'
 import { newFilteredRead } from './filtered-read.ts'
+import { identityStream } from './identity-store.ts'
 import { metadataStream } from './stream-metadata.ts'
 
 const FIRST_PAGE = 64
@@ -45,6 +46,8 @@ export type ReaderOptions = {
   readonly address: Address
   readonly serverReads: ServerReads
   readonly ownEvents: Pick<OwnEvents, 'withDecoded'>
+  /** Called when a page has a record of the log's identity: it may have been changed. */
+  readonly identityRead: () => void
   /** Begins to watch the log; what it gives @throws LogChanged once the log is not the same any more. */
   readonly watch: () => () => Promise<void>
 }
@@ -63,14 +66,17 @@ const runsOf = (revisions: readonly Revision[]): Revision[][] => {
 }
 
 /** Reads in pages: no call to the server stays open between two of them, so a reader may be slow, or stop early. */
-export const newReader = ({ retryingRead, address, serverReads, ownEvents, watch }: ReaderOptions): Reader => {
+export const newReader = (options: ReaderOptions): Reader => {
+  const { retryingRead, address, serverReads, ownEvents, identityRead, watch } = options
   const { credentials, prefix } = address
   const withoutTruncated = newTruncationFilter(serverReads, prefix)
 
-  const ours = async (events: readonly StoredEvent[], isToEnd: boolean): Promise<StoredRecord[]> =>
-    (await withoutTruncated(events, isToEnd))
+  const ours = async (events: readonly StoredEvent[], isToEnd: boolean): Promise<StoredRecord[]> => {
+    if (events.some(({ stream }) => stream === identityStream(prefix))) identityRead()
+    return (await withoutTruncated(events, isToEnd))
       .filter((event) => event.stream.startsWith(prefix))
       .map((event) => ownEvents.withDecoded({ ...event, stream: event.stream.slice(prefix.length) }))
+  }
 
   const prefixes = [prefix, metadataStream(prefix)]
   const readFiltered = newFilteredRead(retryingRead, serverReads, { credentials, prefixes })

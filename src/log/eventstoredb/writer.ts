@@ -17,12 +17,15 @@ const LEAST_MS = 20
 const POLL_MS = 4
 
 export type Writer = {
-  /** `stream` is the full name. `assertSame` is called before each attempt, and throws when the log is another one by now. */
+  /**
+   * `stream` is the full name. `assertSame` is called before each attempt, and throws when the log is another one by now. With
+   * `until`, by `performance.now()`, it is not stored later: the server drops a call whose time is over.
+   */
   append(
     stream: string,
     expected: ExpectedRevision,
     events: readonly ProposedEvent[],
-    assertSame?: () => Promise<void>,
+    options?: { readonly assertSame?: () => Promise<void>; readonly until?: number | undefined },
   ): Promise<Appended>
   /** Takes no more appends and resolves when all are answered. */
   close(): Promise<void>
@@ -108,6 +111,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
   const persist = async (append: PendingAppend, assertSame: () => Promise<void>) => {
     while (!append.isSettled()) {
       const isSame = await isSameLog(append, assertSame)
+      if (append.end <= performance.now()) append.refuse() // the timer is late, as after a freeze of the process
       if (append.isSettled()) return // it was answered as not stored, so it must not be stored any more
       const outcome = isSame ? await attempt(append) : undefined
       if (outcome instanceof WrongRevision) await untilReadable(append, outcome)
@@ -116,9 +120,15 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
     }
   }
 
-  const append: Writer['append'] = async (stream, expected, events, assertSame = async () => {}) => {
+  const append: Writer['append'] = async (
+    stream,
+    expected,
+    events,
+    { assertSame = async () => {}, until = Infinity } = {},
+  ) => {
     if (closed) throw new LogUnavailable(false)
-    const pending = newPendingAppend({ stream, expected, events }, deadlineMs, (client) => connection.renew(client))
+    const ms = Math.min(deadlineMs, until - performance.now())
+    const pending = newPendingAppend({ stream, expected, events }, ms, (client) => connection.renew(client))
     const job = async () => {
       if (pending.end - performance.now() < LEAST_MS) pending.refuse() // it has waited in the queue until its deadline
       persist(pending, assertSame).catch(pending.settle)

@@ -8,7 +8,7 @@ export type AppendQueue = {
   push(append: PendingAppend): void
   /** Puts appends that are to be tried again before all others. */
   putBack(batch: readonly PendingAppend[]): void
-  /** The next batch: at most 512 appends and 8 MiB; of each stream the oldest one only. */
+  /** The next batch: at most 512 appends and 8 MiB; of each stream the oldest one only. One that has a time of its own comes alone. */
   take(): PendingAppend[]
   hasWaiting(): boolean
 }
@@ -23,7 +23,9 @@ export const newAppendQueue = (): AppendQueue => {
     let bytes = 0
     for (const append of pending) {
       if (append.isSettled()) continue
-      const fits = batch.length === 0 || (batch.length < BATCH_APPENDS && bytes + append.bytes <= BATCH_BYTES)
+      const isAlone = (append.until ?? batch[0]?.until) !== undefined
+      const hasRoom = !isAlone && batch.length < BATCH_APPENDS && bytes + append.bytes <= BATCH_BYTES
+      const fits = batch.length === 0 || hasRoom
       if (fits && !streams.has(append.stream)) {
         batch.push(append)
         bytes += append.bytes

@@ -17,8 +17,39 @@ type Row = {
 /** The result of a statement: an answer to each append, and the new events of the log, in order and without gaps. */
 export type BatchResult = { readonly answers: (Appended | WrongRevision)[]; readonly newEvents: StoredRecord[] }
 
+/** The server got to an append after its time: nothing of it is stored. */
+export class TooLate extends Error {
+  override readonly name = 'TooLate'
+}
+
 // The data is the last parameter: the client's buffer is as large as it, and to add anything behind it would copy it all.
 const statement = 'select stored, fresh, revision, at as position from log.append($1, $2, $3, $4, $5, $6, $9, $7, $8)'
+
+// Looks at the clock when it has the lock that `log.append` takes, and waits for, as well. Each step needs the one before, or
+// the planner could change their order.
+const timedStatement = `
+  select a.stored, a.fresh, a.revision, a.at as position
+  from (select pg_advisory_xact_lock(hashtext('tracebook log append')) is not null as is_held offset 0) turn
+  cross join lateral (
+    select $1::text[] as streams where turn.is_held and clock_timestamp() <= $10::text::timestamptz offset 0
+  ) in_time
+  cross join lateral log.append(in_time.streams, $2, $3, $4, $5, $6, $9, $7, $8) a`
+
+/** The server's time at which so many milliseconds will have passed, or a little earlier. */
+const serverTime = async (client: pg.Client, ms: number): Promise<string> => {
+  const text = `select (clock_timestamp() + $1::float8 * interval '1 ms')::text as time`
+  return (await client.query<{ time: string }>({ name: 'append-time', text, values: [ms] })).rows[0]!.time
+}
+
+const send = async (client: pg.Client, values: readonly unknown[], until: number | undefined): Promise<Row[]> => {
+  if (until === undefined)
+    return (await client.query<Row>({ name: 'append', text: statement, values: [...values] })).rows
+  const time = await serverTime(client, until - performance.now())
+  const query = { name: 'append-timed', text: timedStatement, values: [...values, time] }
+  const { rows } = await client.query<Row>(query)
+  if (rows.length === 0) throw new TooLate()
+  return rows
+}
 
 const parameters = (batch: readonly Append[]) => {
   const events = batch.flatMap((append) => append.events)
@@ -47,12 +78,12 @@ const toAnswer = ({ stream }: Append, { stored, revision, position }: Row) =>
 /**
  * Prepares the statement that appends a batch; the returned function sends it. An append that an earlier attempt has stored
  * is answered, but not among the new events: what was stored then may differ from what the batch holds.
- * @throws when the batch cannot be encoded
+ * @throws when the batch cannot be encoded; the function throws TooLate for an append whose time is over, which is a batch alone
  */
 export const prepareAppend = (batch: readonly Append[]) => {
   const values = parameters(batch)
   return async (client: pg.Client): Promise<BatchResult> => {
-    const { rows } = await client.query<Row>({ name: 'append', text: statement, values })
+    const rows = await send(client, values, batch[0]?.until)
     return {
       answers: batch.map((append, i) => toAnswer(append, rows[i]!)),
       newEvents: batch.flatMap((append, i) => (rows[i]!.fresh ? recordsOf(append, rows[i]!) : [])),

@@ -8,6 +8,8 @@ export type Append = {
   /** The revision that the stream must have, -1n for none. */
   readonly expected: bigint
   readonly events: readonly NewEvent[]
+  /** By `performance.now()`: it must not be stored later, also not by a statement that has been sent before. */
+  readonly until?: number | undefined
 }
 
 /** An append that waits for its one answer, at most until its deadline. */
@@ -35,7 +37,7 @@ export const newPendingAppend = (
 ): PendingAppend => {
   const bytes = what.events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
   const answer = newPendingAnswer(
-    deadlineMs,
+    Math.min(deadlineMs, (what.until ?? Infinity) - performance.now()),
     () => giveUp(append, lastError()),
     () => onSettled(append),
   )

@@ -4,7 +4,15 @@ import { pause } from '../../pause.ts'
 import { newPool } from '../../postgres/connect.ts'
 import { REQUEST_WAIT_MS } from '../../request-wait.ts'
 import { newIdentityCheck } from '../identity-check.ts'
-import { type Batch, type EventLog, LogChanged, type LogIdentity, type StoredRecord, type Revision } from '../log.ts'
+import {
+  type Batch,
+  type EventLog,
+  type LastRecord,
+  LogChanged,
+  type LogIdentity,
+  type StoredRecord,
+  type Revision,
+} from '../log.ts'
 import { newProbe } from './probe.ts'
 import { queryWithRetry, newReader } from './reader.ts'
 import { newTail } from './tail.ts'
@@ -18,12 +26,13 @@ const STATEMENT_MS = 10_000
 const TAIL_BYTES = 16 * 1024 * 1024
 const TRUNCATE_STEP = 2_000
 
+/** From the end: what a kill leaves is the beginning of the stream, and what follows the truncated events. */
 const truncateStep = `
   delete from log.events where position in (
     select position from log.events where stream = $1 and revision < least($2::int8,
-      (select max(revision) from log.events where stream = $1)) order by revision limit ${TRUNCATE_STEP})`
+      (select max(revision) from log.events where stream = $1)) order by revision desc limit ${TRUNCATE_STEP})`
 
-const lastStatement = 'select revision from log.events where stream = $1 order by revision desc limit 1'
+const lastStatement = 'select revision, position, id from log.events where stream = $1 order by revision desc limit 1'
 
 export type PostgresLogOptions = {
   readonly url: string
@@ -51,7 +60,12 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
   const { page, read, readAll, readRevisions } = newReader(pool)
   const tail = newTail(TAIL_BYTES)
   const closing = new AbortController()
-  const wakeUps = newWakeUps(url, pool, { grown: tail.wake, truncated: tail.clear })
+  const wakeUps = newWakeUps(url, pool, {
+    grown: tail.wake,
+    truncated: tail.clear,
+    // Where this fails, a connection is lost, and the next one verifies.
+    renewed: () => void identityCheck.verify(probe).catch(() => {}),
+  })
   const committed = (events: readonly StoredRecord[]) => {
     identityCheck.noteRead(events.at(-1))
     if (events.length > 0) tail.publish(events)
@@ -110,9 +124,9 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
     await wakeUps.notifyTruncated()
   }
 
-  const lastRevision = async (stream: string) => {
+  const last = async (stream: string) => {
     const query = { name: 'log-last', text: lastStatement, values: [stream] }
-    return (await queryWithRetry<{ revision: bigint }>(pool, query)).rows[0]?.revision ?? 'none'
+    return (await queryWithRetry<LastRecord>(pool, query)).rows[0]
   }
 
   const head = async () => {
@@ -124,6 +138,13 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
   const probe = newProbe({
     query: (text: string, values: unknown[]) => queryWithRetry(pool, { text, values }),
   } as never)
+
+  const renewEpoch = async (seen: string) => {
+    const renewed = await probe.renewEpoch(seen)
+    await identityCheck.verify(probe)
+    await wakeUps.notifyRenewed()
+    return renewed
+  }
 
   let closed: Promise<void> | undefined
   const close = () => (closed ??= closeAll())
@@ -138,12 +159,13 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
     append: writer.append,
     read,
     readRevisions,
-    lastRevision,
+    last,
     readAll,
     follow,
     truncate,
     head,
     identity: probe.identity,
+    renewEpoch,
     holds: probe.holds,
     onChange: (listener) => void listeners.push(listener),
     maxAppendBytes,

@@ -6,14 +6,20 @@ const CHANNEL = 'tracebook_log'
 const RETRY_MS = 200
 const NOTIFY_GAP_MS = 20
 
-/** What to do when another process has appended, or has truncated a stream. */
-export type WakeUpHandlers = { readonly grown: () => void; readonly truncated: () => void }
+/** What to do when another process has appended, has truncated a stream, or may have begun another epoch of the log. */
+export type WakeUpHandlers = {
+  readonly grown: () => void
+  readonly truncated: () => void
+  readonly renewed: () => void
+}
 
 export type WakeUps = {
   /** Notifies other processes of new events. A hint: sent soon, outside of the append's transaction, one at a time. */
   notify(): void
   /** Notifies other processes that events which they hold in memory may have been erased. */
   notifyTruncated(): Promise<void>
+  /** Notifies other processes that the log has begun another epoch. */
+  notifyRenewed(): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,7 +42,7 @@ const newListener = (url: string, onNotification: (payload: string) => void) => 
     try {
       await opened.connect()
       await opened.query(`listen ${CHANNEL}`)
-      onNotification('') // for events of the time without a connection
+      onNotification('') // for what has happened during the time without a connection
     } catch {
       reconnect()
       await closeConnection(opened)
@@ -52,7 +58,7 @@ const newListener = (url: string, onNotification: (payload: string) => void) => 
 }
 
 /** Lets the processes on one log wake each other's followers. A process ignores its own notifications. */
-export const newWakeUps = (url: string, pool: pg.Pool, { grown, truncated }: WakeUpHandlers): WakeUps => {
+export const newWakeUps = (url: string, pool: pg.Pool, { grown, truncated, renewed }: WakeUpHandlers): WakeUps => {
   const self = randomUUID()
   let wanted = false
   let running = false
@@ -61,10 +67,13 @@ export const newWakeUps = (url: string, pool: pg.Pool, { grown, truncated }: Wak
     const [sender, what] = payload.split(' ')
     if (sender === self) return
     if (what === 'truncated') truncated()
+    if (what === 'renewed' || what === undefined) renewed()
     grown()
   })
 
-  const send = (what: string) => pool.query('select pg_notify($1, $2)', [CHANNEL, `${self} ${what}`]).catch(() => {})
+  const send = async (what: string) => {
+    await pool.query('select pg_notify($1, $2)', [CHANNEL, `${self} ${what}`]).catch(() => {})
+  }
 
   const run = async () => {
     running = true
@@ -81,5 +90,10 @@ export const newWakeUps = (url: string, pool: pg.Pool, { grown, truncated }: Wak
     if (!running) void run()
   }
 
-  return { notify, notifyTruncated: async () => void (await send('truncated')), close: stopListening }
+  return {
+    notify,
+    notifyTruncated: () => send('truncated'),
+    notifyRenewed: () => send('renewed'),
+    close: stopListening,
+  }
 }

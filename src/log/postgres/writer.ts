@@ -1,22 +1,15 @@
 import type pg from 'pg'
 import { isDiskFull, isTransient } from '../../postgres/errors.ts'
-import {
-  type Appended,
-  type ExpectedRevision,
-  LogUnavailable,
-  type NewEvent,
-  type StoredRecord,
-  revisionNumber,
-} from '../log.ts'
+import { type EventLog, LogUnavailable, type StoredRecord, revisionNumber } from '../log.ts'
 import { NotDurable, newConnection } from './connection.ts'
 import { newAppendQueue } from './append-queue.ts'
-import { type BatchResult, prepareAppend } from './append-statement.ts'
+import { type BatchResult, TooLate, prepareAppend } from './append-statement.ts'
 import { type PendingAppend, newPendingAppend, giveUp } from './pending-append.ts'
 
 const RECONNECT_MS = 100
 
 export type Writer = {
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>
+  append: EventLog['append']
   /** Refuses all pending appends: the log has begun another epoch, and may have lost the events that they build on. */
   abandon(reason: Error): void
   /** Takes no more appends, answers the pending ones, then closes the connection. */
@@ -93,7 +86,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
   /** Refuses the batch, tries it again later, or finds the append at fault by bisection: as the error demands. */
   const handleFailure = async (batch: readonly PendingAppend[], error: unknown) => {
     if (error instanceof PermanentError) for (const append of batch) giveUp(append, error.cause)
-    else if (isDiskFull(error)) for (const append of batch) giveUp(append, error)
+    else if (isDiskFull(error) || error instanceof TooLate) for (const append of batch) giveUp(append, error)
     else if (isTransient(error)) {
       lastError = error
       queue.putBack(batch)
@@ -119,10 +112,10 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
     draining = undefined
   }
 
-  const append: Writer['append'] = async (stream, expected, events) => {
+  const append: Writer['append'] = async (stream, expected, events, until) => {
     if (events.length === 0) throw new RangeError('an append needs an event')
-    if (closed) throw new LogUnavailable(false)
-    const what = { stream, expected: revisionNumber(expected), events }
+    if (closed || (until ?? Infinity) <= performance.now()) throw new LogUnavailable(false)
+    const what = { stream, expected: revisionNumber(expected), events, until }
     const onSettled = (settled: PendingAppend) => void unanswered.delete(settled)
     const pending = newPendingAppend(what, deadlineMs, { lastError: () => lastError, onSettled })
     unanswered.add(pending)

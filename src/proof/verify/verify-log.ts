@@ -77,7 +77,7 @@ const checkKept = ({ signed }: Claims, { kept, report }: Pick<VerifyOptions, 'ke
   report({
     kind: 'checkpoint',
     detail: newest
-      ? `the newest one has size ${newest.size}, but one of size ${kept.size} was kept`
+      ? `the log has lost its end, as after a restored backup: the newest one has size ${newest.size}, but one of size ${kept.size} was kept`
       : `none is stored, but one of size ${kept.size} was kept`,
   })
 }

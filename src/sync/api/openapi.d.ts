@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Who you are, and where
-         * @description The session that the request came with, its user and its active namespace. A page that signs in by cookie finds its `csrfToken` here.
+         * @description The session that the request came with, its user and its active namespace. A page that signs in by cookie finds its `csrfToken` here. With `holds` it also says whether the service has a certain write: it has not where a backup was restored that is older. Errors: `invalid_request` (400) for two of them.
          */
         get: operations["getSession"];
         put?: never;
@@ -359,7 +359,7 @@ export interface paths {
         put?: never;
         /**
          * Join a namespace by an invite
-         * @description Makes you a member, with the role of the invite, and spends one use. Who is a member already stays as they are, and spends none. Errors: `forbidden` (403) for an invite to another e-mail address; `not_found` (404); `invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) beyond 60 calls a minute from one address (default).
+         * @description Makes you a member, with the role of the invite, and spends one use. Who is a member already stays as they are, and spends none. Errors: `forbidden` (403) for an invite to another e-mail address, and for one that is older than your removal by another admin, or as admin older than your demotion; `not_found` (404); `invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) beyond 60 calls a minute from one address (default).
          */
         post: operations["postInviteAccept"];
         delete?: never;
@@ -495,7 +495,7 @@ export interface paths {
         put?: never;
         /**
          * Create a trace, or update the one with this externalId
-         * @description Writes to the active namespace of the session. A trace that is there with this `externalId` is updated as by PUT, so a repetition is harmless. Errors: `invalid_request` (400); `forbidden` (403) for members who are neither creator nor admin, and for a user without a namespace; `quota_exceeded` (403) where the operator limits traces; `not_found` (404).
+         * @description Writes to the active namespace of the session, or to `namespace`. A trace that is there with this `externalId` is updated as by PUT, so a repetition is harmless. Errors: `invalid_request` (400); `forbidden` (403) for members who are neither creator nor admin, and for a user without a namespace; `quota_exceeded` (403) where the operator limits traces; `not_found` (404); `deleted` (410) with `unlessDeleted`.
          */
         post: operations["postTraces"];
         delete?: never;
@@ -518,7 +518,7 @@ export interface paths {
         get: operations["getTrace"];
         /**
          * Create or update a trace
-         * @description Writes to the active namespace of the session. On a trace that is there only the given fields change; but `visibility`, when it is not given, becomes `private` (PATCH keeps it). A repetition changes `updatedAt` only. Errors: `invalid_request` (400); `forbidden` (403) for members who are neither creator nor admin, and for a user without a namespace; `quota_exceeded` (403) where the operator limits traces; `not_found` (404).
+         * @description Writes to the active namespace of the session, or to `namespace`. On a trace that is there only the given fields change; but `visibility`, when it is not given, becomes `private` (PATCH keeps it). A repetition changes `updatedAt` only. Errors: `invalid_request` (400); `forbidden` (403) for members who are neither creator nor admin, and for a user without a namespace; `quota_exceeded` (403) where the operator limits traces; `not_found` (404); `deleted` (410) with `unlessDeleted`.
          */
         put: operations["putTrace"];
         post?: never;
@@ -1256,6 +1256,8 @@ export interface components {
             csrfToken?: string;
             /** @description Another one when the service has another log, or its log has lost its end */
             logId?: string;
+            /** @description Whether the service has the write that `holds` names; with `holds` only */
+            holds?: boolean;
         };
         /** @description A one-time code for another device of the same user */
         DeviceCode: {
@@ -1295,7 +1297,7 @@ export interface components {
                  */
                 message: string;
                 /**
-                 * @description For `invalid_request`: `formErrors` and, by field, `fieldErrors`. For `unavailable` after a write: `stored`, whether it was stored all the same (`true`, `false` or `"unknown"`)
+                 * @description For `invalid_request`: `formErrors` and, by field, `fieldErrors`. For `unavailable` after a write: `stored`, whether it was stored all the same (`true`, `false` or `"unknown"`). For `deleted`: `deletedAt`
                  * @example {
                  *       "formErrors": [],
                  *       "fieldErrors": {
@@ -2910,7 +2912,13 @@ export interface operations {
     };
     getSession: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description An `x-log-position` of an answer to a write: whether the service has that write
+                 * @example 4.5f1c2e0a-6d1c-7a43-9b0f-3f1f6f0c1d2e
+                 */
+                holds?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3063,7 +3071,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired` */
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired`; or the trace was deleted: `deleted` */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4990,7 +4998,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired` */
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired`; or the trace was deleted: `deleted` */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -5770,7 +5778,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired` */
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired`; or the trace was deleted: `deleted` */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -5869,7 +5877,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired` */
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired`; or the trace was deleted: `deleted` */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -6022,7 +6030,18 @@ export interface operations {
     };
     postTraces: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The slug of the namespace that is written to, instead of the session’s; for its members
+                 * @example my-team
+                 */
+                namespace?: string;
+                /**
+                 * @description With `true` a trace that the namespace has deleted is not made again: `deleted` (410), with `deletedAt` in `details`, the time of the last deletion. Default: `false`
+                 * @example true
+                 */
+                unlessDeleted?: "true" | "false";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6090,6 +6109,15 @@ export interface operations {
             };
             /** @description There is none, or none that the caller may know of: `not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired`; or the trace was deleted: `deleted` */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6269,7 +6297,18 @@ export interface operations {
     };
     putTrace: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The slug of the namespace that is written to, instead of the session’s; for its members
+                 * @example my-team
+                 */
+                namespace?: string;
+                /**
+                 * @description With `true` a trace that the namespace has deleted is not made again: `deleted` (410), with `deletedAt` in `details`, the time of the last deletion. Default: `false`
+                 * @example true
+                 */
+                unlessDeleted?: "true" | "false";
+            };
             header?: never;
             path: {
                 /**
@@ -6349,6 +6388,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired`; or the trace was deleted: `deleted` */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The body is too large, or would not fit into an empty namespace: `payload_too_large` */
             413: {
                 headers: {
@@ -6398,7 +6446,13 @@ export interface operations {
     };
     deleteTrace: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -6510,7 +6564,13 @@ export interface operations {
     };
     patchTrace: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -6639,7 +6699,13 @@ export interface operations {
     };
     putTraceMessage: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -6772,7 +6838,13 @@ export interface operations {
     };
     postTraceMessagesBatch: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -7024,7 +7096,7 @@ export interface operations {
                             messages: components["schemas"]["Message"][];
                             /** @description The `cursor` of the next page; absent on the last page */
                             nextCursor?: string;
-                            /** @description The revision of the trace that the page shows: a later `changedSince` */
+                            /** @description The revision of the trace that the first page shows, told by all pages: a later `changedSince` */
                             revision: number;
                         };
                     };
@@ -9620,7 +9692,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired` */
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired`; or the trace was deleted: `deleted` */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -9832,7 +9904,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired` */
+            /** @description The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired`; or the trace was deleted: `deleted` */
             410: {
                 headers: {
                     [name: string]: unknown;

@@ -12,6 +12,8 @@ type ConnectOptions = {
   readonly server: string
   readonly slug?: string | undefined
   readonly readOnly: boolean
+  /** The position of the last write that the service has acknowledged; empty where there is none. */
+  readonly lastWrite?: string
 }
 
 /** An authenticated client whose active namespace receives the traces, and the token that it uses. */
@@ -22,6 +24,8 @@ export type Connection = {
   readonly namespaceSlug: string
   /** The log of the service: another one has other traces. Undefined where the service does not say. */
   readonly logId?: string | undefined
+  /** Whether the service still has the last write; undefined where it does not say: it is an older one then, or was not asked. */
+  readonly holds?: boolean | undefined
 }
 
 /** The credentials of a login. @throws UsageError without one, which says how to log in */
@@ -55,10 +59,24 @@ export const explainEndedSession = async <T>(server: string, request: Promise<T>
   }
 }
 
-const connectionOf = async (newClient: NewApiClient, server: string, token: string): Promise<Connection> => {
+const connectionOf = async (
+  newClient: NewApiClient,
+  server: string,
+  token: string,
+  lastWrite: string | undefined,
+): Promise<Connection> => {
   const api = newClient(server, token)
-  const { session, logId } = await api.session()
-  return { api, token, namespaceId: session.namespaceId, namespaceSlug: session.namespaceSlug, logId }
+  const { session, logId, holds } = await api.session(lastWrite)
+  const { namespaceId, namespaceSlug } = session
+  // Without a write there is none that the service could have lost.
+  return {
+    api,
+    token,
+    namespaceId,
+    namespaceSlug,
+    logId,
+    holds: holds === undefined ? holds : holds || lastWrite === '',
+  }
 }
 
 // A login with a code host may belong to another user than the device's own.
@@ -72,25 +90,25 @@ const deviceOfOtherUser = (server: string, slug: string) =>
 const connectInNamespace = async (
   config: string,
   stored: Credentials,
-  logId: string | undefined,
+  { logId, holds }: Connection,
   wanted: { id: string; slug: string },
   newClient: NewApiClient,
 ) => {
   const { server, deviceId } = stored
   const previous = stored.others.find(({ namespaceId }) => namespaceId === wanted.id)
   if (previous) {
-    const connection = await connectionOf(newClient, server, previous.token).catch((error: unknown) => {
+    const connection = await connectionOf(newClient, server, previous.token, undefined).catch((error: unknown) => {
       if (!hasStatus(error, 401)) throw error
       return undefined
     })
-    if (connection?.namespaceId === wanted.id) return connection
+    if (connection?.namespaceId === wanted.id) return { ...connection, holds }
   }
   const session = await newClient(server).newSession({ deviceId, deviceName: hostname(), namespaceId: wanted.id })
   if (session.userId !== stored.login?.userId) throw new UsageError(deviceOfOtherUser(server, wanted.slug))
   const others = stored.others.filter(({ namespaceId }) => namespaceId !== wanted.id)
   await writeCredentials(config, { ...stored, others: [...others, { namespaceId: wanted.id, token: session.token }] })
   const { token, namespaceId, namespaceSlug } = session
-  return { api: newClient(server, token), token, namespaceId, namespaceSlug, logId }
+  return { api: newClient(server, token), token, namespaceId, namespaceSlug, logId, holds }
 }
 
 /**
@@ -98,18 +116,18 @@ const connectInNamespace = async (
  * change. Throws UsageError without a valid login or without access to the namespace, and RequestFailed.
  */
 export const connect = async (
-  { config, server, slug, readOnly }: ConnectOptions,
+  { config, server, slug, readOnly, lastWrite }: ConnectOptions,
   newClient: NewApiClient,
 ): Promise<Connection> => {
   const stored = await requireLogin(config, server)
-  const connection = await explainEndedSession(server, connectionOf(newClient, server, stored.login.token))
+  const connection = await explainEndedSession(server, connectionOf(newClient, server, stored.login.token, lastWrite))
   const name = slug?.trim().toLowerCase()
   if (name === undefined || name === connection.namespaceSlug) return connection
   try {
     const wanted = await connection.api.namespace(name)
     if (wanted.role === undefined) throw new UsageError(`You are no member of the namespace "${name}".`)
     if (readOnly) return { ...connection, namespaceId: wanted.id, namespaceSlug: wanted.slug }
-    return await connectInNamespace(config, stored, connection.logId, { id: wanted.id, slug: name }, newClient)
+    return await connectInNamespace(config, stored, connection, { id: wanted.id, slug: name }, newClient)
   } catch (error) {
     if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${name}" at ${server}.`)
     if (hasStatus(error, 403)) throw new UsageError(`This device may not use the namespace "${name}": ${error.message}`)

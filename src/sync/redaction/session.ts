@@ -3,8 +3,10 @@ import type { Part, Session, SessionMessage, TraceFields } from '../agents/agent
 import { newHashedMap } from '../agents/support/hashed-map.ts'
 import { digest } from '../digest.ts'
 import { isEnvFile } from './env-file.ts'
+import { type EarlierForm, earlierForms } from './earlier-forms.ts'
 import type { FindSecrets } from './find.ts'
 import type { Finding } from './finding.ts'
+import { mapFields, mapMessage, mapPart, type MapText } from './map-texts.ts'
 
 /** A secret that was found, without its value. `hash` is what an allow-list names it by. */
 export type Redaction = {
@@ -33,32 +35,6 @@ const replacementOf = (rule: string) => `[redacted:${rule}]`
 /** Secrets that are shorter could be words: they are replaced where they were found, and nowhere else. */
 const DISTINCT_LENGTH = 12
 
-const isRaw = (value: unknown): boolean => (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON(value)
-
-type MapText = (text: string, where: string) => string
-
-/** A value with its texts and keys mapped; the value itself where none of them changes. */
-const mapTexts = (value: unknown, where: string, map: MapText): unknown => {
-  if (typeof value === 'string') return map(value, where)
-  if (typeof value !== 'object' || value === null || isRaw(value)) return value
-  let isChanged = false
-  const mapped = (item: unknown, key: string | number) => {
-    const result = mapTexts(item, `${where}/${key}`, map)
-    isChanged ||= result !== item
-    return result
-  }
-  if (Array.isArray(value)) {
-    const items = value.map(mapped)
-    return isChanged ? items : value
-  }
-  const entries = Object.entries(value).map(([key, item]) => {
-    const newKey = map(key, `${where}/key`)
-    isChanged ||= newKey !== key
-    return [newKey, mapped(item, newKey)] as const
-  })
-  return isChanged ? Object.fromEntries(entries) : value
-}
-
 /** Paths of files that a call names: what it reads or writes may be an environment file. */
 const namesEnvFile = (args: Readonly<Record<string, unknown>>): boolean =>
   Object.values(args).some(
@@ -73,32 +49,6 @@ const newEnvCalls = () => {
     return (part.type === 'tool_call' || part.type === 'tool_result') && calls.has(part.content.callId)
   }
 }
-
-type MapPart = (text: string, where: string, isEnv: boolean) => string
-
-/** What is left of a part that nests deeper than can be looked through. */
-const TOO_DEEP: Part = { type: 'error', content: { message: 'left out: nested too deeply to be searched for secrets' } }
-
-const mapPart = (part: Part, where: string, map: MapText): Part => {
-  try {
-    const content = mapTexts(part.content, where, map)
-    return content === part.content ? part : ({ ...part, content } as Part)
-  } catch (error) {
-    if (error instanceof RangeError) return TOO_DEEP
-    throw error
-  }
-}
-
-const mapMessage = (message: SessionMessage, isEnvPart: (part: Part) => boolean, map: MapPart): SessionMessage => {
-  const parts = message.parts.map((part, i) => {
-    const isEnv = isEnvPart(part)
-    return mapPart(part, `parts/${i}`, (text, where) => map(text, where, isEnv))
-  })
-  return parts.every((part, i) => part === message.parts[i]) ? message : { ...message, parts }
-}
-
-const mapFields = (fields: TraceFields, map: MapText): TraceFields =>
-  mapTexts(fields, 'trace', (text, where) => map(text, where.slice('trace/'.length))) as TraceFields
 
 /** The secrets of one session: what was found, and what takes the place of each. */
 const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>) => {
@@ -132,19 +82,25 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>) => {
     return found.length > 0 ? replace(text, found) : text
   }
 
-  /** Replaces what the rules find in a text. */
-  const replaceFound = (text: string, isEnv: boolean): string => replace(text, secretsIn(text, isEnv))
+  /** Replaces what the rules find in a text, but for some secrets. */
+  const replaceFound = (text: string, isEnv: boolean, except?: ReadonlySet<string>): string => {
+    const found = secretsIn(text, isEnv)
+    return replace(text, except ? found.filter(({ start, end }) => !except.has(text.slice(start, end))) : found)
+  }
 
   /** Replaces secrets that were found anywhere in the session. The longest first: one may be a part of another. */
-  const replaceKnown = (text: string): string => {
+  const replaceKnown = (text: string, except?: ReadonlySet<string>): string => {
     let result = text
     for (const secret of distinct)
-      if (result.includes(secret)) result = result.replaceAll(secret, replacements.get(secret)!)
+      if (result.includes(secret) && !except?.has(secret)) result = result.replaceAll(secret, replacements.get(secret)!)
     return result
   }
   const learned = () => void distinct.sort((a, b) => b.length - a.length)
 
-  return { redactions, note, learned, replaceFound, replaceKnown }
+  /** All of them, in the order in which they were found. */
+  const all = (): readonly string[] => [...replacements.keys()]
+
+  return { redactions, note, learned, replaceFound, replaceKnown, all }
 }
 
 /** A session without its secrets, and what was taken out of it. */
@@ -154,6 +110,10 @@ export type Redacted = {
   readonly redactions: readonly Redaction[]
   /** Whether nothing was taken out, and no call names an environment file: what that gives may be all secret. */
   readonly isClean: () => boolean
+  /** What a message that `session` has given may have been before all of its secrets were known, or all of its parts written. */
+  readonly earlierMessages: (message: SessionMessage) => Iterable<EarlierForm<SessionMessage>>
+  /** The same of the trace's fields. */
+  readonly earlierTraces: () => Iterable<EarlierForm<TraceFields>>
 }
 
 /** The messages that were looked through, with the very texts that they had. */
@@ -194,6 +154,7 @@ export const redactSession = async (
 ): Promise<Redacted> => {
   const secrets = newSecrets(options)
   const [scanned, affected, { isEnv, hasAny }] = [newScanned(), new Set<string>(), newEnvParts()]
+  const originals = new WeakMap<SessionMessage, SessionMessage>()
   const scan = (message: SessionMessage): void => {
     const { externalId } = message
     const redacted = mapMessage(message, isEnv, (text, where, isEnv) => secrets.note(text, where, isEnv, externalId))
@@ -212,19 +173,30 @@ export const redactSession = async (
         scan(message)
         secrets.learned()
       }
-      const isAffected = affected.has(message.externalId)
-      if (!isAffected && secrets.redactions.length === 0) yield message
-      else {
-        yield mapMessage(message, isEnv, (text, _where, isEnv) =>
-          secrets.replaceKnown(isAffected ? secrets.replaceFound(text, isEnv) : text),
-        )
-      }
+      const redacted = secrets.redactions.length === 0 ? message : redactMessage(message)
+      if (redacted !== message) originals.set(redacted, message)
+      yield redacted
     }
   }
-  const trace = mapFields(session.trace, (text) => secrets.replaceKnown(secrets.replaceFound(text, false)))
+  const redactMessage = (message: SessionMessage, except?: ReadonlySet<string>): SessionMessage => {
+    const isAffected = affected.has(message.externalId)
+    return mapMessage(message, isEnv, (text, _where, isEnv) =>
+      secrets.replaceKnown(isAffected ? secrets.replaceFound(text, isEnv, except) : text, except),
+    )
+  }
+  const redactFields = (fields: TraceFields, except?: ReadonlySet<string>): TraceFields =>
+    mapFields(fields, (text) => secrets.replaceKnown(secrets.replaceFound(text, false, except), except))
+
+  function* earlierMessages(redacted: SessionMessage) {
+    const message = originals.get(redacted)
+    for (let length = message?.parts.length ?? 0; length > 0; length--)
+      yield* earlierForms({ ...message!, parts: message!.parts.slice(0, length) }, secrets.all(), redactMessage)
+  }
   return {
-    session: { ...session, trace, messages },
+    session: { ...session, trace: redactFields(session.trace), messages },
     redactions: secrets.redactions,
     isClean: () => secrets.redactions.length === 0 && !hasAny(),
+    earlierMessages,
+    earlierTraces: () => earlierForms(session.trace, secrets.all(), redactFields),
   }
 }

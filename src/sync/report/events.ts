@@ -2,7 +2,7 @@ import type { ConnectionState } from '../api/connection-watch.ts'
 import type { Visibility } from '../upload/upsert-trace.ts'
 
 /**
- * The result for one session. `deleted`: its trace was deleted on the server, so it is not uploaded again; `excluded`: it is not
+ * The result for one session. `deleted`: its trace was deleted on the service, so it is left alone; `excluded`: it is not
  * to be sent; `held`: it is sent once the user agrees.
  */
 export type FileStatus = 'synced' | 'unchanged' | 'empty' | 'deleted' | 'excluded' | 'held' | 'failed'
@@ -28,6 +28,8 @@ export type Summary = Tally & {
   readonly leftOutMessages: number
   /** How many secrets were taken out of what was sent. */
   readonly redacted: number
+  /** How many sessions had sent a secret before it was known as one: the histories of their traces keep it. */
+  readonly exposed: number
   /** Why the run ended early. */
   readonly stopped?: string
   readonly exitCode: number
@@ -73,11 +75,12 @@ export type SyncEvent =
     }
   /** The run was interrupted, and waits for what is under way. */
   | { readonly type: 'stopping'; readonly message: string }
-  | { readonly type: 'connection'; readonly state: ConnectionState; readonly message: string }
+  /** `replaced`: the service lacks what it had acknowledged. */
+  | { readonly type: 'connection'; readonly state: ConnectionState | 'replaced'; readonly message: string }
   | {
       readonly type: 'problem'
       readonly file: string
-      readonly kind: 'line_skipped' | 'message_left_out' | 'session_failed' | 'unreadable'
+      readonly kind: 'line_skipped' | 'message_left_out' | 'session_failed' | 'unreadable' | 'secret_in_history'
       readonly line?: number
       readonly externalId?: string
       readonly message: string

@@ -20,12 +20,14 @@ const describeRest = (summary: Summary): string =>
   [
     summary.unchanged > 0 && `${countOf(summary.unchanged, 'session')} unchanged`,
     summary.empty > 0 && `${countOf(summary.empty, 'session')} without messages`,
-    summary.deleted > 0 && `${countOf(summary.deleted, 'session')} deleted on the server`,
+    summary.deleted > 0 &&
+      `${countOf(summary.deleted, 'session was', 'sessions were')} deleted on the service: left alone`,
     summary.excluded > 0 && `${countOf(summary.excluded, 'session')} not to be sent`,
     summary.held > 0 && `${countOf(summary.held, 'session')} not sent without your agreement`,
     summary.failed > 0 && `${countOf(summary.failed, 'session')} failed`,
     summary.leftOutMessages > 0 && `${countOf(summary.leftOutMessages, 'message')} left out`,
     summary.redacted > 0 && `${countOf(summary.redacted, 'secret')} taken out`,
+    summary.exposed > 0 && `${countOf(summary.exposed, 'session')} with a secret in its history`,
     summary.skippedLines > 0 && `${countOf(summary.skippedLines, 'line')} skipped`,
   ]
     .filter(Boolean)

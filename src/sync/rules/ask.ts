@@ -79,13 +79,13 @@ const askForNamespaces = async (options: Options, sessions: readonly HeldSession
   }
 }
 
-/** Whether the trace of this session is public already: then nothing becomes public. Its file may have held another one before. */
+/** Whether the trace of this session is public already: then nothing becomes public. */
 const isPublic = async (
   { held: { origin }, agreement: { destination } }: Asked<ToPublic>,
   sessionId: string,
 ): Promise<boolean> => {
-  const state = destination.states.read(origin.source)
-  if (!state?.stored || state.sessionId !== sessionId) return false
+  const state = destination.states.find({ agentId: origin.agentId, sessionId })
+  if (state?.status !== 'stored') return false
   return (await findOwnTrace(destination.connection, state.externalId))?.visibility === 'public'
 }
 

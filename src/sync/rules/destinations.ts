@@ -99,7 +99,7 @@ export const newDestinations = (options: Options): Destinations => {
     }
   }
 
-  const answer = async ({ source, projectPath }: Origin): Promise<Answer> => {
+  const answer = async ({ source, agentId, sessionId, projectPath }: Origin): Promise<Answer> => {
     const decision = await decisionFor({ source, projectPath })
     if (decision.is === 'never') return { notSent: decision.why }
     const { untrusted, visibility } = decision
@@ -108,7 +108,8 @@ export const newDestinations = (options: Options): Destinations => {
     const destination = { ...at, ...visibilityIn(decision, visibility.value) }
     if (visibility.value !== 'public' || yes || dryRun || approved.has(source)) return destination
     // A trace that is there keeps its visibility, where only a rule says another one.
-    if (unpublished.has(source) || (!decision.isAsked && at.states.read(source)?.stored)) return at
+    const sent = sessionId === undefined ? at.states.read(source) : at.states.find({ agentId, sessionId })
+    if (unpublished.has(source) || (!decision.isAsked && sent?.status === 'stored')) return at
     return { agreement: { to: 'public', because: visibility.because, destination } }
   }
   return {

@@ -38,9 +38,14 @@ export async function* readOlderStates(config: string, place: Place): AsyncGener
   for (const name of await readdir(folder).catch(() => [])) {
     const { data } = OlderState.safeParse(name.endsWith('.json') ? await readJson(join(folder, name)) : undefined)
     if (!data) continue
-    const { path: source, fields, messages, ...rest } = data
+    const { path: source, fields, messages, stored, ...rest } = data
+    const agentId = rest.stamp?.slice(0, rest.stamp.indexOf('/'))
+    // An upload that was interrupted says no agent: its session is compared with the service.
+    if (!agentId) continue
     yield {
       ...rest,
+      agentId,
+      status: stored ? 'stored' : 'new',
       source,
       fields: new Map(fields),
       messages: messages.map(([externalId, text]) => ({ externalId, digest: Buffer.from(text, 'base64url') })),

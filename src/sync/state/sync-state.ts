@@ -19,6 +19,10 @@ export type SyncState = ToldLosses &
   Claims & {
     /** What was sent to a place. What was sent to an earlier log of it is forgotten: the service does not have it any more. */
     readonly of: (place: Place) => Promise<SessionStates>
+    /** The position of the last write that a service has acknowledged; undefined where none was noted. */
+    readonly lastWriteTo: (server: string) => string | undefined
+    /** Forgets all that was sent to a service. */
+    readonly forget: (server: string) => void
     /** Undefined for a source that was never read. */
     readonly originOf: (source: string) => LearntOrigin | undefined
     readonly learnOrigin: (source: string, origin: LearntOrigin) => void
@@ -31,6 +35,9 @@ const prepare = (database: Database) => ({
   destination: database.prepare('SELECT id, log FROM destination WHERE server = ? AND namespace = ?'),
   addDestination: database.prepare('INSERT INTO destination (server, namespace, log) VALUES (?, ?, ?)'),
   setLog: database.prepare('UPDATE destination SET log = ? WHERE id = ?'),
+  lastWrite: database.prepare('SELECT position FROM last_write WHERE server = ?'),
+  forgetWrite: database.prepare('DELETE FROM last_write WHERE server = ?'),
+  forgetDestinations: database.prepare('DELETE FROM destination WHERE server = ?'),
   removeDestination: database.prepare('DELETE FROM destination WHERE id = ?'),
   told: toldStatements(database),
   claims: claimStatements(database),
@@ -70,8 +77,8 @@ const takeOver = async (config: string, place: Place, states: SessionStates): Pr
   for await (const { messages, ...state } of readOlderStates(config, place)) {
     if (states.read(state.source)) continue
     states.write({ ...state, stamp: undefined })
-    states.acknowledge(state.source, messages)
-    states.write(state)
+    states.acknowledge(state, messages)
+    states.complete(state, undefined)
   }
 }
 
@@ -94,6 +101,19 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
       }
       return states
     },
+    lastWriteTo: (server) =>
+      file.use(({ lastWrite }) => {
+        const found = lastWrite.get(serverKey(server))?.['position']
+        return typeof found === 'string' ? found : undefined
+      }),
+    forget: (server) =>
+      file.use((prepared) =>
+        transaction(prepared.database, () => {
+          prepared.forgetWrite.run(serverKey(server))
+          prepared.forgetDestinations.run(serverKey(server))
+          prepared.known.clear()
+        }),
+      ),
     originOf: (source) =>
       file.use(({ origin }) => {
         const found = origin.get(source)

@@ -5,7 +5,8 @@ import type { Reporter } from '../report/events.ts'
 import { noStates } from '../state/session-states.ts'
 import { toBatches } from '../upload/batches.ts'
 import type { EncodedMessage } from '../upload/encode.ts'
-import { type FileCounts, newFileCounts, sendBatch, type Upload } from '../upload/targets.ts'
+import { sendBatch } from '../upload/server-target.ts'
+import { type FileCounts, newFileCounts, type Upload } from '../upload/upload.ts'
 import { type Visibility, findOwnTrace, upsertTrace } from '../upload/upsert-trace.ts'
 import type { ExportFile, ExportedTrace } from './export-file.ts'
 
@@ -74,8 +75,9 @@ export const importTrace = async (opened: ExportFile, wanted: Import): Promise<I
   const { trace } = opened
   const found = await findOwnTrace(connection, trace.externalId)
   const visibility = visibilityFor(wanted.visibility, found, trace.visibility)
-  const externalId = await upsertTrace(connection, trace.externalId, { fields: fieldsOf(trace), visibility })
-  if (externalId === undefined) throw new RequestFailed(`another user has the id ${trace.externalId}`, { status: 409 })
+  const upserted = await upsertTrace(connection, trace.externalId, { fields: fieldsOf(trace), visibility })
+  if (!upserted) throw new RequestFailed(`another user has the id ${trace.externalId}`, { status: 409 })
+  const { externalId } = upserted
   const notice = (message: string) => report({ type: 'notice', file, externalId, message })
   if (externalId !== trace.externalId) notice(`another user has the id ${trace.externalId}: stored as ${externalId}`)
   if (wanted.visibility === undefined && !found && visibility !== trace.visibility)
@@ -95,8 +97,16 @@ const sendMessages = async (
   const upload: Upload = {
     // A repetition sends everything again, and changes nothing.
     destination: { connection, states: noStates, visibility },
-    state: { source: file, sessionId: externalId, externalId, stored: true, fields: new Map() },
-    messageDigest: () => undefined,
+    state: { source: file, agentId: 'import', sessionId: externalId, externalId, status: 'stored', fields: new Map() },
+    ...{
+      messageDigest: () => undefined,
+      isFirstContact: false,
+      unlessDeleted: false,
+      shorter: 0,
+      wasThere: false,
+      isCounted: true,
+      hasWritten: false,
+    },
     counts,
     report,
   }

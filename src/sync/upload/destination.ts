@@ -18,6 +18,8 @@ export type Origin = {
   /** Its file; in a database the path, `#` and the session's id. */
   readonly source: string
   readonly agentId: string
+  /** Undefined before it was read. */
+  readonly sessionId?: string
   /** The folder that the agent worked in, as far as it stored one, with any secrets that are in its name. */
   readonly projectPath: string | undefined
 }

@@ -1,5 +1,5 @@
 import type { Session } from '../agents/agent.ts'
-import { type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
+import { type Redacted, type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
 import type { SessionStates } from '../state/session-states.ts'
 import type { SessionRun, SyncJob } from './sync-session.ts'
 
@@ -11,6 +11,8 @@ export type ReadResult = {
   readonly session: Session
   readonly projectPath: string | undefined
   readonly resume: () => string | undefined
+  /** What tells whether its secrets were sent before; undefined where they are not taken out. */
+  readonly redacted: Pick<Redacted, 'earlierMessages' | 'earlierTraces'> | undefined
 }
 
 /** How a session is read. */
@@ -42,10 +44,17 @@ const read = async (
   const session = completeTrace ? { ...found, trace: await completeTrace(found.trace) } : found
   const { projectPath } = session.trace
   const resume = () => found.resume?.()
-  if (!redaction) return { session, projectPath, resume, malformed, redactions: [] }
-  const { session: redacted, redactions, isClean } = await redactSession(session, redaction)
-  // A secret is replaced wherever it occurs in a session, so one that has some is always read whole.
-  return { session: redacted, projectPath, resume: () => (isClean() ? resume() : undefined), malformed, redactions }
+  if (!redaction) return { session, projectPath, resume, malformed, redactions: [], redacted: undefined }
+  const redacted = await redactSession(session, redaction)
+  return {
+    session: redacted.session,
+    projectPath,
+    // A secret is replaced wherever it occurs in a session, so one that has some is always read whole.
+    resume: () => (redacted.isClean() ? resume() : undefined),
+    malformed,
+    redactions: redacted.redactions,
+    redacted,
+  }
 }
 
 /** The rules for secrets that all before the place was read by, and the agent's text for that place. */
@@ -77,7 +86,9 @@ export const readSession = async (
   const { wrap, unwrap } = newResume(how.redaction)
   const part = await read(how, run, unwrap(states?.resume(file)))
   const isWhole = part.session.isResumed !== true || part.redactions.length === 0
-  const { session, projectPath, resume, malformed, redactions } = isWhole ? part : await read(how, run, undefined)
+  const { session, projectPath, resume, malformed, redactions, redacted } = isWhole
+    ? part
+    : await read(how, run, undefined)
   const lines = newLines(run, session, malformed)
   counts.skippedLines += lines.length
   for (const line of lines)
@@ -86,5 +97,5 @@ export const readSession = async (
   for (const redaction of redactions) report({ type: 'redaction', file, ...redaction })
   if (redactions.length > 0)
     report({ type: 'notice', file, externalId: session.externalId, message: redactionNotice(redactions) })
-  return { session, projectPath, resume: () => wrap(resume()) }
+  return { session, projectPath, resume: () => wrap(resume()), redacted }
 }

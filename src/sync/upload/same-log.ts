@@ -1,21 +1,44 @@
 import { RequestFailed } from '../api/errors.ts'
 import type { Destination } from './destination.ts'
 
+/** The service lacks a trace, or messages, that it had acknowledged, and it was not the user who deleted them. */
+export class SessionLost extends Error {
+  override readonly name = 'SessionLost'
+  constructor() {
+    super('the service lacks what it had of this session, again and again')
+  }
+}
+
 /** The service has another log than the one that was sent to: what was sent is not known to it. */
 export class LogReplaced extends Error {
   override readonly name = 'LogReplaced'
   constructor() {
-    super('the service has lost what was sent to it, or is another one')
+    super('the service has lost what was sent to it, as by a restored backup, or is another one')
   }
 }
 
 /**
- * Called where a trace that was stored is not there: with the same log it was deleted. Throws LogReplaced with another one, and
- * RequestFailed, also when the service does not know yet which log it has.
+ * Called where something that was stored is not there, and before a watch sends anything. Throws LogReplaced where the service has
+ * another log, or one without the last write that it has acknowledged, as after a restored backup; and RequestFailed, also when the
+ * service does not know yet which log it has.
  */
-export const requireSameLog = async ({ connection, states }: Destination): Promise<void> => {
-  const [known, { logId }] = [states.logId(), await connection.api.session()]
+export const requireSameLog = async ({
+  connection,
+  states,
+}: Pick<Destination, 'connection' | 'states'>): Promise<void> => {
+  const [known, lastWrite] = [states.logId(), states.lastWrite()]
+  const { logId, holds } = await connection.api.session(lastWrite)
+  if (holds === false) throw new LogReplaced()
   if (known === undefined || known === logId) return
   if (logId === undefined) throw new RequestFailed('the service does not say yet which log it has', { status: 503 })
   throw new LogReplaced()
+}
+
+/**
+ * Called where a trace that was stored is not there. An older service cannot say whether it was deleted: with the same log it was.
+ * Throws SessionLost where another one has to be asked, and what `requireSameLog` throws.
+ */
+export const requireNotLost = async (destination: Destination): Promise<void> => {
+  await requireSameLog(destination)
+  if (destination.connection.holds !== undefined) throw new SessionLost()
 }

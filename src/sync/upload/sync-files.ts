@@ -3,7 +3,7 @@ import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, Summary, SyncEvent } from '../report/events.ts'
 import type { SyncJob } from './sync-session.ts'
 import { stopReasonOf, type SyncResult, syncSessions, syncSessionsOf } from './sync-sessions.ts'
-import type { FileCounts } from './targets.ts'
+import type { FileCounts } from './upload.ts'
 
 /** Reports, and counts the reasons for which sessions are not sent. */
 const newReasons = (report: Reporter) => {
@@ -47,7 +47,7 @@ const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<
 const exitCodeOf = ({ byStatus, counts, stopReason }: SyncResult, unreadable: number, dryRun: boolean): number => {
   if (stopReason) return stopReason.exitCode
   if (byStatus.held > 0 && !dryRun) return exitCodes.usage
-  const left = byStatus.failed + unreadable + counts.skippedLines + counts.leftOut
+  const left = byStatus.failed + unreadable + counts.skippedLines + counts.leftOut + counts.exposed
   return left > 0 ? exitCodes.failed : exitCodes.ok
 }
 

@@ -1,15 +1,16 @@
-import type { Agent, Session, StoredSession, TraceFields } from '../agents/agent.ts'
-import type { FileStatus, Reporter, SessionEvent } from '../report/events.ts'
+import type { Agent, StoredSession, TraceFields } from '../agents/agent.ts'
+import type { Reporter, SessionEvent } from '../report/events.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import type { SessionState } from '../state/session-states.ts'
 import type { SyncState } from '../state/sync-state.ts'
 import type { Destination, DestinationOf, Held, NotSent, Origin } from './destination.ts'
 import { readSession, type ReadResult } from './read-session.ts'
-import { dryRunTarget, type FileCounts, type NewSending, serverTarget, type Upload } from './targets.ts'
-import { requireSameLog } from './same-log.ts'
+import { requireNotLost, requireSameLog, SessionLost } from './same-log.ts'
+import { deletedNotice, noteVisibility, type SentResult, sendSession } from './send-session.ts'
+import { readStamp, stampOf } from './stamp.ts'
 import type { Turn } from './turns.ts'
-import { type UploadResult, uploadSession } from './upload-session.ts'
-import { findOwnTrace, type VisibilityChange } from './upsert-trace.ts'
+import type { FileCounts, NewSending } from './upload.ts'
+import { findOwnTrace } from './upsert-trace.ts'
 
 /** The settings of a run. With `force` everything is uploaded again. */
 export type SyncJob = {
@@ -46,53 +47,28 @@ export type SessionRun = {
   about: Pick<SessionEvent, 'title' | 'project' | 'visibility' | 'published'>
 }
 
-const noteVisibility = (run: SessionRun, { before, after }: VisibilityChange): void => {
-  const published = after === 'public' && before !== 'public' ? { published: true as const } : {}
-  run.about = { ...run.about, visibility: after, ...published }
-}
-
 /** A session that is held, and where it is from. */
 export type HeldSession = { readonly agent: Agent; readonly session: StoredSession; readonly origin: Origin }
 
-type SentStatus = Exclude<FileStatus, 'excluded' | 'held'>
-
 /** `why` a session is excluded or held; the last one with its origin. */
 export type Result =
-  | { readonly status: SentStatus; readonly externalId: string }
+  | SentResult
   | { readonly status: 'excluded'; readonly why: string }
   | { readonly status: 'held'; readonly why: string; readonly origin: Origin }
-
-const statusOf = {
-  sent: 'synced',
-  'nothing to send': 'unchanged',
-  empty: 'empty',
-  deleted: 'deleted',
-} as const satisfies Record<UploadResult, FileStatus>
-
-const deletedNotice = 'its trace was deleted on the server: not uploaded again (--force does)'
-
-/** The stamp of a session as its agent reads it now. */
-const readStamp = ({ id, version }: Agent, { stamp }: StoredSession): string => `${id}/${version} ${stamp}`
-
-/** The same, and as secrets are taken out of it. */
-export const stampOf = (
-  agent: Agent,
-  session: StoredSession,
-  redaction: Pick<RedactionOptions, 'version'> | undefined,
-): string => `${readStamp(agent, session)}${redaction?.version ?? ''}`
 
 /** Updates only the visibility of an unchanged session's trace, when the user asks for another one now. */
 const updateVisibility = async (
   dryRun: boolean,
   run: SessionRun,
   destination: Destination,
-  { source, externalId, stored }: SessionState,
-): Promise<SentStatus> => {
+  { source, externalId, status }: SessionState,
+): Promise<SentResult['status']> => {
   const { connection, visibility } = destination
-  if (!stored || visibility === undefined) return 'unchanged'
+  if (status === 'deleted') return 'deleted'
+  if (status === 'new' || visibility === undefined) return 'unchanged'
   const trace = await findOwnTrace(connection, externalId)
   if (!trace) {
-    await requireSameLog(destination)
+    await requireNotLost(destination)
     run.report({ type: 'notice', file: source, externalId, message: deletedNotice })
     return 'deleted'
   }
@@ -101,42 +77,6 @@ const updateVisibility = async (
   if (trace.title !== undefined) run.about = { ...run.about, title: trace.title }
   noteVisibility(run, { before: trace.visibility, after: visibility })
   return 'synced'
-}
-
-/** The stored state if it belongs to this session, else an empty one. Without a stamp until the upload is complete. */
-const initialState = (source: string, { externalId }: Session, stored: SessionState | undefined): SessionState => {
-  if (stored?.sessionId === externalId) return { ...stored, stamp: undefined }
-  return { source, sessionId: externalId, externalId, stored: false, fields: new Map() }
-}
-
-const upload = async (
-  { dryRun, force, redaction }: SyncJob,
-  run: SessionRun,
-  destination: Destination,
-  { session, resume }: ReadResult,
-): Promise<Result> => {
-  const { source } = run.session
-  const { states } = destination
-  const state = initialState(source, session, force ? undefined : states.read(source))
-  const messageDigest = state.stored ? states.digests(source) : () => undefined
-  const { title, projectName: project = session.trace.projectPath } = session.trace
-  run.about = { ...(title === undefined ? {} : { title }), ...(project === undefined ? {} : { project }) }
-  const onVisibility = (change: VisibilityChange) => noteVisibility(run, change)
-  const uploaded: Upload = {
-    destination,
-    state,
-    messageDigest,
-    counts: run.counts,
-    report: run.report,
-    onVisibility,
-    newLosses: run.newLosses,
-  }
-  const target = (dryRun ? dryRunTarget : serverTarget)(uploaded, run.newSending)
-  const status = statusOf[await uploadSession(session, target)]
-  const { externalId } = uploaded.state
-  if (!dryRun) states.complete({ ...uploaded.state, stamp: stampOf(run.agent, run.session, redaction) }, resume())
-  if (status === 'deleted') run.report({ type: 'notice', file: source, externalId, message: deletedNotice })
-  return { status, externalId }
 }
 
 const isDestination = (answer: Destination | NotSent | Held): answer is Destination => 'connection' in answer
@@ -157,20 +97,44 @@ const uploadAlone = (job: SyncJob, run: SessionRun, expected: Destination | unde
   return job.origins.alone(source, { waitMs, onWait, signal }, work)
 }
 
+const lostNotice = 'the service lacked what it had of this session: all of it was sent again'
+
+/** Sends what was read of a session; all of it where the service lacks what it had, as after a restored backup. */
+const sendOrAgain = async (
+  job: SyncJob,
+  run: SessionRun,
+  destination: Destination,
+  read: ReadResult,
+): Promise<SentResult> => {
+  try {
+    return await sendSession(job, run, destination, read)
+  } catch (error) {
+    if (!(error instanceof SessionLost)) throw error
+  }
+  await requireSameLog(destination)
+  const { externalId: sessionId } = read.session
+  if (!job.dryRun) destination.states.forget({ agentId: run.agent.id, sessionId })
+  const sent = await sendSession(job, run, destination, await readSession(job, run, undefined), true)
+  const { externalId, status } = sent
+  if (status !== 'deleted' && !job.dryRun)
+    run.report({ type: 'notice', file: run.session.source, externalId, message: lostNotice })
+  return sent
+}
+
 /** Reads a session, and uploads what is new in it to where it goes. `expected` is where it went when it was read last. */
 const readAndUpload = async (job: SyncJob, run: SessionRun, expected: Destination | undefined): Promise<Result> => {
   const { agent, session } = run
   const { source } = session
   const read = await readSession(job, run, job.force ? undefined : expected?.states)
   const { projectPath } = read
-  const origin = { source, agentId: agent.id, projectPath }
+  const origin = { source, agentId: agent.id, sessionId: read.session.externalId, projectPath }
   const destination = await job.destinationOf(origin)
   if (!job.dryRun) job.origins.learnOrigin(source, { stamp: readStamp(agent, session), projectPath })
   if (!isDestination(destination)) return notSent(destination, origin)
   run.destination = destination
   // What was left out is known to another namespace only.
   const isPart = read.session.isResumed === true && destination.states !== expected?.states
-  return upload(job, run, destination, isPart ? await readSession(job, run, undefined) : read)
+  return sendOrAgain(job, run, destination, isPart ? await readSession(job, run, undefined) : read)
 }
 
 /**
@@ -189,5 +153,11 @@ export const syncSession = async (job: SyncJob, run: SessionRun): Promise<Result
   if (stored?.stamp !== stampOf(agent, session, job.redaction) || origin.stamp !== readStamp(agent, session))
     return uploadAlone(job, run, expected)
   run.destination = expected
-  return { status: await updateVisibility(job.dryRun, run, expected, stored), externalId: stored.externalId }
+  try {
+    return { status: await updateVisibility(job.dryRun, run, expected, stored), externalId: stored.externalId }
+  } catch (error) {
+    if (!(error instanceof SessionLost)) throw error
+    if (!job.dryRun) expected.states.forget(stored)
+    return uploadAlone(job, run, undefined)
+  }
 }

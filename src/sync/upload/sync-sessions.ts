@@ -13,7 +13,7 @@ import { type FileProgress, newFileProgress } from './file-progress.ts'
 import { LogReplaced } from './same-log.ts'
 import { newSending } from './sending.ts'
 import { type HeldSession, type SessionRun, type SyncJob, syncSession } from './sync-session.ts'
-import { type FileCounts, newFileCounts } from './targets.ts'
+import { type FileCounts, newFileCounts } from './upload.ts'
 import { newTurns, type Turn } from './turns.ts'
 
 /** So many sessions are uploaded at once: what the service does for one request it does for many that come together. */
@@ -144,15 +144,15 @@ const fail = (job: SyncJob, totals: Totals, file: string, error: unknown, run?: 
 }
 
 /** The losses of one session that are to be told; what `told` has not noted is told again in the next run. */
-const lossesOf = ({ origins, force, dryRun }: SyncJob, source: string) => {
+const lossesOf = ({ origins, force, dryRun }: SyncJob, agentId: string) => {
   const pending = new Set<string>()
   const newLosses: SessionRun['newLosses'] = (losses) => {
-    const found = (force ? losses : origins.newLosses(source, losses)).filter((loss) => !pending.has(loss))
+    const found = (force ? losses : origins.newLosses(agentId, losses)).filter((loss) => !pending.has(loss))
     for (const loss of found) pending.add(loss)
     return found
   }
   const told = () => {
-    if (!dryRun && pending.size > 0) origins.noteTold(source, [...pending])
+    if (!dryRun && pending.size > 0) origins.noteTold(agentId, [...pending])
   }
   return { newLosses, told }
 }
@@ -173,7 +173,7 @@ const syncAndReport = async (
     job.report({ ...event, bytes: 0 })
     progress.sent(event.bytes)
   }
-  const losses = lossesOf(job, file)
+  const losses = lossesOf(job, found.agent.id)
   const turn = newTurn()
   const run: SessionRun = {
     ...found,

@@ -3,6 +3,7 @@ import { digest } from '../digest.ts'
 import { newBatches, fitsInBatch } from './batches.ts'
 import { type EncodedMessage, encodeMessage, encodeFields } from './encode.ts'
 import type { Sending } from './sending.ts'
+import type { SentSecrets } from './sent-secrets.ts'
 
 /** Where a session's changes are sent: to the server, or, in a dry run, nowhere. */
 export type Target = {
@@ -10,9 +11,13 @@ export type Target = {
   readonly fieldDigest: (name: string) => string | undefined
   /** The digest of a message, by its id, as the server has it. */
   readonly messageDigest: (externalId: string) => Uint8Array | undefined
+  /** Compares a message with what was sent of it; undefined where no secret can have been sent. */
+  readonly noteSentSecrets: SentSecrets['compare'] | undefined
   readonly isTraceStored: () => boolean
-  /** Creates the trace or updates these fields; false when the trace was deleted on the server. */
+  /** Creates the trace or updates these fields; false when the trace was deleted. */
   readonly upsertTrace: (fields: ReadonlyMap<string, string>) => Promise<boolean>
+  /** Whether anything was sent, or would be. */
+  readonly hasWritten: () => boolean
   readonly sending: Sending
   /** Reports that a field of the trace or of a message was truncated. */
   readonly reportTruncation: (description: string) => void
@@ -40,12 +45,13 @@ const isSame = (stored: Uint8Array | undefined, sent: Uint8Array): boolean =>
 /** A message as it is to be sent; undefined when the server has it, or would refuse it. */
 const changed = (
   message: SessionMessage,
-  { messageDigest, reportTruncation, reportOmission }: Target,
+  { messageDigest, noteSentSecrets, reportTruncation, reportOmission }: Target,
 ): EncodedMessage | undefined => {
   const encoded = encodeUnlessTooDeep(message)
   if (!encoded) return void reportOmission({ externalId: message.externalId, line: message.order }, tooDeep)
   if (!fitsInBatch(encoded)) return void reportOmission(encoded, tooBig)
   if (isSame(messageDigest(encoded.externalId), encoded.digest)) return undefined
+  noteSentSecrets?.(message, encoded)
   for (const truncation of encoded.truncations) reportTruncation(`message ${encoded.externalId}: ${truncation}`)
   return encoded
 }
@@ -71,7 +77,7 @@ const sendChanges = async (
   }
   if (!(await send(batches.rest()))) return 'deleted'
   await target.sending.finish()
-  if (isUpserted) return 'sent'
+  if (isUpserted) return target.hasWritten() ? 'sent' : 'nothing to send'
   if (count === 0 && session.isResumed !== true) return 'empty'
   if (changedFields.size === 0 || !target.isTraceStored()) return 'nothing to send'
   return (await target.upsertTrace(changedFields)) ? 'sent' : 'deleted'

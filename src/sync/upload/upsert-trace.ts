@@ -1,6 +1,7 @@
 import type { TraceSummary } from '../api/client.ts'
 import { hasStatus } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'
+import { isUnredacted } from './within.ts'
 
 export const visibilities = ['private', 'direct', 'public'] as const
 export type Visibility = (typeof visibilities)[number]
@@ -13,6 +14,10 @@ type TraceChange = {
   readonly fields: Readonly<Record<string, string>>
   readonly visibility?: Visibility | undefined
   readonly visibilityOfNew?: Visibility | undefined
+  /** Whether fields that a trace has already stay as they are. */
+  readonly keepsFields?: boolean
+  /** Whether no trace is made anew that was deleted. */
+  readonly unlessDeleted?: boolean
   /** Is told of the trace's visibility once that is sure. */
   readonly onVisibility?: (change: VisibilityChange) => void
 }
@@ -31,50 +36,73 @@ export const findOwnTrace = async (
   }
 }
 
+/** What a change makes of a trace that is there. */
+export const patchOf = ({ fields, visibility, keepsFields }: TraceChange, found: TraceSummary) => {
+  /** Whether a field that is there stays. One from which a secret is taken out now does not. */
+  const stays = ([name, value]: readonly [string, string]) => {
+    const stored = found[name as keyof TraceSummary]
+    return keepsFields && stored !== undefined && (stored === value || !isUnredacted(String(stored), value))
+  }
+  const set = Object.entries(fields).filter((field) => !stays(field))
+  return { ...Object.fromEntries(set), ...(visibility && visibility !== found.visibility ? { visibility } : {}) }
+}
+
+/** What became of a trace; `deleted`: it was deleted, and is not made anew. */
+export type Upserted = 'created' | 'updated' | 'unchanged' | 'deleted'
+
 /**
- * Updates an existing trace; false when there is none. Uses PATCH, because a PUT without `visibility` would make a public
+ * Updates an existing trace; undefined when there is none. Uses PATCH, because a PUT without `visibility` would make a public
  * trace private.
  */
 export const updateTrace = async (
   connection: Connection,
   externalId: string,
-  { fields, visibility, onVisibility }: TraceChange,
-): Promise<boolean> => {
+  change: TraceChange,
+): Promise<'updated' | 'unchanged' | undefined> => {
   const found = await findOwnTrace(connection, externalId)
-  if (!found) return false
-  const patch = visibility && visibility !== found.visibility ? { ...fields, visibility } : fields
-  if (Object.keys(patch).length > 0) await connection.api.patchTrace(externalId, patch)
-  onVisibility?.({ before: found.visibility, after: visibility ?? found.visibility })
-  return true
+  if (!found) return undefined
+  const patch = patchOf(change, found)
+  const isChanged = Object.keys(patch).length > 0
+  if (isChanged) await connection.api.patchTrace(externalId, patch)
+  change.onVisibility?.({ before: found.visibility, after: change.visibility ?? found.visibility })
+  return isChanged ? 'updated' : 'unchanged'
 }
 
 /** The trace's id for a session whose own id another user has taken. */
 export const fallbackId = (sessionId: string, { namespaceSlug }: Connection): string => `${sessionId}@${namespaceSlug}`
 
-/** False when another user has taken the id: the service answers 404 then, as for all that one may not read. */
-const updateOrCreate = async (connection: Connection, externalId: string, change: TraceChange): Promise<boolean> => {
-  if (await updateTrace(connection, externalId, change)) return true
+/** Undefined when another user has taken the id: the service answers 404 then, as for all that one may not read. */
+const updateOrCreate = async (
+  connection: Connection,
+  externalId: string,
+  change: TraceChange,
+): Promise<Upserted | undefined> => {
+  const updated = await updateTrace(connection, externalId, change)
+  if (updated) return updated
   try {
-    const { fields, visibilityOfNew = 'private', visibility = visibilityOfNew } = change
-    await connection.api.putTrace(externalId, { ...fields, visibility })
+    const { fields, visibilityOfNew = 'private', visibility = visibilityOfNew, unlessDeleted } = change
+    await connection.api.putTrace(externalId, { ...fields, visibility }, unlessDeleted)
     change.onVisibility?.({ after: visibility })
-    return true
+    return 'created'
   } catch (error) {
-    if (hasStatus(error, 404)) return false
+    if (hasStatus(error, 404)) return undefined
+    if (hasStatus(error, 410)) return 'deleted'
     throw error
   }
 }
 
 /**
- * Creates or updates the trace of a session, and returns its externalId: the session's id, or `fallbackId` when another user
+ * Creates or updates the trace of a session, and returns what became of it, with its externalId: the session's id, or `fallbackId` when another user
  * has taken that one. Undefined when both are taken.
  */
 export const upsertTrace = async (
   connection: Connection,
   sessionId: string,
   change: TraceChange,
-): Promise<string | undefined> => {
-  for (const externalId of [sessionId, fallbackId(sessionId, connection)])
-    if (await updateOrCreate(connection, externalId, change)) return externalId
+): Promise<{ readonly externalId: string; readonly upserted: Upserted } | undefined> => {
+  for (const externalId of [sessionId, fallbackId(sessionId, connection)]) {
+    const upserted = await updateOrCreate(connection, externalId, change)
+    if (upserted) return { externalId, upserted }
+  }
   return undefined
 }

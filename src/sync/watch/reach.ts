@@ -5,6 +5,13 @@ export type ReachEvent = {
   readonly message: string
 }
 
+/** What is said where a service lacks what it had acknowledged. */
+export const replacedEvent = (server: string): ReachEvent & { readonly state: 'replaced' } => ({
+  type: 'connection',
+  state: 'replaced',
+  message: `${server} was restored from a backup, or is another service: it gets again what it lacks`,
+})
+
 /** A service that does not answer for so long is said to be out of reach, in milliseconds. */
 const NOTICEABLE_MS = 2_000
 
@@ -32,8 +39,7 @@ export const newReach = (server: string, report: (event: ReachEvent) => void): R
     isAway = false
   }
   const noteReplaced = () => {
-    const message = `${server} has lost what was sent to it, or is another service: everything is uploaded again`
-    report({ type: 'connection', state: 'replaced', message })
+    report(replacedEvent(server))
   }
   return { noteWait, noteAnswer, noteReplaced }
 }

@@ -1,7 +1,9 @@
 import { exitCodes, UsageError } from '../../cli/exit.ts'
 import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, SyncEvent } from '../report/events.ts'
-import { LogReplaced } from '../upload/same-log.ts'
+import { isTemporaryFailure } from '../api/errors.ts'
+import type { Destination } from '../upload/destination.ts'
+import { LogReplaced, requireSameLog } from '../upload/same-log.ts'
 import type { SyncJob } from '../upload/sync-session.ts'
 import { syncSessionsOf } from '../upload/sync-sessions.ts'
 import type { Change } from './changes.ts'
@@ -64,15 +66,30 @@ const tellNotSent = (report: Reporter) => {
   }
 }
 
+type Place = Pick<Destination, 'connection' | 'states'>
+
+/** Whether the service answers. Throws LogReplaced; what else it refuses is told of the sessions. */
+const isInReach = async (place: Place): Promise<boolean> => {
+  try {
+    await requireSameLog(place)
+    return true
+  } catch (error) {
+    if (error instanceof LogReplaced) throw error
+    return !isTemporaryFailure(error)
+  }
+}
+
 /**
  * The `upload` of a watch. A session that fails for itself is done with, and told of; one that another process uploads is
  * neither, and tried again. When the service is out of reach, nothing is told here. Throws UsageError when the login has
- * ended, and LogReplaced when the service has another log: with a job of its own for that one, everything is uploaded again.
+ * ended, and LogReplaced when the service has another log, or was restored from a backup, which is asked at `place` before anything is
+ * sent: else a write would hide it. With a job of its own for that one, everything is uploaded again.
  */
-export const newUpload = (job: SyncJob, signal: AbortSignal): WatchOptions['upload'] => {
+export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal): WatchOptions['upload'] => {
   const report = withoutRepetition(job.report)
   const tell = tellNotSent(report)
   return async (changes) => {
+    if (!(await isInReach(place))) return { done: new Set(), isInterrupted: true }
     const { hold, failures, others, succeeded } = holdingFailures(report)
     const { stopReason, busy } = await syncSessionsOf(
       { ...job, patienceMs: PATIENCE_MS, report: hold },

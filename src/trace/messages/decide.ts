@@ -33,28 +33,41 @@ export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed => {
   return need
 }
 
+/** How a message is counted; as long as it is not stored, its names are a list that an event may take. */
+type Counted = Pick<KnownMessage, 'class' | 'tools'>
+type NewlyCounted = Counted & { readonly tools: string[] }
+
+const isSame = (one: Counted, other: Counted) => one.class === other.class && one.tools.join() === other.tools.join()
+
 /** The counts of a trace, while messages are added and change. */
 const newTally = (counts: Counts) => {
   const types = { ...counts.messageTypeCounts }
   const tools = newToolCounts(counts.toolTypeCounts)
   let { messageCount } = counts
   let moved = false
-  const count = (message: Pick<KnownMessage, 'class' | 'tools'>, by: 1 | -1) => {
-    types[message.class] += by
-    for (const tool of message.tools) tools.count(tool, by)
+  const count = (document: MessageDocument): NewlyCounted => {
+    const kind = classOf(document)
+    types[kind] += 1
+    return { class: kind, tools: toolsOf(document).map(tools.add) }
+  }
+  const takeBack = (before: Counted) => {
+    types[before.class] -= 1
+    for (const name of before.tools) tools.remove(name)
   }
   return {
-    next: () => messageCount,
-    add(message: KnownMessage) {
-      messageCount += 1
+    /** Counts a new message; gives its place by arrival, too. */
+    add(document: MessageDocument): NewlyCounted & { readonly ordinal: number } {
       moved = true
-      count(message, 1)
+      return { ordinal: messageCount++, ...count(document) }
     },
-    correct(before: KnownMessage, after: KnownMessage) {
-      if (before.class === after.class && before.tools.join() === after.tools.join()) return
-      moved = true
-      count(before, -1)
-      count(after, 1)
+    /** Counts a message anew where its class or its tools have changed. */
+    correct(before: Counted, document: MessageDocument): NewlyCounted {
+      const same = { class: classOf(document), tools: toolsOf(document).map(tools.nameOf) }
+      if (isSame(before, same)) return same
+      takeBack(before)
+      const after = count(document)
+      moved ||= !isSame(before, after)
+      return after
     },
     events: (): TraceEvent[] =>
       moved
@@ -63,14 +76,16 @@ const newTally = (counts: Counts) => {
   }
 }
 
+type Tally = ReturnType<typeof newTally>
+
 /** A message as an upsert finds it; its document where that is loaded. */
 type Seen = { readonly known: KnownMessage; readonly document: MessageDocument | undefined }
 /** What one upsert comes to; without an event when it changes nothing. */
 type Outcome = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEvent }
 
-const create = (ordinal: number, { externalId, given, digest }: MessageUpsert, at: number): Outcome => {
+const create = (tally: Tally, { externalId, given, digest }: MessageUpsert, at: number): Outcome => {
   const document = merge(undefined, given)
-  const counted = countedAs(document, digest)
+  const { ordinal, ...counted } = { ...tally.add(document), digest }
   const { parts, ...head } = document
   const data = { externalId, ordinal, ...head, ...counted, parts }
   const known = { ordinal, ...counted, createdAt: at, updatedAt: at }
@@ -78,12 +93,13 @@ const create = (ordinal: number, { externalId, given, digest }: MessageUpsert, a
 }
 
 /** A message as it is after an upsert, and the event that says so; no event when it was like that before. */
-const change = ({ known, document: before }: Seen, upsert: MessageUpsert, at: number): Outcome => {
+const change = (tally: Tally, { known, document: before }: Seen, upsert: MessageUpsert, at: number): Outcome => {
   if (known.digest === upsert.digest) return { result: 'unchanged', known, document: merge(undefined, upsert.given) }
   if (!before) throw new Error(`the document of message ${upsert.externalId} was not loaded`)
   const document = merge(before, upsert.given)
-  const counted = countedAs(document)
-  if (counted.digest === known.digest) return { result: 'unchanged', known, document }
+  const digest = digestOf(document)
+  if (digest === known.digest) return { result: 'unchanged', known, document }
+  const counted = { ...tally.correct(known, document), digest }
   const patch = difference(before, document)
   const data = {
     externalId: upsert.externalId,
@@ -108,12 +124,6 @@ const loadedMessage = (loaded: LoadedMessages, externalId: string): Seen | undef
   return known === 'none' ? undefined : { known, document: loaded.documentOf(externalId) }
 }
 
-const countedAs = (document: MessageDocument, digest = digestOf(document)) => ({
-  class: classOf(document),
-  tools: toolsOf(document),
-  digest,
-})
-
 /**
  * Upserts messages in order, all or none: one event for each that is new or changed, then one with the counts when they
  * moved. The same externalId twice is two upserts in order. The result says what became of each.
@@ -134,10 +144,8 @@ export const upsertMessages =
     for (const upsert of upserts) {
       const { externalId } = upsert
       const before = overlay.get(externalId) ?? loadedMessage(loaded, externalId)
-      const { event, ...message } = before ? change(before, upsert, at) : create(tally.next(), upsert, at)
+      const { event, ...message } = before ? change(tally, before, upsert, at) : create(tally, upsert, at)
       if (event) events.push(event)
-      if (!before) tally.add(message.known)
-      else if (event) tally.correct(before.known, message.known)
       overlay.set(externalId, message)
       result.push({ externalId, ...message })
     }

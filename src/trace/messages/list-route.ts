@@ -6,16 +6,10 @@ import { Key, Limit, Revision, limitOf } from '../../http/parameters.ts'
 import { fittingTexts } from '../../http/page-bytes.ts'
 import { answers, okText } from '../../http/reply.ts'
 import type { Reader } from '../../http/long-list.ts'
+import { type PlaceInList, cursorBehind, readCursor } from './cursor.ts'
 import { newMessagePage, pageEnd } from './page.ts'
 import { CHUNK_WEIGHT, WHOLE_WEIGHT, messageChunks } from './chunks.ts'
-import {
-  ALL_MESSAGES as ALL,
-  type MessageListRow,
-  chosenFor,
-  listMessages,
-  messageCursor,
-  messageValues,
-} from './queries.ts'
+import { ALL_MESSAGES as ALL, type MessageListRow, chosenFor, listMessages, messageValues } from './queries.ts'
 import { InNamespace, momentOf, pastQuery } from '../moment.ts'
 import { assertMayRead } from '../policy.ts'
 import { type StoredDetail, userRoleOf, resolveTrace, traceDetail } from '../queries.ts'
@@ -42,7 +36,9 @@ const Query = z.object({
 const List = z.object({
   messages: z.array(Message).meta({ description: 'The messages of this page' }),
   nextCursor,
-  revision: z.int().meta({ description: 'The revision of the trace that the page shows: a later `changedSince`' }),
+  revision: z.int().meta({
+    description: 'The revision of the trace that the first page shows, told by all pages: a later `changedSince`',
+  }),
 })
 /** Up to this many characters a list is answered at once; a longer one as its reader takes it. */
 const QUICK_WEIGHT = 256 * 1024
@@ -96,45 +92,47 @@ export const messageListRoute = (
   const list = async (reply: FastifyReply, trace: StoredDetail, reader: Reader, asked: Asked) => {
     const { id, incarnation } = trace
     const { includeParts, limit, cursor, changedSince } = asked
-    const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, cursor, changedSince)
-    if (limit === 0) return okText(reply, `{"messages":[],"revision":${trace.revision}}`)
+    const from = readCursor(trace, 'present', cursor)
+    const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, from?.behind, changedSince)
+    if (limit === 0) return okText(reply, `{"messages":[],"revision":${from?.revision ?? trace.revision}}`)
     const weight = Number(trace.bytes)
     const wanted = { incarnation, weight, includeParts, values, chosen: await chosenFor(reads, trace, changedSince) }
-    if (weight <= QUICK_WEIGHT) return okText(reply, pageText(trace, await listMessages(reads, wanted), limit ?? ALL))
+    if (weight <= QUICK_WEIGHT)
+      return okText(reply, pageText(trace, from, await listMessages(reads, wanted), limit ?? ALL))
     const page = newMessagePage(limit)
-    let { revision } = trace
+    let revision = from?.revision
     return longLists.send(reply, {
       reader,
       check: () => checkRight(reads, reader, incarnation),
       chunkWeight: weight <= WHOLE_WEIGHT ? weight : CHUNK_WEIGHT,
       chunks: async function* () {
         for await (const chunk of messageChunks(reads, wanted)) {
-          revision = chunk.revision // known from the first chunk on
+          revision ??= chunk.revision // known from the first chunk on
           yield chunk
         }
       },
       before: '{"ok":true,"data":{"messages":[',
       toText: page.toText,
       isFull: page.isFull,
-      after: () => `${pageEnd(cursorBehind(trace, page.goesOnBehind()), revision)}}`,
+      after: () => `${endOf(trace, page.goesOnBehind(), revision ?? trace.revision)}}`,
     })
   }
 }
 
 type Asked = AskedMessages & { readonly changedSince: bigint | undefined }
 
-/** The cursor behind a message; undefined where there is none. */
-const cursorBehind = ({ id, incarnation }: StoredDetail, row: MessageListRow | undefined): string | undefined =>
-  row && messageCursor(id, incarnation, row)
+/** The end of a page; without `last` the list ends with it. */
+const endOf = (trace: StoredDetail, last: MessageListRow | undefined, revision: bigint): string =>
+  pageEnd(last && cursorBehind(trace, 'present', last, revision), revision)
 
 const pageText = (
   trace: StoredDetail,
+  from: PlaceInList | undefined,
   { rows, revision }: Awaited<ReturnType<typeof listMessages>>,
   limit: number,
 ): string => {
   const texts = rows.map(messageText)
   const count = limit === ALL ? rows.length : fittingTexts(texts, limit)
   const last = rows.length > count ? rows[count - 1] : undefined
-  const messages = texts.slice(0, count).join(',')
-  return `{"messages":[${messages}${pageEnd(cursorBehind(trace, last), revision)}`
+  return `{"messages":[${texts.slice(0, count).join(',')}${endOf(trace, last, from?.revision ?? revision)}`
 }

@@ -1,14 +1,11 @@
-import { z } from 'zod'
 import { listOrder } from '../../../projections/messages.ts'
 import type { ReadTables } from '../../../projections/index.ts'
 import type { Reads, Row } from '../../engine/reads.ts'
-import { invalid, notFound } from '../../http/http-error.ts'
-import { decodeCursor, encodeCursor } from '../../http/parameters.ts'
+import { notFound } from '../../http/http-error.ts'
 import type { MessageRow } from './views.ts'
 
-/** The sort keys of a message: order and timestamp, absent ones last, then arrival. */
-const Keys = z.tuple([z.number().nullable(), z.number().nullable(), z.int32(), z.string()])
-type Keys = z.infer<typeof Keys>
+/** What messages are sorted by: order and timestamp, infinite where there is none, then arrival. */
+export type Keys = readonly [order: number, timestamp: number, ordinal: number]
 
 /** What is asked for: `values` as `messageValues` gives them, and what is known of the trace. */
 export type WantedMessages = {
@@ -97,25 +94,16 @@ export const chosenFor = async (
 }
 
 /** Before all messages: no key is that small. */
-const BEFORE_ALL = ['-infinity', '-infinity', -1] as const
+export const BEFORE_ALL: Keys = [-Infinity, -Infinity, -1]
 
-/** Parameters of `listed`. @throws 400 for a cursor that is none of this trace's */
+/** Parameters of `listed`; `behind` are the keys of the message that the list goes on behind. */
 export const messageValues = (
   traceId: string,
   incarnation: bigint,
   limit: number,
-  cursor: string | undefined,
+  behind: Keys = BEFORE_ALL,
   changedSince?: bigint,
-): unknown[] => {
-  const since = changedSince === undefined ? [] : [changedSince]
-  if (cursor === undefined) return [traceId, limit, ...BEFORE_ALL, incarnation, ...since]
-  const keys = decodeCursor(cursor, Keys)
-  if (!keys || keys[3] !== `${traceId}/${incarnation}`) throw invalid('cursor', 'is not a cursor of this list')
-  return [traceId, limit, keys[0] ?? 'infinity', keys[1] ?? 'infinity', keys[2], incarnation, ...since]
-}
-
-export const messageCursor = (traceId: string, incarnation: bigint, row: MessageListRow): string =>
-  encodeCursor(row.sequence, row.timestamp, row.ordinal, `${traceId}/${incarnation}`)
+): unknown[] => [traceId, limit, ...behind, incarnation, ...(changedSince === undefined ? [] : [changedSince])]
 
 /** The messages of a list, and the revision of the trace that they are of. @throws 404 when the trace is gone */
 export const listMessages = async (

@@ -12,7 +12,8 @@ import { BatchBody, MessageBody, readBatch, readMessage } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide.ts'
 import type { TraceState } from '../decide.ts'
 import { growthOf } from './growth.ts'
-import { type Located, assertMayWriteTo, writeLocated } from '../locate.ts'
+import { type Located, type TraceName, assertMayWriteTo, writeLocated } from '../locate.ts'
+import { WriteQuery } from '../moment.ts'
 import { messageListRoute } from './list-route.ts'
 import type { MessageUpsert } from './message.ts'
 import { messageMeanings } from '../meanings.ts'
@@ -67,19 +68,16 @@ const module = moduleUrl('./body-tasks', import.meta.url)
 export const messageRoutes = (app: FastifyInstance, service: TraceServices): void => {
   const { traces, quotas } = service
 
-  const write = async (
-    request: FastifyRequest,
-    externalId: string,
-    upserts: readonly MessageUpsert[],
-  ): Promise<Written> =>
-    writeLocated(service, requireCaller(request), externalId, (located) =>
+  const write = async (request: FastifyRequest, name: TraceName, upserts: readonly MessageUpsert[]): Promise<Written> =>
+    writeLocated(service, requireCaller(request), name, (located) =>
       quotas.bytes.enforce(located.namespaceId, (reserve) => writeTo(request, located, upserts, reserve)),
     )
 
-  /** Before the body is read; a path that is not valid is refused later. */
+  /** Before the body is read; a path or query that is not valid is refused later. */
   const refuseBeforeBody = async (request: FastifyRequest) => {
-    const { success, data } = Params.safeParse(request.params)
-    if (success) await assertMayWriteTo(service, requireCaller(request), data.externalId)
+    const [params, query] = [Params.safeParse(request.params), WriteQuery.safeParse(request.query)]
+    if (!params.success || !query.success) return
+    await assertMayWriteTo(service, requireCaller(request), { ...params.data, ...query.data })
   }
 
   const writeTo = (
@@ -97,7 +95,11 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     return service.write(traces, id, { decide, answer, need: needOf(upserts) }, contextOf(request))
   }
 
-  app.put<{ Params: { externalId: string; messageExternalId: string }; Body: Omit<MessageUpsert, 'externalId'> }>(
+  app.put<{
+    Params: { externalId: string; messageExternalId: string }
+    Querystring: WriteQuery
+    Body: Omit<MessageUpsert, 'externalId'>
+  }>(
     '/v1/traces/:externalId/messages/:messageExternalId',
     {
       config: { auth: 'required', readBody: { here: readMessage, module, name: 'message' } },
@@ -113,13 +115,16 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
           'for who is no member; `payload_too_large` (413) beyond 1 MiB.',
         tags,
         params: OneParams,
+        querystring: WriteQuery,
         body: MessageBody,
         response: answers(z.object({ message: Message }), 404),
       },
     },
     async (request, reply) => {
       const { externalId, messageExternalId } = request.params
-      const written = await write(request, externalId, [{ externalId: messageExternalId, ...request.body }])
+      const written = await write(request, { externalId, ...request.query }, [
+        { externalId: messageExternalId, ...request.body },
+      ])
       return okText(
         reply,
         `{"message":${upsertedText(messageId(written.id, messageExternalId), written.messages[0]!)}}`,
@@ -127,7 +132,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     },
   )
 
-  app.post<{ Params: { externalId: string }; Body: readonly MessageUpsert[] }>(
+  app.post<{ Params: { externalId: string }; Querystring: WriteQuery; Body: readonly MessageUpsert[] }>(
     '/v1/traces/:externalId/messages/batch',
     {
       bodyLimit: BATCH_LIMIT,
@@ -144,12 +149,13 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
           'beyond 16 MiB; `rate_limited` (429) and `unavailable` (503) while too many bytes are on their way.',
         tags,
         params: Params,
+        querystring: WriteQuery,
         body: BatchBody,
         response: answers(Batch, 404),
       },
     },
     async (request, reply) => {
-      return okText(reply, batchText(await write(request, request.params.externalId, request.body)))
+      return okText(reply, batchText(await write(request, { ...request.params, ...request.query }, request.body)))
     },
   )
 

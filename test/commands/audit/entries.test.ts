@@ -38,10 +38,46 @@ test('each entry is read once, however the pages end', async () => {
   assert.equal(came, [[], [0], [], [1], [2], [3, 4, 5, 6], [], [7, 8, 9]])
 })
 
+test('of a timeline that has lost its end, the entries that come after are read, and the loss is told', async () => {
+  const { all, read } = newTimeline()
+  let losses = 0
+  const entries = newEntryReader(read, () => (losses += 1))
+  const news = async () => (await Array.fromAsync(entries())).map(({ at }) => at)
+  const happen = (...times: number[]) => all.push(...times.map((at) => entryAt(all.length, { at })))
+  happen(1, 2, 3, 4, 5, 6, 7)
+  assert.is((await news()).length, 7)
+  all.length = 3
+  assert.equal([await news(), losses], [[], 1])
+  happen(8)
+  assert.equal([await news(), await news(), losses], [[8], [], 1])
+  happen(9, 10)
+  assert.equal([await news(), losses], [[9, 10], 1])
+  all.length = 1
+  happen(11)
+  assert.equal([await news(), losses], [[11], 2])
+})
+
 test('entries of two traces with the same revision are two', async () => {
   const { all, read } = newTimeline()
   for (const id of ['a', 'b']) all.push(entryAt(0, { trace: { id, externalId: 't' } }))
   assert.is((await Array.fromAsync(newEntryReader(read)())).length, 2)
+})
+
+test('a deletion is read once, also when a later one of the same trace tells of it again', async () => {
+  const { all, read } = newTimeline()
+  const entries = newEntryReader(read)
+  const deletion = (revision: number, at: number) =>
+    entryAt(revision, { type: 'TraceDeleted', trace: { id: 'a', externalId: 't' }, at, createdAt: at - 1 })
+  const news = async () => (await Array.fromAsync(entries())).map(({ revision, at }) => [revision, at])
+  all.push(entryAt(0), deletion(1, 10))
+  assert.equal(await news(), [[0, entryAt(0).at], [1, 10]]) // prettier-ignore
+  all.splice(1, 1)
+  for (let i = 2; i < 8; i++) all.push(entryAt(i))
+  all.push(deletion(8, 10), deletion(8, 20), deletion(8, 30))
+  assert.equal(
+    (await news()).slice(-3),
+    [[7, entryAt(7).at], [8, 20], [8, 30]], // prettier-ignore
+  )
 })
 
 test('a time is ISO 8601 with the zone of the machine, and one that is none stays as it is', () => {

@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { dumpSchema } from '../../support/dump-schema.ts'
 import { freshDatabase, onServer } from '../../support/database.ts'
 import {
+  addedSince,
   allow,
   append,
   call,
@@ -40,7 +41,7 @@ test('change nothing and say why when they are used wrongly', async (scene) => {
     assert.equal([how, out], [code, ''], words.join(' '))
     assert.match(err, said)
   }
-  assert.is(await headOf(scene), head)
+  assert.equal(await addedSince(scene, head), [])
   assert.equal(await dumpSchema(scene.database.url, schema), rows)
 })
 

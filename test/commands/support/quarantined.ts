@@ -13,6 +13,7 @@ import { openBareLog } from '../../support/bare-log.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import { inTemporary, run } from './processes.ts'
 import { until } from '../../support/until.ts'
+import { typesSince } from '../../support/types-since.ts'
 
 export const schema = schemaOf(mainGroup)
 
@@ -83,11 +84,13 @@ export const append = (scene: Scene, stream: string, type: string, data: object)
   withLog(scene, async (log) => {
     const metadata = JSON.stringify({ at: Date.now(), schema: 1, append: { id: newId(), index: 0, size: 1 } })
     const event = { id: newId(), type, data: JSON.stringify(data), metadata }
-    return (await log.append(stream, await log.lastRevision(stream), [event])).position
+    return (await log.append(stream, (await log.last(stream))?.revision ?? 'none', [event])).position
   })
 
 export const eventsOf = (scene: Scene, stream: string) => withLog(scene, (log) => Array.fromAsync(log.read(stream)))
 export const headOf = (scene: Scene) => withLog(scene, (log) => log.head())
+/** The types of the events behind a position of the log. */
+export const addedSince = (scene: Scene, position: bigint) => withLog(scene, (log) => typesSince(log, position))
 export const sql = ({ database }: Scene, text: string) => onServer(database.url, text)
 
 const forbid = (scene: Scene, trace: string) =>

@@ -5,10 +5,13 @@ import type { World } from './world.ts'
 
 const main = new URL('../../../src/main.ts', import.meta.url).pathname
 
-const environmentOf = (world: World) => ({ ...process.env, ...world.environment(), LOG_LEVEL: 'warn' })
+/** The part of a world that a command needs. */
+type Reached = Pick<World, 'environment'>
+
+const environmentOf = (world: Reached) => ({ ...process.env, ...world.environment(), LOG_LEVEL: 'warn' })
 
 /** `tracebook rebuild` as an operator starts it. */
-export const startRebuild = (world: World): { child: ChildProcess; ended: Promise<number | string> } => {
+export const startRebuild = (world: Reached): { child: ChildProcess; ended: Promise<number | string> } => {
   const child = spawn(process.execPath, [main, 'rebuild'], { env: environmentOf(world), stdio: 'ignore' })
   return { child, ended: howItEnded(child) }
 }
@@ -20,7 +23,7 @@ export const startRebuild = (world: World): { child: ChildProcess; ended: Promis
 const MAY_PASS = ['another rebuild is running', 'is still being read', 'was broken off']
 
 /** Rebuilds the read models, as soon as no other rebuild is at it. @throws Error with what the command says */
-export const rebuildNow = (world: World): Promise<void> =>
+export const rebuildNow = (world: Reached): Promise<void> =>
   soon('another rebuild is running', () => {
     return new Promise((resolve, reject) => {
       execFile(process.execPath, [main, 'rebuild'], { env: environmentOf(world) }, (error, _, said) => {

@@ -131,6 +131,7 @@ export const cursors: fc.Arbitrary<string> = fc.oneof(
   fc.tuple(keys, fc.constant(uuid)).map(toCursor),
   fc.tuple(keys, keys).map(toCursor),
   fc.tuple(keys, keys, keys, fc.constant(`${uuid}/0`)).map(toCursor),
+  fc.tuple(keys, keys, keys, fc.constant(`${uuid}/0`), keys).map(toCursor),
   fc.array(keys, { maxLength: 5 }).map(toCursor),
   fc.constantFrom('', 'x', '%00', 'W10', 'bnVsbA'),
 )

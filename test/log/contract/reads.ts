@@ -1,5 +1,6 @@
 import { type Test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { expectedOf } from '../../../src/log/log.ts'
 import { aStream, all, bodies, numbered, readPrefix } from '../support/events.ts'
 import type { World } from '../support/world.ts'
 
@@ -37,16 +38,26 @@ export const reads = (test: Test<World>): void => {
     assert.equal(await read(other, 3n, 4n, 7n, 39n), ['{"n":7}', '{"n":39}'])
   })
 
-  test('the last revision of a stream is known at once, to every process', async ({ log, other }) => {
+  test('the last event of a stream is known at once, to every process, and held at its place', async ({
+    log,
+    other,
+  }) => {
     const stream = aStream()
-    assert.is(await log.lastRevision(stream), 'none')
-    await log.append(stream, 'none', numbered(3))
-    for (let revision = 2n; revision < 12n; revision++) {
-      for (const each of [log, other]) assert.is(await each.lastRevision(stream), revision)
-      await log.append(stream, revision, numbered(1))
+    assert.is(await log.last(stream), undefined)
+    for (let [revision, count] = [-1n, 3]; revision < 12n; count = 1) {
+      const events = numbered(count)
+      const appended = await log.append(stream, expectedOf(revision), events)
+      revision = appended.revision
+      const { id } = events.at(-1)!
+      for (const each of [log, other]) {
+        const last = await each.last(stream)
+        assert.equal([last?.revision, last?.position, last?.id], [revision, appended.position, id])
+        assert.is(await each.holds(appended.position, id), true)
+        assert.is(await each.holds(appended.position, numbered(1)[0]!.id), false)
+      }
     }
     await log.truncate(stream, 100n)
-    for (const each of [log, other]) assert.is(await each.lastRevision(stream), 12n)
+    for (const each of [log, other]) assert.is((await each.last(stream))?.revision, 12n)
   })
 
   test('a stream without events is read as empty', async ({ log }) => {

@@ -66,6 +66,16 @@ export const segments = (test: Test<World>): void => {
     }
   })
 
+  test('an event that is stored in chunks is held where it ends', async ({ open }) => {
+    const log = open({ maxAppendBytes })
+    const [stream, events] = [aStream(), anAppend(`"${'x'.repeat(3 * maxAppendBytes)}"`)]
+    const { position } = await log.append(stream, 'none', events)
+    const [event] = await all(log.read(stream))
+    assert.equal([event!.position, event!.id], [position, events[0]!.id])
+    assert.is(await log.holds(position, event!.id), true)
+    assert.is((await log.last(stream))?.id, event!.id)
+  })
+
   test('no batch of a follower holds a part of an append', async ({ open }) => {
     const log = open({ maxAppendBytes })
     const prefix = aStream()
@@ -96,7 +106,7 @@ export const segments = (test: Test<World>): void => {
     const conflict = (await errorOf(log.append(prefix, 'none', numbered(1)))) as WrongRevision
     assert.instance(conflict, WrongRevision)
     assert.is(conflict.actual, orphans.at(-1)!.revision)
-    assert.is(await log.lastRevision(prefix), conflict.actual)
+    assert.is((await log.last(prefix))?.revision, conflict.actual)
     const events = numbered(2)
     await log.append(prefix, conflict.actual, events)
     for (const seen of [await all(log.read(prefix)), await readPrefix(log, prefix), await following])

@@ -59,9 +59,9 @@ test('a log that is not its own any more gets an identity of its own', async ({ 
 
 test('the identity is no event: followers and readers see nothing of it', async ({ open }) => {
   const [log, other] = [open(), open()]
-  const following = followPrefix(log, '', { after: 0n, count: 2 })
   await log.append('a', 'none', numbered(1))
   await log.renewEpoch((await log.identity()).epoch)
+  const following = followPrefix(log, '', { after: 0n, count: 2 })
   await log.append('a', 0n, numbered(1, 1))
   assert.equal(bodies(await following), ['{"n":0}', '{"n":1}'])
   assert.equal(bodies(await readPrefix(other, '')), ['{"n":0}', '{"n":1}'])
@@ -106,7 +106,7 @@ test('a failure is not taken for an answer', async ({ open, double }) => {
 
 for (const [how, read] of [
   ['events', (log: EventLog) => all(log.read('a'))],
-  ['revision', (log: EventLog) => log.lastRevision('a')],
+  ['last', (log: EventLog) => log.last('a')],
 ] as const)
   test(`a stream's ${how} are not told of a log that has lost its end unnoticed`, async ({ open, double }) => {
     const [log, other] = [open(), open()]

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { type Database, freshDatabase } from '../../support/database.ts'
+import { type Database, freshDatabase, onServer } from '../../support/database.ts'
+import { startNeighbour } from '../../support/eventstoredb/neighbour.ts'
 import type { Double } from '../../support/eventstoredb/server.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
@@ -69,6 +70,19 @@ test('what others write meanwhile does not hold up writes', async ({ double }) =
     }
     assert.ok(double.faults.count('read') - before < 2 * FEW)
   } finally {
+    await app.close()
+  }
+})
+
+test('a service drops read models of an older version also where others write all the time', async ({ double }) => {
+  const neighbour = startNeighbour(double, 5)
+  await onServer(database.url, 'create schema rm_0')
+  const app = await open(double)
+  const left = async () => (await onServer(database.url, "select from pg_namespace where nspname = 'rm_0'")).rows.length
+  try {
+    await until(async () => (await left()) === 0)
+  } finally {
+    neighbour.stop()
     await app.close()
   }
 })

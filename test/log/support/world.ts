@@ -9,7 +9,20 @@ export type Adapter = {
   /** URL of a module that exports `open: Open`; other processes import it too. */
   readonly module: string
   /** A storage of one's own; foreign events may be in it. `place` says to any process where it is. */
-  newPlace(): Promise<{ readonly place: string; drop(): Promise<void> }>
+  newPlace(): Promise<Place>
+}
+
+/** Appends that have come to a server, and wait there. */
+export type Held = {
+  isWaiting(): Promise<boolean>
+  release(): Promise<void>
+}
+
+export type Place = {
+  readonly place: string
+  drop(): Promise<void>
+  /** Has appends wait at the server. Absent for a server that cannot be made to. */
+  hold?(): Promise<Held>
 }
 
 /** Opens a storage: the adapter alone, without `wholeAppends`. */
@@ -26,13 +39,14 @@ export type World = {
   open(options?: OpenOptions): EventLog
   /** Without `wholeAppends`. */
   openBare(options?: OpenOptions): EventLog
+  readonly hold: Place['hold']
   /** Closes every log and removes the storage. */
   end(): Promise<void>
 }
 
 export const newWorld = async ({ module, newPlace }: Adapter): Promise<World> => {
   const open = await opener(module)
-  const { place, drop } = await newPlace()
+  const { place, drop, hold } = await newPlace()
   const logs: EventLog[] = []
   const openBare = (options: OpenOptions = {}) => {
     const log = open(place, options)
@@ -44,5 +58,5 @@ export const newWorld = async ({ module, newPlace }: Adapter): Promise<World> =>
     await Promise.all(logs.map((log) => log.close()))
     await drop()
   }
-  return { module, place, log: openWhole(), other: openWhole(), open: openWhole, openBare, end }
+  return { module, place, log: openWhole(), other: openWhole(), open: openWhole, openBare, hold, end }
 }

@@ -40,6 +40,8 @@ export const newAppendCounts = (): AppendCounts => ({
   open: 0,
 })
 
+const isOver = (call: Call) => call.cancelled || Number(call.getDeadline()) <= Date.now()
+
 const receive = async (call: Call) => {
   let [stream, expected]: [string, ExpectedRevision] = ['', 'any']
   const events: Proposed[] = []
@@ -74,6 +76,7 @@ export const answerAppend = async (
   counts.most = Math.max(counts.most, (counts.open += 1))
   const failed = (await faults.enter('append', call.metadata)) ?? refusal(events, maxAppendSize)
   counts.open -= 1
+  if (isOver(call)) return // the server's writer drops what nobody waits for any more
   if (failed) return answer(failed)
   await spend(events.length)
   const kind = typeof expected === 'bigint' ? 'revision' : expected

@@ -21,7 +21,7 @@ const summary = (more: Partial<Summary> = {}): Summary => ({
   type: 'summary',
   dryRun: false,
   ...nothing,
-  ...{ redacted: 0, skippedLines: 0, leftOutMessages: 0, exitCode: 0 },
+  ...{ redacted: 0, exposed: 0, skippedLines: 0, leftOutMessages: 0, exitCode: 0 },
   ...more,
 })
 const session: SessionEvent = {

@@ -21,7 +21,7 @@ test('several processes remember at once, and nothing is lost', async () => {
   const states = await state.of({ server: 'http://s', namespaceId: 'n', logId: 'log' })
   for (const name of names) {
     assert.is(states.read(`/${name}`)?.stamp, 'complete')
-    const digestOf = states.digests(`/${name}`)
+    const digestOf = states.digests({ agentId: 'codex', sessionId: name })
     for (let i = 0; i < COUNT; i++) assert.equal([...digestOf(`m-${i}`)!], [i])
   }
   state.close()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/sync/agents/support/sqlite/load.ts'
+import { hashOf } from '../../../src/sync/agents/support/hashed-map.ts'
 import { digest, digestBytes } from '../../../src/sync/digest.ts'
 import { STATE_FILE } from '../../../src/sync/state/state-file.ts'
 import { openSyncState, type SyncState } from '../../../src/sync/state/sync-state.ts'
@@ -31,23 +32,25 @@ test.after.each(({ remove }) => remove())
 const place = { server: 'http://s', namespaceId: 'n', logId: 'log' }
 const session: SessionState = {
   source: '/s.jsonl',
+  agentId: 'codex',
   sessionId: 's',
   externalId: 's@ada',
-  stored: true,
+  status: 'stored',
   stamp: undefined,
   fields: new Map([['title', 'd']]),
+  sentFrom: undefined,
 }
 const message = { externalId: 'm', digest: new Uint8Array(digestBytes('text')) }
 
 test('is found again, with the text to go on reading from, by its owner only', async ({ open, file }) => {
   const states = await open().of(place)
   states.write(session)
-  states.acknowledge(session.source, [message])
+  states.acknowledge(session, [message])
   states.complete({ ...session, stamp: 'stamp' }, 'resume')
   const again = await open().of(place)
-  assert.equal(again.read(session.source), { ...session, stamp: 'stamp' })
-  assert.equal(again.digests(session.source)('m'), message.digest)
-  assert.is(again.digests(session.source)('other'), undefined)
+  assert.equal(again.read(session.source), { ...session, stamp: 'stamp', sentFrom: session.source })
+  assert.equal(again.digests(session)('m'), message.digest)
+  assert.is(again.digests(session)('other'), undefined)
   assert.is(again.resume(session.source), 'resume')
   assert.is(statSync(file).mode & 0o077, 0)
 })
@@ -55,20 +58,41 @@ test('is found again, with the text to go on reading from, by its owner only', a
 test('is kept while an upload goes on, and what is not complete has no stamp', async ({ open }) => {
   const states = await open().of(place)
   states.complete({ ...session, stamp: 'stamp' }, 'resume')
-  states.acknowledge(session.source, [message])
+  states.acknowledge(session, [message])
   states.write(session)
   assert.is(states.read(session.source)?.stamp, undefined)
   assert.is(states.resume(session.source), 'resume')
-  assert.equal(states.digests(session.source)('m'), message.digest)
+  assert.equal(states.digests(session)('m'), message.digest)
 })
 
-test('of a source that holds another session now is forgotten', async ({ open }) => {
+test('of a session is found when it is read from another source, which has no stamp yet', async ({ open }) => {
   const states = await open().of(place)
   states.complete({ ...session, stamp: 'stamp' }, 'resume')
-  states.acknowledge(session.source, [message])
-  states.write({ ...session, sessionId: 'another' })
-  assert.is(states.digests(session.source)('m'), undefined)
-  assert.is(states.resume(session.source), undefined)
+  states.acknowledge(session, [message])
+  const moved = '/archived/s.jsonl'
+  assert.equal([states.read(moved), states.resume(moved)], [undefined, undefined])
+  const { source: _, stamp: __, ...sent } = session
+  assert.equal(states.find(session), { ...sent, sentFrom: session.source })
+  states.complete({ ...session, source: moved, stamp: 'moved' }, undefined)
+  assert.equal(states.digests(session)('m'), message.digest)
+  assert.equal([states.read(session.source)?.stamp, states.find(session)?.sentFrom], ['stamp', moved])
+})
+
+test('of a source that holds another session now stays with its own session', async ({ open }) => {
+  const states = await open().of(place)
+  states.complete({ ...session, stamp: 'stamp' }, 'resume')
+  states.acknowledge(session, [message])
+  const another = { ...session, sessionId: 'another' }
+  states.write(another)
+  assert.equal([states.read(session.source), states.resume(session.source)], [another, undefined])
+  assert.is(states.digests(another)('m'), undefined)
+  assert.equal(states.digests(session)('m'), message.digest)
+})
+
+test('is told apart by agent: two may give their sessions the same ids', async ({ open }) => {
+  const states = await open().of(place)
+  states.write(session)
+  assert.is(states.find({ ...session, agentId: 'pi' }), undefined)
 })
 
 test('is told apart by server and namespace', async ({ open }) => {
@@ -87,7 +111,7 @@ test('is forgotten once the service has another log, and kept where it does not 
   assert.is(renewed.read(session.source), undefined)
   // A process that still knows the old log writes nothing into the new one.
   old.write(session)
-  old.acknowledge(session.source, [message])
+  old.acknowledge(session, [message])
   assert.is(renewed.read(session.source), undefined)
   assert.is((await open().of({ ...place, logId: 'another' })).read(session.source), undefined)
 })
@@ -138,8 +162,15 @@ test('of a newer version is left alone', ({ open, file }) => {
 const writeOlder = (home: string, namespaceId = place.namespaceId): string => {
   const folder = join(home, 'synced', digest(place.server), digest(namespaceId))
   mkdirSync(folder, { recursive: true })
-  const { source: path, fields, ...rest } = { ...session, stamp: 'stamp' }
-  const state = { path, ...rest, fields: [...fields], messages: [['m', digest('text')]] }
+  const { source: path, agentId, status: _, fields, ...rest } = session
+  const state = {
+    path,
+    ...rest,
+    stored: true,
+    stamp: `${agentId}/1 2 3`,
+    fields: [...fields],
+    messages: [['m', digest('text')]],
+  }
   writeFileSync(join(folder, `${digest(path)}.json`), JSON.stringify(state))
   writeFileSync(join(folder, 'damaged.json'), '{')
   return folder
@@ -148,15 +179,55 @@ const writeOlder = (home: string, namespaceId = place.namespaceId): string => {
 test('by an older version is taken over, once', async ({ home, open }) => {
   const folder = writeOlder(home)
   const states = await open().of(place)
-  assert.equal(states.read(session.source), { ...session, stamp: 'stamp' })
-  assert.equal([...states.digests(session.source)('m')!], [...message.digest])
+  assert.equal(states.read(session.source), { ...session, stamp: 'codex/1 2 3', sentFrom: session.source })
+  assert.equal([...states.digests(session)('m')!], [...message.digest])
   assert.not.ok(existsSync(folder))
+})
+
+/** The tables of version 3, with a session that was sent from two files, and one whose upload was interrupted. */
+const VERSION_3 = `
+  CREATE TABLE destination (id INTEGER PRIMARY KEY AUTOINCREMENT, server TEXT NOT NULL, namespace TEXT NOT NULL, log TEXT,
+    UNIQUE (server, namespace));
+  CREATE TABLE session (id INTEGER PRIMARY KEY, destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE,
+    source TEXT NOT NULL, stamp TEXT, session TEXT NOT NULL, trace TEXT NOT NULL, stored INTEGER NOT NULL,
+    fields TEXT NOT NULL, resume TEXT, UNIQUE (destination, source));
+  CREATE TABLE message (session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE, id INTEGER NOT NULL,
+    digest BLOB NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
+  CREATE TABLE origin (source TEXT PRIMARY KEY, stamp TEXT NOT NULL, project TEXT) WITHOUT ROWID;
+  CREATE TABLE told (source TEXT NOT NULL, loss TEXT NOT NULL, PRIMARY KEY (source, loss)) WITHOUT ROWID;
+  CREATE TABLE claim (source TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
+  INSERT INTO destination VALUES (7, 'http://s', 'n', 'log');
+  INSERT INTO session VALUES (1, 7, '/copy.jsonl', 'codex/1 a', 's', 's', 1, '[]', NULL),
+    (2, 7, '/s.jsonl', 'codex/1 b', 's', 's@ada', 1, '[["title","d"]]', 'resume'),
+    (3, 7, '/t.jsonl', NULL, 't', 't', 1, '[]', NULL);
+  INSERT INTO message VALUES (1, ${hashOf('m')}, x'00'), (2, ${hashOf('m')}, x'01'), (3, ${hashOf('m')}, x'02');
+  INSERT INTO origin VALUES ('/s.jsonl', 'codex/1 b', '/w'), ('/t.jsonl', 'pi/2 c', '/w');
+  INSERT INTO told VALUES ('/s.jsonl', 's line 1');
+  PRAGMA user_version = 3;`
+
+test('by source, as versions before noted it, is known by session', async ({ open, file }) => {
+  mkdirSync(join(file, '..'))
+  const older = openDatabase(file)
+  older.exec(VERSION_3)
+  older.close()
+  const state = open()
+  const states = await state.of(place)
+  const sent = { ...session, stamp: 'codex/1 b', sentFrom: '/s.jsonl' }
+  assert.equal([states.read('/s.jsonl'), states.resume('/s.jsonl')], [sent, 'resume'])
+  assert.equal([states.read('/copy.jsonl')?.stamp, states.find(session)?.externalId], ['codex/1 a', 's@ada'])
+  assert.equal([...states.digests(session)('m')!], [1])
+  const interrupted = { agentId: 'pi', sessionId: 't' }
+  assert.equal([states.read('/t.jsonl')?.agentId, states.find(interrupted)?.sentFrom], ['pi', undefined])
+  assert.equal([...states.digests(interrupted)('m')!], [2])
+  assert.equal(state.newLosses('codex', ['s line 1', 's line 2']), ['s line 2'])
+  // What belongs to a destination still goes with it.
+  assert.is((await state.of({ ...place, logId: 'another' })).find(session), undefined)
 })
 
 test('is read by a dry run, which writes nothing', async ({ home, open, file }) => {
   const folder = writeOlder(home)
   const states = await open(true).of(place)
-  assert.is(states.read(session.source)?.stamp, 'stamp')
+  assert.is(states.read(session.source)?.stamp, 'codex/1 2 3')
   assert.ok(existsSync(folder))
   assert.not.ok(existsSync(file))
 })

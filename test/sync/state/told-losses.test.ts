@@ -11,15 +11,15 @@ const test = suite<{ path: string; remove: () => void }>('losses that were told'
 test.before.each((context) => void Object.assign(context, tempFolder()))
 test.after.each(({ remove }) => remove())
 
-test('what was told of a source is new for another one, and no more for this one', ({ path }) => {
+test('what was told of an agent is new for another one, and no more for this one', ({ path }) => {
   const open = () => openSyncState({ folder: path, config: path })
   const state = open()
-  state.noteTold('/a', ['line 1', 'line 2', 'line 1'])
-  assert.equal(state.newLosses('/a', ['line 2', 'line 3']), ['line 3'])
-  assert.equal(state.newLosses('/b', ['line 2']), ['line 2'])
+  state.noteTold('codex', ['line 1', 'line 2', 'line 1'])
+  assert.equal(state.newLosses('codex', ['line 2', 'line 3']), ['line 3'])
+  assert.equal(state.newLosses('pi', ['line 2']), ['line 2'])
   state.close()
   const again = open()
-  assert.equal(again.newLosses('/a', ['line 1']), [])
+  assert.equal(again.newLosses('codex', ['line 1']), [])
   again.close()
 })
 
@@ -28,11 +28,15 @@ test('the state of a version that told each time is kept', ({ path }) => {
   first.learnOrigin('/a', { stamp: 's', projectPath: '/p' })
   first.close()
   const older = new DatabaseSync(join(path, STATE_FILE))
-  older.exec('DROP TABLE told; DROP TABLE claim; PRAGMA user_version = 1')
+  older.exec('DROP TABLE told; DROP TABLE claim; DROP TABLE last_write; DROP TABLE source; DROP TABLE session')
+  older.exec(
+    'CREATE TABLE session (id INTEGER PRIMARY KEY, destination INTEGER, source TEXT, stamp TEXT, session TEXT, trace TEXT, ' +
+      'stored INTEGER, fields TEXT, resume TEXT); PRAGMA user_version = 1',
+  )
   older.close()
   const state = openSyncState({ folder: path, config: path })
   assert.equal(state.originOf('/a'), { stamp: 's', projectPath: '/p' })
-  assert.equal(state.newLosses('/a', ['line 1']), ['line 1'])
+  assert.equal(state.newLosses('codex', ['line 1']), ['line 1'])
   state.close()
 })
 

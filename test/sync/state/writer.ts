@@ -4,9 +4,16 @@ import { openSyncState } from '../../../src/sync/state/sync-state.ts'
 const [folder = '', name = '', count = ''] = process.argv.slice(2)
 const state = openSyncState({ folder, config: folder })
 const states = await state.of({ server: 'http://s', namespaceId: 'n', logId: 'log' })
-const session = { source: `/${name}`, sessionId: name, externalId: name, stored: true, fields: new Map() }
+const session = {
+  source: `/${name}`,
+  agentId: 'codex',
+  sessionId: name,
+  externalId: name,
+  status: 'stored' as const,
+  fields: new Map(),
+}
 states.write(session)
 for (let i = 0; i < Number(count); i++)
-  states.acknowledge(session.source, [{ externalId: `m-${i}`, digest: new Uint8Array([i]) }])
+  states.acknowledge(session, [{ externalId: `m-${i}`, digest: new Uint8Array([i]) }])
 states.complete({ ...session, stamp: 'complete' }, undefined)
 state.close()

@@ -54,14 +54,29 @@ const upsert = (world: World, trace: StoredTrace, messages: readonly StoredMessa
   return ok({ ...counts, messages: [], messageCount: trace.messages.size })
 }
 
-/** Answers a request on `/v1/traces/{externalId}` or below: GET, PUT and PATCH of the trace, and the batch. */
-export const onTrace = (world: World, asked: Asked, externalId: string, rest: string, session: TestSession): Answer => {
-  const { method, text } = asked
+/** A page of messages; a cursor is the place in the list. */
+const list = ({ messages }: StoredTrace, query: URLSearchParams): Answer => {
+  const from = Number(query.get('cursor') ?? 0)
+  const next = from + Number(query.get('limit'))
+  const page = [...messages.values()].slice(from, next)
+  const withParts = query.get('includeParts') === 'true'
+  return ok({
+    messages: withParts ? page : page.map(({ parts: _, ...message }) => message),
+    ...(next < messages.size ? { nextCursor: String(next) } : {}),
+  })
+}
+
+/** Answers a request on `/v1/traces/{externalId}` or below: GET, PUT and PATCH of the trace, its messages, and the batch. */
+export const onTrace = (world: World, { method, path, text }: Asked, session: TestSession): Answer => {
+  const { pathname, searchParams: query } = new URL(path, 'http://service')
+  const [, , , key = '', ...below] = pathname.split('/')
+  const [externalId, rest] = [decodeURIComponent(key), below.join('/')]
   const trace = resolve(world, externalId, session)
   if (method === 'PUT') return put(world, externalId, JSON.parse(text), session)
   if (!trace) return refusal(404)
   const readable = trace.fields['visibility'] === 'public' || roleIn(world, trace.namespaceId, session.userId)
-  if (method === 'GET') return readable ? detail(trace) : refusal(404)
+  if (method === 'GET' && !readable) return refusal(404)
+  if (method === 'GET') return rest === 'messages' ? list(trace, query) : detail(trace)
   const no = refused(world, trace, session)
   if (no) return no
   if (rest === 'messages/batch') return upsert(world, trace, JSON.parse(text).messages)

@@ -28,6 +28,8 @@ export type World = {
   readonly users: Map<string, string>
   /** What names the log of the service. */
   logId: string
+  /** The writes that the log holds; undefined for a service of an older version, which does not say. */
+  positions: Set<string> | undefined
   /** Whether a message is refused with 400, and with it its batch. */
   refuses: (message: StoredMessage) => boolean
 }

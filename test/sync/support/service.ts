@@ -25,9 +25,15 @@ const newSession = (world: World, { deviceId, namespaceId }: { deviceId: string;
   return ok({ session: { token, userId, namespaceId: wanted.id, namespaceSlug: wanted.slug } })
 }
 
-const currentSession = ({ namespaces, logId }: World, { userId, namespaceId }: TestSession): Answer => {
+const currentSession = (
+  { namespaces, logId, positions }: World,
+  { path }: Asked,
+  { userId, namespaceId }: TestSession,
+): Answer => {
   const namespace = namespaces.find(({ id }) => id === namespaceId)
-  return ok({ session: { userId, namespaceId, namespaceSlug: namespace?.slug }, user: { id: userId }, logId })
+  const asked = new URL(path, 'http://service').searchParams.get('holds')
+  const held = asked === null || !positions ? {} : { holds: positions.has(asked) }
+  return ok({ session: { userId, namespaceId, namespaceSlug: namespace?.slug }, user: { id: userId }, logId, ...held })
 }
 
 const namespaceBySlug = ({ namespaces }: World, wanted: string, { userId }: TestSession): Answer => {
@@ -35,14 +41,22 @@ const namespaceBySlug = ({ namespaces }: World, wanted: string, { userId }: Test
   return found ? ok({ namespace: { id: found.id, slug: found.slug, role: found.roles.get(userId) } }) : refusal(404)
 }
 
+/** Names the write in its answer. */
+const withPosition = ({ positions }: World, { method }: Asked, given: Answer): Answer => {
+  if (!positions || method === 'GET' || given.status !== 200) return given
+  const position = randomUUID()
+  positions.add(position)
+  return { ...given, headers: { ...given.headers, 'x-log-position': position } }
+}
+
 const answer = (world: World, asked: Asked): Answer => {
-  const [, , collection, key = '', ...rest] = asked.path.split('/')
+  const [, , collection, key = ''] = asked.path.split(/[/?]/)
   if (asked.method === 'POST' && collection === 'session') return newSession(world, JSON.parse(asked.text))
   const session = world.sessions.get(asked.token ?? '')
   if (!session) return refusal(401)
-  if (collection === 'session') return currentSession(world, session)
+  if (collection === 'session') return currentSession(world, asked, session)
   if (collection === 'namespaces') return namespaceBySlug(world, key, session)
-  return onTrace(world, asked, decodeURIComponent(key), rest.join('/'), session)
+  return withPosition(world, asked, onTrace(world, asked, session))
 }
 
 /** The rules of the API that a client meets, in memory; users are made by device id. */
@@ -53,6 +67,7 @@ export const newService = (): Service => {
     sessions: new Map(),
     users: new Map(),
     logId: randomUUID(),
+    positions: undefined,
     refuses: () => false,
   }
   return Object.assign(world, {

@@ -55,7 +55,7 @@ test('one that is not to be sent is told with the reason, and not read again for
   assert.is((await world.sync({ agents: [agent] })).summary.new, 2)
 })
 
-test('it is asked with the project, also of one that has not changed and is not read', async (context) => {
+test('it is asked with the project, and with the id of one that was read, also of one that has not changed and is not read', async (context) => {
   const { world, folder, reads, agent } = context
   write(folder, 's-1', '/w/app')
   const asked: Origin[] = []
@@ -63,7 +63,7 @@ test('it is asked with the project, also of one that has not changed and is not 
   await world.sync({ agents: [agent], destinations })
   const origin = { source: join(folder, 's-1.jsonl'), agentId: 'claude-code', projectPath: '/w/app' }
   await world.sync({ agents: [agent], destinations })
-  assert.equal(asked, [origin, origin])
+  assert.equal(asked, [{ ...origin, sessionId: 's-1' }, origin])
   assert.is(reads.length, 1)
 })
 

@@ -1,11 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { commandName } from '../../../src/cli/command-name.ts'
 import { ALLOWED_SECRETS } from '../../../src/sync/redaction/options.ts'
+import { hashOf } from '../../../src/sync/redaction/session.ts'
+import type { SyncEvent } from '../../../src/sync/report/events.ts'
 import { kinds, newRandom } from '../redaction/corpus.ts'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
-import { answerLine, call, line, result, userLine, writeSession } from '../support/session-file.ts'
+import { answerLine, call, line, result, text, userLine, writeSession } from '../support/session-file.ts'
 
 const test = suite<{ world: ClientWorld }>('secrets in what is synced')
 test.before.each(async (context) => void (context.world = await newWorld()))
@@ -56,6 +60,120 @@ test('a list of allowed ones that cannot be used is refused before anything is s
   const refused = await world.sync().catch((error: Error) => error)
   assert.match((refused as Error).message, /^allowed-secrets: "ghp_oops" is no hash/)
   assert.equal(world.server.writes(), [])
+})
+
+/** They look random, but a name has to tell that they are secrets. */
+const [key, other] = ['q7Zr4TnW2kXvB9mLpC3sJd8F', 'Hd83kQz1VbN6wYt5RfXg0LcP']
+const bare = userLine('u-1', `it is ${key}`)
+const telling = userLine('u-2', `API_KEY=${key}`)
+const answer = (...texts: string[]) => texts.map((each, i) => answerLine(`a-${i}`, 'm-1', [text(each)]))
+const toldOf = (events: readonly SyncEvent[]) =>
+  events.flatMap((event) => (event.type === 'problem' && event.kind === 'secret_in_history' ? [event] : []))
+
+test('one that was sent before a later message told that it is one is told of once, with what erases it', async ({
+  world,
+}) => {
+  writeSession(world.sessions, 's-1.jsonl', [bare])
+  assert.is((await world.sync()).summary.exitCode, 0)
+  assert.match(sent(world), key)
+  const file = writeSession(world.sessions, 's-1.jsonl', [bare, telling])
+  for (const dryRun of [true, false]) {
+    const { summary, events } = await world.sync({ dryRun })
+    assert.equal([summary.redacted, summary.exposed, summary.exitCode], [1, 1, 1])
+    const [told, ...more] = toldOf(events)
+    assert.equal([told!.file, told!.externalId, more], [file, 's-1', []])
+    assert.match(told!.message, /^1 secret \([0-9a-f]{12}\) had been sent before/)
+    const commands = `"${commandName} rm s-1", then "${commandName} sync --force" with this file, erases it`
+    assert.ok(told!.message.endsWith(commands), told!.message)
+    assert.not.match(JSON.stringify(events), key)
+  }
+  writeSession(world.sessions, 's-1.jsonl', [bare, telling, userLine('u-3', `again ${key}`)])
+  const { summary, events } = await world.sync()
+  assert.equal([summary.messages, summary.exposed, summary.exitCode, toldOf(events)], [1, 0, 0, []])
+})
+
+test('one that is known before anything is sent is not told of, nor one that a message brings as it grows', async ({
+  world,
+}) => {
+  writeSession(world.sessions, 's-1.jsonl', [bare, telling, ...answer('well')])
+  assert.is((await world.sync()).summary.exitCode, 0)
+  writeSession(world.sessions, 's-1.jsonl', [bare, telling, ...answer('well', `so ${key}`, `TOKEN=${other}`)])
+  const { summary, events } = await world.sync()
+  assert.equal([summary.updated, summary.redacted, summary.exitCode, toldOf(events)], [1, 2, 0, []])
+})
+
+test('one that an answer held when it was sent is told of when the answer goes on to tell it', async ({ world }) => {
+  for (const [id, said] of [
+    ['s-1', [`it is ${other}`]],
+    ['s-2', [`it is ${other}`, `and ${secret}`]],
+  ] as const) {
+    const write = (...texts: string[]) =>
+      writeSession(
+        world.sessions,
+        `${id}.jsonl`,
+        [...answer(...texts), telling].map((each) => each.replace('"s-1"', `"${id}"`)),
+      )
+    write(...said)
+    await world.sync()
+    write(...said, `TOKEN=${other}`)
+    const { summary, events } = await world.sync()
+    assert.equal([summary.exposed, toldOf(events).length], [1, 1])
+    assert.match(toldOf(events)[0]!.message, new RegExp(`^1 secret \\(${hashOf(other).slice(0, 12)}\\)`))
+  }
+})
+
+test('one in the title of a trace is told of as well', async ({ world }) => {
+  const titled = line({ type: 'custom-title', customTitle: `Use ${key}` })
+  writeSession(world.sessions, 's-1.jsonl', [userLine('u-1', 'hello'), titled])
+  await world.sync()
+  writeSession(world.sessions, 's-1.jsonl', [userLine('u-1', 'hello'), titled, telling])
+  assert.is(toldOf((await world.sync()).events).length, 1)
+})
+
+test('with --force it is told of too, but not for a trace that is made anew', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', [bare])
+  await world.sync()
+  writeSession(world.sessions, 's-1.jsonl', [bare, telling])
+  world.server.traces.length = 0
+  assert.equal(toldOf((await world.sync({ force: true })).events), [])
+  writeSession(world.sessions, 's-2.jsonl', [bare.replace('s-1', 's-2')])
+  await world.sync()
+  writeSession(
+    world.sessions,
+    's-2.jsonl',
+    [bare, telling].map((each) => each.replace('s-1', 's-2')),
+  )
+  assert.is(toldOf((await world.sync({ force: true })).events).length, 1)
+})
+
+test('whatever a session says, those are told of that had been sent and are found now', async ({ world }) => {
+  const keys = [key, other, 'Tq5Wm8ZrB2yKs6NvJx4HdG7c']
+  let count = 0
+  const words = fc.record({ key: fc.nat(2), isTelling: fc.boolean(), isAnswer: fc.boolean() })
+  const lineOf = ({ key, isTelling, isAnswer }: { key: number; isTelling: boolean; isAnswer: boolean }, i: number) => {
+    const said = `${isTelling ? 'API_KEY=' : 'it is '}${keys[key]}`
+    return isAnswer ? answerLine(`l-${i}`, 'm-1', [text(said)]) : userLine(`l-${i}`, said)
+  }
+  const law = fc.asyncProperty(fc.array(words, { minLength: 1, maxLength: 7 }), fc.nat(7), async (all, cut) => {
+    const id = `s-${++count}`
+    const write = (some: typeof all) =>
+      writeSession(
+        world.sessions,
+        `${id}.jsonl`,
+        some.map(lineOf).map((each) => each.replace('"s-1"', `"${id}"`)),
+      )
+    write(all.slice(0, cut))
+    world.server.requests.length = 0
+    await world.sync()
+    const before = sent(world)
+    write(all)
+    const { events } = await world.sync()
+    const isFound = (k: number) => all.some(({ key, isTelling }) => key === k && isTelling)
+    const expected = keys.filter((key, k) => before.includes(key) && isFound(k)).map((key) => hashOf(key).slice(0, 12))
+    const told = toldOf(events).flatMap(({ message }) => message.match(/[0-9a-f]{12}(?=[,)])/g) ?? [])
+    assert.equal(told.toSorted(), expected.toSorted())
+  })
+  await fc.assert(law, { numRuns: 60 })
 })
 
 test.run()

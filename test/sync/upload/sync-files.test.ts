@@ -14,7 +14,7 @@ const batch = 'POST /v1/traces/s-1/messages/batch'
 test('a first sync creates a private trace and sends its messages, in this order', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', first)
   const { summary } = await world.sync()
-  assert.equal(world.server.writes(), ['PUT /v1/traces/s-1', batch])
+  assert.equal(world.server.writes(), ['PUT /v1/traces/s-1?unlessDeleted=true', batch])
   const [trace] = world.server.traces
   assert.equal(trace?.fields, {
     visibility: 'private',

@@ -123,7 +123,7 @@ test('what was deleted on the server is not uploaded again, but by --force', asy
   world.server.requests.length = 0
   const { summary, events } = await world.sync()
   assert.equal([summary.deleted, summary.exitCode], [1, 0])
-  assert.match(JSON.stringify(events), /deleted on the server: not uploaded again/)
+  assert.match(JSON.stringify(events), /deleted on the service: left alone/)
   assert.equal(world.server.writes(), [])
   await world.sync({ force: true })
   assert.is(world.server.traces[0]?.messages.size, 2)

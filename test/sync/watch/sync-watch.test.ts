@@ -57,6 +57,21 @@ test('uploads what is there, then each new line, and nothing else', async (conte
   assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
 })
 
+test('tells once of a secret that it had sent before the next line told that it is one', async (context) => {
+  const key = 'q7Zr4TnW2kXvB9mLpC3sJd8F'
+  const say = (id: string, words: string) => `${userLine(id, words, { sessionId: session })}\n`
+  const watching = await watch(context)
+  appendFileSync(fileOf(context), say('u-bare', `it is ${key}`))
+  await isStored(context, session, `it is ${key}`)
+  appendFileSync(fileOf(context), say('u-told', `API_KEY=${key}`))
+  await until(() => watching.of('problem').length > 0)
+  appendFileSync(fileOf(context), say('u-next', `again ${key}`))
+  await isStored(context, session, 'again [redacted:secret-value]')
+  await watching.end('SIGTERM')
+  const told = watching.of('problem').map(({ kind, externalId }) => [kind, externalId])
+  assert.equal(told, [['secret_in_history', session]])
+})
+
 test('lines that come in a burst go together', async (context) => {
   await watch(context)
   const before = batches(context).length
@@ -286,6 +301,25 @@ test('fills a service that has lost its data, or another one at its address, and
   )
   appendFileSync(fileOf(context), added('u-newer'))
   await isStored(context, session, 'line u-newer')
+  assert.equal((await watching.end('SIGTERM')).how, 0)
+})
+
+test('fills a service that was restored from a backup before anything else is written, and says so once', async (context) => {
+  const { server } = context
+  server.positions = new Set()
+  const watching = await watch(context)
+  const lost = server.traces.pop()!
+  server.positions.clear()
+  appendFileSync(fileOf(context), added('u-new'))
+  await isStored(context, session, 'line u-new')
+  await until(() => watching.of('watching').length === 2)
+  assert.ok(server.traces.some(({ externalId, messages }) => externalId === lost.externalId && messages.size > 0))
+  assert.equal(
+    watching.of('connection').map(({ state }) => state),
+    ['replaced'],
+  )
+  assert.match(String(watching.of('connection')[0]?.['message']), /was restored from a backup/)
+  assert.not(watching.of('session').some(({ status }) => status === 'deleted'))
   assert.equal((await watching.end('SIGTERM')).how, 0)
 })
 

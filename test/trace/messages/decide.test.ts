@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { needOf, upsertMessages } from '../../../src/trace/messages/decide.ts'
@@ -146,6 +147,66 @@ test('documents are needed where a digest will differ', () => {
   )
   const [[, digest]] = [...needOf([one, two])] as [[string, string]]
   assert.not([one.digest, two.digest].includes(digest))
+})
+
+const MOST_NAMES = 500
+
+const callsOf = (first: number, count: number) => Array.from({ length: count }, (_, i) => call(`t${first + i}`))
+const recordedIn = (events: readonly TraceEvent[]) =>
+  events.flatMap((event) => (event.type === 'MessageAdded' || event.type === 'MessageUpdated' ? [event.data] : []))
+
+test('a call that counts as one of the others is taken back from these, also when its name has a count by then', () => {
+  const full = agent('full', ...callsOf(0, MOST_NAMES))
+  const { events, messages } = upserted([[full]], [agent('late', call('late'), call('t0'))])
+  assert.equal(messages[0]!.known.tools, ['other', 't0'])
+  assert.equal(recordedIn(events)[0]!.tools, ['other', 't0'])
+  const room = agent('full', ...callsOf(0, MOST_NAMES - 2)) // one for `other`, one for `late`
+  const now = upserted([[full], [agent('late', call('late'))], [room], [agent('new', call('late'))]], [agent('late')])
+  const { other, late } = countsOf(now.events).toolTypeCounts
+  assert.equal([other, late], [undefined, 1])
+})
+
+test('a change that leaves the tools of a message leaves the names that they count as', () => {
+  const full = agent('full', ...callsOf(1, MOST_NAMES - 1))
+  const calls = [call('own'), call('late')]
+  const { events } = upserted([[full], [agent('m', ...calls)]], [agent('m', ...calls, said('hi'))])
+  assert.equal(typesOf(events), ['MessageUpdated'])
+  assert.equal(recordedIn(events)[0]!.tools, ['own', 'other'])
+})
+
+test('what an older version stored, each call under a name of its own, is taken back as far as it was counted', () => {
+  const { events } = upserted([], [agent('full', ...callsOf(0, MOST_NAMES)), agent('late', call('late'))])
+  const older = events.map((event) =>
+    event.type === 'MessageAdded' && event.data.externalId === 'late'
+      ? { ...event, data: { ...event.data, tools: ['late'] } }
+      : event,
+  )
+  const state = foldAll(traces, [created, ...older])
+  const changed = decided(state, [agent('late', call('late'), said('hi'))]).events
+  assert.equal(recordedIn(changed)[0]!.tools, ['other'])
+  assert.not(Object.hasOwn(countsOf(decided(state, [agent('late')]).events).toolTypeCounts, 'other'))
+})
+
+const write = fc.record({ externalId: fc.constantFrom('a', 'b', 'c', 'd'), first: fc.nat(650), count: fc.nat(250) })
+
+test('the counts are always those of the names that the messages record, whatever is written over what', () => {
+  const batches = fc.array(fc.array(write, { minLength: 1, maxLength: 3 }), { minLength: 4, maxLength: 10 })
+  const property = fc.property(batches, (writes) => {
+    let state = foldAll(traces, [created])
+    const recorded = new Map<string, readonly string[]>()
+    for (const batch of writes) {
+      const upserts = batch.map(({ externalId, first, count }) => agent(externalId, ...callsOf(first, count)))
+      const { events } = decided(state, upserts)
+      for (const { externalId, tools } of recordedIn(events)) recorded.set(externalId, tools)
+      state = foldAll(traces, events, state)
+      const expected: Record<string, number> = {}
+      for (const name of [...recorded.values()].flat()) expected[name] = (expected[name] ?? 0) + 1
+      assert.ok(state.trace.is === 'present')
+      assert.equal(state.trace.counts.toolTypeCounts, expected)
+      assert.equal(decided(state, upserts.slice(-1)).events, [], 'a retry must emit nothing')
+    }
+  })
+  fc.assert(property, { numRuns: 60 })
 })
 
 test.run()

@@ -94,6 +94,51 @@ test('a list shows what has changed since a revision, in its own order, page by 
   assert.equal((await listOf(url, '?changedSince=9007199254740991')).ids, [])
 })
 
+/** Reads pages of one message, and changes a message of the first page before the second; gives ids and revisions of the pages. */
+const pagesWithChange = async (url: string, query: string, changed: object) => {
+  const pages: Awaited<ReturnType<typeof listOf>>[] = []
+  let cursor = ''
+  do {
+    pages.push(await listOf(url, `?limit=1${query}${cursor}`))
+    if (pages.length === 1) await batch(url, [changed])
+    const { nextCursor } = pages.at(-1)!
+    cursor = nextCursor === undefined ? '' : `&cursor=${nextCursor}`
+  } while (cursor)
+  return { ids: pages.flatMap(({ ids }) => ids), revisions: pages.map(({ revision }) => revision) }
+}
+
+for (const [what, textContent, query] of [
+  ['a short list', 'short', ''],
+  ['a long list', 'x'.repeat(200_000), ''],
+  ['what has changed', 'short', '&changedSince=0'],
+] as const) {
+  test(`all pages of ${what} tell the first one's revision: a change between two of them is found from there`, async () => {
+    const url = `/v1/traces/${randomUUID()}`
+    await node.call('PUT', url, { token, body: {} })
+    const message = { role: 'user', textContent }
+    await batch(
+      url,
+      ['a', 'b', 'c'].map((externalId, order) => ({ ...message, externalId, order })),
+    )
+    const { revision } = await listOf(url, '?limit=0')
+    const pages = await pagesWithChange(url, query, { ...message, externalId: 'a', textContent: 'changed' })
+    assert.equal(pages, { ids: ['a', 'b', 'c'], revisions: [revision, revision, revision] })
+    assert.equal((await listOf(url, `?changedSince=${revision}`)).ids, ['a'])
+  })
+}
+
+test('a page of no messages behind a cursor tells the same revision as the page before', async () => {
+  const url = `/v1/traces/${randomUUID()}`
+  await node.call('PUT', url, { token, body: {} })
+  await batch(
+    url,
+    ['a', 'b'].map((externalId) => ({ externalId, role: 'user' })),
+  )
+  const { nextCursor, revision } = await listOf(url, '?limit=1')
+  await batch(url, [{ externalId: 'a', role: 'user', textContent: 'changed' }])
+  assert.is((await listOf(url, `?limit=0&cursor=${nextCursor}`)).revision, revision)
+})
+
 test('a revision that is none is refused', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.call('PUT', url, { token, body: {} })

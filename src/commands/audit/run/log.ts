@@ -76,6 +76,12 @@ const listLog = async (given: Access, name: string | undefined, options: Options
   return exitCodes.ok
 }
 
+const sayLost = () =>
+  say(
+    'The entries that were shown last are not there any more: they were deleted, or the service has lost them, as after a ' +
+      'restored backup. What happens from now on is shown.',
+  )
+
 const followLog = async (given: Access, name: string | undefined, options: Options): Promise<never> => {
   const { access, subject: trace } = await subjectOf(given, name, options)
   const waking = newWaking(say)
@@ -85,7 +91,7 @@ const followLog = async (given: Access, name: string | undefined, options: Optio
   })
   const subject: Subject = trace ?? { namespace: namespaceSlug }
   const show = printerOf(name === undefined, options.json ?? false)
-  const read = newEntryReader(pagesOf(history, subject, options))
+  const read = newEntryReader(pagesOf(history, subject, options), sayLost)
   return explaining(access.server, subject, async () => {
     await showNewest(read(), options.limit ?? Infinity, show)
     const close = waking.listen({ server: access.server, token, externalId: trace?.externalId })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { commandName } from '../../../cli/command-name.ts'
 import { UsageError, exitCodes } from '../../../cli/exit.ts'
+import { printLines } from '../../../cli/output.ts'
 import { pause } from '../../../pause.ts'
 import { Bundle, checkBundle } from '../../../proof/bundle.ts'
 import { openAccess } from '../../support/access.ts'
@@ -31,7 +32,7 @@ export const proof = async (name: string, revision: string, options: { readonly 
       const { key } = await client.data('/v1/audit/key', Key)
       const bundle = { ...found, key }
       checkBundle(bundle)
-      console.log(JSON.stringify(bundle, null, 2))
+      await printLines(JSON.stringify(bundle, null, 2).split('\n'))
       return exitCodes.ok
     }
     if (performance.now() > until) throw new Error('no checkpoint covers the event yet: try again')

@@ -2,8 +2,10 @@ import { UsageError, exitCodes } from '../../../cli/exit.ts'
 import { stoppable } from '../../../cli/interrupt.ts'
 import { type CopyProgress, copyLog } from '../../../log/copy/copy.ts'
 import type { EventLog } from '../../../log/log.ts'
+import { wholeAppends } from '../../../log/whole-appends.ts'
 import { percentDone } from '../../../percent.ts'
 import { copyTree } from '../../../proof/copy-tree.ts'
+import { matchTree } from '../../../proof/match-tree.ts'
 import { openLocation, type Role } from '../open-location.ts'
 import type { Databases } from '../copy.ts'
 
@@ -29,15 +31,19 @@ const copyBetween = async (from: EventLog, to: EventLog, signal: AbortSignal): P
   console.log(`${events} events, ${events - before} of them copied now. Verified: sha256 ${digest}`)
 }
 
-/** Copies the audit tree where both databases are known; says so where they are not. */
-const copyLeaves = async (from: string | undefined, to: string | undefined): Promise<void> => {
+type Tree = { readonly from: string | undefined; readonly to: string | undefined; readonly log: EventLog }
+
+/** Copies the audit tree where both databases are known, and matches it with the copied log; says so where they are not. */
+const copyLeaves = async ({ from, to, log }: Tree, signal: AbortSignal): Promise<void> => {
   if (from === undefined || to === undefined)
     return console.error(
       'The audit tree was not copied: name the database of the service with --source-database or --target-database.\n' +
         'A service that starts without it begins another tree, which contradicts checkpoints that were published.',
     )
   const leaves = await copyTree(from, to)
-  if (leaves > 0) console.log(`${leaves} leaves of the audit tree copied.`)
+  if (leaves === 0) return
+  await matchTree(to, wholeAppends(log), signal)
+  console.log(`${leaves} leaves of the audit tree copied.`)
 }
 
 export const copy = (source: string, target: string, databases: Databases): Promise<number> => {
@@ -53,7 +59,8 @@ export const copy = (source: string, target: string, databases: Databases): Prom
       const from = await open(source, 'source')
       const to = await open(target, 'target')
       await copyBetween(from.log, to.log, signal)
-      await copyLeaves(databases.sourceDatabase ?? from.databaseUrl, databases.targetDatabase ?? to.databaseUrl)
+      const { sourceDatabase = from.databaseUrl, targetDatabase = to.databaseUrl } = databases
+      await copyLeaves({ from: sourceDatabase, to: targetDatabase, log: to.log }, signal)
       return exitCodes.ok
     } finally {
       await Promise.all(opened.map((log) => log.close()))

@@ -1,0 +1,26 @@
+import { exitCodes } from '../../../cli/exit.ts'
+import { type Config, readConfig } from '../../../config.ts'
+import { publicId } from '../../../log/log-id.ts'
+import { type OpenLogOptions, openLog } from '../../../log/open-log.ts'
+import { withDatabase } from '../../with-database.ts'
+
+/** Begins another epoch; gives the id of the log that clients see from now on. */
+const beginEpoch = async (options: OpenLogOptions): Promise<string> => {
+  const log = await openLog(options)
+  try {
+    return publicId(await log.renewEpoch((await log.identity()).epoch))
+  } finally {
+    await log.close()
+  }
+}
+
+const beginEpochOf = (config: Config): Promise<string> =>
+  config.EVENTSTORE_URL
+    ? beginEpoch({ databaseUrl: '', eventStoreUrl: config.EVENTSTORE_URL })
+    : withDatabase(config, (databaseUrl) => beginEpoch({ databaseUrl }))
+
+export const restored = async (): Promise<number> => {
+  const logId = await beginEpochOf(readConfig(process.env))
+  console.log(`Another epoch of the log has begun: its logId is ${logId} now. Clients upload what is missing.`)
+  return exitCodes.ok
+}

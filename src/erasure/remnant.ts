@@ -1,0 +1,32 @@
+import { connectForApplying } from '../engine/apply.ts'
+import type { Codec } from '../engine/codec.ts'
+import type { OpenGroup } from '../engine/open-group.ts'
+import { replayServed } from '../engine/replay-served.ts'
+import type { EventLog, Revision } from '../log/log.ts'
+import { closeConnection } from '../postgres/connect.ts'
+
+const BEGINNINGS: ReadonlySet<string> = new Set(['TraceCreated', 'TraceDeleted'])
+
+/** Whether a trace's stream begins with an event that another one must have come before. */
+export const beginsInItsMiddle = async (log: Pick<EventLog, 'read'>, stream: string): Promise<boolean> => {
+  for await (const { type } of log.read(stream, { limit: 1 })) return !BEGINNINGS.has(type)
+  return false
+}
+
+/**
+ * Erases the rest of a deleted trace whose stream begins in its middle: older versions erased from the beginning, so that a
+ * kill left such a stream. Read models that are built from it cannot apply its events; once they are erased, these groups
+ * make the stream's rows from its deletion.
+ */
+export const eraseRemnant = async (
+  { url, log, codec }: { readonly url: string; readonly log: EventLog; readonly codec: Codec },
+  groups: readonly Pick<OpenGroup, 'group' | 'schema'>[],
+  stream: string,
+  before: Revision,
+): Promise<void> => {
+  await log.truncate(stream, before)
+  for (const { group, schema } of groups) {
+    const client = await connectForApplying(url, schema)
+    await replayServed({ client, group }, { log, codec }, stream).finally(() => closeConnection(client))
+  }
+}

@@ -1,0 +1,47 @@
+import type { Client } from '../engine/checkpoint.ts'
+import type { EventLog } from '../log/log.ts'
+import { closeConnection, newClient } from '../postgres/connect.ts'
+import { type Work, beginWork, cover } from './cover.ts'
+import { TreeDiffers } from './tree-differs.ts'
+
+const lastLeafStatement = `
+  select stream, event_id as id from tracebook.leaves where lost is null order by index desc limit 1`
+
+/** Whether the log has the event of the last leaf; true without leaves. */
+const holdsLastLeaf = async (client: Client, log: EventLog): Promise<boolean> => {
+  const { rows } = await client.query<{ stream: string; id: string }>(lastLeafStatement)
+  const [last] = rows
+  if (!last) return true
+  for await (const { id } of log.read(last.stream, { backwards: true })) if (id === last.id) return true
+  return false
+}
+
+const coverAll = async (work: Work, log: EventLog, signal: AbortSignal): Promise<void> => {
+  const head = await log.head()
+  for await (const batch of log.follow({ after: work.position, signal })) {
+    if (batch.through > work.position || work.walk) await cover(work, log, batch)
+    if (batch.through >= head) return
+  }
+  signal.throwIfAborted()
+}
+
+/**
+ * Matches the leaves in a database with the log that was copied for them, as a worker would do first, so that both can be verified
+ * at once. May be broken off and repeated, and a worker goes on where it was left.
+ * @throws TreeDiffers for another log, or one that ends before the leaves do; the reason of `signal` when that ended it
+ */
+export const matchTree = async (url: string, log: EventLog, signal: AbortSignal): Promise<void> => {
+  const client = newClient(url, 'audit')
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    if (!(await holdsLastLeaf(client, log)))
+      throw new TreeDiffers(
+        'the audit tree has leaves of events that were not copied: the source was written to while it was copied. ' +
+          'Stop its service, and copy into an empty database and log again',
+      )
+    await coverAll(await beginWork(client, log, () => {}), log, signal)
+  } finally {
+    await closeConnection(client)
+  }
+}

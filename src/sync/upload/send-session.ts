@@ -1,0 +1,128 @@
+import type { FileStatus } from '../report/events.ts'
+import { countOf } from '../report/text.ts'
+import type { SentSession, SessionKey, SessionState } from '../state/session-states.ts'
+import type { Destination } from './destination.ts'
+import { dryRunTarget } from './dry-run-target.ts'
+import type { ReadResult } from './read-session.ts'
+import { newSentSecrets, tellSentSecrets } from './sent-secrets.ts'
+import { serverTarget } from './server-target.ts'
+import { stampOf } from './stamp.ts'
+import type { SessionRun, SyncJob } from './sync-session.ts'
+import { type UploadResult, uploadSession } from './upload-session.ts'
+import { notice, type Upload } from './upload.ts'
+import type { VisibilityChange } from './upsert-trace.ts'
+
+/** What became of a session that may be sent. */
+export type SentResult = {
+  readonly status: Exclude<FileStatus, 'excluded' | 'held'>
+  readonly externalId: string
+}
+
+const statusOf = {
+  sent: 'synced',
+  'nothing to send': 'unchanged',
+  empty: 'empty',
+  deleted: 'deleted',
+} as const satisfies Record<UploadResult, FileStatus>
+
+export const deletedNotice = 'its trace was deleted on the service: left alone (--force uploads it again)'
+
+const shorterNotice = (messages: number): string =>
+  `the service has more of ${countOf(messages, 'message')} than this file: left as it is there (--force sends this version)`
+
+export const noteVisibility = (run: SessionRun, { before, after }: VisibilityChange): void => {
+  const published = after === 'public' && before !== 'public' ? { published: true as const } : {}
+  run.about = { ...run.about, visibility: after, ...published }
+}
+
+/** What was sent of a session, from whichever source: at first nothing. */
+const sentOf = (session: SessionKey, sent: SentSession | undefined): SentSession =>
+  sent ?? { ...session, externalId: session.sessionId, status: 'new', fields: new Map() }
+
+/** `known` is what was sent before; with `isLost` all of it is sent again, as with --force. */
+type Before = { readonly known: SessionState; readonly isLost: boolean; readonly read: ReadResult }
+
+const newUpload = (
+  { force }: SyncJob,
+  run: SessionRun,
+  destination: Destination,
+  { known, isLost, read: { session, redacted } }: Before,
+): Upload => {
+  const { states } = destination
+  const { agentId, sessionId, source } = known
+  const state = force || isLost ? { ...sentOf({ agentId, sessionId }, undefined), source } : known
+  const isStored = known.status === 'stored'
+  const upload: Upload = {
+    destination,
+    state,
+    messageDigest: state.status === 'stored' ? states.digests(state) : () => undefined,
+    sentSecrets: redacted && isStored ? newSentSecrets(session, redacted, { state: known, states }) : undefined,
+    unlessDeleted: !force,
+    isFirstContact: !force && state.sentFrom !== state.source,
+    wasThere: false,
+    shorter: 0,
+    isCounted: false,
+    hasWritten: false,
+    counts: run.counts,
+    report: run.report,
+    onVisibility: (change) => {
+      upload.wasThere = change.before !== undefined
+      noteVisibility(run, change)
+    },
+    newLosses: run.newLosses,
+  }
+  return upload
+}
+
+/** Notes all that was sent of a session. */
+const note = ({ redaction, dryRun }: SyncJob, run: SessionRun, upload: Upload, { resume }: ReadResult): void => {
+  if (dryRun) return
+  const { state, destination } = upload
+  destination.states.complete({ ...state, stamp: stampOf(run.agent, run.session, redaction) }, resume())
+}
+
+/** Uploads a session, and tells what its user should know of it. */
+const uploadAndTell = async (
+  job: SyncJob,
+  run: SessionRun,
+  upload: Upload,
+  read: ReadResult,
+): Promise<UploadResult> => {
+  const target = (job.dryRun ? dryRunTarget : serverTarget)(upload, run.newSending)
+  // Also when it fails half-way: what has arrived is not compared again. A new trace has no history.
+  const tell = () => upload.wasThere && tellSentSecrets(run, upload.state.externalId, upload.sentSecrets)
+  const result = await uploadSession(read.session, target).finally(tell)
+  note(job, run, upload, read)
+  if (upload.shorter > 0) notice(upload, shorterNotice(upload.shorter))
+  if (result === 'deleted') notice(upload, deletedNotice)
+  return result
+}
+
+/** What is known of a session before it is sent. */
+const aboutTrace = ({ trace: { title, projectPath, projectName: project = projectPath } }: ReadResult['session']) => ({
+  ...(title === undefined ? {} : { title }),
+  ...(project === undefined ? {} : { project }),
+})
+
+/**
+ * Sends what is new in a session that was read, and notes it. One that is known as deleted costs no request. With `isLost` all of it is
+ * sent, as if nothing had been. Throws SessionLost where that is needed.
+ */
+export const sendSession = async (
+  job: SyncJob,
+  run: SessionRun,
+  destination: Destination,
+  read: ReadResult,
+  isLost = false,
+): Promise<SentResult> => {
+  const key = { agentId: run.agent.id, sessionId: read.session.externalId }
+  const known = { ...sentOf(key, destination.states.find(key)), source: run.session.source }
+  const upload = newUpload(job, run, destination, { known, isLost, read })
+  run.about = aboutTrace(read.session)
+  if (upload.state.status !== 'deleted') {
+    const result = await uploadAndTell(job, run, upload, read)
+    return { status: statusOf[result], externalId: upload.state.externalId }
+  }
+  note(job, run, upload, read)
+  return { status: 'deleted', externalId: known.externalId }
+}

@@ -1,0 +1,125 @@
+import type { Reporter } from '../report/events.ts'
+import type { SessionState } from '../state/session-states.ts'
+import type { Destination } from './destination.ts'
+import type { EncodedMessage } from './encode.ts'
+import type { newComparison } from './first-contact.ts'
+import type { Sending } from './sending.ts'
+import type { SentSecrets } from './sent-secrets.ts'
+import type { Target } from './upload-session.ts'
+import type { VisibilityChange } from './upsert-trace.ts'
+
+/** Running counts of one file's upload: messages, those of them that were new or updated, and what was left or taken out. */
+export type FileCounts = {
+  messages: number
+  new: number
+  updated: number
+  leftOut: number
+  skippedLines: number
+  redacted: number
+  /** How many sessions had sent a secret before it was known as one. */
+  exposed: number
+}
+
+export const newFileCounts = (): FileCounts => ({
+  messages: 0,
+  new: 0,
+  updated: 0,
+  leftOut: 0,
+  skippedLines: 0,
+  redacted: 0,
+  exposed: 0,
+})
+
+type Batch = readonly EncodedMessage[]
+
+/** The upload of one session. `state` is what the server has of it, and follows what is sent. */
+export type Upload = {
+  readonly destination: Destination
+  state: SessionState
+  readonly messageDigest: Target['messageDigest']
+  /** Undefined where no secrets are taken out, or nothing was sent before. */
+  readonly sentSecrets?: SentSecrets | undefined
+  /** Whether its trace is not made anew where it was deleted. */
+  readonly unlessDeleted: boolean
+  /** Whether all of the session was never sent from its source, or was sent from another one since. */
+  readonly isFirstContact: boolean
+  /** Compares what is sent to a trace that was there before the first contact. */
+  compare?: ReturnType<typeof newComparison>
+  /** Whether its trace was there before. */
+  wasThere: boolean
+  /** How many messages are shorter here than there. */
+  shorter: number
+  /** Whether the messages that the service has were counted. */
+  isCounted: boolean
+  /** Whether anything was written, or would be. */
+  hasWritten: boolean
+  readonly counts: FileCounts
+  readonly report: Reporter
+  /** Those of some losses that the user was not told of before; undefined where all are told. */
+  readonly newLosses?: (losses: readonly string[]) => readonly string[]
+  /** Is told who may read the trace, or would after a dry run. */
+  readonly onVisibility?: (change: VisibilityChange) => void
+}
+
+export const bytesOf = (batch: Batch): number => batch.reduce((sum, { bytes }) => sum + bytes, 0)
+
+export type Send = (batch: Batch) => Promise<void>
+/** Gives what sends batches in one way all that it needs besides. */
+export type NewSending = (send: Send) => Sending
+
+export const reportOmission =
+  ({ state, counts, report, newLosses }: Upload): Target['reportOmission'] =>
+  ({ externalId, line }, why) => {
+    if (newLosses?.([`${state.sessionId} message ${externalId}`]).length === 0) return
+    counts.leftOut++
+    const message = `message ${externalId}: ${why}`
+    report({ type: 'problem', kind: 'message_left_out', file: state.source, line, externalId, message })
+  }
+
+export const notice = ({ state: { source, externalId }, report }: Upload, message: string): void =>
+  report({ type: 'notice', file: source, externalId, message })
+
+/** What both targets do alike. */
+export const targetOf = (upload: Upload, upsertTrace: Target['upsertTrace'], sending: Sending): Target => ({
+  fieldDigest: (name) => upload.state.fields.get(name),
+  messageDigest: upload.messageDigest,
+  noteSentSecrets: upload.sentSecrets?.compare,
+  isTraceStored: () => upload.state.status === 'stored',
+  upsertTrace,
+  hasWritten: () => upload.hasWritten,
+  sending,
+  reportTruncation: (message) => notice(upload, message),
+  reportOmission: reportOmission(upload),
+})
+
+/** How the trace is changed. On a first contact its fields are those of others, and stay. */
+export const changeOf = (
+  { state, destination: { visibility, visibilityOfNew }, isFirstContact, unlessDeleted, onVisibility }: Upload,
+  fields: ReadonlyMap<string, string>,
+) => ({
+  fields: Object.fromEntries(fields),
+  visibility,
+  visibilityOfNew,
+  unlessDeleted,
+  keepsFields: isFirstContact && state.status === 'new',
+  ...(onVisibility && { onVisibility }),
+})
+
+/**
+ * Sends of each batch only what the service lacks, or has less of, once it is known that others may have sent the session. `note` is
+ * given what it has.
+ */
+export const comparing =
+  (upload: Upload, note: (batch: Batch) => void, send: Send): Send =>
+  async (batch) => {
+    const { toSend, same, shorter } = (await upload.compare?.(batch)) ?? { toSend: batch, same: [], shorter: [] }
+    const known = [...same, ...shorter]
+    upload.shorter += shorter.length
+    if (known.length > 0) {
+      note(known)
+      upload.report({ type: 'progress', messages: known.length, bytes: bytesOf(known) })
+    }
+    if (toSend.length === 0) return
+    upload.hasWritten = true
+    await send(toSend)
+  }

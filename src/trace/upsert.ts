@@ -1,0 +1,89 @@
+import type { FastifyRequest } from 'fastify'
+import { afterStored } from '../engine/rejected.ts'
+import type { Decision } from '../engine/stream.ts'
+import { type Caller, contextOf, requireCaller, requireNamespace } from '../http/caller.ts'
+import { notFound } from '../http/http-error.ts'
+import { traceId } from '../ids.ts'
+import type { Reserve } from '../namespace/quota.ts'
+import { type GivenFields, type Trace, type TraceState, replace, unlessDeleted, upsert } from './decide.ts'
+import type { TraceEvent } from './events.ts'
+import { type TraceName, activeIn, remembered, unlessGone } from './locate.ts'
+import { traceWithModelName, withModelName } from './model-names.ts'
+import { type UserRole, assertMayWrite } from './policy.ts'
+import { resolveTrace, slugOf, userRoleOf } from './queries.ts'
+import type { TraceServices } from './services.ts'
+import { stateText } from './views.ts'
+
+type Decide = Decision<TraceState, TraceEvent>
+
+/** What POST and PUT of a trace ask for. */
+export type AskedUpsert = {
+  readonly name: TraceName
+  readonly given: GivenFields
+  /** Whether a trace that was deleted is to stay so. */
+  readonly unlessDeleted: boolean
+}
+
+/** Writes to a trace; gives its state after that. */
+export const writeTrace = (
+  { write, traces }: TraceServices,
+  request: FastifyRequest,
+  id: string,
+  decide: Decide,
+): Promise<Trace> => write(traces, id, { decide, answer: ({ trace }) => trace }, contextOf(request))
+
+/** The JSON text of an answer that shows a trace as it was written. @throws 404 when a later command has deleted it */
+export const writtenText = async (
+  { reads, models }: TraceServices,
+  { namespace }: Caller,
+  id: string,
+  trace: Trace,
+): Promise<string> => {
+  if (trace.is === 'absent') throw notFound()
+  const slug = namespace?.id === trace.namespaceId ? namespace.slug : slugOf(reads, trace.namespaceId)
+  return `{"trace":${stateText(id, await afterStored(slug), traceWithModelName(models, trace))}}`
+}
+
+/** A decision that reserves room for the trace that it makes. */
+const counting =
+  (reserve: Reserve, decide: Decide): Decide =>
+  (state, now, at) => {
+    const isNew = state.trace.is === 'absent'
+    const events = decide(state, now, at)
+    reserve(isNew ? 1 : 0)
+    return events
+  }
+
+/** Updates the trace in the namespace that is named, or in the session's, or inserts it there; gives the JSON text of the answer. */
+export const upsertTrace = async (
+  service: TraceServices,
+  request: FastifyRequest,
+  asked: AskedUpsert,
+): Promise<string> => {
+  const { externalId } = asked.name
+  const caller = await activeIn(service, requireCaller(request), asked.name.namespace)
+  const namespace = requireNamespace(caller)
+  const id = traceId(namespace.id, externalId)
+  const fields = await withModelName(service.models, asked.given)
+  const write = (decide: Decide) => writeTrace(service, request, id, decide)
+
+  const updateRemembered = async () => {
+    const known = remembered(service, caller, asked.name)
+    return known && unlessGone(write(replace(known.writer, fields)))
+  }
+  const assertMayInsert = async () => {
+    const hit = await resolveTrace(service.reads, externalId, caller, asked.name.namespace)
+    if (!hit || hit.id === id) return
+    // What this namespace has deleted is refused before a trace of another one is spoken of.
+    if (asked.unlessDeleted) await write(unlessDeleted(() => []))
+    assertMayWrite(hit, userRoleOf(caller, hit)!)
+  }
+  const updateOrInsert = async () => {
+    await assertMayInsert()
+    const writer: UserRole = { userId: caller.userId, role: namespace.role }
+    const whatever = upsert(writer, { externalId, namespaceId: namespace.id }, fields)
+    const decide = asked.unlessDeleted ? unlessDeleted(whatever) : whatever
+    return service.quotas.traces.enforce(namespace.id, (reserve) => write(counting(reserve, decide)))
+  }
+  return writtenText(service, caller, id, (await updateRemembered()) ?? (await updateOrInsert()))
+}

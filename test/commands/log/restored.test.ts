@@ -1,0 +1,73 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { freshDatabase, onServer } from '../../support/database.ts'
+import { logEnvironment } from '../../support/log-place.ts'
+import { type App, openApp } from '../../support/open-app.ts'
+import { until } from '../../support/until.ts'
+import { ask } from '../support/api.ts'
+import { inTemporary, run, startService } from '../support/processes.ts'
+
+const test = suite('tracebook log restored')
+
+const restored = (environment: Record<string, string>) => run(['log', 'restored'], environment)
+
+/** The id of the log that the command tells. */
+const told = ({ how, out, err }: Awaited<ReturnType<typeof restored>>): string => {
+  assert.equal([how, err], [0, ''])
+  return /its logId is ([0-9a-f-]{36}) now/.exec(out)![1]!
+}
+
+test('nodes that run show another logId, take writes, and erase what is deleted', async () => {
+  const database = await freshDatabase()
+  const environment = { DATABASE_URL: database.url, ...logEnvironment(database.url) }
+  const nodes = [await openApp(database.url), await openApp(database.url, { env: { ROLES: 'api' } })]
+  try {
+    const { data } = await nodes[0]!.call('POST', '/v1/session', { body: { deviceId: 'device' } })
+    const { token } = (data as { session: { token: string } }).session
+    const logIdOf = async ({ call }: App) =>
+      ((await call('GET', '/v1/session', { token })).data as { logId: string }).logId
+    const put = ({ call }: App, trace: string) => call('PUT', `/v1/traces/${trace}`, { token, body: {} })
+    for (const trace of ['kept', 'gone']) assert.is((await put(nodes[0]!, trace)).status, 200)
+    const before = await logIdOf(nodes[0]!)
+
+    const logId = told(await restored(environment))
+    assert.is.not(logId, before)
+    for (const node of nodes) {
+      await until(async () => (await logIdOf(node)) === logId)
+      await until(async () => (await put(node, 'kept')).status === 200)
+    }
+    await nodes[0]!.call('DELETE', '/v1/traces/gone', { token })
+    assert.is((await nodes[0]!.call('GET', '/v1/traces/gone', { token })).status, 404)
+    await until(async () => (await onServer(database.url, 'select from tracebook.erasures')).rows.length === 0)
+    assert.equal((await nodes[0]!.service.readiness()).missing, [])
+    assert.is.not(told(await restored(environment)), logId, 'each time another one')
+  } finally {
+    for (const node of nodes) await node.close()
+    await database.drop()
+  }
+})
+
+test('works on DATA_DIR, whether its service runs or not', () =>
+  inTemporary(async (folder) => {
+    const environment = { DATA_DIR: `${folder}/data`, ...logEnvironment(`${folder}/data`) }
+    const none = await restored({ DATA_DIR: environment.DATA_DIR })
+    assert.is(none.how, 1)
+    assert.match(none.err, 'holds no PostgreSQL')
+
+    const service = await startService(environment.DATA_DIR)
+    const body = { deviceId: 'device' }
+    const { session } = await ask<{ session: { token: string } }>(service.url, '/v1/session', { method: 'POST', body })
+    const logIdAt = async (url: string) =>
+      (await ask<{ logId: string }>(url, '/v1/session', { token: session.token })).logId
+    const running = told(await restored(environment))
+    await until(async () => (await logIdAt(service.url)) === running)
+    assert.is((await service.end('SIGTERM')).how, 0)
+
+    const stopped = told(await restored(environment))
+    assert.is.not(stopped, running)
+    const again = await startService(environment.DATA_DIR)
+    assert.is(await logIdAt(again.url), stopped)
+    await again.end('SIGTERM')
+  }))
+
+test.run()

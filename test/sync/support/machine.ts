@@ -1,0 +1,69 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Agent } from '../../../src/sync/agents/agent.ts'
+import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
+import { newApiClient } from '../../../src/sync/api/client.ts'
+import { connect } from '../../../src/sync/login/connect.ts'
+import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'
+import { readRedactionOptions } from '../../../src/sync/redaction/options.ts'
+import type { Summary, SyncEvent } from '../../../src/sync/report/events.ts'
+import { always, type Destination, type DestinationOf } from '../../../src/sync/upload/destination.ts'
+import { syncFiles } from '../../../src/sync/upload/sync-files.ts'
+import { openSyncState } from '../../../src/sync/state/sync-state.ts'
+import type { Visibility } from '../../../src/sync/upload/upsert-trace.ts'
+import { replacedEvent } from '../../../src/sync/watch/reach.ts'
+import { newTestTiming } from './timing.ts'
+
+type Options = {
+  /** These look for their sessions below the home folder, instead of Claude Code in the folder of sessions. */
+  readonly agents?: readonly Agent[]
+  readonly slug?: string
+  readonly visibility?: Visibility
+  readonly dryRun?: boolean
+  readonly force?: boolean
+  /** Says where each session goes, of the destination that all of them have otherwise. */
+  readonly destinations?: (usual: Destination) => DestinationOf
+}
+type Run = { readonly summary: Summary; readonly events: readonly SyncEvent[] }
+
+/** A machine of a user of the service at `url`: a config folder and a folder of sessions below `home`. Nothing waits. */
+export const newMachine = (home: string, url: string) => {
+  const [config, sessions] = [join(home, 'config'), join(home, 'sessions')]
+  mkdirSync(sessions, { recursive: true })
+  const { timing, waits } = newTestTiming()
+  const api = (server: string, token?: string) => newApiClient(server, token, timing)
+
+  const sync = async ({
+    agents,
+    slug,
+    visibility,
+    dryRun = false,
+    force = false,
+    destinations = always,
+  }: Options = {}): Promise<Run> => {
+    const events: SyncEvent[] = []
+    const report = (event: SyncEvent) => void events.push(event)
+    const [searching, paths] = agents ? [agents, []] : [[claudeCode], [sessions]]
+    const files = await findSessionFiles(searching, paths, { env: {}, home }, () => {})
+    const state = openSyncState({ folder: join(config, 'data'), config, readOnly: dryRun })
+    const lastWrite = state.lastWriteTo(url) ?? ''
+    const connection = await connect({ config, server: url, slug, readOnly: dryRun, lastWrite }, api)
+    if (connection.holds === false) {
+      report(replacedEvent(url))
+      state.forget(url)
+    }
+    const redaction = await readRedactionOptions(config)
+    const states = await state.of({ server: url, ...connection })
+    const destinationOf = destinations({ connection, states, visibility })
+    const job = { destinationOf, origins: state, redaction, dryRun, force, report }
+    try {
+      return { summary: await syncFiles(job, files, 0), events }
+    } finally {
+      state.close()
+    }
+  }
+  const configFiles = () => readdirSync(config, { recursive: true, withFileTypes: true })
+  return { home, url, config, sessions, api, waits, sync, configFiles }
+}
+
+export type Machine = ReturnType<typeof newMachine>

@@ -1,0 +1,66 @@
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
+import { databaseUrl, freshDatabase, onServer } from '../../support/database.ts'
+import { openApp } from '../../support/open-app.ts'
+import { type Machine, newMachine } from './machine.ts'
+import { tempFolder } from './temp.ts'
+
+type Request = { readonly method: string; readonly url: string }
+
+const nameOf = (url: string): string => new URL(url).pathname.slice(1)
+
+/** The service itself, on a socket, and the machines of its users. `requests`: all that any of them has asked; `writes` without GET. */
+export const startRealService = async () => {
+  const database = await freshDatabase()
+  const server = databaseUrl(database.url, 'postgres')
+  const requests: Request[] = []
+  const open = async (port: number) => {
+    const opened = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
+    opened.app.server.on('request', ({ method = '', url = '' }) => void requests.push({ method, url }))
+    return { ...opened, url: await opened.app.listen({ host: '127.0.0.1', port }) }
+  }
+  let running = await open(0)
+  const { url } = running
+  const folder = tempFolder()
+  let machines = 0
+
+  /** Stops the service, does something to its database, and starts it again. */
+  const whileStopped = async (work: () => Promise<unknown>) => {
+    await running.close()
+    await work()
+    running = await open(Number(new URL(url).port))
+  }
+  const copy = async (from: string, to: string) => {
+    await onServer(server, `drop database if exists "${to}" with (force)`)
+    await onServer(server, `create database "${to}" template "${from}"`)
+  }
+  const [live, backup] = [nameOf(database.url), `${nameOf(database.url)}_backup`]
+  const backUp = () => whileStopped(() => copy(live, backup))
+  const restore = () => whileStopped(() => copy(backup, live))
+
+  const machine = (): Machine => newMachine(join(folder.path, `${++machines}`), url)
+  /** A machine of a new user. */
+  const logIn = async () => {
+    const first = machine()
+    await logInWithDevice(first.config, url, first.api)
+    return first
+  }
+  /** Another machine of the same user, which remembers nothing. */
+  const another = ({ config }: Machine): Machine => {
+    const next = machine()
+    cpSync(join(config, 'servers'), join(next.config, 'servers'), { recursive: true })
+    return next
+  }
+  const close = async () => {
+    await running.close()
+    await onServer(server, `drop database if exists "${backup}" with (force)`)
+    await database.drop()
+    folder.remove()
+  }
+  const writes = () => requests.filter(({ method }) => method !== 'GET').map(({ method, url }) => `${method} ${url}`)
+  const call: typeof running.call = (...asked) => running.call(...asked)
+  return { url, requests, writes, call, logIn, another, backUp, restore, close }
+}
+
+export type RealService = Awaited<ReturnType<typeof startRealService>>

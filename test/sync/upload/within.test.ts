@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { isSameMessage, isWithin } from '../../../src/sync/upload/within.ts'
+
+const test = suite('an earlier version of a message')
+
+const textPart = (text: string) => ({ type: 'text', content: { text } })
+const resultPart = (output: string) => ({
+  type: 'tool_result',
+  content: { callId: 'c-1', toolName: 'Bash', output, status: 'success' },
+})
+const callPart = (callId: string) => ({
+  type: 'tool_call',
+  content: { callId, toolName: 'Bash', args: { command: 'ls' } },
+})
+const message = (...parts: readonly { type: string; content: object }[]) => ({ role: 'assistant', parts })
+
+const anyPart = fc.oneof(
+  fc.string().map(textPart),
+  fc.string().map(resultPart),
+  fc.constantFrom('a', 'b', 'c').map(callPart),
+)
+
+/** A part as it was while its text was written. */
+const cut = (part: { type: string; content: object }, length: number) => ({
+  ...part,
+  content: Object.fromEntries(
+    Object.entries(part.content).map(([name, value]) =>
+      name === 'text' || name === 'output' ? [name, String(value).slice(0, length)] : [name, value],
+    ),
+  ),
+})
+
+test('has some of its parts, and the beginnings of their texts', () => {
+  const versions = fc.array(fc.tuple(anyPart, fc.boolean(), fc.nat(10)))
+  fc.assert(
+    fc.property(versions, (parts) => {
+      const whole = message(...parts.map(([part]) => part))
+      const earlier = parts.filter(([, isThere]) => isThere).map(([part, , length]) => cut(part, length))
+      assert.ok(isWithin(message(...earlier), whole))
+    }),
+  )
+})
+
+test('and that one the other way round only where nothing is missing', () => {
+  fc.assert(
+    fc.property(fc.array(anyPart), fc.array(anyPart), (some, others) => {
+      const [one, other] = [message(...some), message(...others)]
+      if (isWithin(one, other) && isWithin(other, one)) assert.ok(isSameMessage(one, other))
+    }),
+  )
+})
+
+test('is none where a text, a call, or the outcome of one is another', () => {
+  const whole = message(textPart('hello there'), callPart('c-1'), resultPart('done'))
+  assert.not(isWithin(message(textPart('hello, and more')), whole))
+  assert.not(isWithin(message(callPart('c-2')), whole))
+  const failed = { ...resultPart('done'), content: { ...resultPart('done').content, status: 'error' } }
+  assert.not(isWithin(message(failed), whole))
+  assert.not(isWithin(message(callPart('c-1'), textPart('hello')), whole), 'another order')
+})
+
+test('is one from which a secret was not taken out yet, but never the other way round', () => {
+  const [secret, redacted] = [message(textPart('take q7Zr2LmX9v')), message(textPart('take [redacted:token]'))]
+  assert.ok(isWithin(secret, redacted))
+  assert.not(isWithin(redacted, secret))
+})
+
+test('so is a call whose arguments or a text whose middle held one', () => {
+  const call = (command: string) => ({
+    type: 'tool_call',
+    content: { callId: 'c', toolName: 'Bash', args: { command } },
+  })
+  const whole = message(call('curl -H x:[redacted:value] -v'), textPart('it is [redacted:value], and more'))
+  assert.ok(isWithin(message(call('curl -H x:q7Zr2LmX9v -v')), whole))
+  assert.not(isWithin(message(call('curl -H x:q7Zr2LmX9v')), whole), 'another call')
+  for (const text of [
+    'it is',
+    'it is q7Zr',
+    'it is q7Zr2LmX9v, a',
+    'it is [redacted:value], and',
+    'it is q7Zr2LmX9v, and more',
+  ])
+    assert.ok(isWithin(message(textPart(text)), whole), text)
+  for (const text of [
+    'it was',
+    'it is q7Zr2LmX9v, or',
+    'it is q7Zr2LmX9v, and more than that',
+    'it is not so, and more',
+  ])
+    assert.not(isWithin(message(textPart(text)), whole), text)
+  assert.not(isWithin(message(textPart('it is [redacted:value]')), message(textPart('it is q7Zr2LmX9v, and more'))))
+})
+
+test.run()

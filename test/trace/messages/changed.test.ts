@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { NewSession } from '../../../src/session/views.ts'
+import { changedMessages } from '../../../src/trace/messages/changed.ts'
+import { traceDetail } from '../../../src/trace/queries.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { openApp } from '../../support/open-app.ts'
+
+const test = suite('messages that have changed')
+
+const database = await freshDatabase()
+const clock = { now: Date.UTC(2026, 0, 1) }
+const node = await openApp(database.url, { now: () => clock.now })
+test.after(async () => {
+  await node.close()
+  await database.drop()
+})
+const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
+const { token } = (data as { session: NewSession }).session
+
+/** About what each message of a test weighs. */
+const WEIGHT = 10_600
+
+/** A trace of these batches, each written a millisecond after the one before. */
+const traceOf = async (...batches: readonly (readonly string[])[]) => {
+  const url = `/v1/traces/${randomUUID()}`
+  const { data } = await node.call('PUT', url, { token, body: {} })
+  for (const ids of batches) {
+    clock.now += 1
+    const messages = ids.map((id) => ({ externalId: id, role: 'user', textContent: clock.now + 'x'.repeat(10_000) }))
+    assert.is((await node.call('POST', `${url}/messages/batch`, { token, body: { messages } })).status, 200)
+  }
+  return (data as { trace: { id: string } }).trace.id
+}
+
+/** All that has changed since the trace was created, piece by piece. */
+const piecesOf = async (id: string, options: { weight: number; most: number }) => {
+  const { reads } = node.service
+  const trace = (await traceDetail(reads, id))!
+  const pieces: string[][] = []
+  for (let since = trace.incarnation; ;) {
+    const { rows, revision, hasMore } = await changedMessages(reads, trace, { since, includeParts: false, ...options })
+    pieces.push(rows.map(({ external_id }) => external_id))
+    if (!hasMore) return { pieces, isUpToDate: revision === trace.revision }
+    since = revision
+  }
+}
+
+test('come in pieces of whole batches, at least one', async () => {
+  const id = await traceOf(['a', 'b', 'c'], ['d'], ['e', 'f'])
+  const most = 100 * WEIGHT
+  for (const [weight, pieces] of [
+    [1, [['a', 'b', 'c'], ['d'], ['e', 'f']]],
+    [
+      3.5 * WEIGHT,
+      [
+        ['a', 'b', 'c'],
+        ['d', 'e', 'f'],
+      ],
+    ],
+    [6.5 * WEIGHT, [['a', 'b', 'c', 'd', 'e', 'f']]],
+  ] as const)
+    assert.equal(await piecesOf(id, { weight, most }), { pieces, isUpToDate: true })
+})
+
+test('are in the last batch that has changed them', async () => {
+  const id = await traceOf(['a', 'b', 'c'], ['b', 'd'])
+  const { pieces } = await piecesOf(id, { weight: 1, most: 100 * WEIGHT })
+  assert.equal(pieces, [
+    ['a', 'c'],
+    ['b', 'd'],
+  ])
+})
+
+test('of a batch that is too large for one piece come in several', async () => {
+  const id = await traceOf(['a'], ['b', 'c', 'd'], ['e'])
+  const { pieces, isUpToDate } = await piecesOf(id, { weight: 1.5 * WEIGHT, most: 1.9 * WEIGHT })
+  assert.equal(pieces, [['a'], ['b', 'c'], ['d'], ['e']])
+  assert.ok(isUpToDate)
+})
+
+test('are cut between batches also where they are very many', async () => {
+  const ids = (from: number) => Array.from({ length: 150 }, (_, i) => `m${from + i}`)
+  const id = await traceOf(...Array.from({ length: 8 }, (_, i) => ids(150 * i)))
+  const { pieces } = await piecesOf(id, { weight: 1e9, most: 1e9 })
+  assert.equal(
+    pieces.map((piece) => piece.length),
+    [900, 300],
+  )
+})
+
+test.run()

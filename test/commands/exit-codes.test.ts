@@ -14,6 +14,8 @@ const test = suite('the exit codes of all commands')
 const { ok, failed, usage } = exitCodes
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
 const TRACE = 'trace-of-ada'
+/** Another one, which is published while other commands run on the first. */
+const OTHER = 'trace-that-is-shared'
 
 /** Not tried: it depends on the machine, takes minutes or does not end, or a command that asks in the same way is. */
 const any = undefined
@@ -57,7 +59,7 @@ const table: readonly (readonly [line: string, ...codes: readonly (number | unde
   ['import FILE',                    usage,    usage,  any,    ok], // waits two minutes
   ['import none',                    any,      any,    any,    usage],
   ['share TRACE',                    any,      any,    any,    usage], // nobody can be asked
-  ['share TRACE --yes',              usage,    any,    any,    ok],
+  ['share OTHER --yes',              usage,    any,    any,    ok],
   ['share none --yes',               any,      any,    any,    usage],
   ['unshare TRACE',                  usage,    usage,  failed, ok],
   ['unshare none',                   any,      any,    any,    usage],
@@ -109,7 +111,14 @@ const inTurn = async <T, R>(all: readonly T[], work: (one: T) => Promise<R>): Pr
 }
 
 const wordsOf = (line: string, file: string): string[] =>
-  line.split(' ').map((word) => (word === 'TRACE' ? TRACE : word === 'FILE' ? file : word))
+  line.split(' ').map(
+    (word) =>
+      new Map([
+        ['TRACE', TRACE],
+        ['OTHER', OTHER],
+        ['FILE', file],
+      ]).get(word) ?? word,
+  )
 
 /** Each command has folders of its own, with the login of the user: some of them change it. */
 const newCopies = (folder: string, url: string, user: User | undefined) => {
@@ -127,7 +136,7 @@ test('keep one table: what each means is the same for every command', async () =
   const differing: string[] = []
   let compared = 0
   await inWorld(async ({ url, folder, user, newUser: logIn, putTrace, stop }) => {
-    await putTrace(user, TRACE, { title: 'One' }, ['Hello'])
+    for (const trace of [TRACE, OTHER]) await putTrace(user, trace, { title: 'One' }, ['Hello'])
     const file = join(folder, 'session.json')
     assert.is((await user.run('export', TRACE, '--output', file)).how, 0)
     const gone = await logIn('bob')

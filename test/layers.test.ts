@@ -23,6 +23,7 @@ const floors: readonly (readonly string[])[] = [
     'module-url.ts',
     'pause.ts',
     'percent.ts',
+    'permits.ts',
     'request-wait.ts',
     'text-limits.ts',
     'trim-end.ts',

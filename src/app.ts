@@ -77,7 +77,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   const app = newApp(service.logger as FastifyBaseLogger, service.config, checkHost)
   answerUnroutable(app.server, service.config)
   installErrors(app)
-  installBodies(app, service.bodyThreads)
+  installBodies(app, service.bodyThreads, service.permits)
   installValidation(app)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -86,7 +86,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installHost(app, service.config, checkHost)
   await installSecurity(app, service.config)
   installClosing(app)
-  installLargeAnswers(app)
+  installLargeAnswers(app, service.permits)
   installAuth(app, service)
   installCrossOriginCheck(app, service.config)
   installLimits(app, service.limits)

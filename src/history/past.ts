@@ -3,6 +3,7 @@ import type { Row } from '../engine/reads.ts'
 import { notFound } from '../http/http-error.ts'
 import { PAGE_BYTES, weighedRows } from '../http/page-bytes.ts'
 import { type PresentTrace, type TraceState, traces } from '../trace/decide.ts'
+import type { Client } from '../permits.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { traceWithModelName } from '../trace/model-names.ts'
 import type { Moment } from '../trace/services.ts'
@@ -99,7 +100,7 @@ const FEW_CHUNKS = 1
 const folded = async (
   { timeline, longLists }: Pick<HistoryServices, 'timeline' | 'longLists'>,
   { id, incarnation, revision }: Pick<PastTrace, 'id' | 'incarnation' | 'revision'>,
-  counts: EventRow | undefined,
+  { counts, client }: { readonly counts: EventRow | undefined; readonly client: Client },
 ): Promise<{ readonly trace: PresentTrace; readonly wasMuch: boolean }> => {
   const read = (after: bigint) =>
     timeline.rows<EventRow & { weight: bigint } & Row>('past-own', ownStatement, [id, after, revision])
@@ -120,12 +121,15 @@ const folded = async (
     const last = rows.at(-1)!.revision
     const isLast =
       chunks === 0 && rows.length < OWN_EVENTS && rows.reduce((sum, { weight }) => sum + Number(weight), 0) < PAGE_BYTES
-    rows = isLast ? [] : await longLists.turn(() => read(last))
+    rows = isLast ? [] : await longLists.turn(client, () => read(last))
   }
   if (left) state = evolved(state, left)
   if (state.trace.is === 'absent') throw notFound()
   return { trace: state.trace, wasMuch: chunks > FEW_CHUNKS }
 }
+
+/** Only members see the past: those of one namespace take turns with those of others. */
+const clientsOf = (namespaceId: string): Client => ({ id: `namespace:${namespaceId}`, net: `namespace:${namespaceId}` })
 
 /** The entry with the newest counts, as the event that recorded them. */
 const countsOf = (row: PartRow | undefined): EventRow | undefined => row && { ...row, type: 'MessagesCounted' }
@@ -142,7 +146,7 @@ const messagesAfter = (adds: string | null): number => {
  */
 export const pastTrace = async (
   services: Pick<HistoryServices, 'timeline' | 'models' | 'memo' | 'longLists'>,
-  { id, incarnation, slug }: PresentTraceRow,
+  { id, incarnation, slug, namespace_id }: PresentTraceRow,
   revision: bigint,
 ): Promise<PastTrace> => {
   const { timeline, models } = services
@@ -153,7 +157,7 @@ export const pastTrace = async (
   const known = memo.trace.get()
   const { trace: own, wasMuch } = known
     ? { trace: known, wasMuch: false }
-    : await folded(services, moment, countsOf(of('counts')))
+    : await folded(services, moment, { counts: countsOf(of('counts')), client: clientsOf(namespace_id) })
   if (wasMuch) memo.trace.set(own)
   const updatedAt = Math.max(own.updatedAt, Number(of('last')?.at ?? 0n))
   const trace = traceWithModelName(models, { ...own, updatedAt })

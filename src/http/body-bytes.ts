@@ -1,4 +1,5 @@
 const PIECE_BYTES = 256 * 1024
+const FIRST_BYTES = 16 * 1024
 
 /**
  * The bytes of a body, in pieces with memory of their own: they can be transferred to a thread without a copy, and 16 MiB need
@@ -36,8 +37,10 @@ export const newBodyBytes = (expected: number) => {
   let length = 0
   let free = 0 // at the end of the last piece
 
+  /** No more is made ahead than has come: what a client only announces costs no memory. */
   const newPiece = (needed: number) => {
-    const size = Math.min(PIECE_BYTES, Math.max(expected - length, needed))
+    const ahead = Math.min(expected - length, Math.max(FIRST_BYTES, length))
+    const size = Math.min(PIECE_BYTES, Math.max(ahead, needed))
     pieces.push(Buffer.allocUnsafeSlow(size))
     free = size
   }

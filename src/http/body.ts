@@ -5,8 +5,9 @@ import { moduleUrl } from '../module-url.ts'
 import type { BodyThreads, Task } from './body-thread.ts'
 import { check } from './check.ts'
 import { invalid } from './http-error.ts'
-import { type Arrived, type Intake, newIntake } from './intake.ts'
+import { type Arrived, newIntake } from './intake.ts'
 import { knownMembers } from './known-members.ts'
+import { type NodePermits, clientOf } from './node-permits.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,7 +31,8 @@ const membersOf = (schema: unknown): Task<unknown> => {
 }
 
 /** Reads JSON bodies without loss; any other content type is a 400. */
-export const installBodies = (app: FastifyInstance, threads: BodyThreads, intake: Intake = newIntake()): void => {
+export const installBodies = (app: FastifyInstance, threads: BodyThreads, permits: NodePermits): void => {
+  const intake = newIntake(permits)
   app.decorateRequest('arrived', undefined)
   app.addHook('onRoute', (route) => {
     route.config = { readBody: membersOf(route.schema?.body), ...route.config }
@@ -38,7 +40,7 @@ export const installBodies = (app: FastifyInstance, threads: BodyThreads, intake
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     const { bodyLimit: limit, config } = request.routeOptions
-    request.arrived = await intake.read(payload, { limit, sessionId: request.caller?.sessionId })
+    request.arrived = await intake.read(payload, { limit, client: clientOf(request) })
     const { bytes } = request.arrived
     // A DELETE may have a content type and no body.
     if (bytes.length === 0) return undefined

@@ -4,13 +4,14 @@ import { BrokenOff, type Chunk, type Chunks, type EndsReading, type LongList } f
 import { newPieces } from './pieces.ts'
 import type { OpenList } from './open-list.ts'
 import type { ReadingRights } from './reading-rights.ts'
-import type { Semaphore } from './semaphore.ts'
+import { type Client, type Permits, withPermit } from '../permits.ts'
 
 export type ListBytesOptions = {
   readonly rights: ReadingRights
   readonly losses: RecentChanges<EndsReading>
   /** Bounds how many chunks are read from the database at the same time. */
-  readonly turns: Semaphore
+  readonly reads: Permits
+  readonly client: Client
 }
 
 /** @throws BrokenOff when the list has been broken off, or its reader has gone */
@@ -23,21 +24,15 @@ const assertGoesOn = (openList: OpenList): void => {
 export const openBytes = async <Row>(
   openList: OpenList,
   list: LongList<Row>,
-  { rights, losses, turns }: ListBytesOptions,
+  { rights, losses, reads, client }: ListBytesOptions,
 ): Promise<AsyncGenerator<Buffer, void>> => {
   const chunks: Chunks<Row> = list.chunks()
 
   const nextChunk = async () => {
-    openList.since = Infinity // the reader waits for the database
-    const turn = await turns.acquire(1)
-    try {
-      const { value: chunk } = await chunks.next()
-      if (chunk) openList.permit!.resize(Math.max(list.chunkWeight, chunk.weight))
-      return chunk
-    } finally {
-      turn.release()
-      openList.since = performance.now()
-    }
+    openList.permit!.rest() // the reader waits for the database
+    const { value: chunk } = await withPermit(reads, client, () => chunks.next())
+    if (chunk) openList.permit!.resize(Math.max(list.chunkWeight, chunk.weight))
+    return chunk
   }
 
   /** Whether the trace that a row shows has been deleted since the row was read. @throws BrokenOff after too many losses */
@@ -54,11 +49,13 @@ export const openBytes = async <Row>(
     const { before } = list
     const pieces = newPieces(typeof before === 'string' ? before : before())
     const yieldWhenDue = newYielding()
+    let taken = 0
     /** Takes the joined rows for sending, and records which traces they show. */
     const release = async (end?: string) => {
+      openList.permit!.moved(taken) // the piece before
       const piece = pieces.take(end)
+      taken = piece.bytes.length
       openList.sends(piece.bytes.length, piece.traceIds)
-      openList.since = performance.now()
       await rights.ensure(openList)
       assertGoesOn(openList)
       return piece.bytes

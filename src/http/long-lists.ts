@@ -3,24 +3,18 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { Unavailable } from '../engine/rejected.ts'
+import { Busy, type Client, withPermit } from '../permits.ts'
 import { HttpError } from './http-error.ts'
 import { openBytes } from './list-bytes.ts'
 import { BrokenOff, type EndsReading, type LongList } from './long-list.ts'
 import { type OpenList, newOpenList } from './open-list.ts'
 import { newReadingRights } from './reading-rights.ts'
 import { JSON_TYPE } from './reply.ts'
-import { newSemaphore } from './semaphore.ts'
+import { STALL_MS } from './large-answers.ts'
+import { type NodePermits, clientOf } from './node-permits.ts'
 
 /** What is made before the client has taken what was made: enough for a socket, little beside a chunk. */
 const AHEAD_BYTES = 64 * 1024
-/** Four lists that are read whole, or 64 that are read in chunks. */
-const CAPACITY = 32 * 1024 * 1024
-/** Few, so that other queries get a connection soon. */
-const CHUNKS_AT_ONCE = 4
-/** A client in trouble recovers in this time, or not at all. */
-const STALL_MS = 30_000
-/** A client that reads takes something each second. */
-const STALL_IN_SHORTAGE_MS = 1_000
 /** For one that takes something now and then, and so never stalls. */
 const MAX_DURATION_MS = 15 * 60_000
 /** Far below the second within which a list ends when its reader has lost the right. */
@@ -30,14 +24,14 @@ const REMEMBERED_LOSSES = 5_000
 
 /**
  * Sends long lists. No database connection is held between two chunks. A list is broken off when its reader reads nothing for 30
- * s, or for 1 s when others wait for memory; after 15 minutes; and within a second when the reader loses the right to read, on
- * any node. The client then sees a broken transfer, never a well-formed end.
+ * s, or too slowly while others wait for memory; after 15 minutes; and within a second when the reader loses the right to read,
+ * on any node. The client then sees a broken transfer, never a well-formed end.
  */
 export type LongLists = {
-  /** Answers with a list. @throws before anything is sent: errors of its first chunk, Unavailable without free memory */
+  /** Answers with a list. @throws before anything is sent: errors of its first chunk, Busy without free memory */
   send<Row>(reply: FastifyReply, list: LongList<Row>): Promise<FastifyReply>
-  /** Does a piece of work of an answer among the chunks of lists: only so many of them are made at the same time. @throws Unavailable */
-  turn<T>(work: () => Promise<T>): Promise<T>
+  /** Does a piece of work of an answer among the chunks of lists: only so many of them are made at the same time. @throws Busy */
+  turn<T>(client: Client, work: () => Promise<T>): Promise<T>
   /** Breaks off the lists whose readers lose their right by an event. Called for each event before its write is answered. */
   observe(event: { readonly position: bigint; readonly ends: EndsReading | undefined }): void
   /** Breaks off all lists. Called when it is not known who has lost a right. */
@@ -51,42 +45,25 @@ export type LongListsOptions = {
   readonly now: () => number
   /** False while this node does not follow the log: then the rights of readers are queried again and again. */
   readonly isCurrent: () => boolean
-  /** How many characters all lists together may hold in memory. */
-  readonly capacity?: number
+  readonly permits: Pick<NodePermits, 'answers' | 'reads'>
 }
 
 /** Why a list must be broken off now, by the clock; undefined when it need not. */
-const timeoutOf = ({ reader, since, opened }: OpenList, now: number): string | undefined => {
-  const time = performance.now()
+const timeoutOf = ({ reader, opened }: OpenList, now: number): string | undefined => {
   if ((reader.caller?.expiresAt ?? Infinity) <= now) return 'the session of its reader has expired'
-  if (time - since > STALL_MS) return 'its reader has stopped reading'
-  return time - opened > MAX_DURATION_MS ? 'its reader is too slow' : undefined
-}
-
-/** Breaks off the lists whose readers have read nothing for longest, and for at least a second. */
-const cutStalled = (openLists: Iterable<OpenList>, missing: number) => {
-  let left = missing
-  for (const openList of [...openLists].sort((a, b) => a.since - b.since)) {
-    if (left <= 0 || performance.now() - openList.since < STALL_IN_SHORTAGE_MS) return
-    if (!openList.permit) continue
-    left -= openList.permit.size()
-    openList.breakOff('its reader has stopped reading, and others wait')
-  }
+  return performance.now() - opened > MAX_DURATION_MS ? 'its reader is too slow' : undefined
 }
 
 const reasonOf = (error: unknown): string | undefined => {
   if (error instanceof HttpError) return 'its reader may not read it any more'
-  return error instanceof BrokenOff || error instanceof Unavailable ? error.message : undefined
+  return error instanceof BrokenOff || error instanceof Unavailable || error instanceof Busy ? error.message : undefined
 }
 
-const FULL = 'too many long lists are being read'
-
-export const newLongLists = ({ now, isCurrent, capacity = CAPACITY }: LongListsOptions): LongLists => {
+export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): LongLists => {
+  const { answers, reads } = permits
   const openLists = new Set<OpenList>()
   const losses = newRecentChanges<EndsReading>(REMEMBERED_LOSSES)
   const rights = newReadingRights(isCurrent, losses)
-  const turns = newSemaphore({ capacity: CHUNKS_AT_ONCE, onShortage: () => {}, message: FULL })
-  const memory = newSemaphore({ capacity, onShortage: (missing) => cutStalled(openLists, missing), message: FULL })
   let checking: NodeJS.Timeout | undefined
 
   const fail = (openList: OpenList, error: unknown) =>
@@ -115,11 +92,12 @@ export const newLongLists = ({ now, isCurrent, capacity = CAPACITY }: LongListsO
     return openList
   }
 
-  const open = async <Row>(openList: OpenList, list: LongList<Row>) => {
-    openList.permit = await memory.acquire(list.chunkWeight)
+  const open = async <Row>(openList: OpenList, list: LongList<Row>, client: Client) => {
+    const onYield = () => openList.breakOff('its reader reads too slowly, and others wait')
+    openList.permit = await answers.acquire(client, list.chunkWeight, onYield)
     if (openList.over()) openList.permit.release()
     await rights.confirm(openList)
-    return openBytes(openList, list, { rights, losses, turns })
+    return openBytes(openList, list, { rights, losses, reads, client })
   }
 
   /** Breaks off the answer on an error, because its status has been sent already. */
@@ -136,8 +114,9 @@ export const newLongLists = ({ now, isCurrent, capacity = CAPACITY }: LongListsO
 
   const send = async <Row>(reply: FastifyReply, list: LongList<Row>) => {
     const openList = enter(reply, list)
+    reply.raw.setTimeout(STALL_MS, () => openList.breakOff('its reader has stopped reading'))
     try {
-      const bytes = guarded(reply, openList, await open(openList, list))
+      const bytes = guarded(reply, openList, await open(openList, list, clientOf(reply.request)))
       openList.readable = Readable.from(bytes, { objectMode: false, highWaterMark: AHEAD_BYTES })
     } catch (error) {
       openList.leave()
@@ -148,10 +127,7 @@ export const newLongLists = ({ now, isCurrent, capacity = CAPACITY }: LongListsO
     return reply.headers({ 'content-type': JSON_TYPE, ...list.headers?.() }).send(openList.readable)
   }
 
-  const turn: LongLists['turn'] = async (work) => {
-    const permit = await turns.acquire(1)
-    return work().finally(permit.release)
-  }
+  const turn: LongLists['turn'] = (client, work) => withPermit(reads, client, work)
 
   const observe: LongLists['observe'] = ({ position, ends }) => {
     if (!ends) return

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Reader, Sending } from './long-list.ts'
-import type { Permit } from './semaphore.ts'
+import type { Permit } from '../permits.ts'
 
 /** A long list that is being sent. Times are milliseconds that only move forward. */
 export type OpenList = Sending & {
@@ -9,8 +9,6 @@ export type OpenList = Sending & {
   /** The checkpoint of a snapshot in which the reader has the right to read. @throws 401, 404, Unavailable */
   readonly check: () => Promise<bigint>
   readonly opened: number
-  /** When the reader read something last; infinite while it waits for the database. */
-  since: number
   /** When the last check of the reader's rights began, and whether this node has followed the log since. */
   checked: { readonly at: number; readonly isWatched: boolean }
   /** The running check of the rights. */
@@ -86,7 +84,6 @@ export const newOpenList = (
     reader,
     check,
     opened,
-    since: Infinity,
     checked: { at: -Infinity, isWatched: false },
     checking: undefined,
     permit: undefined,

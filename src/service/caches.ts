@@ -5,6 +5,7 @@ import type { Reads } from '../engine/reads.ts'
 import { newFeedCache } from '../feed/cache.ts'
 import { newPastMemo } from '../history/past-memo.ts'
 import { newLongLists } from '../http/long-lists.ts'
+import type { NodePermits } from '../http/node-permits.ts'
 import { newModelRegistry } from '../models/registry.ts'
 import { newLiveQueries } from '../realtime/live-queries.ts'
 import type { Metrics } from '../metrics.ts'
@@ -23,6 +24,7 @@ export type CachesOptions = {
   /** Resolves when the read models have applied a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>
   readonly metrics: Metrics
+  readonly permits: NodePermits
 }
 
 /** Everything of this node that events can make stale: what is cached from the read models, and answers that are being sent. */
@@ -34,10 +36,11 @@ export const newCaches = ({
   readModelsPosition,
   caughtUp,
   metrics,
+  permits,
 }: CachesOptions) => {
   const tokens = newTokens({ reads, now, isCurrent })
   const feedCache = newFeedCache(isCurrent)
-  const longLists = newLongLists({ now, isCurrent })
+  const longLists = newLongLists({ now, isCurrent, permits })
   const live = newLiveQueries({
     readModelsPosition,
     lastSeen,

@@ -1,4 +1,5 @@
 import { subscribeCaches } from '../engine/cache-subscription.ts'
+import type { NodePermits } from '../http/node-permits.ts'
 import { REQUEST_WAIT_MS } from '../request-wait.ts'
 import { newWakeup } from '../wakeup.ts'
 import { newCaches } from './caches.ts'
@@ -10,7 +11,7 @@ import { newTransactors } from './transactors.ts'
  * What this node has in memory of the log and the read models: the transactors with the states of streams, and the caches. A
  * subscription to the log keeps both current; while it does not, nothing is answered from memory.
  */
-export const openMemory = async (stores: Stores, now: () => number) => {
+export const openMemory = async (stores: Stores, permits: NodePermits, now: () => number) => {
   const { metrics, log, codec, outage, lastSeen, groups, reads } = stores
   const { watermark, quarantine } = groups.main
   const isCurrent = () => subscription.isCurrent()
@@ -22,6 +23,7 @@ export const openMemory = async (stores: Stores, now: () => number) => {
     readModelsPosition: watermark.position,
     caughtUp: (position) => watermark.waitFor(position, REQUEST_WAIT_MS),
     metrics,
+    permits,
   })
   const transactors = newTransactors({
     reads,

@@ -3,6 +3,7 @@ import { newWrite } from '../engine/write.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
 import type { HistoryServices } from '../history/services.ts'
 import { newBodyThreads } from '../http/body-thread.ts'
+import { newNodePermits } from '../http/node-permits.ts'
 import { newLogId } from '../log/log-id.ts'
 import { isHeld } from '../proof/held.ts'
 import { readSigner } from '../proof/keys.ts'
@@ -49,7 +50,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
 
-  const memory = await openMemory(stores, now)
+  const permits = newNodePermits()
+  const memory = await openMemory(stores, permits, now)
   const { caches, transactors, visible, retentionWakeup } = memory
   const { assertWritable, readiness } = newServiceHealth({
     groups,
@@ -89,6 +91,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     feedCache: caches.feedCache,
     ...transactors.forClients,
     ...data,
+    permits,
     bodyThreads,
     catalogue: processes.catalogue,
     visible,
@@ -104,6 +107,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const closeAll = async () => {
     closing.abort()
+    permits.close()
     await Promise.all([closeData(), processes.close()])
     await bodyThreads.close()
     await Promise.all([memory.close(), groups.close()])

@@ -4,6 +4,7 @@ import type { Codec } from '../engine/codec.ts'
 import type { FeedServices } from '../feed/services.ts'
 import type { HistoryServices } from '../history/services.ts'
 import type { BodyThreads } from '../http/body-thread.ts'
+import type { NodePermits } from '../http/node-permits.ts'
 import type { Readiness } from '../http/health.ts'
 import type { EventLog } from '../log/log.ts'
 import type { CatalogueProcess } from '../models/process.ts'
@@ -35,6 +36,8 @@ export type Service = Features & {
   readonly codec: Codec
   /** Resolves when the read models and caches of this node have applied a position. @throws Unavailable */
   readonly visible: (position: bigint) => Promise<void>
+  /** What clients hold together. */
+  readonly permits: NodePermits
   /** The threads that parse large bodies. */
   readonly bodyThreads: BodyThreads
   /** Finds the caller of a token. */

@@ -5,9 +5,9 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { Unavailable } from '../../src/engine/rejected.ts'
 import { HttpError } from '../../src/http/http-error.ts'
 import { newIntake } from '../../src/http/intake.ts'
+import { Busy, newPermits } from '../../src/permits.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 
@@ -19,7 +19,14 @@ const arriving = (headers: Record<string, string> = {}) => {
   const stream = Object.assign(new PassThrough(), { headers })
   return { stream, payload: stream as unknown as IncomingMessage }
 }
-const asked = (sessionId = 'a') => ({ limit: 1_000 * KiB, sessionId })
+const clientOf = (name: string) => ({ id: `user:${name}`, net: 'net:here' })
+const asked = (name = 'a') => ({ limit: 1_000 * KiB, client: clientOf(name) })
+/** An intake with room for so many bytes that arrive, and that are worked on. */
+const intakeOf = ({ arriving = 32 * 1024 * KiB, working = 16 * 1024 * KiB } = {}) => {
+  const bodies = newPermits({ capacity: arriving, things: 'bodies', grows: true })
+  const work = newPermits({ capacity: working, things: 'bodies' })
+  return { ...newIntake({ bodies, work }), bodies, work }
+}
 const failure = (work: Promise<unknown>) =>
   work.then(
     () => undefined,
@@ -27,36 +34,36 @@ const failure = (work: Promise<unknown>) =>
   )
 
 test('where too much arrives at once, what has been arriving for longest makes room', async () => {
-  const intake = newIntake({ arriving: 300 * KiB })
+  const intake = intakeOf({ arriving: 300 * KiB })
   const [slow, quick] = [arriving(), arriving()]
   const refused = failure(intake.read(slow.payload, asked('slow')))
   slow.stream.write(Buffer.alloc(200 * KiB))
   await new Promise(setImmediate)
   const read = intake.read(quick.payload, asked('quick'))
   quick.stream.end(Buffer.alloc(200 * KiB))
-  assert.instance(await refused, Unavailable)
+  assert.instance(await refused, Busy)
   assert.is((await read).bytes.length, 200 * KiB)
 })
 
 test('who holds the most makes room, not who has been sending for longest', async () => {
-  const intake = newIntake({ arriving: 500 * KiB })
+  const intake = intakeOf({ arriving: 500 * KiB })
   const [honest, one, two] = [arriving(), arriving(), arriving()]
   const read = intake.read(honest.payload, asked('honest'))
   honest.stream.write(Buffer.alloc(100 * KiB))
   await new Promise(setImmediate)
   const greedy = [one, two].map(({ payload }) => failure(intake.read(payload, asked('greedy'))))
   for (const { stream } of [one, two]) stream.write(Buffer.alloc(240 * KiB))
-  assert.instance(await greedy[0], Unavailable)
+  assert.instance(await greedy[0], Busy)
   honest.stream.end(Buffer.alloc(50 * KiB))
   assert.is((await read).bytes.length, 150 * KiB)
 })
 
 test('the memory of a refused body is given back at once, not when garbage is collected', async () => {
-  const intake = newIntake()
+  const intake = intakeOf()
   const { stream, payload } = arriving()
   const chunk = Buffer.alloc(1_000 * KiB)
   const before = process.memoryUsage().arrayBuffers
-  const refused = failure(intake.read(payload, { limit: 7_500 * KiB, sessionId: 'a' }))
+  const refused = failure(intake.read(payload, { limit: 7_500 * KiB, client: clientOf('a') }))
   for (let i = 0; i < 8; i++) stream.write(chunk)
   assert.instance(await refused, HttpError)
   const more = process.memoryUsage().arrayBuffers - before
@@ -64,33 +71,15 @@ test('the memory of a refused body is given back at once, not when garbage is co
 })
 
 test('a body whose sender has gone before it was taken in is given up at once', async () => {
-  const intake = newIntake()
+  const intake = intakeOf()
   const { stream, payload } = arriving()
   stream.destroy()
   await once(stream, 'close')
   assert.instance(await failure(intake.read(payload, asked())), HttpError)
 })
 
-test('one session has so much under way, and more once that is done with', async () => {
-  const intake = newIntake({ session: 300 * KiB })
-  const send = (sessionId: string) => {
-    const { stream, payload } = arriving()
-    stream.end(Buffer.alloc(200 * KiB))
-    return intake.read(payload, asked(sessionId))
-  }
-  const first = await send('a')
-  const refused = await failure(send('a'))
-  assert.ok(refused instanceof HttpError && refused.code === 'rate_limited')
-  assert.is(refused.retryAfter, 1)
-  const others = await send('b')
-  first.done()
-  first.done()
-  const second = await send('a')
-  for (const { done } of [others, second]) done()
-})
-
 test('what is worked on waits for its turn, and small bodies do not', async () => {
-  const intake = newIntake({ processing: 300 * KiB })
+  const intake = intakeOf({ working: 300 * KiB })
   const send = (size: number) => {
     const { stream, payload } = arriving()
     stream.end(Buffer.alloc(size))
@@ -107,11 +96,11 @@ test('what is worked on waits for its turn, and small bodies do not', async () =
 })
 
 test('what waits for its turn counts as arriving, so that what waits is bounded, too', async () => {
-  const intake = newIntake({ processing: 200 * KiB, arriving: 500 * KiB })
+  const intake = intakeOf({ working: 200 * KiB, arriving: 500 * KiB })
   /** A body that has arrived as a whole. */
-  const send = async (sessionId: string) => {
+  const send = async (name: string) => {
     const { stream, payload } = arriving()
-    const read = intake.read(payload, asked(sessionId))
+    const read = intake.read(payload, asked(name))
     stream.end(Buffer.alloc(200 * KiB))
     await once(stream, 'end')
     return { read, outcome: failure(read) }
@@ -119,15 +108,52 @@ test('what waits for its turn counts as arriving, so that what waits is bounded,
   const first = await send('a')
   const waiting = [await send('b'), await send('c'), await send('d')]
   const refused = await waiting[0]!.outcome
-  assert.instance(refused, Unavailable)
-  assert.match((refused as Unavailable).message, 'arriving')
-  assert.is((refused as Unavailable).stored, false)
+  assert.instance(refused, Busy)
+  assert.is((refused as Busy).message, 'There are too many bodies, and those of user:b moved slowest')
   for (const { read } of [first, ...waiting.slice(1)]) (await read).done()
-  for (const sessionId of ['e', 'f']) (await (await send(sessionId)).read).done()
+  for (const name of ['e', 'f']) (await (await send(name)).read).done()
+  assert.equal([intake.bodies.held(), intake.work.held()], [0, 0])
+})
+
+test('where those of many sessions fill the memory slowly, the body that comes fast is taken in', async () => {
+  const bodies = newPermits({ capacity: 1_000 * KiB, things: 'bodies', grows: true, minPace: 50 * KiB })
+  const work = newPermits({ capacity: 1_000 * KiB, things: 'bodies' })
+  const intake = newIntake({ bodies, work })
+  const hoarders = Array.from({ length: 10 }, arriving)
+  const outcomes = hoarders.map(({ payload }, i) => failure(intake.read(payload, asked(`hoarder ${i}`))))
+  for (let i = 0; i < 9; i++) {
+    for (const { stream } of hoarders) stream.write(Buffer.alloc(10 * KiB))
+    await new Promise(setImmediate)
+    bodies.tick()
+  }
+  const { stream, payload } = arriving()
+  const read = intake.read(payload, asked('honest'))
+  for (let i = 0; i < 9; i++) {
+    stream.write(Buffer.alloc(100 * KiB))
+    await new Promise(setImmediate)
+  }
+  stream.end()
+  assert.is((await read).bytes.length, 900 * KiB)
+  assert.ok(((await outcomes[0]) as Busy).message.includes('user:hoarder'))
+  for (const one of hoarders) one.stream.end()
+  await Promise.all(outcomes)
+})
+
+test('a body that is only announced takes no memory', async () => {
+  const intake = intakeOf()
+  const before = process.memoryUsage().arrayBuffers
+  const all = Array.from({ length: 50 }, () => arriving({ 'content-length': '1000000' }))
+  const outcomes = all.map(({ payload }) => failure(intake.read(payload, asked())))
+  for (const { stream } of all) stream.write('{')
+  await new Promise(setImmediate)
+  const more = process.memoryUsage().arrayBuffers - before
+  assert.ok(more < 50 * 20 * KiB, `${more} bytes`)
+  for (const { stream } of all) stream.destroy()
+  await Promise.all(outcomes)
 })
 
 test('a body over its limit is refused, announced or not', async () => {
-  const intake = newIntake()
+  const intake = intakeOf()
   for (const headers of [{ 'content-length': '2000000' }, {}] as Record<string, string>[]) {
     const { stream, payload } = arriving(headers)
     stream.end(Buffer.alloc(1_001 * KiB))

@@ -7,6 +7,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { installErrors } from '../../src/http/errors.ts'
 import { installLargeAnswers } from '../../src/http/large-answers.ts'
+import { newNodePermits } from '../../src/http/node-permits.ts'
+import { newPermits } from '../../src/permits.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('large answers')
@@ -15,14 +17,15 @@ const SIZE = 32 * 1024 * 1024
 const page = Buffer.alloc(SIZE, 'x')
 const app = Fastify()
 installErrors(app)
-installLargeAnswers(app, 2 * SIZE)
+const permits = newNodePermits({ answers: newPermits({ capacity: 2 * SIZE, things: 'answers', minPace: 200_000 }) })
+installLargeAnswers(app, permits)
 app.get('/page', async (_request, reply) => reply.type('text/plain').send(page))
-/** Answers of `/made` that are in memory, and the most that ever were. */
+/** Answers of `/made` that are in memory, and the most bytes that ever were held for them. */
 let [made, most] = [0, 0]
 app.get('/made', async (_request, reply) => {
   await reply.reserveMemory(SIZE)
   made += 1
-  most = Math.max(most, made)
+  most = Math.max(most, permits.answers.held())
   reply.raw.once('close', () => (made -= 1))
   return reply.type('text/plain').send(page)
 })
@@ -35,6 +38,7 @@ const { port } = app.server.address() as AddressInfo
 test.after(async () => {
   app.server.closeAllConnections()
   await app.close()
+  permits.close()
 })
 
 const connections = () => new Promise<number>((resolve) => app.server.getConnections((_, count) => resolve(count)))
@@ -79,7 +83,7 @@ test('no more answers are made than there is memory for', async () => {
   const stalled = await Promise.all(Array.from({ length: 6 }, () => stall('/made')))
   await until(() => made === 2)
   assert.equal(await read('/made'), [200, SIZE])
-  assert.is(most, 2)
+  assert.is(most, 2 * SIZE)
   for (const socket of stalled) socket.destroy()
 })
 

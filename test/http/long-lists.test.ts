@@ -7,6 +7,8 @@ import { installErrors } from '../../src/http/errors.ts'
 import { notFound } from '../../src/http/http-error.ts'
 import { BrokenOff, type Chunk, type LongList, type Sending } from '../../src/http/long-list.ts'
 import { type LongListsOptions, newLongLists } from '../../src/http/long-lists.ts'
+import { newNodePermits } from '../../src/http/node-permits.ts'
+import { newPermits } from '../../src/permits.ts'
 import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
 
 const test = suite('http: long lists')
@@ -49,8 +51,13 @@ const listOf = (given: Partial<List>): List => ({
 })
 
 /** A server that answers every request with a list. */
-const serve = async (list: List | (() => List), options: Partial<LongListsOptions> = {}) => {
-  const longLists = newLongLists({ now: Date.now, isCurrent: () => true, ...options })
+const serve = async (
+  list: List | (() => List),
+  { capacity = 32 * MiB, ...options }: Partial<LongListsOptions> & { readonly capacity?: number } = {},
+) => {
+  const answers = newPermits({ capacity, things: 'answers', minPace: 200_000 })
+  const permits = newNodePermits({ answers })
+  const longLists = newLongLists({ now: Date.now, isCurrent: () => true, permits, ...options })
   const app = Fastify()
   installErrors(app)
   let response: ServerResponse | undefined
@@ -60,7 +67,11 @@ const serve = async (list: List | (() => List), options: Partial<LongListsOption
   })
   const port = await listen({ app })
   const open = () => openSlowReader(port, '/')
-  return { app, open, port, longLists, response: () => response!, close: () => app.close() }
+  const close = async () => {
+    await app.close()
+    permits.close()
+  }
+  return { app, open, port, longLists, response: () => response!, close }
 }
 
 const rest = async (opened: Awaited<ReturnType<typeof serve>>) => (await opened.open()).rest()

@@ -38,6 +38,7 @@ import { installLogPosition } from './http/log-position.ts'
 import { installMetrics, metricsRoute } from './http/metrics.ts'
 import { installOpenApi } from './http/openapi.ts'
 import { installSecurity, unhookedHeaders } from './http/security.ts'
+import { boundSockets } from './http/sockets.ts'
 import { answerUnroutable } from './http/unroutable.ts'
 
 const REQUEST_TIMEOUT_MS = 120_000
@@ -77,6 +78,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   const app = newApp(service.logger as FastifyBaseLogger, service.config, checkHost)
   answerUnroutable(app.server, service.config)
   installErrors(app)
+  boundSockets(app.server, { sockets: service.permits.sockets, logger: service.logger, lines: app.refusalLines })
   installBodies(app, service.bodyThreads, service.permits)
   installValidation(app)
   app.addHook('onRequest', async (request, reply) => {

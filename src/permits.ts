@@ -261,7 +261,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
     tryAcquire(client, size, onYield) ?? wait(client, Math.min(size, capacity), onYield, signal)
 
   const tick = () => {
-    for (const holding of holdings) holding.age()
+    if (graceTicks > 0) for (const holding of holdings) holding.age()
     for (const waiter of [...waiters])
       if (++waiter.ticks > waitTicks)
         waiter.refuse(new Busy(`There are too many ${things}, and none came free in time`))

@@ -1,5 +1,5 @@
 import type { RecentChanges } from '../engine/recent-changes.ts'
-import { newYielding } from '../yielding.ts'
+import type { Turns } from '../yielding.ts'
 import { BrokenOff, type Chunk, type Chunks, type EndsReading, type LongList } from './long-list.ts'
 import { newPieces } from './pieces.ts'
 import type { OpenList } from './open-list.ts'
@@ -12,6 +12,8 @@ export type ListBytesOptions = {
   /** Bounds how many chunks are read from the database at the same time. */
   readonly reads: Permits
   readonly client: Client
+  /** Bounds what is made in a turn of the event loop. */
+  readonly turns: Turns
 }
 
 /** @throws BrokenOff when the list has been broken off, or its reader has gone */
@@ -24,7 +26,7 @@ const assertGoesOn = (openList: OpenList): void => {
 export const openBytes = async <Row>(
   openList: OpenList,
   list: LongList<Row>,
-  { rights, losses, reads, client }: ListBytesOptions,
+  { rights, losses, reads, client, turns }: ListBytesOptions,
 ): Promise<AsyncGenerator<Buffer, void>> => {
   const chunks: Chunks<Row> = list.chunks()
 
@@ -48,7 +50,6 @@ export const openBytes = async <Row>(
   async function* bytes(first: Chunk<Row> | void) {
     const { before } = list
     const pieces = newPieces(typeof before === 'string' ? before : before())
-    const yieldWhenDue = newYielding()
     let taken = 0
     /** Takes the joined rows for sending, and records which traces they show. */
     const release = async (end?: string) => {
@@ -65,12 +66,13 @@ export const openBytes = async <Row>(
       for (const text of texts) {
         pieces.append(text)
         if (pieces.isFull()) yield await release()
-        await yieldWhenDue()
+        await turns.take(client.id)
         assertGoesOn(openList)
       }
     }
     for (let chunk = first; chunk; chunk = list.isFull?.() ? undefined : await nextChunk()) {
       for (const row of chunk.rows) {
+        await turns.take(client.id)
         if (isGone(row, chunk.position)) continue
         const text = list.toText(row)
         if (typeof text === 'object') yield* append(text)

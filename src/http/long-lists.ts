@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { Busy, type Client, withPermit } from '../permits.ts'
+import { newTurns } from '../yielding.ts'
 import { HttpError } from './http-error.ts'
 import { openBytes } from './list-bytes.ts'
 import { BrokenOff, type EndsReading, type LongList } from './long-list.ts'
@@ -64,6 +65,7 @@ export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): Lon
   const openLists = new Set<OpenList>()
   const losses = newRecentChanges<EndsReading>(REMEMBERED_LOSSES)
   const rights = newReadingRights(isCurrent, losses)
+  const turns = newTurns()
   let checking: NodeJS.Timeout | undefined
 
   const fail = (openList: OpenList, error: unknown) =>
@@ -97,7 +99,7 @@ export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): Lon
     openList.permit = await answers.acquire(client, list.chunkWeight, onYield)
     if (openList.over()) openList.permit.release()
     await rights.confirm(openList)
-    return openBytes(openList, list, { rights, losses, reads, client })
+    return openBytes(openList, list, { rights, losses, reads, client, turns })
   }
 
   /** Breaks off the answer on an error, because its status has been sent already. */

@@ -19,11 +19,29 @@ export type NodePermits = {
   readonly reads: Permits
   /** Frames of many bytes to realtime clients; one that goes to many is one. */
   readonly frames: Permits
+  /** Connections, by net. */
+  readonly sockets: Permits
   close(): void
 }
 
+/** What a node is not to have more of, however many descriptors there are. */
+const MOST_SOCKETS = 10_000
+/** Descriptors for files, timers, the log's connections and threads. */
+const RESERVED = 128
+
+/** How many connections there may be beside so many of the database. */
+const socketsBeside = (databaseConnections: number): number => {
+  Object.assign(process.report, { excludeNetwork: true }) // it would look up names
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } }
+  const descriptors = Number(userLimits?.open_files?.soft)
+  return Math.max(64, Math.min(MOST_SOCKETS, (descriptors || Infinity) - databaseConnections - RESERVED))
+}
+
 /** Permits with the capacities of a node; tests may give others. */
-export const newNodePermits = (given: Partial<Omit<NodePermits, 'close'>> = {}): NodePermits => {
+export const newNodePermits = (
+  databaseConnections = 0,
+  given: Partial<Omit<NodePermits, 'close'>> = {},
+): NodePermits => {
   const byPace = { minPace: MIN_PACE }
   const all = {
     bodies: newPermits({ capacity: 32 * MiB, things: 'bytes of request bodies on their way', grows: true, ...byPace }),
@@ -31,6 +49,13 @@ export const newNodePermits = (given: Partial<Omit<NodePermits, 'close'>> = {}):
     answers: newPermits({ capacity: 64 * MiB, things: 'bytes of answers being read', ...byPace }),
     reads: newPermits({ capacity: 8, things: 'long lists and queries being read' }),
     frames: newPermits({ capacity: 64 * MiB, things: 'bytes of realtime values', waitTicks: Infinity, ...byPace }),
+    sockets: newPermits({
+      capacity: socketsBeside(databaseConnections),
+      things: 'connections',
+      minPace: Infinity,
+      graceTicks: 0,
+      waitTicks: 0,
+    }),
     ...given,
   }
   const ticking = setInterval(() => Object.values(all).forEach(({ tick }) => tick()), TICK_MS).unref()

@@ -50,7 +50,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
 
-  const permits = newNodePermits()
+  const permits = newNodePermits(config.DATABASE_CONNECTIONS)
   const memory = await openMemory(stores, permits, now)
   const { caches, transactors, visible, retentionWakeup } = memory
   const { assertWritable, readiness } = newServiceHealth({

@@ -17,7 +17,7 @@ const SIZE = 32 * 1024 * 1024
 const page = Buffer.alloc(SIZE, 'x')
 const app = Fastify()
 installErrors(app)
-const permits = newNodePermits({ answers: newPermits({ capacity: 2 * SIZE, things: 'answers', minPace: 200_000 }) })
+const permits = newNodePermits(0, { answers: newPermits({ capacity: 2 * SIZE, things: 'answers', minPace: 200_000 }) })
 installLargeAnswers(app, permits)
 app.get('/page', async (_request, reply) => reply.type('text/plain').send(page))
 /** Answers of `/made` that are in memory, and the most bytes that ever were held for them. */

@@ -56,7 +56,7 @@ const serve = async (
   { capacity = 32 * MiB, ...options }: Partial<LongListsOptions> & { readonly capacity?: number } = {},
 ) => {
   const answers = newPermits({ capacity, things: 'answers', minPace: 200_000 })
-  const permits = newNodePermits({ answers })
+  const permits = newNodePermits(0, { answers })
   const longLists = newLongLists({ now: Date.now, isCurrent: () => true, permits, ...options })
   const app = Fastify()
   installErrors(app)

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { OpenGroup } from '../engine/open-group.ts'
 import type { OpenGroups } from '../engine/open-groups.ts'
+import type { NodePermits } from '../http/node-permits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { TreeProcess } from '../proof/process.ts'
 import type { Connections } from '../realtime/connections.ts'
@@ -51,4 +52,15 @@ export const installRealtimeGauges = (metrics: Metrics, connections: Connections
   )
   metrics.gauge('tracebook_realtime_queries', 'Different queries that are subscribed to', () => live.counts().queries)
   metrics.gauge('tracebook_realtime_kept', 'Characters of the answers that are kept', () => live.counts().kept)
+}
+
+/** Installs the gauges of what clients hold together. */
+export const installPermitGauges = (metrics: Metrics, { close: _close, ...kinds }: NodePermits): void => {
+  const all = Object.entries(kinds)
+  metrics.gauges('tracebook_held', 'What clients hold together: bytes, reads or connections', 'kind', () =>
+    all.map(([kind, permits]) => [kind, permits.held()]),
+  )
+  metrics.gauges('tracebook_waiting', 'Who waits for room', 'kind', () =>
+    all.map(([kind, permits]) => [kind, permits.waiting()]),
+  )
 }

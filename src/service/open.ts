@@ -9,7 +9,7 @@ import { isHeld } from '../proof/held.ts'
 import { readSigner } from '../proof/keys.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { newFlow } from '../realtime/flow.ts'
-import { installProofGauges, installRealtimeGauges } from './gauges.ts'
+import { installPermitGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
 import { newServiceHealth } from './health.ts'
 import { UNREACHABLE } from './log.ts'
 import { openMemory } from './memory.ts'
@@ -53,6 +53,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const permits = newNodePermits(config.DATABASE_CONNECTIONS)
   const memory = await openMemory(stores, permits, now)
   const { caches, transactors, visible, retentionWakeup } = memory
+  installPermitGauges(metrics, permits)
   const { assertWritable, readiness } = newServiceHealth({
     groups,
     log,

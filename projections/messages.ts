@@ -2,7 +2,8 @@ import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/eng
 import type { AnyEvent } from '../src/events.ts'
 import { messageId } from '../src/ids.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
-import { partIndex } from '../src/trace/messages/message.ts'
+import { NO_PARTS, headOfText, partsHeadLine, textHeadLine } from '../src/trace/messages/heads.ts'
+import { headsOf, partIndex } from '../src/trace/messages/message.ts'
 import { byKey } from './support/by-key.ts'
 import { literal } from './support/changed-rows.ts'
 import { ignoredButTraces } from './support/ignored.ts'
@@ -13,7 +14,8 @@ import { erasedFrom } from './support/vacuum.ts'
 import { type RowOf, tableOf } from './table.ts'
 
 /**
- * `text_content`, `model` and `tools` are JSON text; `ordinal` counts a trace's messages as they arrived. `incarnation` is
+ * `text_content`, `model` and `tools` are JSON text; `text_head` and `parts_head` are lines of `messages/heads.ts`, the latter empty
+ * where an event of before does not tell it; `ordinal` counts a trace's messages as they arrived. `incarnation` is
  * that of the trace: rows of an earlier incarnation stay until they are swept, and must not be shown. `revision`
  * is the trace's after the last event of the message.
  */
@@ -32,7 +34,8 @@ const table = tableOf(
     timestamp: 'float8',
     class: 'text collate "C" not null',
     tools: 'json not null',
-    digest: 'text collate "C" not null',
+    text_head: 'text collate "C"',
+    parts_head: 'text collate "C" not null',
     created_at: 'int8 not null',
     updated_at: 'int8 not null',
     revision: 'int8 not null',
@@ -50,7 +53,9 @@ type Row = {
   readonly fields: Record<string, unknown>
   class: string
   tools: readonly string[]
-  digest: string
+  /** Undefined where they stay as they are. */
+  textHead: string | undefined
+  partsHead: string | undefined
   updatedAt: number
   revision: bigint
 }
@@ -68,12 +73,13 @@ const scalarsOf = ({ role, textContent, model, order, timestamp }: Added) => ({
 
 const update = (row: Row, { data, at, revision }: DecodedEvent<Updated>) => {
   for (const operation of data.patch) {
-    if (partIndex(operation.path) === undefined && operation.op !== 'remove')
-      row.fields[operation.path.slice(1)] = operation.value
+    if (partIndex(operation.path) !== undefined || operation.op === 'remove') continue
+    row.fields[operation.path.slice(1)] = operation.value
+    if (operation.path === '/textContent') row.textHead = textHeadLine(headOfText(operation.value as string))
   }
+  if (data.parts) row.partsHead = data.parts === 'unknown' ? '' : partsHeadLine(data.parts)
   row.class = data.class
   row.tools = data.tools
-  row.digest = data.digest
   row.updatedAt = at
   row.revision = revision
 }
@@ -94,7 +100,8 @@ const cells = {
   timestamp: ({ fields }: Row) => fields.timestamp as number | undefined,
   class: (row: Row) => row.class,
   tools: ({ tools }: Row) => JSON.stringify(tools),
-  digest: ({ digest }: Row) => digest,
+  text_head: ({ textHead }: Row) => textHead,
+  parts_head: ({ partsHead }: Row) => partsHead,
   updated_at: ({ updatedAt }: Row) => updatedAt,
   revision: ({ revision }: Row) => revision,
 }
@@ -106,7 +113,7 @@ const inserted = table.unnest<NewRow>({
   created_at: ({ createdAt }) => createdAt,
 })
 
-const updated = table.unnest<Row>(cells, ['role'])
+const updated = table.unnest<Row>(cells, ['role', 'parts_head'])
 
 const insert = (rows: readonly NewRow[], write: WriteStatement) =>
   write(
@@ -122,7 +129,8 @@ const writeUpdates = (rows: readonly Row[], write: WriteStatement) =>
     'messages-update',
     `update messages m set role = coalesce(u.role, m.role), text_content = coalesce(u.text_content, m.text_content),
        model = coalesce(u.model, m.model), sequence = coalesce(u.sequence, m.sequence),
-       timestamp = coalesce(u.timestamp, m.timestamp), class = u.class, tools = u.tools, digest = u.digest,
+       timestamp = coalesce(u.timestamp, m.timestamp), class = u.class, tools = u.tools,
+       text_head = coalesce(u.text_head, m.text_head), parts_head = coalesce(u.parts_head, m.parts_head),
        updated_at = u.updated_at, revision = u.revision
      from ${updated.as('u')}
        ${byKey('messages', `r.trace_id = u.trace_id and r.incarnation = ${PRESENT_INCARNATION} and r.ordinal = u.ordinal`)}
@@ -151,17 +159,20 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
   start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map() }),
   on: {
     MessageAdded: ({ added }, { streamId: traceId, at, revision, data }) => {
-      const { externalId, ordinal, class: kind, tools, digest } = data
-      const counted = { class: kind, tools, digest }
+      const { externalId, ordinal, class: kind, tools, heads = headsOf(data) } = data
+      const counted = { class: kind, tools }
+      const textHead = heads.text && textHeadLine(heads.text)
+      const partsHead = partsHeadLine(heads.parts ?? NO_PARTS)
       const times = { createdAt: at, updatedAt: at, revision }
-      added.add({ traceId, ordinal, externalId, fields: scalarsOf(data), ...counted, ...times })
+      added.add({ traceId, ordinal, externalId, fields: scalarsOf(data), textHead, partsHead, ...counted, ...times })
     },
     MessageUpdated: ({ added, updated }, event) => {
       const { streamId: traceId, revision, data } = event
       const key = keyOf({ traceId, ordinal: data.ordinal })
       let row: Row | undefined = added.find(key) ?? updated.get(key)
       if (!row) {
-        row = { traceId, ordinal: data.ordinal, fields: {}, class: '', tools: [], digest: '', updatedAt: 0, revision }
+        const heads = { textHead: undefined, partsHead: undefined }
+        row = { traceId, ordinal: data.ordinal, fields: {}, class: '', tools: [], ...heads, updatedAt: 0, revision }
         updated.set(key, row)
       }
       update(row, event)

@@ -1,5 +1,6 @@
 import { projectionOf, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
+import { headOfPart, partHeadLine } from '../src/trace/messages/heads.ts'
 import { partIndex } from '../src/trace/messages/message.ts'
 import { partText } from '../src/trace/messages/part-text.ts'
 import type { StoredPart } from '../src/trace/messages/part.ts'
@@ -12,7 +13,7 @@ import { erasedFrom } from './support/vacuum.ts'
 import { type RowOf, tableOf } from './table.ts'
 
 /**
- * `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text. `incarnation` is the trace's: rows
+ * `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text; `head` is a line of `messages/heads.ts`. `incarnation` is the trace's: rows
  * of an earlier one must not be shown.
  */
 const table = tableOf(
@@ -22,7 +23,7 @@ const table = tableOf(
     incarnation: 'int8 not null',
     ordinal: 'int4 not null',
     position: 'int4 not null',
-    type: 'text collate "C" not null',
+    head: 'text collate "C" not null',
     body: 'json not null',
   },
   { constraint: 'primary key (trace_id, incarnation, ordinal, position)', storage: erasedFrom },
@@ -53,7 +54,7 @@ const keyColumns = {
 const keys = table.unnest<PartKey>(keyColumns)
 const whole = table.unnest<Row>({
   ...keyColumns,
-  type: ({ part }) => part.type,
+  head: ({ part }) => partHeadLine(headOfPart(part)),
   body: ({ part, index }) => partText(part.json, index),
 })
 
@@ -70,7 +71,7 @@ const writeReplaced = (
     write(
       'parts-upsert',
       `${insert} on conflict (trace_id, incarnation, ordinal, position)
-       do update set type = excluded.type, body = excluded.body`,
+       do update set head = excluded.head, body = excluded.body`,
       whole.values(present),
     )
   }

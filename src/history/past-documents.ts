@@ -1,26 +1,18 @@
 import type { Row } from '../engine/reads.ts'
 import { BrokenOff } from '../http/long-list.ts'
-import { messageId } from '../ids.ts'
 import type { Revision } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import { int4s } from '../postgres/arrays.ts'
-import { type TraceState, traces } from '../trace/decide.ts'
 import type { TraceEvent } from '../trace/events.ts'
-import { LoadedMessages } from '../trace/messages/loaded.ts'
-import type { MessageDocument } from '../trace/messages/message.ts'
+import { type MessageDocument, applyPatch } from '../trace/messages/message.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
-import { partText } from '../trace/messages/part-text.ts'
+import { type TimedDocument, rowOf } from '../trace/messages/views.ts'
 import type { PastTrace } from './past.ts'
 import type { HistoryServices } from './services.ts'
 import { type Updates, updatesBetween } from './updates.ts'
 
-/** A message as it was. Times are milliseconds. */
-export type PastDocument = {
-  readonly externalId: string
-  readonly document: MessageDocument
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+/** A message as it was. */
+export type PastDocument = TimedDocument & { readonly document: MessageDocument }
 
 /** How many messages are made together: at first, at most, and about how many characters their events may hold. */
 const FIRST = 32
@@ -64,21 +56,16 @@ const allUpdates = async (services: HistoryServices, past: PastTrace): Promise<U
   return found
 }
 
-const rowOf = (traceId: string, ordinal: number, past: PastDocument, includeParts: boolean): MessageListRow => {
-  const { externalId, document, createdAt, updatedAt } = past
-  const { role, textContent, model, order, timestamp, parts } = document
-  return {
-    ordinal,
-    id: messageId(traceId, externalId),
-    external_id: externalId,
-    role,
-    text_content: textContent === undefined ? null : JSON.stringify(textContent),
-    model: model === undefined ? null : JSON.stringify(model),
-    sequence: order ?? null,
-    timestamp: timestamp ?? null,
-    created_at: BigInt(createdAt),
-    updated_at: BigInt(updatedAt),
-    ...(includeParts ? { parts: parts.map(({ json }, i) => partText(json, i)).join(',') } : {}),
+/** Applies an event of a message to messages by ordinal. @throws BrokenOff where the message is missing */
+const apply = (messages: Map<number, PastDocument>, { type, data }: TraceEvent, at: number) => {
+  if (type === 'MessageAdded') {
+    const { externalId, ordinal, role, textContent, model, order, timestamp, parts } = data
+    const document = { role, textContent, model, order, timestamp, parts } as MessageDocument
+    messages.set(ordinal, { externalId, document, createdAt: at, updatedAt: at })
+  } else if (type === 'MessageUpdated') {
+    const before = messages.get(data.ordinal)
+    if (!before) throw new BrokenOff('its trace is gone')
+    messages.set(data.ordinal, { ...before, document: applyPatch(before.document, data.patch), updatedAt: at })
   }
 }
 
@@ -89,13 +76,6 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
   let updates: Promise<Updates> | undefined
   let many = FIRST
 
-  const documentOf = ({ messages }: TraceState, externalId: string): PastDocument => {
-    const known = messages.find(externalId)
-    const document = messages.documentOf(externalId)
-    if (typeof known === 'string' || !document) throw new BrokenOff('its trace is gone')
-    return { externalId, document, createdAt: known.createdAt, updatedAt: known.updatedAt }
-  }
-
   /**
    * Reads messages, those first in the list; `steps` are revisions in ascending order, of each of which the messages are given.
    * @throws BrokenOff where an event is missing, because the trace is being erased
@@ -105,25 +85,21 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
     const [added, changes] = await Promise.all([additions(services, past, ordinals), updates])
     const changed = ordinals.flatMap((ordinal) => changes.of(ordinal))
     const revisions = [...added.keys(), ...changed].sort((a, b) => Number(a - b))
-    const names = new Map<number, string>()
+    const messages = new Map<number, PastDocument>()
     const found = steps.map(() => new Map<number, PastDocument>())
-    let state: TraceState = { trace: past.trace, messages: new LoadedMessages() }
     let [step, count, weight] = [0, 0, 0]
     const take = () => {
-      for (const [ordinal, name] of names) found[step]!.set(ordinal, documentOf(state, name))
+      found[step] = new Map(messages)
       step += 1
     }
     for await (const event of log.readRevisions(stream, revisions)) {
       while (event.revision > steps[step]!) take()
-      const decoded = codec.decode(event) as TraceEvent
-      const { at, actor } = metadataOf(event)
-      state = traces.evolve(state, decoded, { at, actor })
-      if (decoded.type === 'MessageAdded') names.set(decoded.data.ordinal, decoded.data.externalId)
+      apply(messages, codec.decode(event) as TraceEvent, metadataOf(event).at)
       count += 1
       weight += event.data.length
     }
     while (step < steps.length) take()
-    if (count < revisions.length || names.size < ordinals.length) throw new BrokenOff('its trace is gone')
+    if (count < revisions.length || messages.size < ordinals.length) throw new BrokenOff('its trace is gone')
     return { found, weight }
   }
 
@@ -139,7 +115,9 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
   /** The same as rows of a list of messages. */
   const rows = async (ordinals: readonly number[], includeParts: boolean) => {
     const { found, weight, read } = await documents(ordinals)
-    const rows = new Map([...found[0]!].map(([ordinal, one]) => [ordinal, rowOf(past.id, ordinal, one, includeParts)]))
+    const rows = new Map<number, MessageListRow>(
+      [...found[0]!].map(([ordinal, one]) => [ordinal, { ...rowOf(past.id, one, includeParts), ordinal }]),
+    )
     return { rows, weight, read }
   }
 

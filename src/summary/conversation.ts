@@ -39,7 +39,7 @@ const MAX_SESSION_BYTES = 4 * 1024 * 1024
 
 const partsToRead = `
   parts b where b.trace_id = $1 and b.incarnation = p.incarnation and b.ordinal = p.ordinal
-    and b.type = 'text' and pg_column_size(b.body) <= ${MAX_BYTES}`
+    and split_part(b.head, ' ', 2) = 'text' and pg_column_size(b.body) <= ${MAX_BYTES}`
 
 // Texts and bodies are stored uncompressed: their sizes are known without reading them. Where a text is read, no parts are.
 export const turnsStatement = `

@@ -5,8 +5,10 @@ import { type Earlier, NO_EARLIER, endedBy, toldOf } from './earlier-deletions.t
 import { type MessageTypeCounts, type PatchOperation, TraceEvent, type Visibility } from './events.ts'
 import type { TraceTexts } from './fields.ts'
 import { weighTrace } from './state-size.ts'
-import { LoadedMessages } from './messages/loaded.ts'
-import { type MessageDocument, applyPatch } from './messages/message.ts'
+import { NO_PARTS, headOfText } from './messages/heads.ts'
+import { type GivenParts, LoadedMessages, type MessageHead } from './messages/loaded.ts'
+import { headsOf, partIndex } from './messages/message.ts'
+import type { StoredPart } from './messages/part.ts'
 import { type UserRole, assertMayWrite } from './policy.ts'
 
 export type TraceFields = TraceTexts & { readonly visibility: Visibility }
@@ -35,8 +37,8 @@ export type Trace = { readonly is: 'absent'; readonly earlier: Earlier } | Prese
 /** What decisions look at: a trace, which is a value, and beside it what is loaded of its messages, which changes in place. */
 export type TraceState = { readonly trace: Trace; readonly messages: LoadedMessages }
 
-/** What a message write needs of a trace: each message by externalId, with the digest that it would have. */
-export type TraceNeed = ReadonlyMap<string, string>
+/** What a message write needs of a trace: each message by externalId, with the parts that it is given, if any. */
+export type TraceNeed = ReadonlyMap<string, GivenParts | undefined>
 
 export const noCounts: Counts = {
   messageCount: 0,
@@ -78,24 +80,42 @@ const evolveTrace = (trace: Trace, event: TraceEvent, { at, actor }: EventContex
   }
 }
 
+type Updated = Extract<TraceEvent, { type: 'MessageUpdated' }>['data']
+
+const updateMessage = (messages: LoadedMessages, before: MessageHead, data: Updated, at: number) => {
+  const { externalId, class: kind, tools, parts, patch } = data
+  if (parts === 'unknown') return messages.forget(externalId)
+  const fields: Record<string, unknown> = {}
+  const digests = [...(messages.digestsOf(externalId) ?? [])]
+  for (const operation of patch) {
+    const index = partIndex(operation.path)
+    if (operation.op === 'remove') digests.length = Math.min(digests.length, index!)
+    else if (index !== undefined) digests[index] = (operation.value as StoredPart).digest
+    else if (operation.path === '/textContent') fields.text = headOfText(operation.value as string)
+    else fields[operation.path.slice(1)] = operation.value
+  }
+  const head = { ...before, ...fields, class: kind, tools, updatedAt: at, ...(parts ? { parts } : {}) }
+  messages.write(externalId, head, parts ? digests : undefined)
+}
+
 const evolveMessages = (messages: LoadedMessages, event: TraceEvent, at: number): LoadedMessages => {
   switch (event.type) {
     case 'TraceCreated':
     case 'TraceDeleted':
       return new LoadedMessages()
     case 'MessageAdded': {
-      const { externalId, ordinal, class: kind, tools, digest, ...document } = event.data
-      const message = { ordinal, class: kind, tools, digest, createdAt: at, updatedAt: at }
-      messages.write(externalId, message, document as MessageDocument)
+      const { externalId, heads = headsOf(event.data), parts, textContent: _, ...fields } = event.data
+      const head = { ...fields, ...heads, parts: heads.parts ?? NO_PARTS, createdAt: at, updatedAt: at }
+      messages.write(
+        externalId,
+        head,
+        parts.map(({ digest }) => digest),
+      )
       return messages
     }
     case 'MessageUpdated': {
-      const { externalId, ordinal, class: kind, tools, digest, patch } = event.data
-      const known = messages.find(externalId)
-      const createdAt = typeof known === 'string' ? at : known.createdAt
-      const before = messages.documentOf(externalId)
-      const message = { ordinal, class: kind, tools, digest, createdAt, updatedAt: at }
-      messages.write(externalId, message, before && applyPatch(before, patch))
+      const before = messages.find(event.data.externalId)
+      if (typeof before !== 'string') updateMessage(messages, before, event.data, at)
       return messages
     }
     case 'TraceUpdated':

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { event } from '../engine/stream.ts'
 import { storedTexts } from './fields.ts'
+import { PART_KINDS, type PartsHead } from './messages/heads.ts'
+import type { MessageHeads } from './messages/message.ts'
 import { MessageRole, Part, PlainNumber, type StoredPart } from './messages/part.ts'
 
 export const Visibility = z.enum(['private', 'direct', 'public']).meta({
@@ -25,12 +27,19 @@ const counted = {
   class: MessageClass,
   /** For each call the name under which it counts: that of its tool, normalised, or `other` (`messages/tool-counts.ts`). */
   tools: z.array(z.string()),
-  /** A fingerprint of the whole message, to tell a retry from a change without loading it. */
-  digest: z.string(),
 }
 
 /** In the log parts are plain JSON, and checked as that; what reads them makes them stored parts (`formats.ts`). */
 const Parts = z.array(Part) as unknown as z.ZodType<readonly StoredPart[]>
+
+/** Made from the data where they are read; never in the log. */
+const Heads = z.undefined().optional() as unknown as z.ZodOptional<z.ZodType<MessageHeads>>
+
+/** The head of all parts (`messages/heads.ts`); an event of before does not tell it. */
+const ChangedParts: z.ZodType<PartsHead | 'unknown'> = z.union([
+  z.object({ count: z.int(), length: z.int(), kinds: z.array(z.enum(PART_KINDS)), digest: z.string() }),
+  z.literal('unknown'),
+])
 
 export const MessageTypeCounts = z.object({
   user_message: z.int().meta({ description: 'What the user wrote' }),
@@ -61,14 +70,15 @@ export const TraceEvent = z.discriminatedUnion('type', [
     order: PlainNumber.optional(),
     timestamp: PlainNumber.optional(),
     ...counted,
+    heads: Heads,
     parts: Parts,
   }),
   event('MessageUpdated', {
     externalId: z.string(),
     ordinal: z.int(),
     ...counted,
-    /** How many parts there are now. */
-    partCount: z.int(),
+    /** What the parts are now; absent where the patch leaves them as they are. */
+    parts: ChangedParts.optional(),
     patch: z.array(PatchOperation),
   }),
   event('MessagesCounted', {

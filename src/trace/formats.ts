@@ -1,6 +1,6 @@
-import { type EventFormat, formatsOf } from '../engine/codec.ts'
+import { type EventFormat, type Upcaster, formatsOf } from '../engine/codec.ts'
 import { type PatchOperation, TraceEvent } from './events.ts'
-import { jsonOf, partIndex } from './messages/message.ts'
+import { headsOf, jsonOf, partIndex } from './messages/message.ts'
 import { type Part, type StoredPart, storedPart } from './messages/part.ts'
 
 type WithParts<P> = { readonly parts: readonly P[] }
@@ -29,12 +29,29 @@ const readOperation = (operation: PatchOperation): PatchOperation =>
 
 /** Parts are text already, and are read as such. */
 const added = {
-  write: ({ parts, ...head }: WithParts<StoredPart>) => writeHead(head, 'parts', jsonOf(parts)),
-  read: ({ parts, ...head }: WithParts<Part>) => ({ ...head, parts: parts.map(storedPart) }),
+  write: ({ parts, heads: _, ...head }: WithParts<StoredPart> & { heads?: unknown }) =>
+    writeHead(head, 'parts', jsonOf(parts)),
+  read: ({ parts, ...head }: WithParts<Part> & { readonly textContent?: string }) => {
+    const stored = parts.map(storedPart)
+    return { ...head, heads: headsOf({ ...head, parts: stored }), parts: stored }
+  },
 }
 const updated = {
   write: ({ patch, ...head }: WithPatch) => writeHead(head, 'patch', patch.map(writeOperation).join(',')),
   read: ({ patch, ...head }: WithPatch) => ({ ...head, patch: patch.map(readOperation) }),
+}
+
+/** Version 1 had a digest of the whole message: to compare it, the whole message had to be there. */
+const withoutDigest: Upcaster = (data) => {
+  const { digest: _, ...rest } = data as { digest: string }
+  return rest
+}
+
+/** And it told how many parts there were, also where the patch leaves them as they are. */
+const withParts: Upcaster = (data) => {
+  const { partCount: _, ...rest } = withoutDigest(data) as { partCount: number; patch: readonly PatchOperation[] }
+  const isOfParts = rest.patch.some(({ path }) => partIndex(path) !== undefined)
+  return isOfParts ? { ...rest, parts: 'unknown' } : rest
 }
 
 const plain = formatsOf(TraceEvent)
@@ -42,6 +59,16 @@ const plain = formatsOf(TraceEvent)
 /** How the events of traces are written and read. */
 export const traceFormats: Readonly<Record<string, EventFormat>> = {
   ...plain,
-  MessageAdded: { ...plain.MessageAdded!, ...(added as Pick<EventFormat, 'read' | 'write'>) },
-  MessageUpdated: { ...plain.MessageUpdated!, ...(updated as Pick<EventFormat, 'read' | 'write'>) },
+  MessageAdded: {
+    ...plain.MessageAdded!,
+    version: 2,
+    upcasters: { 1: withoutDigest },
+    ...(added as Pick<EventFormat, 'read' | 'write'>),
+  },
+  MessageUpdated: {
+    ...plain.MessageUpdated!,
+    version: 2,
+    upcasters: { 1: withParts },
+    ...(updated as Pick<EventFormat, 'read' | 'write'>),
+  },
 }

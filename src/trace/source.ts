@@ -3,21 +3,25 @@ import type { Reads, Row } from '../engine/reads.ts'
 import type { Loaded } from '../engine/stream.ts'
 import type { StateSource } from '../engine/load-state.ts'
 import { messageId } from '../ids.ts'
-import { parseExact } from '../json/exact.ts'
 import { type ExpectedRevision, expectedOf } from '../log/log.ts'
-import { uuids } from '../postgres/arrays.ts'
+import { int4s, uuids } from '../postgres/arrays.ts'
 import { type PresentTrace, type TraceNeed, type TraceState, noCounts } from './decide.ts'
 import { type Earlier, NO_EARLIER } from './earlier-deletions.ts'
-import { type KnownMessage, LoadedMessages } from './messages/loaded.ts'
-import type { MessageDocument } from './messages/message.ts'
-import { type Part, storedPart } from './messages/part.ts'
+import { eitherOf } from './messages/decide.ts'
+import { NO_PARTS, joinHeads, readPartHead, readPartsHead, readTextHead } from './messages/heads.ts'
+import { type GivenParts, LoadedMessages, type MessageHead } from './messages/loaded.ts'
 import { type TraceRow, fieldsOf } from './rows.ts'
 
 type MessageRow = {
   ordinal: number | null
   message_external_id: string
-  digest: string
-  class: KnownMessage['class']
+  role: MessageHead['role']
+  message_model: string | null
+  sequence: number | null
+  timestamp: number | null
+  text_head: string | null
+  parts_head: string
+  class: MessageHead['class']
   tools: string
   message_created_at: bigint
   message_updated_at: bigint
@@ -38,7 +42,8 @@ type HeaderRow = TraceRow & {
 const loadStatement = `
   select t.*, c.message_count, c.message_types, c.tool_types,
     d.revision as buried_revision, d.at as buried_at, d.deletions,
-    m.ordinal, m.external_id as message_external_id, m.digest, m.class, m.tools,
+    m.ordinal, m.external_id as message_external_id, m.role, m.model as message_model, m.sequence, m.timestamp,
+    m.text_head, m.parts_head, m.class, m.tools,
     m.created_at as message_created_at, m.updated_at as message_updated_at
   from (select $1::uuid as wanted) w
   left join traces t on t.id = w.wanted
@@ -46,37 +51,32 @@ const loadStatement = `
   left join trace_tombstones d on d.id = w.wanted
   left join messages m on m.trace_id = t.id and m.incarnation = t.incarnation and m.id = any($2::uuid[])`
 
-const documentsStatement = `
-  select t.revision, m.external_id, m.role, m.text_content, m.model, m.sequence, m.timestamp, (
-    select string_agg(p.body::text, ',' order by p.position) from parts p
-    where p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal
-  ) as parts
-  from traces t join messages m on m.trace_id = t.id and m.incarnation = t.incarnation
-  where t.id = $1 and m.id = any($2::uuid[])`
+// The heads of the first parts of some messages: of each message $2 so many as $3 says.
+const partsStatement = `
+  select t.revision, m.external_id, (
+    select string_agg(p.head, ',' order by p.position) from parts p
+    where p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal and p.position < n.count
+  ) as heads
+  from traces t
+    cross join unnest($2::uuid[], $3::int4[]) n (id, count)
+    join messages m on m.trace_id = t.id and m.incarnation = t.incarnation and m.id = n.id
+  where t.id = $1`
 
-type DocumentRow = {
-  revision: bigint
-  external_id: string
-  role: MessageDocument['role']
-  text_content: string | null
-  model: string | null
-  sequence: number | null
-  timestamp: number | null
-  parts: string | null
-}
+type PartsRow = { revision: bigint; external_id: string; heads: string | null }
 
-const toDocument = ({ role, text_content, model, sequence, timestamp, parts }: DocumentRow): MessageDocument => ({
-  role,
-  ...(text_content === null ? {} : { textContent: JSON.parse(text_content) as string }),
-  ...(model === null ? {} : { model: JSON.parse(model) as string }),
-  ...(sequence === null ? {} : { order: sequence }),
-  ...(timestamp === null ? {} : { timestamp }),
-  parts: (parseExact(`[${parts ?? ''}]`) as Part[]).map(storedPart), // less the order that answers show
-})
+const ALL_PARTS = 2 ** 31 - 1
 
-const toKnown = (row: MessageRow): KnownMessage => ({
+/** The head of the parts of a message that has only an event of before to tell it: made of those of its parts. */
+const UNKNOWN = ''
+
+const toHead = (row: MessageRow): MessageHead => ({
   ordinal: row.ordinal!,
-  digest: row.digest,
+  role: row.role,
+  ...(row.message_model === null ? {} : { model: JSON.parse(row.message_model) as string }),
+  ...(row.sequence === null ? {} : { order: row.sequence }),
+  ...(row.timestamp === null ? {} : { timestamp: row.timestamp }),
+  ...(row.text_head === null ? {} : { text: readTextHead(row.text_head) }),
+  parts: row.parts_head === UNKNOWN ? NO_PARTS : readPartsHead(row.parts_head),
   class: row.class,
   tools: JSON.parse(row.tools) as string[],
   createdAt: Number(row.message_created_at),
@@ -125,10 +125,17 @@ const toLoaded = (row: HeaderRow): Loaded<TraceState> => {
 
 const covers = ({ trace, messages }: TraceState, need: TraceNeed): boolean => {
   if (trace.is === 'absent') return true
-  for (const [externalId, digest] of need) {
-    if (messages.find(externalId) === 'unknown' || messages.lacksDocument(externalId, digest)) return false
+  for (const [externalId, parts] of need) {
+    if (messages.find(externalId) === 'unknown' || (parts && messages.lacksDigests(externalId, parts))) return false
   }
   return true
+}
+
+const joined = (needs: readonly TraceNeed[]): TraceNeed => {
+  const all = new Map<string, GivenParts | undefined>()
+  for (const need of needs)
+    for (const [externalId, parts] of need) all.set(externalId, eitherOf(all.get(externalId), parts))
+  return all
 }
 
 /**
@@ -139,47 +146,56 @@ export const traceSource = (
   reads: Reads<ReadTables>,
   caughtUp: (position: bigint) => Promise<void>,
 ): StateSource<TraceState, TraceNeed> => {
-  const header = async (id: string, need: TraceNeed): Promise<Loaded<TraceState>> => {
+  /** The trace with these messages, and those of which the head of all parts is not known. */
+  const header = async (id: string, need: TraceNeed) => {
     const ids = [...need.keys()].map((externalId) => messageId(id, externalId))
     const rows = await reads.rows<HeaderRow & MessageRow & Row>('trace-load', loadStatement, [id, uuids(ids)])
     const loaded = toLoaded(rows[0]!)
-    const { messages } = loaded.state
-    for (const externalId of need.keys()) messages.set(externalId, 'none')
-    for (const row of rows) if (row.ordinal !== null) messages.set(row.message_external_id, toKnown(row))
-    return loaded
+    const unknown = new Set<string>()
+    for (const externalId of need.keys()) loaded.state.messages.set(externalId, 'none')
+    for (const row of rows) {
+      if (row.ordinal === null) continue
+      loaded.state.messages.set(row.message_external_id, toHead(row))
+      if (row.parts_head === UNKNOWN) unknown.add(row.message_external_id)
+    }
+    return { loaded, unknown }
   }
 
-  /** Adds the documents of messages that will change; false when the rows are of another revision by now. */
-  const addDocuments = async (
+  /** Adds the digests of parts that will change; false when the rows are of another revision by now. */
+  const addDigests = async (
     id: string,
-    { state, revision }: Loaded<TraceState>,
-    need: TraceNeed,
+    { state: { messages }, revision }: Loaded<TraceState>,
+    wanted: ReadonlyMap<string, number>,
   ): Promise<boolean> => {
-    const { messages } = state
-    const changing = [...need].filter(([externalId, digest]) => messages.lacksDocument(externalId, digest))
-    if (changing.length === 0) return true
-    const ids = changing.map(([externalId]) => messageId(id, externalId))
-    const rows = await reads.rows<DocumentRow & Row>('trace-documents', documentsStatement, [id, uuids(ids)])
-    for (const row of rows) {
-      if (row.revision !== revision) return false
-      messages.setDocument(row.external_id, toDocument(row))
+    if (wanted.size === 0) return true
+    const ids = [...wanted.keys()].map((externalId) => messageId(id, externalId))
+    const values = [id, uuids(ids), int4s([...wanted.values()])]
+    const rows = await reads.rows<PartsRow & Row>('trace-parts', partsStatement, values)
+    for (const { revision: actual, external_id: externalId, heads } of rows) {
+      if (actual !== revision) return false
+      const all = heads === null ? [] : heads.split(',').map(readPartHead)
+      const found = messages.find(externalId) as MessageHead
+      if (wanted.get(externalId) === ALL_PARTS) messages.set(externalId, { ...found, parts: joinHeads(all) })
+      messages.setDigests(
+        externalId,
+        all.map(({ digest }) => digest),
+      )
     }
-    return rows.length === changing.length
+    return rows.length === wanted.size
   }
 
   const load = async (id: string, needs: readonly TraceNeed[], shown: bigint): Promise<Loaded<TraceState>> => {
-    const need: TraceNeed = new Map(needs.flatMap((one) => [...one]))
+    const need = joined(needs)
     if (shown > 0n) await caughtUp(shown)
     for (;;) {
-      const loaded = await header(id, need)
-      if ((await addDocuments(id, loaded, need)) && (await addOthers(id, loaded, needs))) return loaded
+      const { loaded, unknown } = await header(id, need)
+      const wanted = new Map<string, number>()
+      for (const [externalId, parts] of need) {
+        if (unknown.has(externalId)) wanted.set(externalId, ALL_PARTS)
+        else if (parts && loaded.state.messages.lacksDigests(externalId, parts)) wanted.set(externalId, parts.count)
+      }
+      if (await addDigests(id, loaded, wanted)) return loaded
     }
-  }
-
-  /** Of several commands for one message each brings a digest of its own: any that differs needs the document. */
-  const addOthers = async (id: string, loaded: Loaded<TraceState>, needs: readonly TraceNeed[]): Promise<boolean> => {
-    for (const need of needs) if (!(await addDocuments(id, loaded, need))) return false
-    return true
   }
 
   const add = (state: TraceState, loaded: TraceState) => state.messages.add(loaded.messages)

@@ -7,6 +7,7 @@ import { parts } from '../../projections/parts.ts'
 import { traces } from '../../projections/traces.ts'
 import type { DecodedEvent, Projection } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
+import { headOfParts } from '../../src/trace/messages/heads.ts'
 import { storedPart } from '../../src/trace/messages/part.ts'
 import { type Model, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
@@ -29,7 +30,6 @@ const added: MessageAdded = {
     parts: [storedPart({ type: 'text', content: { text: 'hello' } })],
     class: 'user_message',
     tools: [],
-    digest: 'd',
   },
 }
 const deleted: AnyEvent = { type: 'TraceDeleted', data: { ...owner, createdAt: 1, messageCount: 1, earlier: [] } }
@@ -103,7 +103,7 @@ test('many changes of one message or trace cost in proportion, though the planne
   const { class: kind, tools } = added.data
   const update = (ordinal: number, patch: MessageUpdated['data']['patch']): MessageUpdated => ({
     type: 'MessageUpdated',
-    data: { externalId: `m${ordinal}`, ordinal, patch, class: kind, tools, partCount: 1, digest: 'other' },
+    data: { externalId: `m${ordinal}`, ordinal, patch, class: kind, tools, parts: headOfParts([part]) },
   })
   const removals = Array.from({ length: MANY - 1 }, (_, i) => ({
     op: 'remove' as const,

@@ -26,7 +26,6 @@ const added = (ordinal: number, text: string): TraceEvent => ({
     role: 'user',
     class: 'user_message',
     tools: [],
-    digest: '',
     textContent: text,
     parts: [],
   },

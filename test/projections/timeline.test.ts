@@ -33,13 +33,12 @@ const added = (ordinal: number): AnyEvent => ({
     role: 'user',
     class: 'user_message',
     tools: [],
-    digest: 'd',
     parts: [],
   },
 })
 const updated: AnyEvent = {
   type: 'MessageUpdated',
-  data: { externalId: 'm0', ordinal: 0, class: 'user_message', tools: [], digest: 'e', partCount: 0, patch: [] },
+  data: { externalId: 'm0', ordinal: 0, class: 'user_message', tools: [], patch: [] },
 }
 const deleted = (externalId: string): AnyEvent => ({
   type: 'TraceDeleted',

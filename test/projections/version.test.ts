@@ -7,7 +7,7 @@ const test = suite('projections: the version')
 
 /** Tables, and which events have a handler, when a version was made. A handler may change without them: raise it then, too. */
 const fingerprints: { readonly [version: string]: string } = {
-  'main 6': 'b0bf2c413689d1f0',
+  'main 7': '196cae6c3e84b491',
   'timeline 3': '60af73b0693de59e',
 }
 

@@ -32,14 +32,14 @@ const add = async (trace: string, ordinal: number, given: Given) => {
   // No two messages of a trace have one revision: with the same in all of them the index of revisions would be so small that
   // the planner may take it for the primary key's work.
   await models.rows(
-    `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, text_content, class, tools, digest,
+    `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, text_content, class, tools, parts_head,
        created_at, updated_at, revision) values ($1, 0, $2::int4, gen_random_uuid(), 'm', $3, $4, $5, $6, '', 0, 0, $2::int4)`,
     [trace, ordinal, role, text === undefined ? null : JSON.stringify(text), kind, JSON.stringify(tools)],
   )
   for (const [position, part] of parts.entries()) {
     const { type, text } = typeof part === 'string' ? { type: 'text', text: part } : part
     await models.rows('insert into parts values ($1, 0, $2, $3, $4, $5)', [
-      ...[trace, ordinal, position, type],
+      ...[trace, ordinal, position, `1 ${type} -`],
       JSON.stringify({ order: position, type, content: { text } }),
     ])
   }
@@ -131,13 +131,13 @@ test('texts and parts of the same messages are not both read, and tools count, t
 test('a session of 20,000 messages: each is looked at once, and few are read', async () => {
   const [id, count] = [await addTrace(), 20_000]
   await models.rows(
-    `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, class, tools, digest, created_at, updated_at,
+    `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, class, tools, parts_head, created_at, updated_at,
        revision)
      select $1::uuid, 0, i, gen_random_uuid(), 'm', 'user', 'user_message', '[]', '', 0, 0, i from generate_series(1, ${count}) i`,
     [id],
   )
   await models.rows(
-    `insert into parts select $1::uuid, 0, i, 0, 'text', '{"content":{"text":"a"}}' from generate_series(1, ${count}) i`,
+    `insert into parts select $1::uuid, 0, i, 0, '1 text -', '{"content":{"text":"a"}}' from generate_series(1, ${count}) i`,
     [id],
   )
   for (const plan of await turnsOf([id])) {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type MessageUpsert, toUpsert } from '../../src/trace/messages/message.ts'
+import { type MessageDocument, type MessageUpsert, toUpsert } from '../../src/trace/messages/message.ts'
 import type { Part } from '../../src/trace/messages/part.ts'
 
 const odd = fc.constantFrom('', 'plain', 'a\0b', '\ud800', '🙂', '{"x":1}', ' \n', '\\u0000')
@@ -34,6 +34,13 @@ export const upsert: fc.Arbitrary<MessageUpsert> = fc
     parts: optional(fc.array(part, { maxLength: 4 })),
   })
   .map(({ externalId, ...body }) => toUpsert(externalId, body))
+
+/** What given fields make of a message, or of none. */
+export const merge = (document: MessageDocument | undefined, given: MessageUpsert['given']): MessageDocument => ({
+  parts: [],
+  ...document,
+  ...given,
+})
 
 export type Step =
   | { readonly do: 'put'; readonly title: string | undefined; readonly visibility: 'private' | 'public' | undefined }

@@ -20,7 +20,8 @@ import {
   upsert,
 } from '../../src/trace/decide.ts'
 import { TraceEvent } from '../../src/trace/events.ts'
-import { type KnownMessage, LoadedMessages } from '../../src/trace/messages/loaded.ts'
+import { NO_PARTS } from '../../src/trace/messages/heads.ts'
+import { LoadedMessages, type MessageHead } from '../../src/trace/messages/loaded.ts'
 import { toUpsert } from '../../src/trace/messages/message.ts'
 import type { UserRole } from '../../src/trace/policy.ts'
 import { type Expectation, NOON, foldAll, specify } from '../support/given.ts'
@@ -48,9 +49,9 @@ const changedMessage = toUpsert('m', { role: 'user', textContent: 'two' })
 const others = toUpsert('other', { role: 'user' })
 const counted = { class: 'user_message', tools: [] as string[] } as const
 
-const added = ({ externalId, given, digest }: typeof message, ordinal = 0): TraceEvent => ({
+const added = ({ externalId, given, heads }: typeof message, ordinal = 0): TraceEvent => ({
   type: 'MessageAdded',
-  data: { externalId, ordinal, ...given, ...counted, digest, parts: [] },
+  data: { externalId, ordinal, ...given, ...counted, heads, parts: [] },
 })
 const changed: TraceEvent = {
   type: 'MessageUpdated',
@@ -58,8 +59,6 @@ const changed: TraceEvent = {
     externalId: 'm',
     ordinal: 0,
     ...counted,
-    digest: changedMessage.digest,
-    partCount: 0,
     patch: [{ op: 'replace', path: '/textContent', value: 'two' }],
   },
 }
@@ -73,9 +72,9 @@ const counts = (messageCount: number): TraceEvent => ({
 })
 const summarised: TraceEvent = { type: 'TraceSummarised', data: { title: 'T', summary: 'S', messageCount: 1 } }
 
-/** What the service may have in memory, which need not be all messages: what is known of some, and no documents. */
+/** What the service may have in memory, which need not be all messages: the heads of some. */
 const loaded =
-  (total: number, ...found: (readonly [externalId: string, KnownMessage | 'none'])[]) =>
+  (total: number, ...found: (readonly [externalId: string, MessageHead | 'none'])[]) =>
   ({ trace }: TraceState): TraceState => {
     const messages = new LoadedMessages(total)
     for (const one of found) messages.set(...one)
@@ -92,7 +91,10 @@ type State = {
 
 const ada: UserRole = { userId: 'ada', role: 'member' }
 const present = { is: 'present', past: [created], writer: ada } as const
-const known = { ordinal: 0, ...counted, digest: message.digest, createdAt: NOON, updatedAt: NOON }
+const known: MessageHead = {
+  ...{ ordinal: 0, role: 'user', parts: NO_PARTS, ...counted, createdAt: NOON, updatedAt: NOON },
+  ...message.heads,
+}
 const written = { ...present, past: [created, added(message), counts(1)] } as const
 
 const states = {
@@ -106,7 +108,7 @@ const states = {
   'was updated': { ...present, past: [created, updated(titled)] },
   'has the message': written,
   'has the changed message': { ...written, past: [...written.past, changed] },
-  'has the message, whose document is not loaded': { ...written, load: loaded(1, ['m', known]) },
+  'has the message, and only its head is loaded': { ...written, load: loaded(1, ['m', known]) },
   'has messages that are not loaded': { ...written, load: loaded(1) },
   'has other messages, and the message is known to be missing': {
     ...present,
@@ -179,7 +181,7 @@ const replacing: Specs['replace'] = {
   'was updated': updates(updated(madePrivate)),
   'has the message': replaced,
   'has the changed message': replaced,
-  'has the message, whose document is not loaded': replaced,
+  'has the message, and only its head is loaded': replaced,
   'has messages that are not loaded': replaced,
   'has other messages, and the message is known to be missing': replaced,
   'has a summary': replaced,
@@ -205,7 +207,7 @@ const specs: Specs = {
     'was updated': updates(unchanged),
     'has the message': patched,
     'has the changed message': patched,
-    'has the message, whose document is not loaded': patched,
+    'has the message, and only its head is loaded': patched,
     'has messages that are not loaded': patched,
     'has other messages, and the message is known to be missing': patched,
     'has a summary': patched,
@@ -221,7 +223,7 @@ const specs: Specs = {
     'was updated': removed(),
     'has the message': removed({ messageCount: 1 }),
     'has the changed message': removed({ messageCount: 1 }),
-    'has the message, whose document is not loaded': removed({ messageCount: 1 }),
+    'has the message, and only its head is loaded': removed({ messageCount: 1 }),
     'has messages that are not loaded': removed({ messageCount: 1 }),
     'has other messages, and the message is known to be missing': removed({ messageCount: 1 }),
     'has a summary': removed({ messageCount: 1 }),
@@ -242,7 +244,7 @@ const specs: Specs = {
     'was updated': emits(deleted()),
     'has the message': emits(deleted({ messageCount: 1 })),
     'has the changed message': emits(deleted({ messageCount: 1 })),
-    'has the message, whose document is not loaded': emits(deleted({ messageCount: 1 })),
+    'has the message, and only its head is loaded': emits(deleted({ messageCount: 1 })),
     'has messages that are not loaded': emits(deleted({ messageCount: 1 })),
     'has other messages, and the message is known to be missing': emits(deleted({ messageCount: 1 })),
     'has a summary': emits(deleted({ messageCount: 1 })),
@@ -258,11 +260,10 @@ const specs: Specs = {
       type: 'MessageUpdated',
       data: {
         ...(changed.data as Data<'MessageUpdated'>),
-        digest: message.digest,
         patch: [{ op: 'replace', path: '/textContent', value: 'one' }],
       },
     }),
-    'has the message, whose document is not loaded': emits(),
+    'has the message, and only its head is loaded': emits(),
     'has messages that are not loaded': notLoaded,
     'has other messages, and the message is known to be missing': emits(added(message, 1), counts(2)),
     'has a summary': emits(),
@@ -275,7 +276,7 @@ const specs: Specs = {
     'was updated': adds(changedMessage),
     'has the message': emits(changed),
     'has the changed message': emits(),
-    'has the message, whose document is not loaded': (then) => then.fails(/document of message m was not loaded/),
+    'has the message, and only its head is loaded': emits(changed),
     'has messages that are not loaded': notLoaded,
     'has other messages, and the message is known to be missing': emits(added(changedMessage, 1), counts(2)),
     'has a summary': emits(changed),
@@ -291,7 +292,7 @@ const specs: Specs = {
     'was updated': emits(summarised),
     'has the message': emits(summarised),
     'has the changed message': emits(summarised),
-    'has the message, whose document is not loaded': emits(summarised),
+    'has the message, and only its head is loaded': emits(summarised),
     'has messages that are not loaded': emits(summarised),
     'has other messages, and the message is known to be missing': emits(summarised),
     'has a summary': emits(),
@@ -377,7 +378,7 @@ test('every intent has a spec for every state', () => {
 })
 
 /** Functions that decide nothing themselves. */
-const helpers = ['isDue', 'needOf']
+const helpers = ['eitherOf', 'isDue', 'needOf']
 
 test('every decision has specs', async () => {
   const root = join(import.meta.dirname, '..', '..', 'src', 'trace')

@@ -546,7 +546,7 @@ export interface paths {
         get?: never;
         /**
          * Create or update a message
-         * @description As the creator of the trace or as an admin of its namespace. On a message that is there only the given fields change; given `parts` replace all that it had. A repetition changes nothing. Errors: `invalid_request` (400), also beyond 2,000 parts; `forbidden` (403) for members who are neither creator nor admin; `quota_exceeded` (403) where the operator limits bytes; `not_found` (404) for an unknown trace and for who is no member; `payload_too_large` (413) beyond 1 MiB.
+         * @description As the creator of the trace or as an admin of its namespace. On a message that is there only the given fields change; given `parts` replace all that it had. A repetition changes nothing. The answer has the message with its parts, unless these hold more than 256 KiB. Errors: `invalid_request` (400), also beyond 2,000 parts; `forbidden` (403) for members who are neither creator nor admin; `quota_exceeded` (403) where the operator limits bytes; `not_found` (404) for an unknown trace and for who is no member; `payload_too_large` (413) beyond 1 MiB.
          */
         put: operations["putTraceMessage"];
         post?: never;
@@ -6749,6 +6749,11 @@ export interface operations {
                         /** @description What the call gives */
                         data: {
                             message: components["schemas"]["Message"];
+                            /**
+                             * @description The parts hold more than 256 KiB and are left out: the list of messages has them
+                             * @enum {boolean}
+                             */
+                            partsOmitted?: true;
                         };
                     };
                 };

@@ -1,17 +1,19 @@
 import type { MessageClass } from '../events.ts'
-import type { MessageDocument } from './message.ts'
-import { isBlank } from './part.ts'
+import type { PartsHead, TextHead } from './heads.ts'
+import type { MessageRole, StoredPart } from './part.ts'
+
+/** What a message is classified by. */
+export type Classified = { readonly role: MessageRole; readonly text?: TextHead | undefined; readonly parts: PartsHead }
 
 /** The one class of a message: the first that fits. */
-export const classOf = ({ role, textContent, parts }: MessageDocument): MessageClass => {
+export const classOf = ({ role, text, parts: { kinds } }: Classified): MessageClass => {
   if (role === 'system') return 'agent_context'
-  if (role === 'user') {
-    return parts.length > 0 && parts.every(({ type }) => type === 'tool_result') ? 'agent_context' : 'user_message'
-  }
-  if (parts.some(({ type }) => type === 'tool_call')) return 'tool_call'
-  if (!isBlank(textContent) || parts.some(({ speaks }) => speaks)) return 'agent_text'
-  return parts.some(({ type }) => type === 'thinking') ? 'agent_thinking' : 'agent_text'
+  if (role === 'user')
+    return kinds.length > 0 && kinds.every((kind) => kind === 'tool_result') ? 'agent_context' : 'user_message'
+  if (kinds.includes('tool_call')) return 'tool_call'
+  if ((text && !text.isBlank) || kinds.includes('text')) return 'agent_text'
+  return kinds.includes('thinking') ? 'agent_thinking' : 'agent_text'
 }
 
-/** The normalised name of each tool call of a message. */
-export const toolsOf = ({ parts }: MessageDocument): string[] => parts.flatMap(({ tool }) => tool ?? [])
+/** The normalised name of each tool call among parts. */
+export const toolsOf = (parts: readonly StoredPart[]): string[] => parts.flatMap(({ tool }) => tool ?? [])

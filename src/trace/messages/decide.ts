@@ -2,39 +2,44 @@ import { Rejected } from '../../engine/rejected.ts'
 import type { DecisionWithResult } from '../../engine/stream.ts'
 import { classOf, toolsOf } from './classify.ts'
 import type { Counts, TraceNeed, TraceState } from '../decide.ts'
-import type { TraceEvent } from '../events.ts'
-import type { KnownMessage, LoadedMessages } from './loaded.ts'
-import { type MessageDocument, type MessageUpsert, difference, digestOf, merge } from './message.ts'
+import type { MessageClass, PatchOperation, TraceEvent } from '../events.ts'
+import { NO_PARTS } from './heads.ts'
+import type { GivenParts, LoadedMessages, MessageHead, PartDigests } from './loaded.ts'
+import { type MessageUpsert, patchOf } from './message.ts'
 import { type UserRole, assertMayWrite } from '../policy.ts'
 import { newToolCounts } from './tool-counts.ts'
 
 export type UpsertResult = 'created' | 'updated' | 'unchanged'
 
-/** What became of one upsert: the message as it stands after it. */
+/** What became of one upsert: the head of the message as it stands after it. */
 export type UpsertedMessage = {
   readonly externalId: string
   readonly result: UpsertResult
-  readonly known: KnownMessage
-  readonly document: MessageDocument
-  /** What it changed; absent for a message that is new or was left as it is. */
-  readonly before?: MessageDocument
+  readonly head: MessageHead
+  /** How it was before; absent for a message that is new. */
+  readonly before?: MessageHead
+  /** What the upsert has changed; absent where it has created the message, or left it as it was. */
+  readonly patch?: readonly PatchOperation[]
 }
 
-/** Equal to the digest of no message. */
-const NO_DIGEST = ''
+/** Differs from that of any parts. */
+const NO_DIGEST = '-'
 
-/** What must be loaded to decide on these upserts: whole documents only where the digest will differ. */
+/** What has to be loaded to decide on these upserts: heads, and where the parts given differ, the digests of so many parts. */
 export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed => {
-  const need = new Map<string, string>()
-  for (const { externalId, digest } of upserts) {
-    const isTwice = need.has(externalId) && need.get(externalId) !== digest
-    need.set(externalId, isTwice ? NO_DIGEST : digest) // one of the two will differ, whatever is stored
-  }
+  const need = new Map<string, GivenParts | undefined>()
+  for (const { externalId, heads } of upserts) need.set(externalId, eitherOf(need.get(externalId), heads.parts))
   return need
 }
 
+/** What two commands for one message need together: where they give different parts, one of them differs from what is stored. */
+export const eitherOf = (one: GivenParts | undefined, other: GivenParts | undefined): GivenParts | undefined => {
+  if (!one || !other || one.digest === other.digest) return one ?? other
+  return { count: Math.max(one.count, other.count), digest: NO_DIGEST }
+}
+
 /** How a message is counted; as long as it is not stored, its names are a list that an event may take. */
-type Counted = Pick<KnownMessage, 'class' | 'tools'>
+type Counted = Pick<MessageHead, 'class' | 'tools'>
 type NewlyCounted = Counted & { readonly tools: string[] }
 
 const isSame = (one: Counted, other: Counted) => one.class === other.class && one.tools.join() === other.tools.join()
@@ -45,10 +50,9 @@ const newTally = (counts: Counts) => {
   const tools = newToolCounts(counts.toolTypeCounts)
   let { messageCount } = counts
   let moved = false
-  const count = (document: MessageDocument): NewlyCounted => {
-    const kind = classOf(document)
+  const count = (kind: MessageClass, names: readonly string[]): NewlyCounted => {
     types[kind] += 1
-    return { class: kind, tools: toolsOf(document).map(tools.add) }
+    return { class: kind, tools: names.map(tools.add) }
   }
   const takeBack = (before: Counted) => {
     types[before.class] -= 1
@@ -56,16 +60,16 @@ const newTally = (counts: Counts) => {
   }
   return {
     /** Counts a new message; gives its place by arrival, too. */
-    add(document: MessageDocument): NewlyCounted & { readonly ordinal: number } {
+    add(kind: MessageClass, names: readonly string[]): NewlyCounted & { readonly ordinal: number } {
       moved = true
-      return { ordinal: messageCount++, ...count(document) }
+      return { ordinal: messageCount++, ...count(kind, names) }
     },
-    /** Counts a message anew where its class or its tools have changed. */
-    correct(before: Counted, document: MessageDocument): NewlyCounted {
-      const same = { class: classOf(document), tools: toolsOf(document).map(tools.nameOf) }
+    /** Counts a message anew where its class or its tools have changed; without `names` it has the calls that it had. */
+    correct(before: Counted, kind: MessageClass, names: readonly string[] | undefined): NewlyCounted {
+      const same = { class: kind, tools: names ? names.map(tools.nameOf) : [...before.tools] }
       if (isSame(before, same)) return same
       takeBack(before)
-      const after = count(document)
+      const after = count(kind, names ?? before.tools)
       moved ||= !isSame(before, after)
       return after
     },
@@ -78,50 +82,42 @@ const newTally = (counts: Counts) => {
 
 type Tally = ReturnType<typeof newTally>
 
-/** A message as an upsert finds it; its document where that is loaded. */
-type Seen = { readonly known: KnownMessage; readonly document: MessageDocument | undefined }
+/** A message as an upsert finds it; the digests of its parts where those are loaded. */
+type Seen = { readonly head: MessageHead; readonly digests: PartDigests | undefined }
 /** What one upsert comes to; without an event when it changes nothing. */
 type Outcome = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEvent }
 
-const create = (tally: Tally, { externalId, given, digest }: MessageUpsert, at: number): Outcome => {
-  const document = merge(undefined, given)
-  const { ordinal, ...counted } = { ...tally.add(document), digest }
-  const { parts, ...head } = document
-  const data = { externalId, ordinal, ...head, ...counted, parts }
-  const known = { ordinal, ...counted, createdAt: at, updatedAt: at }
-  return { result: 'created', known, document, event: { type: 'MessageAdded', data } }
+const create = (tally: Tally, { externalId, given, heads }: MessageUpsert, at: number): Outcome => {
+  const { parts = [], ...scalars } = given
+  const { textContent: _, ...fields } = scalars
+  const shown = { ...fields, ...heads, parts: heads.parts ?? NO_PARTS }
+  const { ordinal, ...counted } = tally.add(classOf(shown), toolsOf(parts))
+  const head = { ordinal, ...shown, ...counted, createdAt: at, updatedAt: at }
+  return {
+    result: 'created',
+    head,
+    event: { type: 'MessageAdded', data: { externalId, ordinal, ...scalars, ...counted, heads, parts } },
+  }
 }
 
 /** A message as it is after an upsert, and the event that says so; no event when it was like that before. */
-const change = (tally: Tally, { known, document: before }: Seen, upsert: MessageUpsert, at: number): Outcome => {
-  if (known.digest === upsert.digest) return { result: 'unchanged', known, document: merge(undefined, upsert.given) }
-  if (!before) throw new Error(`the document of message ${upsert.externalId} was not loaded`)
-  const document = merge(before, upsert.given)
-  const digest = digestOf(document)
-  if (digest === known.digest) return { result: 'unchanged', known, document }
-  const counted = { ...tally.correct(known, document), digest }
-  const patch = difference(before, document)
-  const data = {
-    externalId: upsert.externalId,
-    ordinal: known.ordinal,
-    ...counted,
-    partCount: document.parts.length,
-    patch,
-  }
-  return {
-    result: 'updated',
-    known: { ...known, ...counted, updatedAt: at },
-    document,
-    before,
-    event: { type: 'MessageUpdated', data },
-  }
+const change = (tally: Tally, { head: before, digests }: Seen, upsert: MessageUpsert, at: number): Outcome => {
+  const { externalId, given, heads } = upsert
+  const patch = patchOf(before, digests, upsert)
+  if (patch.length === 0) return { result: 'unchanged', head: before, before }
+  const { textContent: _, parts: givenParts, ...fields } = given
+  const changed = { ...before, ...fields, ...heads, updatedAt: at }
+  const counted = tally.correct(before, classOf(changed), givenParts && toolsOf(givenParts))
+  const { ordinal, parts } = changed
+  const data = { externalId, ordinal, ...counted, ...(parts.digest === before.parts.digest ? {} : { parts }), patch }
+  return { result: 'updated', head: { ...changed, ...counted }, before, patch, event: { type: 'MessageUpdated', data } }
 }
 
 /** A message as it is before the batch; undefined when the trace does not have it. */
 const loadedMessage = (loaded: LoadedMessages, externalId: string): Seen | undefined => {
-  const known = loaded.find(externalId)
-  if (known === 'unknown') throw new Error(`message ${externalId} was not loaded`)
-  return known === 'none' ? undefined : { known, document: loaded.documentOf(externalId) }
+  const head = loaded.find(externalId)
+  if (head === 'unknown') throw new Error(`message ${externalId} was not loaded`)
+  return head === 'none' ? undefined : { head, digests: loaded.digestsOf(externalId) }
 }
 
 /**
@@ -146,7 +142,8 @@ export const upsertMessages =
       const before = overlay.get(externalId) ?? loadedMessage(loaded, externalId)
       const { event, ...message } = before ? change(tally, before, upsert, at) : create(tally, upsert, at)
       if (event) events.push(event)
-      overlay.set(externalId, message)
+      const digests = upsert.given.parts?.map(({ digest }) => digest) ?? before?.digests
+      overlay.set(externalId, { head: message.head, digests })
       result.push({ externalId, ...message })
     }
     return { events: [...events, ...tally.events()], result }

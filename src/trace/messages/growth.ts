@@ -1,19 +1,18 @@
+import type { PatchOperation } from '../events.ts'
 import type { UpsertedMessage } from './decide.ts'
-import type { MessageDocument } from './message.ts'
+import type { MessageHead } from './loaded.ts'
+import { partIndex } from './message.ts'
+import type { StoredPart } from './part.ts'
 
 /** Characters that the event of a message takes besides the message. */
 const EVENT_LENGTH = 200
 
-const scalarsLength = ({ textContent = '', model = '' }: MessageDocument) => textContent.length + model.length
+const lengthOf = ({ text, model = '', parts }: MessageHead) => parts.length + (text?.length ?? 0) + model.length
 
-const lengthOf = ({ parts, ...document }: MessageDocument) =>
-  parts.reduce((sum, part) => sum + part.json.length, scalarsLength({ parts, ...document }))
-
-/** The characters of the fields and parts of `after` that differ from `before`. */
-const changedLength = (before: MessageDocument, after: MessageDocument) => {
-  const changed = after.parts.filter((part, i) => before.parts[i]?.json !== part.json)
-  const isSame = before.textContent === after.textContent && before.model === after.model
-  return lengthOf({ ...after, parts: changed }) - (isSame ? scalarsLength(after) : 0)
+const valueLength = (operation: PatchOperation): number => {
+  if (operation.op === 'remove') return 0
+  if (partIndex(operation.path) !== undefined) return (operation.value as StoredPart).json.length
+  return typeof operation.value === 'string' ? operation.value.length : 0
 }
 
 /**
@@ -23,10 +22,10 @@ const changedLength = (before: MessageDocument, after: MessageDocument) => {
  */
 export const growthOf = (messages: readonly UpsertedMessage[]): number => {
   let growth = 0
-  for (const { result, before, document } of messages) {
-    if (result === 'unchanged') continue
-    if (!before) growth += EVENT_LENGTH + lengthOf(document)
-    else if (2 * lengthOf(document) > lengthOf(before)) growth += EVENT_LENGTH + changedLength(before, document)
+  for (const { before, head, patch } of messages) {
+    if (!before) growth += EVENT_LENGTH + lengthOf(head)
+    else if (patch && 2 * lengthOf(head) > lengthOf(before))
+      growth += patch.reduce((sum, operation) => sum + valueLength(operation), EVENT_LENGTH)
   }
   return growth
 }

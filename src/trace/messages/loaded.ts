@@ -1,54 +1,53 @@
 import { textBytes } from '../../engine/weighted-cache.ts'
 import type { MessageClass } from '../events.ts'
-import type { MessageDocument } from './message.ts'
+import type { PartsHead, TextHead } from './heads.ts'
+import type { MessageRole } from './part.ts'
 
-/** What a decision knows of a message without its document. */
-export type KnownMessage = {
+/** What a decision knows of a message: everything but its texts. */
+export type MessageHead = {
   readonly ordinal: number
-  readonly digest: string
+  readonly role: MessageRole
+  readonly model?: string | undefined
+  readonly order?: number | undefined
+  readonly timestamp?: number | undefined
+  readonly text?: TextHead | undefined
+  readonly parts: PartsHead
   readonly class: MessageClass
   readonly tools: readonly string[]
   readonly createdAt: number
   readonly updatedAt: number
 }
 
+/** The digests of a message's first parts, or of all. */
+export type PartDigests = readonly string[]
+
+/** The parts that a command gives a message: how many, and the digest of all. Without parts there are none to compare. */
+export type GivenParts = Pick<PartsHead, 'count' | 'digest'>
+
 const MOST_KNOWN = 4_000
-const MOST_DOCUMENTS = 8
-const MOST_DOCUMENTS_LENGTH = 32 * 1024
+const MOST_DIGESTS = 512
 
-const MESSAGE_BYTES = 320
+const MESSAGE_BYTES = 640
 const TOOL_BYTES = 32
-const DOCUMENT_BYTES = 400
-const PART_BYTES = 300
+const DIGEST_BYTES = 64
 
-const weighKnown = (externalId: string, { tools }: KnownMessage) =>
-  MESSAGE_BYTES + textBytes([externalId]) + tools.length * TOOL_BYTES + textBytes(tools)
-
-const partsLength = ({ parts }: MessageDocument) => parts.reduce((sum, part) => sum + part.json.length, 0)
-
-const lengthOf = (document: MessageDocument) =>
-  partsLength(document) + (document.textContent?.length ?? 0) + (document.model?.length ?? 0)
-
-const weighDocument = (externalId: string, document: MessageDocument) => {
-  const { parts, textContent, model } = document
-  const texts = textBytes([externalId, textContent, model])
-  return DOCUMENT_BYTES + texts + parts.length * PART_BYTES + 2 * partsLength(document)
-}
+const weigh = (externalId: string, { tools, model }: MessageHead) =>
+  MESSAGE_BYTES + textBytes([externalId, model]) + tools.length * TOOL_BYTES + textBytes(tools)
 
 /**
- * What is in memory of one trace's messages, by externalId: what is known of some of them, and the documents of fewer. It
+ * What is in memory of one trace's messages, by externalId: the heads of some of them, and the digests of the parts of fewer. It
  * changes in place, since a trace may have tens of thousands: it belongs to the state that holds it, and is no part of an
  * answer.
  */
 export class LoadedMessages {
   /** The one that was set last is the newest. */
-  readonly #known = new Map<string, KnownMessage>()
+  readonly #heads = new Map<string, MessageHead>()
   /** externalIds that were looked up and have no message. */
   readonly #missing = new Set<string>()
-  readonly #documents = new Map<string, MessageDocument>()
+  readonly #digests = new Map<string, PartDigests>()
   #total: number
-  /** Of `#known`, added up: to look at thousands of messages after each write takes longer than the write. */
-  #knownBytes = 0
+  /** Of `#heads`, added up: to look at thousands of messages after each write takes longer than the write. */
+  #bytes = 0
 
   /** @param total how many messages the trace has, loaded or not */
   constructor(total = 0) {
@@ -56,91 +55,96 @@ export class LoadedMessages {
   }
 
   /**
-   * What is known of a message: `none` when the trace does not have it, `unknown` when that has to be looked up. Once as
-   * many are known as the trace has, it has no others.
+   * The head of a message: `none` when the trace does not have it, `unknown` when that has to be looked up. Once as many are
+   * known as the trace has, it has no others.
    */
-  find(externalId: string): KnownMessage | 'none' | 'unknown' {
-    const known = this.#known.get(externalId)
-    if (known) return known
-    return this.#known.size === this.#total || this.#missing.has(externalId) ? 'none' : 'unknown'
+  find(externalId: string): MessageHead | 'none' | 'unknown' {
+    const head = this.#heads.get(externalId)
+    if (head) return head
+    return this.#heads.size === this.#total || this.#missing.has(externalId) ? 'none' : 'unknown'
   }
 
-  documentOf(externalId: string): MessageDocument | undefined {
-    return this.#documents.get(externalId)
+  digestsOf(externalId: string): PartDigests | undefined {
+    return this.#digests.get(externalId)
   }
 
-  /** Whether a message is there and differs from this digest, so that its document is needed, and that is not loaded. */
-  lacksDocument(externalId: string, digest: string): boolean {
-    const known = this.#known.get(externalId)
-    return known !== undefined && known.digest !== digest && !this.#documents.has(externalId)
+  /** Whether a message is there and has other parts, so that their digests are needed, and not all of these are loaded. */
+  lacksDigests(externalId: string, { count, digest }: GivenParts): boolean {
+    const parts = this.#heads.get(externalId)?.parts
+    if (!parts || parts.digest === digest) return false
+    return (this.#digests.get(externalId)?.length ?? 0) < Math.min(count, parts.count)
   }
 
   /** Takes what a look-up has found. */
-  set(externalId: string, found: KnownMessage | 'none'): void {
+  set(externalId: string, found: MessageHead | 'none'): void {
     if (found === 'none') {
       this.#missing.add(externalId)
       return
     }
-    this.#forget(externalId)
+    this.forget(externalId)
     this.#missing.delete(externalId)
-    this.#knownBytes += weighKnown(externalId, found)
-    this.#known.set(externalId, found)
+    this.#bytes += weigh(externalId, found)
+    this.#heads.set(externalId, found)
   }
 
-  setDocument(externalId: string, document: MessageDocument): void {
-    this.#documents.set(externalId, document)
+  setDigests(externalId: string, digests: PartDigests): void {
+    this.#digests.delete(externalId)
+    this.#digests.set(externalId, digests)
   }
 
-  /** Takes a message as an event has left it, and its document when that is known. */
-  write(externalId: string, message: KnownMessage, document: MessageDocument | undefined): void {
-    this.set(externalId, message)
-    this.#total = Math.max(this.#total, message.ordinal + 1)
-    this.#documents.delete(externalId)
-    if (document) this.#documents.set(externalId, document)
+  /** Takes a message as an event has left it, with the digests of its parts where it has changed them. */
+  write(externalId: string, head: MessageHead, digests: PartDigests | undefined): void {
+    this.set(externalId, head)
+    this.#total = Math.max(this.#total, head.ordinal + 1)
+    if (digests) this.setDigests(externalId, digests)
   }
 
   /** Takes what was loaded of the same trace at the same revision. */
   add(loaded: LoadedMessages): void {
-    for (const [externalId, message] of loaded.#known) this.set(externalId, message)
+    for (const [externalId, head] of loaded.#heads) this.set(externalId, head)
     for (const externalId of loaded.#missing) this.set(externalId, 'none')
-    for (const [externalId, document] of loaded.#documents) this.setDocument(externalId, document)
+    for (const [externalId, digests] of loaded.#digests) this.setDigests(externalId, digests)
   }
 
-  /** Keeps what the next command is likely to need: what is known of the newest messages, and the last documents if short. */
+  /** Keeps what the next command is likely to need: the heads of the newest messages, and the digests of the last few parts. */
   trim(): void {
-    if (this.#known.size > MOST_KNOWN) this.#trimKnown(MOST_KNOWN / 2)
+    if (this.#heads.size > MOST_KNOWN) this.#trimHeads(MOST_KNOWN / 2)
     this.#missing.clear()
-    this.#trimDocuments()
+    this.#trimDigests()
   }
 
-  #forget(externalId: string): void {
-    const known = this.#known.get(externalId)
-    if (!known) return
-    this.#knownBytes -= weighKnown(externalId, known)
-    this.#known.delete(externalId)
+  /** What is in memory of a message does not hold any more. */
+  forget(externalId: string): void {
+    const head = this.#heads.get(externalId)
+    if (!head) return
+    this.#bytes -= weigh(externalId, head)
+    this.#heads.delete(externalId)
   }
 
-  #trimKnown(most: number): void {
-    for (const externalId of this.#known.keys()) {
-      if (this.#known.size <= most) return
-      this.#forget(externalId)
+  #trimHeads(most: number): void {
+    for (const externalId of this.#heads.keys()) {
+      if (this.#heads.size <= most) return
+      this.forget(externalId)
     }
   }
 
-  #trimDocuments(): void {
-    let length = 0
-    for (const document of this.#documents.values()) length += lengthOf(document)
-    for (const [externalId, document] of this.#documents) {
-      if (this.#documents.size <= MOST_DOCUMENTS && length <= MOST_DOCUMENTS_LENGTH) return
-      this.#documents.delete(externalId)
-      length -= lengthOf(document)
+  #countDigests(): number {
+    let count = 0
+    for (const digests of this.#digests.values()) count += 1 + digests.length
+    return count
+  }
+
+  #trimDigests(): void {
+    let count = this.#countDigests()
+    for (const [externalId, digests] of this.#digests) {
+      if (count <= MOST_DIGESTS) return
+      this.#digests.delete(externalId)
+      count -= 1 + digests.length
     }
   }
 
   /** About how many bytes all of it takes in memory. */
   get bytes(): number {
-    let bytes = this.#knownBytes
-    for (const [externalId, document] of this.#documents) bytes += weighDocument(externalId, document)
-    return bytes
+    return this.#bytes + this.#countDigests() * DIGEST_BYTES
   }
 }

@@ -1,6 +1,7 @@
-import { hash } from 'node:crypto'
 import { isNegativeZero } from '../../json/exact.ts'
 import type { PatchOperation } from '../events.ts'
+import { type PartsHead, type TextHead, headOfParts, headOfText } from './heads.ts'
+import type { MessageHead, PartDigests } from './loaded.ts'
 import { type MessageRole, type Part, type StoredPart, storedPart } from './part.ts'
 
 /** A message as it stands: what all its upserts came to. */
@@ -17,13 +18,17 @@ export type MessageDocument = {
 export type MessageUpsert = {
   readonly externalId: string
   readonly given: GivenMessageFields
-  /** The digest of the message that this upsert creates where there is none yet. */
-  readonly digest: string
+  readonly heads: MessageHeads
 }
+
+/** The heads of what is given of a message, or of what it has: made where its text is read, so that no decision reads it again. */
+export type MessageHeads = { readonly text?: TextHead; readonly parts?: PartsHead }
 
 type GivenMessageFields = Omit<MessageDocument, 'parts'> & { readonly parts?: readonly StoredPart[] }
 
 const scalars = ['role', 'textContent', 'model', 'order', 'timestamp'] as const
+
+type MessageTexts = { readonly textContent?: string | undefined; readonly parts?: readonly StoredPart[] }
 
 /** What a request says of a message, checked but not cleaned. */
 export type MessageGiven = { readonly [Key in (typeof scalars)[number]]?: MessageDocument[Key] | undefined } & {
@@ -38,26 +43,18 @@ export const givenOf = (body: MessageGiven): Omit<MessageUpsert, 'externalId'> =
   }
   if (Object.hasOwn(body, 'parts') && body.parts) fields.parts = body.parts.map(storedPart)
   const given = fields as GivenMessageFields
-  return { given, digest: digestOf(merge(undefined, given)) }
+  return { given, heads: headsOf(given) }
 }
+
+export const headsOf = ({ textContent, parts }: MessageTexts): MessageHeads => ({
+  ...(textContent === undefined ? {} : { text: headOfText(textContent) }),
+  ...(parts === undefined ? {} : { parts: headOfParts(parts) }),
+})
 
 export const toUpsert = (externalId: string, body: MessageGiven): MessageUpsert => ({ externalId, ...givenOf(body) })
 
-/** What given fields make of a message, or of none. */
-export const merge = (document: MessageDocument | undefined, given: GivenMessageFields): MessageDocument => ({
-  parts: [],
-  ...document,
-  ...given,
-})
-
 /** The JSON texts of parts, joined by commas. */
 export const jsonOf = (parts: readonly StoredPart[]): string => parts.map(({ json }) => json).join(',')
-
-/** A fingerprint of a document: equal exactly when every field and every part has the same JSON text. */
-export const digestOf = ({ role, textContent, model, order, timestamp, parts }: MessageDocument): string => {
-  const fields = JSON.stringify([role, textContent ?? null, model ?? null, order ?? null, timestamp ?? null])
-  return hash('sha256', `${fields}${jsonOf(parts)}`, 'base64url').slice(0, 22)
-}
 
 /** What changes one document into another, as RFC 6902: whole fields, and whole parts by index. */
 export const difference = (before: MessageDocument, after: MessageDocument): PatchOperation[] => {
@@ -72,6 +69,40 @@ export const difference = (before: MessageDocument, after: MessageDocument): Pat
     else if (old.json !== part.json) patch.push({ op: 'replace', path: `/parts/${i}`, value: part })
   }
   for (let i = before.parts.length - 1; i >= after.parts.length; i--) patch.push({ op: 'remove', path: `/parts/${i}` })
+  return patch
+}
+
+/** Whether a field is given, and differs. */
+const isChanged = (before: MessageHead, { given, heads }: MessageUpsert, key: (typeof scalars)[number]): boolean => {
+  if (given[key] === undefined) return false
+  return key === 'textContent' ? before.text?.digest !== heads.text!.digest : before[key] !== given[key]
+}
+
+/**
+ * What an upsert changes of a message, as `difference` gives it, from the heads alone. `digests` are those of the stored parts up
+ * to as many as are given; they are needed where the parts differ.
+ */
+export const patchOf = (
+  before: MessageHead,
+  digests: PartDigests | undefined,
+  upsert: MessageUpsert,
+): PatchOperation[] => {
+  const { given, heads } = upsert
+  const patch: PatchOperation[] = []
+  for (const key of scalars) {
+    if (!isChanged(before, upsert, key)) continue
+    const old = key === 'textContent' ? before.text : before[key]
+    patch.push({ op: old === undefined ? 'add' : 'replace', path: `/${key}`, value: given[key] })
+  }
+  if (!given.parts || heads.parts!.digest === before.parts.digest) return patch
+  const { count } = before.parts
+  if ((digests?.length ?? 0) < Math.min(count, given.parts.length))
+    throw new Error(`the digests of the parts of ${upsert.externalId} were not loaded`)
+  for (const [i, part] of given.parts.entries()) {
+    if (i >= count) patch.push({ op: 'add', path: `/parts/${i}`, value: part })
+    else if (digests![i] !== part.digest) patch.push({ op: 'replace', path: `/parts/${i}`, value: part })
+  }
+  for (let i = count - 1; i >= given.parts.length; i--) patch.push({ op: 'remove', path: `/parts/${i}` })
   return patch
 }
 

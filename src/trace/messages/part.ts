@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { ShortText } from '../../http/parameters.ts'
 import { isDeeperThan, isNegativeZero, isRawNumber } from '../../json/exact.ts'
@@ -83,7 +84,12 @@ export type StoredPart = {
   readonly tool?: string
   /** Whether it is text, and not blank. */
   readonly speaks?: true
+  /** Equal exactly for equal JSON texts. */
+  readonly digest: string
 }
+
+/** A fingerprint of a text. */
+export const digestOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22)
 
 export const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === ''
 
@@ -91,8 +97,9 @@ export const isBlank = (text: string | undefined): boolean => text === undefined
 export const storedPart = (part: Part): StoredPart => {
   const { type, content } = part
   const json = JSON.stringify(content === undefined ? { type } : { type, content })
-  if (part.type === 'tool_call') return { type, json, tool: normalised(part.content?.toolName ?? '') }
-  return part.type === 'text' && !isBlank(part.content?.text) ? { type, json, speaks: true } : { type, json }
+  const stored = { type, json, digest: digestOf(json) }
+  if (part.type === 'tool_call') return { ...stored, tool: normalised(part.content?.toolName ?? '') }
+  return part.type === 'text' && !isBlank(part.content?.text) ? { ...stored, speaks: true } : stored
 }
 
 export const MessageRole = z.enum(['user', 'assistant', 'system'])

@@ -70,6 +70,22 @@ export const messageStatement = (includeParts: boolean, chosen: Chosen = 'all'):
   left join lateral (${listed(`${columns} ${includeParts ? withParts : ''}`, chosen)}) m on true
   where ${listedTrace}`
 
+const oneStatement = (includeParts: boolean) => `
+  select ${columns} ${includeParts ? withParts : ''}
+  from traces t join messages m on m.trace_id = t.id and m.incarnation = t.incarnation
+  where t.id = $1 and m.id = $2`
+
+/** One message of a trace. @throws 404 when it is gone */
+export const oneMessage = async (
+  reads: Pick<Reads<ReadTables>, 'rows'>,
+  { traceId, id, includeParts }: { readonly traceId: string; readonly id: string; readonly includeParts: boolean },
+): Promise<MessageRow> => {
+  const name = `message-one${includeParts ? '-parts' : ''}`
+  const [row] = await reads.rows<MessageListRow & Row>(name, oneStatement(includeParts), [traceId, id])
+  if (!row) throw notFound()
+  return row
+}
+
 /** A limit that no trace reaches. */
 export const ALL_MESSAGES = 2 ** 31 - 1
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { afterStored } from '../../engine/rejected.ts'
 import { BATCH_LIMIT, checkedByReadBody } from '../../http/body.ts'
 import { contextOf, requireCaller } from '../../http/caller.ts'
 import { count, id as idOf } from '../../http/fields.ts'
@@ -17,7 +18,8 @@ import { WriteQuery } from '../moment.ts'
 import { messageListRoute } from './list-route.ts'
 import type { MessageUpsert } from './message.ts'
 import { messageMeanings } from '../meanings.ts'
-import { Message, upsertedText } from './views.ts'
+import { oneMessage } from './queries.ts'
+import { MOST_PARTS_BYTES, Message, rowOf, upsertedText } from './views.ts'
 import type { TraceServices } from '../services.ts'
 
 const OneParams = z.object({ externalId: Key, messageExternalId: Key })
@@ -36,6 +38,13 @@ const Batch = z.object({
   updated: count('How many messages were changed'),
   unchanged: count('How many messages were there as they were sent'),
   messageCount: count('How many messages the trace has now'),
+})
+const Upserted = z.object({
+  message: Message,
+  partsOmitted: z
+    .literal(true)
+    .meta({ description: 'The parts hold more than 256 KiB and are left out: the list of messages has them' })
+    .optional(),
 })
 const tags = ['messages']
 
@@ -95,6 +104,13 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     return service.write(traces, id, { decide, answer, need: needOf(upserts) }, contextOf(request))
   }
 
+  /** The row of a message after an upsert: where that has created it, all of it is there. */
+  const rowAfter = (traceId: string, { externalId, given }: MessageUpsert, { result, head }: UpsertedMessage) => {
+    const includeParts = head.parts.length <= MOST_PARTS_BYTES
+    if (result === 'created') return rowOf(traceId, { ...head, externalId, document: given }, includeParts)
+    return oneMessage(service.reads, { traceId, id: messageId(traceId, externalId), includeParts })
+  }
+
   app.put<{
     Params: { externalId: string; messageExternalId: string }
     Querystring: WriteQuery
@@ -109,7 +125,8 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
         summary: 'Create or update a message',
         description:
           'As the creator of the trace or as an admin of its namespace. On a message that is there only the given ' +
-          'fields change; given `parts` replace all that it had. A repetition changes nothing. Errors: ' +
+          'fields change; given `parts` replace all that it had. A repetition changes nothing. The answer has the message with its parts, unless ' +
+          'these hold more than 256 KiB. Errors: ' +
           '`invalid_request` (400), also beyond 2,000 parts; `forbidden` (403) for members who are neither creator nor ' +
           'admin; `quota_exceeded` (403) where the operator limits bytes; `not_found` (404) for an unknown trace and ' +
           'for who is no member; `payload_too_large` (413) beyond 1 MiB.',
@@ -117,18 +134,14 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
         params: OneParams,
         querystring: WriteQuery,
         body: MessageBody,
-        response: answers(z.object({ message: Message }), 404),
+        response: answers(Upserted, 404),
       },
     },
     async (request, reply) => {
       const { externalId, messageExternalId } = request.params
-      const written = await write(request, { externalId, ...request.query }, [
-        { externalId: messageExternalId, ...request.body },
-      ])
-      return okText(
-        reply,
-        `{"message":${upsertedText(messageId(written.id, messageExternalId), written.messages[0]!)}}`,
-      )
+      const upsert = { externalId: messageExternalId, ...request.body }
+      const { id, messages } = await write(request, { externalId, ...request.query }, [upsert])
+      return okText(reply, upsertedText(await afterStored(rowAfter(id, upsert, messages[0]!))))
     },
   )
 

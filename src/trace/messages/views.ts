@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { id, time } from '../../http/fields.ts'
 import { jsonObject } from '../../http/reply.ts'
+import { messageId } from '../../ids.ts'
 import { messageMeanings } from '../meanings.ts'
-import type { UpsertedMessage } from './decide.ts'
+import type { MessageDocument } from './message.ts'
 import { partText } from './part-text.ts'
 import { MessageRole, Part, PlainNumber } from './part.ts'
 
@@ -28,23 +29,6 @@ export const Message = z
   })
   .meta({ id: 'Message', description: 'A message of a trace' })
 
-const text = (value: string | undefined) => (value === undefined ? undefined : JSON.stringify(value))
-
-/** A message with its parts, right after a decision. */
-export const upsertedText = (id: string, { externalId, known, document }: UpsertedMessage): string =>
-  jsonObject({
-    id: `"${id}"`,
-    externalId: JSON.stringify(externalId),
-    role: `"${document.role}"`,
-    textContent: text(document.textContent),
-    model: text(document.model),
-    order: document.order?.toString(),
-    timestamp: document.timestamp?.toString(),
-    createdAt: String(known.createdAt),
-    updatedAt: String(known.updatedAt),
-    parts: `[${document.parts.map((part, i) => partText(part.json, i)).join(',')}]`,
-  })
-
 export type MessageRow = {
   id: string
   external_id: string
@@ -57,6 +41,34 @@ export type MessageRow = {
   updated_at: bigint
   /** The parts' bodies, joined by commas; absent when parts are not asked for. */
   parts?: string | null
+}
+
+/** A message with its document; times are milliseconds. */
+export type TimedDocument = {
+  readonly externalId: string
+  readonly document: Omit<MessageDocument, 'parts'> & Partial<Pick<MessageDocument, 'parts'>>
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+const json = (value: string | undefined) => (value === undefined ? null : JSON.stringify(value))
+
+/** A row as the read models would give it. */
+export const rowOf = (traceId: string, message: TimedDocument, includeParts: boolean): MessageRow => {
+  const { externalId, document, createdAt, updatedAt } = message
+  const { role, textContent, model, order, timestamp, parts = [] } = document
+  return {
+    id: messageId(traceId, externalId),
+    external_id: externalId,
+    role,
+    text_content: json(textContent),
+    model: json(model),
+    sequence: order ?? null,
+    timestamp: timestamp ?? null,
+    created_at: BigInt(createdAt),
+    updated_at: BigInt(updatedAt),
+    ...(includeParts ? { parts: parts.map((part, i) => partText(part.json, i)).join(',') } : {}),
+  }
 }
 
 /** A message from its row. */
@@ -73,3 +85,14 @@ export const messageText = (row: MessageRow): string =>
     updatedAt: String(row.updated_at),
     parts: row.parts === undefined ? undefined : `[${row.parts ?? ''}]`,
   })
+
+/** Parts of more bytes are left out of the answer to the upsert of a message. */
+export const MOST_PARTS_BYTES = 256 * 1024
+
+/** What an upsert of one message answers: with its parts where they are not too many bytes. */
+export const upsertedText = (row: MessageRow): string => {
+  if (row.parts !== undefined && Buffer.byteLength(row.parts ?? '') <= MOST_PARTS_BYTES)
+    return `{"message":${messageText(row)}}`
+  const { parts: _, ...message } = row
+  return `{"message":${messageText(message)},"partsOmitted":true}`
+}

@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert'
 import { needOf, upsertMessages } from '../../../src/trace/messages/decide.ts'
 import { noCounts, traces } from '../../../src/trace/decide.ts'
 import type { TraceEvent } from '../../../src/trace/events.ts'
-import { LoadedMessages } from '../../../src/trace/messages/loaded.ts'
+import { headOfText } from '../../../src/trace/messages/heads.ts'
+import { LoadedMessages, type MessageHead } from '../../../src/trace/messages/loaded.ts'
 import { type MessageGiven, type MessageUpsert, toUpsert } from '../../../src/trace/messages/message.ts'
 import type { Part } from '../../../src/trace/messages/part.ts'
 import { NOON, foldAll } from '../../support/given.ts'
@@ -56,7 +57,7 @@ test('new messages are numbered as they come, and counted once', () => {
   const { events, messages } = upserted([[user('a', '1')]], [agent('b', call('Bash')), agent('c', said('hi'))])
   assert.equal(typesOf(events), ['MessageAdded', 'MessageAdded', 'MessagesCounted'])
   assert.equal(
-    messages.map(({ externalId, result, known }) => [externalId, result, known.ordinal]),
+    messages.map(({ externalId, result, head }) => [externalId, result, head.ordinal]),
     [
       ['b', 'created', 1],
       ['c', 'created', 2],
@@ -72,9 +73,9 @@ test('new messages are numbered as they come, and counted once', () => {
 test('a change within a class is not counted anew', () => {
   const { events, messages } = upserted([[user('a', '1')]], [user('a', '2')])
   assert.equal(typesOf(events), ['MessageUpdated'])
-  assert.equal(messages[0]!.before?.textContent, '1')
-  assert.equal(messages[0]!.document.textContent, '2')
-  assert.equal([messages[0]!.known.createdAt, messages[0]!.known.updatedAt], [NOON + 1_000, LATER])
+  assert.equal(messages[0]!.before?.text, headOfText('1'))
+  assert.equal(messages[0]!.head.text, headOfText('2'))
+  assert.equal([messages[0]!.head.createdAt, messages[0]!.head.updatedAt], [NOON + 1_000, LATER])
 })
 
 test('a change of class or tools corrects the counts', () => {
@@ -95,7 +96,7 @@ test('what is not given of a message stays, and parts are compared one by one', 
     [[before]],
     [toUpsert('a', { role: 'assistant', parts: [said('1'), said('4')] })],
   )
-  const { patch, partCount } = events[0]!.data as Data<'MessageUpdated'>
+  const { patch, parts: told } = events[0]!.data as Data<'MessageUpdated'>
   assert.equal(
     patch.map(({ op, path }) => [op, path]),
     [
@@ -103,9 +104,9 @@ test('what is not given of a message stays, and parts are compared one by one', 
       ['remove', '/parts/2'],
     ],
   )
-  assert.is(partCount, 2)
-  const { model, order, parts } = messages[0]!.document
-  assert.equal([model, order, parts.length], ['m', 3, 2])
+  const { model, order, parts } = messages[0]!.head
+  assert.equal(told, parts)
+  assert.equal([model, order, parts.count, parts.kinds], ['m', 3, 2, ['text']])
 })
 
 test('what is given and is there already changes nothing', () => {
@@ -113,7 +114,7 @@ test('what is given and is there already changes nothing', () => {
   const result = upserted([[toUpsert('a', before)]], [user('a', '1')])
   assert.equal(resultsOf(result), ['unchanged'])
   assert.equal(result.events, [])
-  assert.is(result.messages[0]!.document.model, 'm')
+  assert.is(result.messages[0]!.head.model, 'm')
 })
 
 test('the same message several times in a batch is as many upserts in order', () => {
@@ -136,17 +137,30 @@ test('a batch is refused as a whole when one message was not loaded', () => {
   assert.throws(() => decided(state, [user('a', '1')]), /message a was not loaded/)
 })
 
-test('documents are needed where a digest will differ', () => {
-  const [one, two, other] = [user('a', '1'), user('a', '2'), user('b', '1')]
+test('digests of parts are needed where parts are given, and of more than one version whatever is stored', () => {
+  const [one, two, other] = [agent('a', said('1')), agent('a', said('2'), said('3')), user('b', '1')]
   assert.equal(
     [...needOf([one, other, one])],
     [
-      ['a', one.digest],
-      ['b', other.digest],
+      ['a', one.heads.parts],
+      ['b', undefined],
     ],
   )
-  const [[, digest]] = [...needOf([one, two])] as [[string, string]]
-  assert.not([one.digest, two.digest].includes(digest))
+  const { count, digest } = needOf([one, two]).get('a')!
+  assert.is(count, 2)
+  assert.not([one, two].map(({ heads }) => heads.parts!.digest).includes(digest))
+})
+
+test('an upsert is refused where the digests of the parts that it changes were not loaded', () => {
+  const { events } = decided(foldAll(traces, [created]), [agent('a', said('1'), said('2'))])
+  const { trace, messages } = foldAll(traces, [created, ...events])
+  const head = messages.find('a') as MessageHead
+  const state = { trace, messages: new LoadedMessages(1) }
+  state.messages.set('a', head)
+  assert.throws(() => decided(state, [agent('a', said('3'))]), /digests of the parts of a were not loaded/)
+  state.messages.setDigests('a', messages.digestsOf('a')!.slice(0, 1))
+  assert.equal(typesOf(decided(state, [agent('a', said('3'))]).events), ['MessageUpdated'])
+  assert.equal(typesOf(decided(state, [toUpsert('a', { role: 'user' })]).events), ['MessageUpdated', 'MessagesCounted'])
 })
 
 const MOST_NAMES = 500
@@ -158,7 +172,7 @@ const recordedIn = (events: readonly TraceEvent[]) =>
 test('a call that counts as one of the others is taken back from these, also when its name has a count by then', () => {
   const full = agent('full', ...callsOf(0, MOST_NAMES))
   const { events, messages } = upserted([[full]], [agent('late', call('late'), call('t0'))])
-  assert.equal(messages[0]!.known.tools, ['other', 't0'])
+  assert.equal(messages[0]!.head.tools, ['other', 't0'])
   assert.equal(recordedIn(events)[0]!.tools, ['other', 't0'])
   const room = agent('full', ...callsOf(0, MOST_NAMES - 2)) // one for `other`, one for `late`
   const now = upserted([[full], [agent('late', call('late'))], [room], [agent('new', call('late'))]], [agent('late')])

@@ -2,31 +2,31 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { upsertMessages } from '../../../src/trace/messages/decide.ts'
 import { type TraceState, traces } from '../../../src/trace/decide.ts'
-import { type KnownMessage, LoadedMessages } from '../../../src/trace/messages/loaded.ts'
-import { type MessageDocument, toUpsert } from '../../../src/trace/messages/message.ts'
-import { storedPart } from '../../../src/trace/messages/part.ts'
+import { LoadedMessages, type MessageHead } from '../../../src/trace/messages/loaded.ts'
+import { toUpsert } from '../../../src/trace/messages/message.ts'
 
 const test = suite('trace/messages/loaded')
 
-const known = (ordinal: number, digest = `digest ${ordinal}`): KnownMessage => ({
+const known = (ordinal: number, digest = `digest ${ordinal}`, count = 2): MessageHead => ({
   ordinal,
-  digest,
+  role: 'user',
+  parts: { count, length: 10, kinds: ['text'], digest },
   class: 'user_message',
   tools: [],
   createdAt: 1,
   updatedAt: 1,
 })
-const document = (length = 1): MessageDocument => ({ role: 'user', textContent: 'x'.repeat(length), parts: [] })
+const digests = (count = 2) => Array.from({ length: count }, (_, i) => `digest ${i}`)
 
 /** So many messages `m0`, `m1`, … as events write them. */
-const written = (count: number, length?: number) => {
+const written = (count: number, parts = 2) => {
   const messages = new LoadedMessages()
-  for (let i = 0; i < count; i++) messages.write(`m${i}`, known(i), document(length))
+  for (let i = 0; i < count; i++) messages.write(`m${i}`, known(i), digests(parts))
   return messages
 }
 
-const documentsOf = (messages: LoadedMessages, count: number) =>
-  Array.from({ length: count }, (_, i) => i).filter((i) => messages.documentOf(`m${i}`))
+const withDigests = (messages: LoadedMessages, count: number) =>
+  Array.from({ length: count }, (_, i) => i).filter((i) => messages.digestsOf(`m${i}`))
 
 test('a message that was not looked up is unknown', () => {
   const messages = new LoadedMessages(2)
@@ -40,7 +40,7 @@ test('one that was looked up in vain does not exist, until it is written', () =>
   const messages = new LoadedMessages(1)
   messages.set('a', 'none')
   assert.is(messages.find('a'), 'none')
-  messages.write('a', known(1), document())
+  messages.write('a', known(1), digests())
   assert.equal(messages.find('a'), known(1))
 })
 
@@ -55,21 +55,24 @@ test('once as many are known as there are, there is no other', () => {
   assert.is(messages.find('d'), 'none')
 })
 
-test('a document is lacking where a digest differs and it is not loaded', () => {
+test('digests are lacking where the parts differ and not so many are loaded', () => {
   const messages = new LoadedMessages(2)
   messages.set('a', known(0))
-  assert.not(messages.lacksDocument('a', 'digest 0'))
-  assert.ok(messages.lacksDocument('a', 'another'))
-  assert.not(messages.lacksDocument('b', 'another'), 'there is nothing to compare with')
-  messages.setDocument('a', document())
-  assert.not(messages.lacksDocument('a', 'another'))
+  assert.not(messages.lacksDigests('a', { count: 3, digest: 'digest 0' }))
+  assert.ok(messages.lacksDigests('a', { count: 1, digest: 'another' }))
+  assert.not(messages.lacksDigests('a', { count: 0, digest: '' }), 'all parts go')
+  assert.not(messages.lacksDigests('b', { count: 1, digest: 'another' }), 'there is nothing to compare with')
+  messages.setDigests('a', digests(1))
+  assert.not(messages.lacksDigests('a', { count: 1, digest: 'another' }))
+  assert.ok(messages.lacksDigests('a', { count: 2, digest: 'another' }))
+  messages.setDigests('a', digests(2))
+  assert.not(messages.lacksDigests('a', { count: 5, digest: 'another' }))
 })
 
-test('an event whose document is not known leaves none that is out of date', () => {
-  const messages = written(1)
-  messages.write('m0', known(0, 'another'), undefined)
-  assert.is(messages.documentOf('m0'), undefined)
-  assert.ok(messages.lacksDocument('m0', 'digest 0'))
+test('a message that is forgotten is unknown', () => {
+  const messages = written(2)
+  messages.forget('m0')
+  assert.is(messages.find('m0'), 'unknown')
 })
 
 test('what was loaded later is added', () => {
@@ -77,23 +80,26 @@ test('what was loaded later is added', () => {
   messages.set('a', known(0))
   const later = new LoadedMessages(3)
   later.set('b', known(1))
-  later.setDocument('b', document())
+  later.setDigests('b', digests())
   later.set('c', 'none')
   messages.add(later)
   assert.equal([messages.find('a'), messages.find('b'), messages.find('c')], [known(0), known(1), 'none'])
-  assert.equal(messages.documentOf('b'), document())
+  assert.equal(messages.digestsOf('b'), digests())
 })
 
-test('the newest documents are kept while they are few and short', () => {
-  const [short, long] = [written(20), written(20, 10_000)]
+test('the newest digests are kept while they are few', () => {
+  const [short, long] = [written(200, 3), written(20, 200)]
   for (const messages of [short, long]) messages.trim()
-  assert.equal(documentsOf(short, 20), [12, 13, 14, 15, 16, 17, 18, 19])
-  assert.equal(documentsOf(long, 20), [17, 18, 19])
+  assert.equal(
+    withDigests(short, 200),
+    Array.from({ length: 128 }, (_, i) => 72 + i),
+  )
+  assert.equal(withDigests(long, 20), [18, 19])
 })
 
 test('of many messages the newest stay known, and a change makes one the newest', () => {
   const messages = written(4_001)
-  messages.write('m0', known(0, 'changed'), document())
+  messages.write('m0', known(0, 'changed'), digests())
   messages.trim()
   assert.equal(messages.find('m0'), known(0, 'changed'))
   assert.is(messages.find('m1'), 'unknown')
@@ -105,14 +111,13 @@ test('of many messages the newest stay known, and a change makes one the newest'
 test('the weight follows what comes and goes', () => {
   const messages = written(4_001)
   const before = messages.bytes
-  messages.write('m7', known(7), document())
+  messages.write('m7', known(7), digests())
   assert.is(messages.bytes, before)
   messages.trim()
   assert.ok(messages.bytes < before / 2)
-  const part = storedPart({ type: 'text', content: { text: 'x'.repeat(500) } })
   const light = messages.bytes
-  messages.setDocument('m4000', { role: 'user', parts: [part] })
-  assert.ok(messages.bytes >= light + 1_000)
+  messages.setDigests('m4000', digests(500))
+  assert.ok(messages.bytes >= light + 15_000)
 })
 
 test('a trace stays what it was while later commands change what is loaded beside it', () => {

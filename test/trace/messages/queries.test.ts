@@ -33,7 +33,7 @@ const fill = async ({ rows, addTraces }: Filled) => {
     select '${trace}'::uuid, 0, ${i}, gen_random_uuid(), 'm' || ${i}, 'user', case when ${i} % 2 = 0 then ${i} end,
       ${i} * 1000, 'user_message', '[]'::json, ${i}::text, 0, 0, ${i} + 1`
   const into = `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, sequence, timestamp, class,
-    tools, digest, created_at, updated_at, revision)`
+    tools, parts_head, created_at, updated_at, revision)`
   await rows(`${into} ${message(id, 'i')} from generate_series(0, ${COUNT - 1}) i`)
   await rows(`${into} ${message(other, '0')}`)
   await rows(`insert into parts select '${id}', 0, i, p, 'text', '{}' from generate_series(0, ${COUNT - 1}) i,

@@ -30,7 +30,7 @@ test('a message may stand twice in a batch, also when it ends as it is stored', 
     return (data as { messages?: { result: string }[] }).messages?.map(({ result }) => result)
   }
   assert.equal(await send('a'), ['created'])
-  node.service.traces.clear() // so that the message is known by its digest alone
+  node.service.traces.clear() // so that the message is known by its head alone
   assert.equal(await send('b', 'a'), ['updated', 'updated'])
   node.service.traces.clear()
   assert.equal(await send('a', 'a'), ['unchanged', 'unchanged'])

@@ -14,7 +14,7 @@ import { erasedFrom } from './support/vacuum.ts'
 import { type RowOf, tableOf } from './table.ts'
 
 /**
- * `text_content`, `model` and `tools` are JSON text; `text_head` and `parts_head` are lines of `messages/heads.ts`, the latter empty
+ * `text_content`, `model` and `tools` are JSON text; `text_head` and `parts_head` are lines of `trace/messages/heads.ts`, the latter empty
  * where an event of before does not tell it; `ordinal` counts a trace's messages as they arrived. `incarnation` is
  * that of the trace: rows of an earlier incarnation stay until they are swept, and must not be shown. `revision`
  * is the trace's after the last event of the message.

@@ -13,7 +13,7 @@ import { erasedFrom } from './support/vacuum.ts'
 import { type RowOf, tableOf } from './table.ts'
 
 /**
- * `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text; `head` is a line of `messages/heads.ts`. `incarnation` is the trace's: rows
+ * `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text; `head` is a line of `trace/messages/heads.ts`. `incarnation` is the trace's: rows
  * of an earlier one must not be shown.
  */
 const table = tableOf(

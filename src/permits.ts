@@ -37,6 +37,10 @@ export type Permits = {
   acquire(client: Client, size: number, onYield?: Yield, signal?: AbortSignal): Promise<Permit>
   /** The same at once; undefined where there is no room. */
   tryAcquire(client: Client, size: number, onYield?: Yield): Permit | undefined
+  /** The same where there is no room either: it is for what is in memory already. */
+  hold(client: Client, size: number, onYield?: Yield): Permit
+  /** Of some clients, at least one, the one that would be served first. */
+  first(clients: Iterable<Client>): Client
   /** To be called every `TICK_MS`. One that comes late counts as one: a node that was busy itself does not blame its clients. */
   tick(): void
   held(): number
@@ -114,7 +118,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
     clients.add(id, by)
   }
 
-  const hold = (client: Client, initialSize: number, onYield: Yield | undefined): Holding => {
+  const hold = (client: Client, initialSize: number, onYield?: Yield): Holding => {
     let [size, movedNow, isResting] = [initialSize, 0, false]
     let recent: number[] = []
     const pace = () => recent.reduce((sum, moved) => sum + moved, 0) / recent.length
@@ -161,6 +165,9 @@ export const newPermits = (options: PermitsOptions): Permits => {
     turnOf(one.net) - turnOf(other.net) ||
     clients.of(one.id) - clients.of(other.id) ||
     turnOf(one.id) - turnOf(other.id)
+
+  const first: Permits['first'] = (clients) =>
+    [...clients].reduce((one, other) => (comesBefore(other, one) < 0 ? other : one))
 
   const nextWaiter = (): Waiter | undefined => {
     let next: Waiter | undefined
@@ -268,7 +275,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
     settle()
   }
 
-  return { acquire, tryAcquire, tick, held: () => used, waiting: () => waiters.size }
+  return { acquire, tryAcquire, hold, first, tick, held: () => used, waiting: () => waiters.size }
 }
 
 /** Runs work that holds one of what there is. @throws Busy */

@@ -1,5 +1,6 @@
 import { setImmediate as setImmediateNow } from 'node:timers'
 import { setImmediate } from 'node:timers/promises'
+import type { Client } from './permits.ts'
 
 /** For how many milliseconds long work goes on before other work of the event loop does. */
 const WORKING_MS = 8
@@ -16,34 +17,58 @@ export const newYielding = (): (() => Promise<void>) => {
 
 /** Long work of many clients on one event loop. */
 export type Turns = {
-  /** To be awaited again and again: each turn of the loop goes to one client's work, the next one to another client's. */
-  take(client: string): Promise<void> | undefined
+  /**
+   * To be awaited again and again: each turn of the loop goes to the work of one client, the next one to another client's; nets
+   * take turns, and in each net its clients.
+   */
+  take(client: Client): Promise<void> | undefined
+}
+
+type Line = (() => void)[]
+
+/** Gives what has waited longest, and puts it behind the others. */
+const rotate = <T>(lines: Map<string, T>): [string, T] => {
+  const [first] = lines as Map<string, T> & Iterable<[string, T]>
+  const [key, line] = first!
+  lines.delete(key)
+  lines.set(key, line)
+  return [key, line]
 }
 
 export const newTurns = (): Turns => {
-  const waiting = new Map<string, (() => void)[]>() // the client whose turn it is comes first
+  const nets = new Map<string, Map<string, Line>>() // whose turn it is comes first
   let until = 0
   let isScheduled = false
 
-  const goOn = () => {
-    const [first] = waiting
-    isScheduled = first !== undefined
-    if (!first) return
-    const [client, queue] = first
-    waiting.delete(client)
-    const go = queue.shift()!
-    if (queue.length > 0) waiting.set(client, queue)
-    setImmediateNow(goOn)
-    until = performance.now() + WORKING_MS
-    go()
+  /** Each that goes on does its work before the next one does, as long as the turn lasts. */
+  const serve = (line: Line, over: () => void) => {
+    line.shift()!()
+    queueMicrotask(() => {
+      if (line.length === 0) over()
+      else if (performance.now() < until) serve(line, over)
+    })
   }
 
-  const take = (client: string) => {
+  const goOn = () => {
+    isScheduled = nets.size > 0
+    if (!isScheduled) return
+    const [net, clients] = rotate(nets)
+    const [client, line] = rotate(clients)
+    until = performance.now() + WORKING_MS
+    setImmediateNow(goOn)
+    serve(line, () => {
+      clients.delete(client)
+      if (clients.size === 0) nets.delete(net)
+    })
+  }
+
+  const take: Turns['take'] = ({ id, net }) => {
     if (performance.now() < until) return undefined
     const { promise, resolve } = Promise.withResolvers<void>()
-    const queue = waiting.get(client)
-    if (queue) queue.push(resolve)
-    else waiting.set(client, [resolve])
+    const clients = nets.get(net) ?? new Map<string, Line>()
+    const line = clients.get(id) ?? []
+    line.push(resolve)
+    nets.set(net, clients.set(id, line))
     if (!isScheduled) setImmediateNow(goOn)
     isScheduled = true
     return promise

@@ -29,7 +29,6 @@ const floors: readonly (readonly string[])[] = [
     'trim-end.ts',
     'uuid.ts',
     'version.ts',
-    'gate.ts',
     'wakeup.ts',
     'yielding.ts',
     'low-priority.ts',

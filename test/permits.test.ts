@@ -44,6 +44,25 @@ test('free room goes to the net, and in it to the client, that holds least, and 
   assert.equal(served, ['a1', 'c1', 'b1', 'c2', 'a2', 'b2', 'a3'])
 })
 
+test('of several clients the one comes first that would be served first', async () => {
+  const permits = some()
+  permits.tryAcquire(user('a', 'large'), 5)
+  permits.tryAcquire(user('b', 'small'), 1)
+  permits.tryAcquire(user('c', 'small'), 2)
+  const [b, c] = [user('b', 'small'), user('c', 'small')]
+  assert.equal(permits.first([user('a', 'large'), c, b]), b)
+  assert.equal(permits.first([c, user('d', 'new')]), user('d', 'new'))
+})
+
+test('what is in memory already is held beyond the capacity, and others wait for it', async () => {
+  const permits = some()
+  const large = permits.hold(net('a'), 15)
+  assert.is(permits.held(), 15)
+  const next = permits.acquire(net('b'), 10)
+  large.release()
+  assert.is((await next).size(), 10)
+})
+
 test('a wait ends after some ticks, and with its signal', async () => {
   const permits = some({ waitTicks: 3 })
   const permit = permits.tryAcquire(net('a'), 8)!

@@ -66,13 +66,13 @@ export const openBytes = async <Row>(
       for (const text of texts) {
         pieces.append(text)
         if (pieces.isFull()) yield await release()
-        await turns.take(client.id)
+        await turns.take(client)
         assertGoesOn(openList)
       }
     }
     for (let chunk = first; chunk; chunk = list.isFull?.() ? undefined : await nextChunk()) {
       for (const row of chunk.rows) {
-        await turns.take(client.id)
+        await turns.take(client)
         if (isGone(row, chunk.position)) continue
         const text = list.toText(row)
         if (typeof text === 'object') yield* append(text)

@@ -4,7 +4,6 @@ import type { FastifyReply } from 'fastify'
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { Busy, type Client, withPermit } from '../permits.ts'
-import { newTurns } from '../yielding.ts'
 import { HttpError } from './http-error.ts'
 import { openBytes } from './list-bytes.ts'
 import { BrokenOff, type EndsReading, type LongList } from './long-list.ts'
@@ -46,7 +45,7 @@ export type LongListsOptions = {
   readonly now: () => number
   /** False while this node does not follow the log: then the rights of readers are queried again and again. */
   readonly isCurrent: () => boolean
-  readonly permits: Pick<NodePermits, 'answers' | 'reads'>
+  readonly permits: Pick<NodePermits, 'answers' | 'reads' | 'turns'>
 }
 
 /** Why a list must be broken off now, by the clock; undefined when it need not. */
@@ -61,11 +60,10 @@ const reasonOf = (error: unknown): string | undefined => {
 }
 
 export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): LongLists => {
-  const { answers, reads } = permits
+  const { answers, reads, turns } = permits
   const openLists = new Set<OpenList>()
   const losses = newRecentChanges<EndsReading>(REMEMBERED_LOSSES)
   const rights = newReadingRights(isCurrent, losses)
-  const turns = newTurns()
   let checking: NodeJS.Timeout | undefined
 
   const fail = (openList: OpenList, error: unknown) =>

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Client, type Permits, TICK_MS, newPermits } from '../permits.ts'
+import { type Turns, newTurns } from '../yielding.ts'
 import { addressKey } from './address.ts'
 
 const MiB = 1024 * 1024
@@ -21,6 +22,8 @@ export type NodePermits = {
   readonly frames: Permits
   /** Connections, by net. */
   readonly sockets: Permits
+  /** Whose work the event loop does next. */
+  readonly turns: Turns
   close(): void
 }
 
@@ -40,7 +43,7 @@ const socketsBeside = (databaseConnections: number): number => {
 /** Permits with the capacities of a node; tests may give others. */
 export const newNodePermits = (
   databaseConnections = 0,
-  given: Partial<Omit<NodePermits, 'close'>> = {},
+  given: Partial<Omit<NodePermits, 'turns' | 'close'>> = {},
 ): NodePermits => {
   const byPace = { minPace: MIN_PACE }
   const all = {
@@ -59,7 +62,7 @@ export const newNodePermits = (
     ...given,
   }
   const ticking = setInterval(() => Object.values(all).forEach(({ tick }) => tick()), TICK_MS).unref()
-  return { ...all, close: () => clearInterval(ticking) }
+  return { ...all, turns: newTurns(), close: () => clearInterval(ticking) }
 }
 
 /** Who is behind a request: its user, else the net that it comes from. */

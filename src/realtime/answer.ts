@@ -1,3 +1,6 @@
+import type { Client } from '../permits.ts'
+import type { SharedBytes } from './shared-bytes.ts'
+
 /** What a query gives: its value as JSON text, and what it was made of. */
 export type Answer = {
   readonly value: string
@@ -16,8 +19,6 @@ export type Answer = {
 /** Something that can be asked again and again; those with the same key are one. */
 export type Query = {
   readonly key: string
-  /** For whom it is asked: different callers take turns. */
-  readonly callerKey: string
   readonly ask: () => Promise<Answer>
 }
 
@@ -26,7 +27,7 @@ export type Question = Query & {
   /** The token that came with the arguments. */
   readonly token?: string | undefined
   /** About how many bytes its value has at most. */
-  readonly maxBytes: number
+  readonly maxBytes: () => Promise<number>
 }
 
 /** From where on a subscriber knows everything that it has been told. */
@@ -43,13 +44,14 @@ export type Current = {
   readonly answer: Answer
   /** Equal for equal values. */
   readonly digest: string
-  /** The frame that tells it to the subscription of this id, as bytes: made once for all clients that use the same id. */
-  readonly frame: (id: string) => Buffer
+  /** The value as bytes, for all who are sent it. */
+  readonly bytes: SharedBytes
   readonly seen: Seen
 }
 
 /** Who wants to know. `failed` is called at most once, and ends the subscription. */
 export type Subscriber = {
+  readonly client: () => Client
   /** There is a newer answer, to be taken with `current`. */
   readonly changed: () => void
   readonly failed: (error: unknown) => void

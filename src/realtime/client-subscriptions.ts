@@ -1,10 +1,13 @@
 import { HttpError } from '../http/http-error.ts'
 import type { Current, Query, Seen, Subscription } from './answer.ts'
+import type { Client } from '../permits.ts'
 import type { LiveQueries } from './live-queries.ts'
+import type { SharedBytes } from './shared-bytes.ts'
 
-/** A value that a client does not have yet, as the frame that tells it. */
+/** A value that a client does not have yet, and the subscription that it is for. */
 export type NextValue = {
-  readonly frame: Buffer
+  readonly id: string
+  readonly bytes: SharedBytes
   /** Called when the frame is on its way. */
   readonly onSending: () => void
   /** Whether the client may still read it. */
@@ -29,6 +32,7 @@ export type ClientSubscriptions = {
 
 export type ClientSubscriptionsOptions = {
   readonly live: LiveQueries
+  readonly client: () => Client
   readonly max: number
   /** There may be a value to send. */
   readonly onDue: () => void
@@ -52,7 +56,7 @@ const hasNews = ({ sent, isFirst }: Followed, { answer, digest }: Current) =>
 
 /** What waits to be sent is no value, but that there is one: so a client that reads slowly gets what is newest. */
 export const newClientSubscriptions = (options: ClientSubscriptionsOptions): ClientSubscriptions => {
-  const { live, max, onDue, onFailure } = options
+  const { live, client, max, onDue, onFailure } = options
   const followed = new Map<string, Followed>()
   /** Subscriptions with a value that the client does not have, in the order in which they are due. */
   const due = new Set<string>()
@@ -81,11 +85,12 @@ export const newClientSubscriptions = (options: ClientSubscriptionsOptions): Cli
       remove(id)
       onFailure(error, id)
     }
-    one.subscription = live.watch(query, { changed, failed }, seen)
+    one.subscription = live.watch(query, { client, changed, failed }, seen)
   }
 
-  const toNextValue = (one: Followed, { answer, digest, frame, seen }: Current): NextValue => ({
-    frame: frame(one.id),
+  const toNextValue = (one: Followed, { answer, digest, bytes, seen }: Current): NextValue => ({
+    id: one.id,
+    bytes,
     onSending: () => {
       due.delete(one.id)
       one.isFirst = false

@@ -1,21 +1,22 @@
 import type { WebSocket } from 'ws'
 import { toHttpError } from '../http/errors.ts'
 import { rateLimited } from '../http/http-error.ts'
-import type { Progress } from '../http/reading-pace.ts'
-import type { Flow } from './flow.ts'
-import { newClientSubscriptions } from './client-subscriptions.ts'
+import type { Client } from '../permits.ts'
+import type { Turns } from '../yielding.ts'
+import { type NextValue, newClientSubscriptions } from './client-subscriptions.ts'
 import type { LiveQueries } from './live-queries.ts'
 import { closeCodes } from './close-codes.ts'
 import { newFrameSender } from './frame-sender.ts'
-import { ClientFrame, errorFrame } from './protocol.ts'
+import { ClientFrame, errorFrame, resultFrame } from './protocol.ts'
 import type { Question } from './answer.ts'
+import type { Receiver, SharedBytes } from './shared-bytes.ts'
 
 /** One client that is connected. Times are milliseconds that only move forward. */
 export type Connection = {
   /** When it was heard of last. */
   heardAt(): number
-  /** How far it has taken what it is being sent; undefined while it is sent nothing. */
-  progress(): Progress | undefined
+  /** How many bytes it has taken of all that it was sent; undefined while it is sent nothing. */
+  taken(): number | undefined
   subscriptions(): number
   ping(): void
   /** Tells the client to go, once; one that does not is cut off after some seconds. */
@@ -34,7 +35,11 @@ export type ConnectionOptions = {
   readonly admit: (token: string) => Promise<void>
   /** The milliseconds that the client must wait before it may subscribe again; undefined for none. */
   readonly rateLimitWait: () => number | undefined
-  readonly flow: Flow
+  /** Who is behind it. */
+  readonly client: () => Client
+  readonly turns: Turns
+  /** Called when others need the memory of what the client takes too slowly. */
+  readonly onYield: () => void
   /** Called with each failure that is not the client's. */
   readonly onError: (error: unknown) => void
   /** Called for each value that is sent. */
@@ -63,28 +68,61 @@ const MAX_CONTROL = 1_000
  * slowly costs no memory, and gets what is newest, and may still be read, when it comes to it.
  */
 export const newConnection = (options: ConnectionOptions): Connection => {
-  const { socket, live, maxSubscriptions, questionOf, admit, rateLimitWait, flow, onError, onPush, onClose } = options
+  const { socket, live, maxSubscriptions, questionOf, admit, rateLimitWait, onError, onPush, onClose } = options
+  const { client, turns, onYield } = options
   const control: string[] = []
   let heardAt = performance.now()
   let isClosing = false
   let leaving: NodeJS.Timeout | undefined
 
+  const turn = () => turns.take(client())
+
   /** Sends what is due, one frame at a time: errors and pongs first, then values. */
   const pump = () => {
-    while (!sender.isSending() && socket.readyState === socket.OPEN) {
-      const text = control.shift()
-      if (text !== undefined) return void sender.send(Buffer.from(text))
-      const next = subscriptions.next()
-      if (!next || !sender.send(next.frame, next)) return
-      next.onSending()
-      onPush()
-    }
+    isDue = false
+    if (sender.isSending() || socket.readyState !== socket.OPEN) return
+    const text = control.shift()
+    if (text !== undefined) return sender.send([Buffer.from(text)])
+    const next = subscriptions.next()
+    if (receiving !== next?.bytes) receiving?.leave(receiver)
+    receiving = next?.bytes
+    const bytes = receiving?.join(receiver)
+    if (next && bytes) sendValue(next, bytes)
   }
-  const sender = newFrameSender(socket, flow, pump)
+
+  const sendValue = ({ id, bytes: shared, onSending, mayGoOn, onSent }: NextValue, bytes: Buffer) => {
+    onSending()
+    onPush()
+    const onTaken = (count: number) => shared.moved(receiver, count)
+    const onEnd = (isWhole: boolean) => {
+      leave()
+      if (isWhole) onSent()
+    }
+    sender.send(resultFrame(id, bytes), { mayGoOn, onTaken, onEnd })
+  }
+
+  /** There may be something to send: it is when this client has its turn. */
+  const onDue = () => {
+    if (isDue || isClosing) return
+    isDue = true
+    const wait = turn()
+    if (wait) void wait.then(pump)
+    else pump()
+  }
+
+  let isDue = false
+  /** The value that is being sent, or waits for room. */
+  let receiving: SharedBytes | undefined
+  const receiver: Receiver = { client, onRoom: onDue, onYield }
+  const leave = () => {
+    receiving?.leave(receiver)
+    receiving = undefined
+  }
+  const sender = newFrameSender(socket, { turn, resume: onDue })
 
   const say = (frame: string) => {
     control.push(frame)
-    pump()
+    onDue()
   }
 
   const complain = (error: unknown, id?: string) => {
@@ -93,7 +131,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     say(errorFrame({ code, message, ...(details === undefined ? {} : { details }) }, id))
   }
 
-  const subscriptions = newClientSubscriptions({ live, max: maxSubscriptions, onDue: pump, onFailure: complain })
+  const subscriptions = newClientSubscriptions({ live, client, max: maxSubscriptions, onDue, onFailure: complain })
 
   const refuse = (error: unknown, id: string) => {
     subscriptions.remove(id)
@@ -152,6 +190,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   socket.once('close', () => {
     isClosing = true
     sender.end()
+    leave()
     clearTimeout(leaving)
     subscriptions.removeAll()
     onClose()
@@ -159,7 +198,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
 
   return {
     heardAt: () => heardAt,
-    progress: sender.progress,
+    taken: () => (sender.isSending() ? sender.taken() : undefined),
     subscriptions: subscriptions.size,
     ping: () => socket.ping(),
     close,

@@ -1,24 +1,24 @@
-import type { Progress } from '../http/reading-pace.ts'
 import type { Connection } from './connection.ts'
 import { closeCodes } from './close-codes.ts'
-import type { Flow } from './flow.ts'
 import type { RealtimeSettings } from './settings.ts'
 
-/** All connections of this node, counted by session, or by address for those without one. */
+/** All connections of this node, counted by address, and by session or as those of an address without one. */
 export type Connections = {
-  /** Whether a session or an address may open one more. */
-  hasRoom(owner: Owner): boolean
+  /** What has too many already, so that the owner may not open one more. */
+  crowded(owner: Owner): 'session' | 'address' | undefined
   add(connection: Connection, owner: Owner): void
   /** The connection is that of another owner from now on; closes it when that one has too many. */
   move(connection: Connection, owner: Owner): void
+  /** Closes one that takes what it is sent too slowly, while others need the memory. */
+  cutOff(connection: Connection): void
   remove(connection: Connection): void
   /** Tells all clients to come back later, and waits until they have gone. */
   closeAll(): Promise<void>
   counts(): { readonly connections: number; readonly subscriptions: number }
 }
 
-/** Whose a connection is. */
-export type Owner = { readonly is: 'session' | 'address'; readonly id: string }
+/** Whose a connection is; `address` is where it comes from. */
+export type Owner = { readonly session?: string | undefined; readonly address: string }
 
 /** Milliseconds. */
 export type Timeouts = {
@@ -27,35 +27,29 @@ export type Timeouts = {
   readonly pingEvery: number
   /** For how long nothing may be heard of a client. */
   readonly silent: number
-  /** For how long a client may take nothing of a frame, and for how long while others wait for its memory. */
+  /** For how long a client may take nothing of a frame. */
   readonly stalled: number
-  readonly stalledWhenCrowded: number
 }
 
 /**
- * A frame that is being sent: how often it was looked at since it began, and since the client took something of it. Looks are
- * counted instead of time, because a node that was busy itself sees no progress, whatever its clients take.
+ * What a client had taken when it was looked at, and how often it was looked at since. Looks are counted instead of time, because
+ * a node that was busy itself sees no progress, whatever its clients take.
  */
-type Sending = { readonly progress: Progress; readonly looks: number; readonly stalled: number }
+type Sending = { readonly taken: number; readonly looks: number }
 
-/** While frames wait for others: what even many clients at once can take of a node's network. */
-const CROWDED_BYTES_PER_MS = 250
-
-const usual: Timeouts = {
-  checkEvery: 2_000,
-  pingEvery: 20_000,
-  silent: 60_000,
-  stalled: 15_000,
-  stalledWhenCrowded: 3_000,
-}
+const usual: Timeouts = { checkEvery: 2_000, pingEvery: 20_000, silent: 60_000, stalled: 15_000 }
 const LEAVE_MS = 1_500
 
-const keyOf = ({ is, id }: Owner) => `${is} ${id}`
+/** Sessions are free to make: all connections of an address, with and without one, are so many times what it has without one. */
+const WITH_SESSIONS = 4
+
+const SLOW = 'reads too slowly'
+
+type Counted = { readonly key: string; readonly most: number }
 
 /** `closed` is told the code of each connection that is closed from here. */
 export const newConnections = (
   settings: RealtimeSettings,
-  flow: Pick<Flow, 'isCrowded'>,
   closed: (code: number) => void = () => {},
   timeouts = usual,
 ): Connections => {
@@ -67,15 +61,26 @@ export const newConnections = (
   let isStopping = false
   const leaving = new Set<Connection>() // told to go already
 
-  const most = ({ is }: Owner) =>
-    is === 'session' ? settings.REALTIME_CONNECTIONS_SESSION : settings.REALTIME_CONNECTIONS_ADDRESS
+  const { REALTIME_CONNECTIONS_SESSION: mostOfSession, REALTIME_CONNECTIONS_ADDRESS: mostOfAddress } = settings
 
-  const count = (owner: Owner, by: number) => {
-    const key = keyOf(owner)
+  const ownOf = ({ session, address }: Owner): Counted =>
+    session === undefined
+      ? { key: `address ${address}`, most: mostOfAddress }
+      : { key: `session ${session}`, most: mostOfSession }
+
+  const allOf = ({ address }: Owner): Counted => ({ key: `all ${address}`, most: WITH_SESSIONS * mostOfAddress })
+
+  const countOne = ({ key }: Counted, by: number) => {
     const now = (counted.get(key) ?? 0) + by
     if (now > 0) counted.set(key, now)
     else counted.delete(key)
   }
+
+  const count = (owner: Owner, by: number) => {
+    for (const one of [ownOf(owner), allOf(owner)]) countOne(one, by)
+  }
+
+  const hasRoomFor = ({ key, most }: Counted) => (counted.get(key) ?? 0) < most
 
   const end = (connection: Connection, code: number, reason: string) => {
     if (leaving.has(connection)) return
@@ -86,39 +91,35 @@ export const newConnections = (
 
   /** A client that takes nothing is not told in time that it is to go: what it is being sent lies before that. */
   const cutOff = (connection: Connection) => {
-    end(connection, closeCodes.slow, 'reads too slowly')
-    if (flow.isCrowded()) connection.terminate()
+    end(connection, closeCodes.slow, SLOW)
+    connection.terminate()
   }
 
-  const lookAtSending = (connection: Connection): Sending | undefined => {
-    const progress = connection.progress()
+  /** Whether a client takes nothing of what it is sent. */
+  const isStalled = (connection: Connection): boolean => {
+    const taken = connection.taken()
     const before = sendings.get(connection)
     sendings.delete(connection)
-    if (!progress) return undefined
-    const isSame = before?.progress.began === progress.began
-    const isStalled = isSame && before.progress.tookAt === progress.tookAt
-    const sending = { progress, looks: isSame ? before.looks + 1 : 0, stalled: isStalled ? before.stalled + 1 : 0 }
-    sendings.set(connection, sending)
-    return sending
+    if (taken === undefined) return false
+    const looks = before?.taken === taken ? before.looks + 1 : 0
+    sendings.set(connection, { taken, looks })
+    return looks * timeouts.checkEvery > timeouts.stalled
   }
 
-  const isTooSlow = ({ progress, looks, stalled }: Sending) => {
-    const { checkEvery, stalledWhenCrowded: most } = timeouts
-    if (!flow.isCrowded()) return stalled * checkEvery > timeouts.stalled
-    return stalled * checkEvery > most || looks * checkEvery > most + progress.takenBytes / CROWDED_BYTES_PER_MS
+  const crowded: Connections['crowded'] = (owner) => {
+    if (!hasRoomFor(ownOf(owner))) return owner.session === undefined ? 'address' : 'session'
+    return hasRoomFor(allOf(owner)) ? undefined : 'address'
   }
-
-  const hasRoom = (owner: Owner) => (counted.get(keyOf(owner)) ?? 0) < most(owner)
 
   const look = () => {
     const now = performance.now()
     const isDue = now - pinged >= timeouts.pingEvery
     if (isDue) pinged = now
     for (const connection of [...owners.keys()]) {
-      const sending = lookAtSending(connection)
+      const stalled = isStalled(connection)
       if (now - connection.heardAt() > timeouts.silent)
         end(connection, closeCodes.silent, 'nothing was heard for a minute')
-      else if (sending && isTooSlow(sending)) cutOff(connection)
+      else if (stalled) end(connection, closeCodes.slow, SLOW)
       else if (isDue) connection.ping()
     }
   }
@@ -146,10 +147,10 @@ export const newConnections = (
 
   const move: Connections['move'] = (connection, owner) => {
     const before = owners.get(connection)
-    if (!before || keyOf(before) === keyOf(owner)) return
-    if (!hasRoom(owner)) return end(connection, closeCodes.tooMany, 'too many connections of this session')
-    count(before, -1)
-    count(owner, 1)
+    if (!before || ownOf(before).key === ownOf(owner).key) return
+    if (!hasRoomFor(ownOf(owner))) return end(connection, closeCodes.tooMany, 'too many connections of this session')
+    countOne(ownOf(before), -1)
+    countOne(ownOf(owner), 1)
     owners.set(connection, owner)
   }
 
@@ -170,5 +171,5 @@ export const newConnections = (
     subscriptions: [...owners.keys()].reduce((sum, connection) => sum + connection.subscriptions(), 0),
   })
 
-  return { hasRoom, add, move, remove, closeAll, counts }
+  return { crowded, add, move, cutOff, remove, closeAll, counts }
 }

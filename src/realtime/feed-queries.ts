@@ -23,8 +23,7 @@ export const publicTraces = queryKind(Args, (services, args) => {
   const limit = limitOf(args.limit)
   return {
     key: keyOf('feed:getPublicTraces', limit),
-    maxBytes: maxBytesOf(limit),
-    callerKey: 'everybody',
+    maxBytes: async () => maxBytesOf(limit),
     ask: async () => {
       const page = await firstPages(services).publicPage(Math.max(1, limit))
       return { value: listOf(page, limit), topics: [...page.topics] }
@@ -37,8 +36,7 @@ export const namespaceTraces = queryKind(Args, (services, args, token) => {
   const limit = limitOf(args.limit)
   return {
     key: keyOf('feed:getNamespaceTraces', limit, keyOfToken(token)),
-    maxBytes: maxBytesOf(limit),
-    callerKey: keyOfToken(token),
+    maxBytes: async () => maxBytesOf(limit),
     ask: async () => {
       const caller = await findCaller(services, token)
       if (!caller) return { value: 'null', topics: [] }

@@ -1,70 +1,84 @@
 import type { WebSocket } from 'ws'
-import { type Progress, newProgress, taken } from '../http/reading-pace.ts'
-import type { Flow } from './flow.ts'
 
 /** Sends frames to one client, one at a time. */
 export type FrameSender = {
-  /**
-   * Sends a frame, unless the flow has no room for it: then the answer is false, and `resume` is called later. Not to be
-   * called while a frame is being sent.
-   */
-  send(frame: Buffer, hooks?: SendHooks): boolean
+  /** Sends a frame of these bytes, one behind the other. Not to be called while a frame is being sent. */
+  send(parts: readonly Buffer[], hooks?: SendHooks): void
   isSending(): boolean
-  /** Undefined while nothing is being sent. */
-  progress(): Progress | undefined
-  /** The connection is closed: nothing is waited for any more. */
+  /** How many bytes the system has taken of all frames: it grows as long as the client goes on reading. */
+  taken(): number
+  /** The connection is closed. */
   end(): void
 }
 
 export type SendHooks = {
   /** Asked before each fragment but the first; where it is false, the connection is cut off. */
   readonly mayGoOn?: () => boolean
-  /** Called once the system has all of it. */
-  readonly onSent?: () => void
+  /** The system has taken so many bytes more. */
+  readonly onTaken?: (bytes: number) => void
+  /** Called once, when the frame is no longer sent: `isWhole` says whether the system has all of it. */
+  readonly onEnd?: (isWhole: boolean) => void
 }
 
 /** A longer frame goes as fragments of this length: each that the system takes shows that the client goes on reading. */
 const FRAGMENT_BYTES = 64 * 1024
 
-/** `resume` is called when there may be room for a frame that had to wait, and after each frame. */
-export const newFrameSender = (socket: WebSocket, flow: Flow, resume: () => void): FrameSender => {
-  let sending: { readonly frame: Buffer; readonly progress: Progress } | undefined
+function* fragmentsOf(parts: readonly Buffer[]) {
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  if (length <= FRAGMENT_BYTES) {
+    yield parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+    return
+  }
+  for (const part of parts)
+    for (let start = 0; start < part.length; start += FRAGMENT_BYTES) yield part.subarray(start, start + FRAGMENT_BYTES)
+}
 
-  const finish = () => {
-    if (sending === undefined) return
-    const { frame } = sending
+export type FrameSenderOptions = {
+  /** Awaited before each fragment but the first: others have their turn of the event loop. */
+  readonly turn: () => Promise<void> | undefined
+  /** Called after each frame. */
+  readonly resume: () => void
+}
+
+export const newFrameSender = (socket: WebSocket, { turn, resume }: FrameSenderOptions): FrameSender => {
+  let sending: SendHooks | undefined
+  let taken = 0
+
+  const finish = (isWhole: boolean) => {
+    const hooks = sending
     sending = undefined
-    flow.giveBack(frame)
+    hooks?.onEnd?.(isWhole)
   }
 
-  const sendFrom = (start: number, frame: Buffer, hooks: SendHooks) => {
-    const end = start + FRAGMENT_BYTES
-    const fin = end >= frame.length
-    socket.send(frame.subarray(start, end), { binary: false, fin }, (error) => {
-      if (sending === undefined) return
-      if (error) return finish()
-      if (fin) {
-        finish()
-        hooks.onSent?.()
-        return resume()
-      }
-      if (hooks.mayGoOn?.() === false) return socket.terminate()
-      sending = { frame, progress: taken(sending.progress, end) }
-      sendFrom(end, frame, hooks)
-    })
+  const sendNext = (fragment: Buffer, rest: Iterator<Buffer>) => {
+    const next = rest.next()
+    const fin = next.done === true
+    socket.send(fragment, { binary: false, fin }, (error) => void onTaken(fragment.length, next, rest, error))
   }
 
-  const send: FrameSender['send'] = (frame, hooks = {}) => {
-    if (!flow.take(frame, resume)) return false
-    sending = { frame, progress: newProgress() }
-    sendFrom(0, frame, hooks)
-    return true
+  const onTaken = async (bytes: number, next: IteratorResult<Buffer>, rest: Iterator<Buffer>, error?: Error) => {
+    if (!sending) return
+    if (error) return finish(false)
+    taken += bytes
+    sending.onTaken?.(bytes)
+    if (next.done) {
+      finish(true)
+      return resume()
+    }
+    await turn()
+    if (!sending) return
+    if (sending.mayGoOn?.() === false) return socket.terminate()
+    sendNext(next.value, rest)
   }
 
-  const end = () => {
-    flow.leave(resume)
-    finish()
+  return {
+    send: (parts, hooks = {}) => {
+      sending = hooks
+      const fragments = fragmentsOf(parts)
+      sendNext(fragments.next().value as Buffer, fragments)
+    },
+    isSending: () => sending !== undefined,
+    taken: () => taken,
+    end: () => finish(false),
   }
-
-  return { send, isSending: () => sending !== undefined, progress: () => sending?.progress, end }
 }

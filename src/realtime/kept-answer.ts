@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Answer, Current, Seen } from './answer.ts'
 import { REST_MS } from './pace.ts'
-import { resultFrame } from './protocol.ts'
+import type { Permits } from '../permits.ts'
+import { newSharedBytes } from './shared-bytes.ts'
 
 /** An answer, and the number of the attempt that has got it. */
 export type Last = Current & { readonly attempt: number }
@@ -31,15 +32,8 @@ export type KeptAnswerOptions = {
   /** Told of each answer that is kept, by its length, and when it is dropped. */
   readonly kept: (length: number) => void
   readonly dropped: () => void
-}
-
-/** Encodes a value for one id at a time: most clients use the same. */
-const newFrames = (value: string): Current['frame'] => {
-  let made: { readonly id: string; readonly frame: Buffer } | undefined
-  return (id) => {
-    if (made?.id !== id) made = { id, frame: Buffer.from(resultFrame(id, value)) }
-    return made.frame
-  }
+  /** Bounds the bytes of large values that are being sent. */
+  readonly frames: Permits
 }
 
 /** The longest that a timer can wait. */
@@ -48,7 +42,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 /** Whether the right to see an answer has ended by the clock. */
 export const isExpired = ({ expiresAt }: Pick<Seen, 'expiresAt'>) => expiresAt !== undefined && expiresAt <= Date.now()
 
-export const newKeptAnswer = ({ epoch, index, kept, dropped }: KeptAnswerOptions, expired: () => void): KeptAnswer => {
+export const newKeptAnswer = (options: KeptAnswerOptions, expired: () => void): KeptAnswer => {
+  const { epoch, index, kept, dropped, frames } = options
   let topics: ReadonlySet<string> = new Set()
   let last: Last | undefined
   let expiry: NodeJS.Timeout | undefined
@@ -61,7 +56,13 @@ export const newKeptAnswer = ({ epoch, index, kept, dropped }: KeptAnswerOptions
   const keep: KeptAnswer['keep'] = (answer, position, attempt) => {
     const { value, topics, expiresAt } = answer
     const seen = { position, topics, expiresAt, epoch: epoch(), notBefore: performance.now() + REST_MS }
-    last = { answer, digest: hash('sha1', value), frame: newFrames(value), seen, attempt }
+    last = {
+      answer,
+      digest: hash('sha1', value),
+      bytes: newSharedBytes(value, frames),
+      seen,
+      attempt,
+    }
     kept(value.length)
   }
 

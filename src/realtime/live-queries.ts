@@ -1,6 +1,7 @@
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { isId } from '../ids.ts'
-import { newGate } from '../gate.ts'
+import type { NodePermits } from '../http/node-permits.ts'
+import { withPermit } from '../permits.ts'
 import type { Query, Seen, Subscriber, Subscription } from './answer.ts'
 import { isExpired } from './kept-answer.ts'
 import { type LiveQuery, type LiveQueryOptions, newLiveQuery } from './live-query.ts'
@@ -36,6 +37,8 @@ type Shared = 'readModelsPosition' | 'caughtUp' | 'lastSeen' | 'isCurrent' | 'ob
 export type LiveQueriesOptions = Pick<LiveQueryOptions, Shared> & {
   /** How many characters of answers are kept in all: those that are left out are asked for again. */
   readonly keep?: number
+  /** Bound how many queries are asked at once, and the values that are being sent. */
+  readonly permits: Pick<NodePermits, 'reads' | 'frames'>
 }
 
 /** Whether a topic is one thing, and no list: a list that shows something has that among its topics as well. */
@@ -44,8 +47,6 @@ const isOfOne = (topic: string) => isId(topic)
 /** Something has happened that may concern everything. */
 const EVERYTHING = '*'
 
-/** How many queries are asked at once. */
-const AT_ONCE = 4
 /** More than happen while a query is asked; an answer that is behind even that is dropped, and asked for again. */
 const REMEMBERED_LOSSES = 5_000
 const REMEMBERED_CHANGES = 5_000
@@ -53,12 +54,14 @@ const REMEMBERED_CHANGES = 5_000
 const KEPT = 64 * 1024 * 1024
 
 export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
-  const { keep = KEPT } = options
+  const {
+    keep = KEPT,
+    permits: { reads, frames },
+  } = options
   const queries = new Map<string, LiveQuery>()
   const byTopic = new Map<string, Set<LiveQuery>>()
   const losses = newRecentChanges<readonly string[]>(REMEMBERED_LOSSES)
   const changes = newRecentChanges<readonly string[]>(REMEMBERED_CHANGES)
-  const gate = newGate(AT_ONCE)
   /** The characters of the answers that are kept; the oldest first. */
   const kept = new Map<LiveQuery, number>()
   let keptInAll = 0
@@ -102,7 +105,8 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
   const create = (query: Query): LiveQuery => {
     const live: LiveQuery = newLiveQuery(query, {
       ...options,
-      gate,
+      frames,
+      inTurn: (clients, work) => withPermit(reads, reads.first(clients), work),
       epoch: () => epoch,
       index: (before, after) => index(live, before, after),
       isLost: (position, topics) => losses.since(position, about(topics)) !== 'unchanged',

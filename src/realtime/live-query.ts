@@ -1,4 +1,4 @@
-import type { Gate } from '../gate.ts'
+import type { Client } from '../permits.ts'
 import type { Answer, Current, Query, Seen, Subscriber, Subscription } from './answer.ts'
 import { type Due, newAsking } from './asking.ts'
 import { type KeptAnswerOptions, isExpired, newKeptAnswer } from './kept-answer.ts'
@@ -28,7 +28,8 @@ export type LiveQueryOptions = KeptAnswerOptions & {
   readonly isCurrent: () => boolean
   /** Called with each answer: milliseconds since the change that it shows was observed, and how many more it shows. */
   readonly observe?: (ms: number, coalesced: number) => void
-  readonly gate: Gate
+  /** Runs work when one of the clients that it is for has its turn, of which there is at least one. @throws Busy */
+  readonly inTurn: <T>(clients: readonly Client[], work: () => Promise<T>) => Promise<T>
   /** Whether an event after a snapshot has taken a right about these topics away. */
   readonly isLost: (position: bigint, topics: ReadonlySet<string>) => boolean
   /** Whether anything about these topics has happened since a snapshot. */
@@ -43,7 +44,8 @@ type Joined = { readonly subscriber: Subscriber; readonly since: number }
 const cpuMs = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000
 
 export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery => {
-  const { caughtUp, readModelsPosition, lastSeen, isCurrent, observe, gate, epoch, isLost, hasChanged, idle } = options
+  const { caughtUp, readModelsPosition, lastSeen, isCurrent, observe, inTurn, epoch, isLost, hasChanged, idle } =
+    options
   const joined = new Set<Joined>()
   let attempts = 0
   const isOver = () => joined.size === 0
@@ -52,7 +54,8 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   const ask = () => {
     // Read models and caches are fed by two followers: of what only one of them has seen, nothing is taken for granted.
     const wasAlive = isCurrent()
-    return gate(query.callerKey, async () => {
+    const clients = [...joined].map(({ subscriber }) => subscriber.client())
+    return inTurn(clients, async () => {
       if (isOver() || !wasAlive) return undefined
       const position = readModelsPosition() < lastSeen() ? readModelsPosition() : lastSeen()
       return { answer: await query.ask(), position }
@@ -95,6 +98,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   const attempt = async (due: Due) => {
     const [number, began] = [++attempts, epoch()]
     await caughtUp(due.position)
+    if (isOver()) return
     const asked = await ask()
     if (isOver()) return
     if (began !== epoch()) return asking.touch(0n)

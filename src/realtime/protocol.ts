@@ -28,9 +28,13 @@ export type ServerFrame =
   | { readonly type: 'error'; readonly id?: string; readonly error: FrameError }
   | { readonly type: 'pong' }
 
-/** A result frame around a value that is JSON text already. */
-export const resultFrame = (id: string, value: string): string =>
-  `{"type":"result","id":${JSON.stringify(id)},"value":${value}}`
+/** A result frame, as bytes: its value, which is JSON text already, is the same for all who are told it. */
+export const resultFrame = (id: string, value: Buffer): readonly Buffer[] => [
+  Buffer.from(`{"type":"result","id":${JSON.stringify(id)},"value":`),
+  value,
+  RESULT_END,
+]
+const RESULT_END = Buffer.from('}')
 
 export const errorFrame = (error: FrameError, id?: string): string =>
   JSON.stringify({ type: 'error', ...(id === undefined ? {} : { id }), error })

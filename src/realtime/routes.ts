@@ -9,7 +9,8 @@ import { HttpError, rateLimited } from '../http/http-error.ts'
 import { newTrustedOriginCheck } from '../http/origin.ts'
 import { answers, okText } from '../http/reply.ts'
 import type { Caller } from '../http/caller.ts'
-import { newGate } from '../gate.ts'
+import { clientOf } from '../http/node-permits.ts'
+import { withPermit } from '../permits.ts'
 import { type Connection, newConnection } from './connection.ts'
 import type { Owner } from './connections.ts'
 import { closeCodes } from './close-codes.ts'
@@ -38,8 +39,6 @@ export const realtimeRoutes = (app: FastifyInstance, services: RealtimeServices)
 
 /** Connections last: until one of an owner that has too many is closed it takes seconds rather than less. */
 const CROWDED_MS = 10_000
-/** How many answers, which may be large, are made at once. */
-const AT_ONCE = 4
 
 /** The caller behind a token among arguments. @throws HttpError rate_limited when too many of an address are not valid */
 const admit = async (services: RealtimeServices, ip: string, token: string): Promise<Caller | undefined> => {
@@ -50,7 +49,6 @@ const admit = async (services: RealtimeServices, ip: string, token: string): Pro
 }
 
 const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
-  const gate = newGate(AT_ONCE)
   const cookieName = cookieNameOf(services.config)
   app.post<{ Body: z.infer<typeof QueryBody> }>(
     '/v1/query',
@@ -74,15 +72,15 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
       const token = request.caller && presentedToken(request, cookieName)?.token
       const question = questionOf(services, query, args, token)
       if (question.token !== undefined) await admit(services, request.ip, question.token)
-      await reply.reserveMemory(question.maxBytes)
-      const { value } = await gate(question.callerKey, () => question.ask())
+      await reply.reserveMemory(await question.maxBytes())
+      const { value } = await withPermit(services.permits.reads, clientOf(request), question.ask)
       return okText(reply.header('cache-control', 'no-store'), `{"value":${value}}`)
     },
   )
 }
 
 const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => {
-  const { config, live, flow, connections, limits, metrics } = services
+  const { config, live, permits, connections, limits, metrics } = services
   const cookieName = cookieNameOf(config)
   const cookiesCountFrom = newTrustedOriginCheck(app, config)
 
@@ -99,24 +97,25 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
     return presented?.via !== 'cookie' || cookiesCountFrom(request) ? presented?.token : undefined
   }
 
-  const ownerOf = (request: FastifyRequest, token: string | undefined): Owner =>
-    token !== undefined && request.caller
-      ? { is: 'session', id: request.caller.sessionId }
-      : { is: 'address', id: addressKey(request.ip) }
+  const ownerOf = (caller: Caller | undefined, { ip }: FastifyRequest): Owner => ({
+    session: caller?.sessionId,
+    address: addressKey(ip),
+  })
 
   const open = (socket: WebSocket, request: FastifyRequest) => {
     const token = tokenOf(request)
-    let owner: Owner = ownerOf(request, token)
-    if (!connections.hasRoom(owner)) {
+    let caller = token === undefined ? undefined : request.caller
+    const crowded = connections.crowded(ownerOf(caller, request))
+    if (crowded) {
       metrics.realtimeDropped.inc({ code: closeCodes.tooMany })
-      socket.close(closeCodes.tooMany, `too many connections of this ${owner.is}`)
+      socket.close(closeCodes.tooMany, `too many connections of this ${crowded}`)
       return
     }
     const admitted = async (given: string) => {
-      const caller = await admit(services, request.ip, given)
-      if (!caller || owner.is === 'session') return
-      owner = { is: 'session', id: caller.sessionId }
-      connections.move(connection, owner)
+      const found = await admit(services, request.ip, given)
+      if (!found || caller) return
+      caller = found
+      connections.move(connection, ownerOf(caller, request))
     }
     const connection: Connection = newConnection({
       socket,
@@ -124,13 +123,16 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
       maxSubscriptions: config.REALTIME_SUBSCRIPTIONS,
       questionOf: (query, args) => questionOf(services, query, args, token),
       admit: admitted,
-      rateLimitWait: () => (owner.is === 'session' ? limits?.reads : limits?.anonymousReads)?.take(owner.id),
-      flow,
+      rateLimitWait: () =>
+        caller ? limits?.reads.take(caller.sessionId) : limits?.anonymousReads.take(addressKey(request.ip)),
+      client: () => clientOf({ caller, ip: request.ip }),
+      turns: permits.turns,
+      onYield: () => connections.cutOff(connection),
       onError: (error) => request.log.error(error),
       onPush: () => metrics.realtimePushes.inc(),
       onClose: () => connections.remove(connection),
     })
-    connections.add(connection, owner)
+    connections.add(connection, ownerOf(caller, request))
   }
 
   app.get(
@@ -140,8 +142,9 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
       websocket: true,
       preValidation: async (request) => {
         if (!request.ws) throw new HttpError('not_found', 'This address speaks WebSocket only')
-        const owner = ownerOf(request, tokenOf(request))
-        if (!connections.hasRoom(owner)) throw rateLimited(CROWDED_MS, `Too many connections of this ${owner.is}`)
+        const caller = tokenOf(request) === undefined ? undefined : request.caller
+        const crowded = connections.crowded(ownerOf(caller, request))
+        if (crowded) throw rateLimited(CROWDED_MS, `Too many connections of this ${crowded}`)
       },
     },
     open,

@@ -1,12 +1,12 @@
 import type { HttpConfig } from '../http/settings.ts'
 import type { FeedServices } from '../feed/services.ts'
 import type { Limits } from '../http/limits.ts'
+import type { NodePermits } from '../http/node-permits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Tokens } from '../session/tokens.ts'
 import type { LastUsedTimes } from '../session/last-used.ts'
 import type { TraceServices } from '../trace/services.ts'
 import type { Connections } from './connections.ts'
-import type { Flow } from './flow.ts'
 import type { LiveQueries } from './live-queries.ts'
 import type { RealtimeSettings } from './settings.ts'
 
@@ -17,7 +17,7 @@ export type RealtimeServices = FeedServices &
     readonly tokens: Pick<Tokens, 'find'>
     readonly lastUsed: Pick<LastUsedTimes, 'record'>
     readonly live: LiveQueries
-    readonly flow: Flow
+    readonly permits: Pick<NodePermits, 'reads' | 'turns'>
     readonly connections: Connections
     /** Undefined when `RATE_LIMITS` is off. */
     readonly limits: Limits | undefined

@@ -53,14 +53,13 @@ const found = async (services: RealtimeServices, externalId: string, token: stri
   return { trace, topics, expiresAt: caller?.expiresAt }
 }
 
-const TraceArgs = z.object({ externalId, authToken })
 const TRACE_BYTES = 64 * 1024
+const TraceArgs = z.object({ externalId, authToken })
 
 /** TraceDetail with `revision`; null for a trace that is not there, or that the caller may not read. */
 export const trace = queryKind(TraceArgs, (services, { externalId }, token) => ({
   key: keyOf('traces:get', keyOfToken(token), externalId),
-  maxBytes: TRACE_BYTES,
-  callerKey: keyOfToken(token),
+  maxBytes: async () => TRACE_BYTES,
   ask: async () => {
     const { trace, ...rest } = await found(services, externalId, token)
     if (!trace) return { value: 'null', ...rest }
@@ -83,6 +82,9 @@ const MessagesArgs = z.object({
     .optional()
     .meta({ description: 'The trace that the revision is of, as a value said: another one by that name is told anew' }),
 })
+
+/** About how many bytes the messages of a trace have in one value. */
+const bytesOf = (trace: StoredDetail | undefined) => (trace ? Math.min(Number(trace.bytes), PAGE_BYTES) : 0)
 
 /** Every message of a trace, as JSON texts. @throws HttpError payload_too_large, Unavailable when one changes meanwhile */
 const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, includeParts: boolean) => {
@@ -177,7 +179,6 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
   }
   return {
     key: keyOf('traces:getMessages since', includeParts, keyOfToken(token), since, incarnation, traceId, externalId),
-    callerKey: keyOfToken(token),
     ask,
   }
 }
@@ -190,13 +191,12 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
 export const traceMessages = queryKind(MessagesArgs, (services, args, token) => {
   const { externalId, includeParts = false, changedSince, traceId } = args
   const asked: Asked = { externalId, token, includeParts }
-  const maxBytes = PAGE_BYTES
+  const maxBytes = async () => bytesOf((await found(services, externalId, token)).trace)
   if (changedSince !== undefined)
     return { ...changesSince(services, asked, { since: BigInt(changedSince), traceId }), maxBytes }
   return {
     maxBytes,
     key: keyOf('traces:getMessages', includeParts, keyOfToken(token), externalId),
-    callerKey: keyOfToken(token),
     ask: async () => {
       const { trace, ...rest } = await found(services, externalId, token)
       if (!trace) return { value: 'null', ...rest }

@@ -46,6 +46,7 @@ export const newCaches = ({
     lastSeen,
     caughtUp,
     isCurrent,
+    permits,
     observe: (ms, coalesced) => {
       metrics.realtimeLag.observe(ms / 1_000)
       metrics.realtimeCoalesced.inc(coalesced)

@@ -55,7 +55,10 @@ export const installRealtimeGauges = (metrics: Metrics, connections: Connections
 }
 
 /** Installs the gauges of what clients hold together. */
-export const installPermitGauges = (metrics: Metrics, { close: _close, ...kinds }: NodePermits): void => {
+export const installPermitGauges = (
+  metrics: Metrics,
+  { turns: _turns, close: _close, ...kinds }: NodePermits,
+): void => {
   const all = Object.entries(kinds)
   metrics.gauges('tracebook_held', 'What clients hold together: bytes, reads or connections', 'kind', () =>
     all.map(([kind, permits]) => [kind, permits.held()]),

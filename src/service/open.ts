@@ -8,7 +8,6 @@ import { newLogId } from '../log/log-id.ts'
 import { isHeld } from '../proof/held.ts'
 import { readSigner } from '../proof/keys.ts'
 import { newConnections } from '../realtime/connections.ts'
-import { newFlow } from '../realtime/flow.ts'
 import { installPermitGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
 import { newServiceHealth } from './health.ts'
 import { UNREACHABLE } from './log.ts'
@@ -70,8 +69,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
 
   const { close: closeData, ...data } = openOperationalData({ config, databaseUrl, stores, now, logger })
   const bodyThreads = newBodyThreads((error) => logger.warn({ reason: error.message }, 'large bodies cannot be read'))
-  const flow = newFlow()
-  const connections = newConnections(config, flow, (code) => metrics.realtimeDropped.inc({ code }))
+  const connections = newConnections(config, (code) => metrics.realtimeDropped.inc({ code }))
   installRealtimeGauges(metrics, connections, caches.live)
   const { models, longLists, memo } = caches
   const history: HistoryServices = { reads, timeline, log, codec, models, memo, longLists }
@@ -86,7 +84,6 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     ...history,
     past: newPastAnswers(history),
     live: caches.live,
-    flow,
     connections,
     tokens: caches.tokens,
     feedCache: caches.feedCache,

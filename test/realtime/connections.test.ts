@@ -7,10 +7,9 @@ import { until } from '../support/until.ts'
 const test = suite('realtime: connections of a node')
 
 const settings = { REALTIME_SUBSCRIPTIONS: 100, REALTIME_CONNECTIONS_SESSION: 2, REALTIME_CONNECTIONS_ADDRESS: 3 }
-const timeouts = { checkEvery: 5, pingEvery: 10, silent: 100, stalled: 100, stalledWhenCrowded: 100 }
-const flow = { isCrowded: () => false }
-const session = (id: string) => ({ is: 'session', id }) as const
-const address = (id: string) => ({ is: 'address', id }) as const
+const timeouts = { checkEvery: 5, pingEvery: 10, silent: 100, stalled: 100 }
+const session = (session: string, of = 'a') => ({ session, address: of })
+const address = (address: string) => ({ address })
 
 /** A client that is heard of, and takes its frames, as the test says. */
 const newClient = (state: { isTalking?: boolean; isTaking?: boolean } = {}) => {
@@ -19,7 +18,7 @@ const newClient = (state: { isTalking?: boolean; isTaking?: boolean } = {}) => {
   const client = { code: undefined as number | undefined, pings: 0, isCutOff: false }
   const connection: Connection = {
     heardAt: () => (isTalking ? performance.now() : began),
-    progress: () => (isTaking ? undefined : { began, tookAt: began, takenBytes: 0 }),
+    taken: () => (isTaking ? performance.now() : 0),
     subscriptions: () => 2,
     ping: () => (client.pings += 1),
     close: (code) => (client.code ??= code),
@@ -30,7 +29,7 @@ const newClient = (state: { isTalking?: boolean; isTaking?: boolean } = {}) => {
 
 test('one that is silent is closed with 4000, one that does not take its frame with 4008, others are pinged', async () => {
   const codes: number[] = []
-  const connections = newConnections(settings, flow, (code) => codes.push(code), timeouts)
+  const connections = newConnections(settings, (code) => codes.push(code), timeouts)
   const [well, silent, slow] = [newClient(), newClient({ isTalking: false }), newClient({ isTaking: false })]
   for (const { connection } of [well, silent, slow]) connections.add(connection, address('a'))
   await until(() => silent.client.code !== undefined && slow.client.code !== undefined && well.client.pings > 3)
@@ -42,50 +41,46 @@ test('one that is silent is closed with 4000, one that does not take its frame w
 })
 
 test('each owner has room for so many, and a connection may come to belong to another', () => {
-  const connections = newConnections(settings, flow)
+  const connections = newConnections(settings)
   const clients = Array.from({ length: 4 }, () => newClient())
   const [a, b, c, d] = clients.map(({ connection }) => connection)
   for (const one of [a!, b!, c!]) connections.add(one, address('a'))
-  assert.equal([connections.hasRoom(address('a')), connections.hasRoom(address('b'))], [false, true])
+  assert.equal([connections.crowded(address('a')), connections.crowded(address('b'))], ['address', undefined])
   for (const one of [a!, b!]) connections.move(one, session('s'))
-  assert.equal([connections.hasRoom(address('a')), connections.hasRoom(session('s'))], [true, false])
+  assert.equal([connections.crowded(address('a')), connections.crowded(session('s'))], [undefined, 'session'])
   connections.move(c!, session('s'))
   assert.is(clients[2]!.client.code, 4029)
   connections.remove(a!)
   connections.add(d!, session('s'))
   connections.remove(a!)
-  assert.not(connections.hasRoom(session('s')))
+  assert.is(connections.crowded(session('s')), 'session')
   for (const one of [b!, c!, d!]) connections.remove(one)
 })
 
-test('while frames wait for others, those who take longest are cut off', async () => {
-  const flow = { isCrowded: () => true }
-  const connections = newConnections(settings, flow, () => {}, { ...timeouts, stalled: 60_000, stalledWhenCrowded: 20 })
-  const [well, slow] = [newClient(), newClient({ isTaking: false })]
-  for (const { connection } of [well, slow]) connections.add(connection, address('a'))
-  await until(() => slow.client.isCutOff)
-  assert.equal([well.client.code, slow.client.code], [undefined, 4008])
-  for (const { connection } of [well, slow]) connections.remove(connection)
+test('an address has so many with sessions and without, however many sessions it makes', () => {
+  const connections = newConnections(settings)
+  const clients = Array.from({ length: 12 }, () => newClient().connection)
+  clients.forEach((one, i) => connections.add(one, session(`s${Math.floor(i / 2)}`)))
+  assert.equal([connections.crowded(session('new')), connections.crowded(address('a'))], ['address', 'address'])
+  assert.is(connections.crowded(session('s0', 'b')), 'session', 'a session has so many, wherever it comes from')
+  assert.is(connections.crowded(session('new', 'b')), undefined)
+  connections.remove(clients[0]!)
+  assert.is(connections.crowded(session('new')), undefined)
+  for (const one of clients) connections.remove(one)
 })
 
-test('one that takes little by little is cut off only while others wait', async () => {
-  let isCrowded = false
-  const began = performance.now()
-  const hurried = { ...timeouts, stalledWhenCrowded: 50 }
-  const connections = newConnections(settings, { isCrowded: () => isCrowded }, () => {}, hurried)
-  const [little, well] = [newClient(), newClient()]
-  const progress = (takenBytes: number) => () => ({ began, tookAt: performance.now(), takenBytes })
-  connections.add({ ...little.connection, progress: progress(1_000) }, address('a'))
-  connections.add({ ...well.connection, progress: progress(100_000_000) }, address('a'))
-  await until(() => performance.now() - began > 2 * timeouts.stalled && little.client.pings > 3)
-  assert.is(little.client.code, undefined)
-  isCrowded = true
-  await until(() => little.client.isCutOff)
-  assert.equal([little.client.code, well.client.code], [4008, undefined])
+test('one that holds what others need is cut off at once', () => {
+  const codes: number[] = []
+  const connections = newConnections(settings, (code) => codes.push(code))
+  const { client, connection } = newClient()
+  connections.add(connection, address('a'))
+  connections.cutOff(connection)
+  assert.equal([client.code, client.isCutOff, codes], [4008, true, [4008]])
+  connections.remove(connection)
 })
 
 test('a stop tells all to come back, and waits until they have gone', async () => {
-  const connections = newConnections(settings, flow)
+  const connections = newConnections(settings)
   const { client, connection } = newClient()
   connections.add(connection, address('a'))
   let isOver = false

@@ -7,7 +7,6 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { WebSocket, WebSocketServer } from 'ws'
-import { newFlow } from '../../src/realtime/flow.ts'
 import { newFrameSender } from '../../src/realtime/frame-sender.ts'
 import { until } from '../support/until.ts'
 
@@ -44,54 +43,73 @@ const takeLittle = async (client: WebSocket) => {
   client.pause()
 }
 
-test('a reader that takes little by little makes progress, and gets the whole frame', () =>
+/** A sender with its hooks, and what it was told. */
+const newSender = (server: WebSocket) => {
+  const told = { resumed: 0, taken: 0, turns: 0, ends: [] as boolean[] }
+  const turn = () => void (told.turns += 1)
+  const sender = newFrameSender(server, { turn: () => turn() as undefined, resume: () => (told.resumed += 1) })
+  const hooks = {
+    onTaken: (bytes: number) => (told.taken += bytes),
+    onEnd: (isWhole: boolean) => told.ends.push(isWhole),
+  }
+  return { sender, hooks, told }
+}
+
+test('a reader that takes little by little is seen to go on, and gets the whole frame', () =>
   connected(async ({ server, client }) => {
     const received = once(client, 'message') as Promise<[Buffer, boolean]>
-    let resumed = 0
-    const sender = newFrameSender(server, newFlow(), () => (resumed += 1))
+    const { sender, hooks, told } = newSender(server)
     client.pause()
-    let sent = 0
-    assert.ok(sender.send(Buffer.from(`x${text}`), { onSent: () => (sent += 1) }))
+    sender.send([Buffer.from('x'), Buffer.from(text)], hooks)
     for (let i = 0; i < 5; i++) {
-      const before = sender.progress()!
-      while (sender.progress()!.takenBytes === before.takenBytes) await takeLittle(client)
-      assert.ok(sender.progress()!.tookAt > before.tookAt)
+      const before = sender.taken()
+      while (sender.taken() === before) await takeLittle(client)
     }
-    assert.equal([sender.isSending(), sent, resumed], [true, 0, 0])
+    assert.equal([sender.isSending(), told.ends, told.resumed], [true, [], 0])
     client.resume()
     const [data, isBinary] = await received
     assert.ok(!isBinary && data.toString() === `x${text}`)
-    await until(() => sent === 1 && resumed === 1)
-    assert.equal([sender.isSending(), sender.progress()], [false, undefined])
+    await until(() => told.resumed === 1)
+    assert.equal([sender.isSending(), told.ends], [false, [true]])
+    assert.equal([told.taken, sender.taken()], [data.length, data.length])
+    assert.ok(told.turns > 100, 'each fragment waits for its turn')
+  }))
+
+test('a short frame of several parts goes at once', () =>
+  connected(async ({ server, client }) => {
+    const received = once(client, 'message') as Promise<[Buffer]>
+    const { sender, told } = newSender(server)
+    sender.send([Buffer.from('{"a":'), Buffer.from('1}')])
+    assert.is((await received)[0].toString(), '{"a":1}')
+    await until(() => told.resumed === 1)
+    assert.is(told.turns, 0)
   }))
 
 test('a frame that may not be read any more is not sent to its end', () =>
   connected(async ({ server, client }) => {
     let [isAllowed, received] = [true, 0]
     client.on('message', () => (received += 1))
-    const sender = newFrameSender(server, newFlow(), () => {})
+    const { sender, hooks, told } = newSender(server)
     server.once('close', sender.end)
     client.pause()
-    assert.ok(sender.send(Buffer.from(text), { mayGoOn: () => isAllowed }))
+    sender.send([Buffer.from(text)], { ...hooks, mayGoOn: () => isAllowed })
     isAllowed = false
     const closed = once(client, 'close')
     client.resume()
     await closed
-    assert.equal([received, sender.isSending()], [0, false])
+    await until(() => !sender.isSending())
+    assert.equal([received, told.ends], [0, [false]])
   }))
 
-test('what a client that has gone was being sent leaves room for others', () =>
+test('the end of a frame is told for a client that has gone', () =>
   connected(async ({ server, client }) => {
-    const flow = newFlow(LARGE)
-    const sender = newFrameSender(server, flow, () => {})
+    const { sender, hooks, told } = newSender(server)
     server.once('close', sender.end)
     client.pause()
-    assert.ok(sender.send(Buffer.from(text)))
-    let resumed = 0
-    assert.not(flow.take(Buffer.alloc(LARGE), () => (resumed += 1)))
+    sender.send([Buffer.from(text)], hooks)
     client.terminate()
-    await until(() => resumed === 1)
-    assert.not(sender.isSending())
+    await until(() => told.ends.length === 1)
+    assert.equal([told.ends, told.resumed, sender.isSending()], [[false], 0, false])
   }))
 
 test.run()

@@ -2,10 +2,17 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Answer, Seen } from '../../src/realtime/answer.ts'
+import { newPermits } from '../../src/permits.ts'
 import { type LiveQueriesOptions, newLiveQueries } from '../../src/realtime/live-queries.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('realtime: live queries')
+
+const client = () => ({ id: 'net:a', net: 'net:a' })
+const permits = {
+  reads: newPermits({ capacity: 8, things: 'queries' }),
+  frames: newPermits({ capacity: 1_000_000, things: 'values' }),
+}
 
 /** Things are told from lists by their ids. */
 const topicOf = (name: string) => `00000000-0000-0000-0000-00000000000${name}`
@@ -31,6 +38,7 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
         else behind.push({ position: Number(position), caughtUp })
       }),
     isCurrent: () => true,
+    permits,
     ...options,
   })
 
@@ -47,7 +55,6 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
 
   const queryOf = (name: string) => ({
     key: name,
-    callerKey: 'anybody',
     ask: async (): Promise<Answer> => {
       asked += 1
       const thing = history[shown]!.get(name)
@@ -68,7 +75,7 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
       sent = current.digest
       values.push(current.answer.value)
     }
-    const subscription = live.watch(queryOf(name), { changed: take, failed: (error) => failures.push(error) })
+    const subscription = live.watch(queryOf(name), { client, changed: take, failed: (error) => failures.push(error) })
     return { values, failures, current: () => subscription.current()?.answer.value, stop: subscription.stop }
   }
 
@@ -171,6 +178,7 @@ test('what is on its way may be read on until a right is lost, whatever else hap
   show()
   let seen: Seen | undefined
   const subscription = live.watch(queryOf('a'), {
+    client,
     changed: () => (seen ??= subscription.current()?.seen),
     failed: () => {},
   })
@@ -210,10 +218,7 @@ test('an answer that is not found any more by what it shows cannot be taken eith
   for (const name of ['a', 'b']) write(name, { value: 1 })
   show()
   let values = 0
-  const subscription = live.watch(
-    { key: 'list', callerKey: 'anybody', ask },
-    { changed: () => (values += 1), failed: () => {} },
-  )
+  const subscription = live.watch({ key: 'list', ask }, { client, changed: () => (values += 1), failed: () => {} })
   await until(() => values === 1)
   ;[newest, isHeld] = ['b', true]
   write('a', { value: 2 })
@@ -271,7 +276,7 @@ test('who has seen an answer is told of what happened since, before and after it
       values.push(current.answer.value)
       taken.push(current.seen)
     }
-    const subscription = live.watch(queryOf('a'), { changed: take, failed: () => {} }, seen)
+    const subscription = live.watch(queryOf('a'), { client, changed: take, failed: () => {} }, seen)
     return { values, taken, stop: subscription.stop }
   }
   const first = follow()
@@ -342,7 +347,7 @@ test('a right that ends by the clock ends without an event', async () => {
     const current = subscription.current()
     if (current) values.push(current.answer.value)
   }
-  const subscription = live.watch({ key: 'x', callerKey: 'anybody', ask }, { changed: take, failed: () => {} })
+  const subscription = live.watch({ key: 'x', ask }, { client, changed: take, failed: () => {} })
   await until(() => values.at(-1) === 'null')
   assert.is(values[0], '"mine"')
   subscription.stop()

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
-import { newGate } from '../../gate.ts'
+import { newPermits, withPermit } from '../../permits.ts'
 import { LogUnavailable } from '../log.ts'
 import type { Connection } from './connection.ts'
 import { permanentError, isNotLeader } from './errors.ts'
@@ -8,6 +8,7 @@ import { permanentError, isNotLeader } from './errors.ts'
 // A connection has 100 streams, of which the subscription takes one.
 const MAX_CONCURRENT = 64
 const RETRY_MS = 50
+const OURSELVES = { id: 'the service', net: 'the service' }
 
 export type RetryingRead = <T>(work: (client: EventStoreDBClient) => Promise<T>, signal?: AbortSignal) => Promise<T>
 
@@ -17,13 +18,13 @@ export type RetryingRead = <T>(work: (client: EventStoreDBClient) => Promise<T>,
  * @throws LogUnavailable at the deadline, or when the server refuses for good
  */
 export const newRetryingRead = (connection: Connection, deadlineMs: number): RetryingRead => {
-  const limited = newGate(MAX_CONCURRENT)
+  const reads = newPermits({ capacity: MAX_CONCURRENT, things: 'reads of the log', waitTicks: Infinity })
   return async (work, signal) => {
     const end = performance.now() + deadlineMs
     for (;;) {
       const client = connection.client()
       try {
-        return await limited('the log', () => work(client))
+        return await withPermit(reads, OURSELVES, () => work(client))
       } catch (error) {
         const final = permanentError(error)
         if (final) throw final

@@ -1,0 +1,122 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Client, type Permits, newPermits } from '../../src/permits.ts'
+import { type SharedBytes, newSharedBytes } from '../../src/realtime/shared-bytes.ts'
+
+const test = suite('realtime: the bytes of a value')
+
+const LARGE = 100_000
+const value = 'x'.repeat(LARGE)
+const room = (count: number) => newPermits({ capacity: count * LARGE, things: 'values', minPace: 1_000 })
+const flush = () => new Promise((resolve) => setImmediate(resolve))
+const net = (name: string): Client => ({ id: name, net: name })
+
+/** A connection that wants a value: what it is told. */
+const receiverOf = (client: Client) => {
+  const told: string[] = []
+  return { told, client: () => client, onRoom: () => told.push('room'), onYield: () => told.push('yield') }
+}
+
+/** Asks for the bytes until they are there. */
+const sending = async (bytes: SharedBytes, client: Client) => {
+  const receiver = receiverOf(client)
+  if (!bytes.join(receiver)) {
+    await flush()
+    assert.ok(bytes.join(receiver))
+  }
+  return receiver
+}
+
+const ticks = (permits: Permits, count: number) => {
+  for (let i = 0; i < count; i++) permits.tick()
+}
+
+test('small ones neither wait nor count', () => {
+  const permits = room(1)
+  const bytes = newSharedBytes('{}', permits)
+  assert.is(bytes.join(receiverOf(net('a')))?.toString(), '{}')
+  assert.is(permits.held(), 0)
+})
+
+test('are made once there is room, once for all, and counted until the last has them', async () => {
+  const permits = room(1)
+  const other = permits.tryAcquire(net('other'), LARGE)!
+  const bytes = newSharedBytes(value, permits)
+  const all = ['a', 'a', 'b'].map((name) => receiverOf(net(name)))
+  for (const one of all) assert.is(bytes.join(one), undefined)
+  assert.is(permits.held(), LARGE, 'nothing is made before')
+  other.release()
+  await flush()
+  assert.equal(
+    all.map(({ told }) => told),
+    [['room'], ['room'], ['room']],
+  )
+  const made = all.map((one) => bytes.join(one))
+  assert.ok(made[0] && made.every((one) => one === made[0]))
+  for (const one of all.slice(0, 2)) bytes.leave(one)
+  assert.is(permits.held(), LARGE)
+  bytes.leave(all[2]!)
+  assert.is(permits.held(), 0)
+})
+
+test('wait in the place of whoever would be served first of all who want them', async () => {
+  const permits = room(3)
+  for (const name of ['large', 'x']) permits.tryAcquire(net(name), LARGE)
+  const other = permits.tryAcquire(net('other'), LARGE)!
+  const [first, second] = [newSharedBytes(value, permits), newSharedBytes(value, permits)]
+  const [one, two, three] = [receiverOf(net('large')), receiverOf(net('x')), receiverOf(net('new'))]
+  first.join(one)
+  second.join(two)
+  first.join(three)
+  other.release()
+  await flush()
+  assert.equal([one.told, two.told, three.told], [['room'], [], ['room']])
+})
+
+test('who does not want them any more holds up nobody', async () => {
+  const permits = room(1)
+  const other = permits.tryAcquire(net('other'), LARGE)!
+  const [first, second] = [newSharedBytes(value, permits), newSharedBytes(value, permits)]
+  const [one, two] = [receiverOf(net('a')), receiverOf(net('b'))]
+  first.join(one)
+  second.join(two)
+  first.leave(one)
+  other.release()
+  await flush()
+  assert.equal([one.told, two.told, permits.held()], [[], ['room'], LARGE])
+})
+
+test('while others wait, those of a net that take them too slowly are cut off, and the rest go on', async () => {
+  const permits = room(1)
+  const bytes = newSharedBytes(value, permits)
+  const slow = [await sending(bytes, net('a')), await sending(bytes, { id: 'user of a', net: 'a' })]
+  const fast = await sending(bytes, net('b'))
+  ticks(permits, 5)
+  const next = newSharedBytes(value, permits)
+  const waiting = receiverOf(net('c'))
+  next.join(waiting)
+  assert.equal(
+    [...slow, fast].map(({ told }) => told.includes('yield')),
+    [true, true, false],
+  )
+  assert.is(permits.held(), LARGE, 'the rest holds them')
+  bytes.moved(fast, LARGE)
+  bytes.leave(fast)
+  await flush()
+  assert.equal(waiting.told, ['room'])
+})
+
+test('the last who hold them are those who count, not who was sent them first', async () => {
+  const permits = room(1.5)
+  const bytes = newSharedBytes(value, permits)
+  const [fast, slow] = [await sending(bytes, net('fast')), await sending(bytes, net('slow'))]
+  bytes.moved(fast, LARGE)
+  bytes.leave(fast)
+  assert.equal(permits.first([net('slow'), net('fast')]), net('fast'))
+  ticks(permits, 5)
+  newSharedBytes('y'.repeat(2 * LARGE), permits).join(receiverOf(net('new')))
+  assert.is(slow.told.at(-1), 'yield')
+  assert.is(permits.waiting(), 0)
+})
+
+test.run()

@@ -31,11 +31,17 @@ const lengthOf = (buffer: Buffer, end: number): number | undefined => {
   return last < 0 ? undefined : last + LAST_CHUNK.length
 }
 
-/** A kept-alive connection that costs next to nothing, so that the server is measured and not the client. */
-export const openConnection = async (url: string): Promise<Connection> => {
+/** A socket from a loopback address, so that clients can be of different nets. */
+export const openSocket = async (url: string, localAddress?: string): Promise<Socket> => {
   const { hostname, port } = new URL(url)
-  const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true, ...(localAddress && { localAddress }) })
   await once(socket, 'connect')
+  return socket
+}
+
+/** A kept-alive connection that costs next to nothing, so that the server is measured and not the client. */
+export const openConnection = async (url: string, from?: string): Promise<Connection> => {
+  const socket: Socket = await openSocket(url, from)
   let buffer: Buffer = Buffer.alloc(0)
   let settle: { resolve(answer: { status: number; body: Buffer }): void; reject(error: Error): void } | undefined
   let need = 0

@@ -37,5 +37,5 @@ export const rows: readonly Measure[] = [
   { name: 'sync-first', unit: '', measure: syncFirst },
   { name: 'sync-again', unit: '', measure: syncAgain },
   { name: 'sync-redacted', unit: '', measure: syncRedacted },
-  { name: 'hostile-minute', unit: '', measure: hostileMinute },
+  ...hostileMinute,
 ]

@@ -17,7 +17,7 @@ const { values: options } = parseArgs({
 const wanted = options.only?.split(',')
 const { TEST_EVENTSTORE_URL: eventStoreUrl } = process.env
 const known = [...rows, ...eventStoreRows(eventStoreUrl)]
-const chosen = known.filter(({ name }) => !wanted || wanted.includes(name))
+const chosen = known.filter(({ name }) => !wanted || wanted.includes(name) || wanted.includes(name.split(':')[0]!))
 if (chosen.length === 0) {
   console.error(`no such row; there are ${known.map(({ name }) => name).join(', ')}`)
   process.exit(2)

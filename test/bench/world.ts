@@ -51,12 +51,17 @@ export const closeWorlds = async (): Promise<void> => {
   await Promise.all([...open].map((close) => close()))
 }
 
-/** `eventStoreUrl`: where the log is, when it is not in the embedded Postgres. `more`: variables besides. */
-export const openWorld = async (eventStoreUrl = '', more: Readonly<Record<string, string>> = {}): Promise<World> => {
+/** `eventStoreUrl`: where the log is, when it is not in the embedded Postgres. `more`: variables besides; `mostDescriptors`: what the process may open. */
+export const openWorld = async (
+  eventStoreUrl = '',
+  more: Readonly<Record<string, string>> = {},
+  mostDescriptors?: number,
+): Promise<World> => {
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-bench-'))
   await chmod(folder, 0o755)
   const dataDir = join(folder, 'data')
-  const child = spawn(process.execPath, [main, 'serve'], {
+  const limit = mostDescriptors === undefined ? '' : `ulimit -n ${mostDescriptors} && `
+  const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, main, 'serve'], {
     env: {
       ...process.env,
       DATA_DIR: dataDir,

@@ -37,6 +37,7 @@ import { installLimits } from './http/limits.ts'
 import { installLogPosition } from './http/log-position.ts'
 import { installMetrics, metricsRoute } from './http/metrics.ts'
 import { installOpenApi } from './http/openapi.ts'
+import { refuseOtherMethods } from './http/other-methods.ts'
 import { installSecurity, unhookedHeaders } from './http/security.ts'
 import { boundSockets } from './http/sockets.ts'
 import { answerUnroutable } from './http/unroutable.ts'
@@ -103,6 +104,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
 
 /** What only the role `api` answers; the others can be asked how they are. */
 export const installApi = async (app: FastifyInstance, service: Service): Promise<void> => {
+  const refuseOthers = refuseOtherMethods(app)
   homeRoute(app)
   await app.register(async (scope) => {
     scope.addHook('onRoute', assertStatesAuth)
@@ -131,4 +133,5 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       routes(scope, service)
     }
   })
+  refuseOthers()
 }

@@ -11,12 +11,11 @@ import { realtimeSettings } from './realtime/settings.ts'
 import { sessionSettings } from './session/settings.ts'
 import { checkSignin, signinSettings } from './signin/settings.ts'
 import { checkSummaries, summarySettings } from './summary/settings.ts'
+import { wholeNumber } from './whole-number.ts'
 
 const Role = z.enum(['api', 'projector', 'worker'])
 export type ServiceRole = z.infer<typeof Role>
 
-const number = (fallback: number, min = 0, max = Number.MAX_SAFE_INTEGER) =>
-  z.coerce.number().int().min(min).max(max).default(fallback)
 const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
     error: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
@@ -37,7 +36,7 @@ export const Environment = z.object({
     .transform((path) => resolve(path))
     .default(() => defaultDataDir()),
   DATABASE_URL: url('postgres:', 'postgresql:').optional(),
-  DATABASE_CONNECTIONS: number(29, minConnections(groups.length), 10_000),
+  DATABASE_CONNECTIONS: wholeNumber(minConnections(groups.length), 10_000).default(29),
   // Only its beginning is checked here: a list of hosts is no valid URL. The adapter parses the rest.
   EVENTSTORE_URL: z
     .string()
@@ -54,7 +53,7 @@ export const Environment = z.object({
   ...summarySettings,
   ...quotaSettings,
   ...proofSettings,
-  DISK_RESERVE_MB: number(256),
+  DISK_RESERVE_MB: wholeNumber(0).default(256),
 })
 
 export type Config = z.infer<typeof Environment>

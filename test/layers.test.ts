@@ -30,6 +30,7 @@ const floors: readonly (readonly string[])[] = [
     'uuid.ts',
     'version.ts',
     'wakeup.ts',
+    'whole-number.ts',
     'yielding.ts',
     'low-priority.ts',
   ],

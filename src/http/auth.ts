@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** When the caller was looked up, in milliseconds since the start of the process. */
     authenticatedAt: number
+    /** A token came with the request, and it is not valid. */
+    hasBadToken: boolean
   }
   interface FastifyContextConfig {
     /**
@@ -97,6 +99,7 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
   const cookieName = cookieNameOf(config)
   app.decorateRequest('caller', undefined)
   app.decorateRequest('authenticatedAt', 0)
+  app.decorateRequest('hasBadToken', false)
 
   const authenticate = async (request: FastifyRequest): Promise<void> => {
     const { auth = 'none' } = request.routeOptions.config
@@ -105,6 +108,7 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
     const presented = presentedToken(request, cookieName)
     const attempt = newAttempt(options, request.ip)
     const caller = presented && (await attempt.callerOf(presented.token))
+    request.hasBadToken = presented !== undefined && !caller
     if (!caller) {
       if (presented || auth === 'required') attempt.fail()
       if (auth === 'required') throw unauthorized()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Details, HttpError } from './http-error.ts'
+import { type Details, invalidRequest } from './http-error.ts'
 
 const MAX_ISSUES = 20
 const MAX_ID = 100
@@ -19,7 +19,7 @@ const flatten = (issues: Issue[]): Details => {
 }
 
 const refuse = (issues: Issue[]): never => {
-  throw new HttpError('invalid_request', 'Invalid request', flatten(issues))
+  throw invalidRequest(flatten(issues))
 }
 
 /** Checks a value and returns it unchanged, also what zod would drop or round. @throws HttpError invalid_request */

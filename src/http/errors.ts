@@ -6,7 +6,9 @@ import { LogUnavailable } from '../log/log.ts'
 import { Busy } from '../permits.ts'
 import { isTransient } from '../postgres/errors.ts'
 import { type Code, HttpError, invalid, notFound } from './http-error.ts'
+import { type HtmlPage, sendHtmlPage } from './html-page.ts'
 import { installRefusalLog, logRefusal } from './refusals.ts'
+import { addVary } from './reply.ts'
 
 const statuses: Record<Code, number> = {
   invalid_request: 400,
@@ -15,6 +17,7 @@ const statuses: Record<Code, number> = {
   csrf_failed: 403,
   quota_exceeded: 403,
   not_found: 404,
+  method_not_allowed: 405,
   last_admin: 409,
   last_identity: 409,
   device_known: 409,
@@ -40,7 +43,10 @@ export const ErrorBody = z
     error: z
       .object({
         code: z.string().meta({ description: 'What went wrong, for programs', examples: ['invalid_request'] }),
-        message: z.string().meta({ description: 'What went wrong, for people', examples: ['Invalid request'] }),
+        message: z.string().meta({
+          description: 'What went wrong, for people',
+          examples: ['Invalid request: deviceId must not be longer than 1024 characters'],
+        }),
         details: z
           .unknown()
           .meta({
@@ -105,11 +111,39 @@ export const logError = (error: unknown, request: FastifyRequest): void => {
   else if (statuses[code] === 503) request.log.debug({ err: error }, 'request could not be served')
 }
 
-/** Sends an error as JSON, in the form of the API. */
+/** What a browser shows in the place of these errors. */
+const pages: Partial<Record<Code, HtmlPage>> = {
+  not_found: {
+    title: 'Not found',
+    content:
+      '<p>There is nothing at this address, or nothing that you may read. If it was shared with you, ask for a link again, ' +
+      'or sign in: <code>tracebook open</code> signs this browser in.</p><p><a href="/">Tracebook</a></p>',
+  },
+  unauthorized: {
+    title: 'Sign in first',
+    content:
+      '<p>Only those who are signed in may read this. <code>tracebook open</code> signs this browser in.</p>' +
+      '<p><a href="/">Tracebook</a></p>',
+  },
+}
+
+const isPageView = ({ method, headers }: FastifyRequest) =>
+  method === 'GET' && headers.accept?.includes('text/html') === true
+
+const messageOf = ({ code, message }: HttpError, { hasBadToken }: FastifyRequest): string =>
+  code === 'unauthorized' && hasBadToken
+    ? 'The token that came with the request is not valid: it is misspelt, has expired, or was revoked. Log in again'
+    : message
+
+/** Sends an error in the form of the API, as JSON; to a browser that wants to show a page, what people would miss as a page. */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const shownError = toHttpError(error)
-  const { code, message, details } = shownError
+  const { code, details } = shownError
   logError(error, request)
+  const page = pages[code]
+  if (page) addVary(reply, 'accept')
+  if (page && isPageView(request)) return sendHtmlPage(setStatus(reply, shownError), page)
+  const message = messageOf(shownError, request)
   const shown = details === undefined || (code === 'unavailable' && request.method === 'GET') ? {} : { details }
   return setStatus(reply, shownError).send({ ok: false, error: { code, message, ...shown } })
 }

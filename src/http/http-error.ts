@@ -1,7 +1,8 @@
 import type { Rejection } from '../engine/rejected.ts'
 
 /** Codes that answers carry. */
-export type Code = Exclude<Rejection, 'slug_taken'> | 'csrf_failed' | 'rate_limited' | 'internal' | 'unavailable'
+export type Code =
+  Exclude<Rejection, 'slug_taken'> | 'csrf_failed' | 'method_not_allowed' | 'rate_limited' | 'internal' | 'unavailable'
 
 /** Field issues as zod's `flattenError` gives them. */
 export type Details = { formErrors: string[]; fieldErrors: Record<string, string[]> }
@@ -41,9 +42,17 @@ export class ForeignHost extends HttpError {
 export const notFound = () => new HttpError('not_found', 'Not found')
 export const unauthorized = () => new HttpError('unauthorized', 'Authentication required')
 
+/** A 400: its message says the first of what is wrong. The issue of something within a field names its own place. */
+export const invalidRequest = (details: Details): HttpError => {
+  const [field, [issue = ''] = []] = Object.entries(details.fieldErrors)[0] ?? []
+  const place = field === undefined || issue.startsWith(field) ? '' : `${field} `
+  const first = details.formErrors[0] ?? `${place}${issue}`
+  return new HttpError('invalid_request', `Invalid request: ${first}`, details)
+}
+
 /** A 400 that names the field that is wrong. */
 export const invalid = (field: string | undefined, issue: string) =>
-  new HttpError('invalid_request', 'Invalid request', {
+  invalidRequest({
     formErrors: field === undefined ? [issue] : [],
     fieldErrors: field === undefined ? {} : { [field]: [issue] },
-  } satisfies Details)
+  })

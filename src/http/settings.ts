@@ -1,8 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
+import { wholeNumber } from '../whole-number.ts'
 import { bareHostOf } from './host-names.ts'
 
-const perMinute = (fallback: number) => z.coerce.number().int().min(1).max(1_000_000_000).default(fallback)
+const perMinute = (fallback: number) => wholeNumber(1, 1_000_000_000).default(fallback)
 
 const RANGES = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
@@ -62,7 +63,7 @@ const publicUrl = z
 /** The environment variables of HTTP; the README lists them with their defaults. */
 export const httpSettings = {
   HOST: z.string().min(1).default('127.0.0.1'),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  PORT: wholeNumber(0, 65_535).default(3000),
   PUBLIC_URL: publicUrl,
   TRUST_PROXY: trustProxy,
   CORS_ORIGINS: corsOrigins,

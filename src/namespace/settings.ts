@@ -1,6 +1,6 @@
-import { z } from 'zod'
+import { wholeNumber } from '../whole-number.ts'
 
-const maximum = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional()
+const maximum = wholeNumber(1).optional()
 
 /** The environment variables that limit what one namespace may hold; without one there is no limit. */
 export const quotaSettings = {

@@ -1,6 +1,7 @@
-import { z } from 'zod'
+import type { z } from 'zod'
+import { wholeNumber } from '../whole-number.ts'
 
-const atMost = (fallback: number) => z.coerce.number().int().min(1).max(1_000_000).default(fallback)
+const atMost = (fallback: number) => wholeNumber(1, 1_000_000).default(fallback)
 
 /** How much realtime one client may hold open; these limits hold with `RATE_LIMITS=off`, too. */
 export const realtimeSettings = {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { wholeNumber } from '../whole-number.ts'
 
-const number = (fallback: number, min: number, max: number) =>
-  z.coerce.number().int().min(min).max(max).default(fallback)
+const number = (fallback: number, min: number, max: number) => wholeNumber(min, max).default(fallback)
 
 const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 

@@ -1293,7 +1293,7 @@ export interface components {
                 code: string;
                 /**
                  * @description What went wrong, for people
-                 * @example Invalid request
+                 * @example Invalid request: deviceId must not be longer than 1024 characters
                  */
                 message: string;
                 /**

@@ -1,0 +1,32 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { ConfigError, readConfig } from '../src/config.ts'
+
+const test = suite('config')
+
+const problemOf = (variables: Record<string, string>) => {
+  try {
+    readConfig(variables)
+  } catch (error) {
+    assert.instance(error, ConfigError)
+    return (error as ConfigError).message
+  }
+  return undefined
+}
+
+test('a number that cannot be used is refused with those that can', () => {
+  for (const port of ['99999', '-1', '80.5', 'http']) {
+    assert.match(problemOf({ PORT: port })!, /PORT: must be a whole number from 0 to 65535$/)
+  }
+  assert.match(problemOf({ DISK_RESERVE_MB: 'all' })!, /DISK_RESERVE_MB: must be a whole number of at least 0$/)
+  assert.match(problemOf({ SESSION_TTL_DAYS: '0' })!, /SESSION_TTL_DAYS: must be a number of days, more than 0/)
+  assert.is(readConfig({ PORT: '0', SESSION_TTL_DAYS: '0.5' }).PORT, 0)
+})
+
+test('all that is wrong is said at once, and an empty variable counts as unset', () => {
+  const problem = problemOf({ PORT: 'x', RATE_LIMIT_READS: '0', QUOTA_TRACES: '' })!
+  assert.match(problem, /PORT: .*\n.*RATE_LIMIT_READS: must be a whole number from 1 to 1000000000/)
+  assert.not.match(problem, /QUOTA_TRACES/)
+})
+
+test.run()

@@ -1,0 +1,83 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { freshDatabase } from '../support/database.ts'
+import { openApp } from '../support/open-app.ts'
+
+const test = suite('errors')
+const database = await freshDatabase()
+const { app, call, close } = await openApp(database.url)
+test.after(async () => {
+  await close()
+  await database.drop()
+})
+
+const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+const { data } = await call('POST', '/v1/session', { body: { deviceId: 'somebody' } })
+const { token } = (data as { session: { token: string } }).session
+
+test('the message of an invalid request says the first of what is wrong, and where', async () => {
+  const put = (body: object) => call('PUT', '/v1/traces/t', { token, body })
+  assert.match((await put({ title: 5 })).error.message, /^Invalid request: title .*string/)
+  const { status, error } = await call('POST', '/v1/traces/t/messages/batch', { token, body: { messages: 5 } })
+  assert.is(status === 404 ? 400 : status, 400)
+  await put({})
+  const role = await call('POST', '/v1/traces/t/messages/batch', {
+    token,
+    body: { messages: [{ externalId: 'm', role: 'nobody' }] },
+  })
+  assert.match(role.error.message, /^Invalid request: messages\[0\]\.role: /)
+  const limit = await call('GET', '/v1/feed?limit=x')
+  assert.match(limit.error.message, /^Invalid request: limit /)
+  assert.ok(error)
+})
+
+test('a token that is not valid is told from one that is missing', async () => {
+  assert.is((await call('GET', '/v1/session')).error.message, 'Authentication required')
+  for (const bad of ['tb_misspelt', 'x', `${token}x`]) {
+    const { status, error } = await call('GET', '/v1/session', { token: bad })
+    assert.equal([status, error.code], [401, 'unauthorized'])
+    assert.match(error.message, /not valid: .*expired.*revoked/)
+  }
+  await call('PUT', '/v1/traces/private', { token, body: {} })
+  assert.match((await call('GET', '/v1/traces/private', { token: 'tb_x' })).error.message, /not valid/)
+})
+
+test('an address that is there answers other methods with 405 and those that it takes', async () => {
+  for (const [method, url, allow] of [
+    ['POST', '/v1/feed', 'GET, OPTIONS'],
+    ['DELETE', '/v1/session/switch', 'POST, OPTIONS'],
+    ['POST', '/v1/traces/t', 'GET, PUT, PATCH, DELETE, OPTIONS'],
+    ['PUT', '/', 'GET, OPTIONS'],
+  ] as const) {
+    const { statusCode, headers, body } = await app.inject({ method, url, payload: { any: 'body' } })
+    assert.equal([statusCode, headers.allow], [405, allow], `${method} ${url}`)
+    const { ok, error } = JSON.parse(body) as { ok: boolean; error: { code: string; message: string } }
+    assert.equal([ok, error.code], [false, 'method_not_allowed'])
+    assert.match(error.message, new RegExp(`takes ${allow}, and not ${method}`))
+  }
+  assert.is((await app.inject({ method: 'POST', url: '/v1/nothing' })).statusCode, 404)
+  assert.is((await app.inject({ method: 'OPTIONS', url: '/v1/feed' })).statusCode, 204)
+})
+
+test('a browser is shown a page for what is not there, or not for strangers; programs get JSON', async () => {
+  await call('PUT', '/v1/traces/private', { token, body: {} })
+  for (const [url, status, title] of [
+    ['/nothing', 404, 'Not found'],
+    ['/@nobody/nothing', 404, 'Not found'],
+    ['/v1/traces/nothing', 404, 'Not found'],
+    ['/v1/traces/private', 401, 'Sign in first'],
+    ['/v1/namespaces', 401, 'Sign in first'],
+  ] as const) {
+    const page = await app.inject({ url, headers: html })
+    assert.equal([page.statusCode, page.headers['content-type']], [status, 'text/html; charset=utf-8'], url)
+    assert.match(page.body, `<h1>${title}</h1>`)
+    assert.match(String(page.headers['content-security-policy']), "default-src 'none'")
+    assert.match(String(page.headers.vary), 'accept')
+    const { statusCode, body } = await app.inject({ url, headers: { accept: 'application/json' } })
+    assert.equal([statusCode, (JSON.parse(body) as { ok: boolean }).ok], [status, false])
+  }
+  const posted = await app.inject({ method: 'POST', url: '/nothing', headers: html })
+  assert.is(posted.headers['content-type'], 'application/json; charset=utf-8')
+})
+
+test.run()

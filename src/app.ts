@@ -105,7 +105,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
 /** What only the role `api` answers; the others can be asked how they are. */
 export const installApi = async (app: FastifyInstance, service: Service): Promise<void> => {
   const refuseOthers = refuseOtherMethods(app)
-  homeRoute(app)
+  homeRoute(app, service.config)
   await app.register(async (scope) => {
     scope.addHook('onRoute', assertStatesAuth)
     for (const routes of [

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { commandName } from './cli/command-name.ts'
-import { exitOnUsage } from './cli/exit.ts'
+import { UsageError, exitOnUsage, runCommand } from './cli/exit.ts'
+import { withOwnName } from './cli/other-names.ts'
 import { forgiveLeftReader } from './cli/standard-output.ts'
 import { version } from './version.ts'
 
@@ -208,8 +209,18 @@ const newProgram = async (isLoaded: (name: string) => boolean): Promise<Command>
   return program
 }
 
+/** @throws UsageError */
+const noSearch = async (): Promise<never> => {
+  const [list, write] = [`${commandName} ls`, `${commandName} export --format md ID`]
+  throw new UsageError(
+    `There is no search yet. List your traces: ${list}; write one as a text to look through: ${write}`,
+  )
+}
+
 process.stdout.on('error', forgiveLeftReader)
-const called = calledBy(process.argv.slice(2))
+const words = withOwnName(process.argv.slice(2))
+const called = calledBy(words)
 const program = await newProgram((name) => name === called)
-if (process.argv.length > 2) await program.parseAsync()
+if (words[0] === 'search') await runCommand(noSearch)
+else if (words.length > 0) await program.parseAsync(words, { from: 'user' })
 else program.outputHelp()

@@ -6,7 +6,10 @@ import { openDatabase } from './database.ts'
 import { type OpenService, openService } from './open.ts'
 
 export type Running = {
+  /** Where it listens. */
   readonly url: string
+  /** Where people reach it. */
+  readonly publicUrl: string
   readonly roles: Config['ROLES']
   /** The database, for people. */
   readonly database: string
@@ -61,7 +64,8 @@ export const serve = async (config: Config, logger: Logger, signal: AbortSignal)
     const url = urlOf(app, config)
     await database.publish(url)
     logger.info({ url, roles: config.ROLES }, 'serving')
-    return { url, roles: config.ROLES, database: database.description, stop }
+    const publicUrl = config.PUBLIC_URL === undefined ? url : new URL(config.PUBLIC_URL).href.replace(/\/$/, '')
+    return { url, publicUrl, roles: config.ROLES, database: database.description, stop }
   } catch (error) {
     await stop('fast').catch(() => {})
     throw error

@@ -20,6 +20,13 @@ export const stateDir = (env: EnvironmentVariables): string =>
   env['TRACEBOOK_DATA_DIR'] ||
   (env['TRACEBOOK_CONFIG_DIR'] ? join(env['TRACEBOOK_CONFIG_DIR'], 'data') : envPaths('tracebook', { suffix: '' }).data)
 
+/** The address that was meant where the scheme alone is missing. */
+const suggestionFor = (text: string): string => {
+  const url = text.includes('://') ? null : URL.parse(`http://${text}`)
+  if (!url) return ': it begins with http:// or https://'
+  return `. Did you mean ${isLoopback(url.hostname) ? 'http' : 'https'}://${text}?`
+}
+
 /**
  * The server's base URL, without a trailing slash: `option`, else `TRACEBOOK_URL`, else the server of the last login, else the
  * local one. Throws UsageError for anything but an http(s) URL, and for one with a user name or password.
@@ -27,7 +34,8 @@ export const stateDir = (env: EnvironmentVariables): string =>
 export const serverAddress = (option: string | undefined, env: EnvironmentVariables): string => {
   const text = option ?? (env['TRACEBOOK_URL'] || (lastServer(configDir(env)) ?? DEFAULT_SERVER))
   const url = URL.parse(text)
-  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`"${text}" is no http:// or https:// address`)
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`"${text}" is no address of a server${suggestionFor(text)}`)
   if (url.username || url.password) throw new UsageError('the server address must not hold a user name or a password')
   return `${url.origin}${trimEndMatching(url.pathname, /\//)}`
 }

@@ -48,7 +48,7 @@ export const openAuditClient = async (server: string): Promise<AuditClient> => {
 
   const parse = <T>(path: string, body: string, schema: z.ZodType<T>): T => {
     const found = z.object({ data: schema }).safeParse(JSON.parse(body))
-    if (!found.success) throw new Error(`${server}${path}: it does not answer like Tracebook`)
+    if (!found.success) throw new Error(`${server}${path}: this is not the address of a Tracebook server`)
     return found.data.data as T
   }
 

@@ -3,6 +3,7 @@ import { exitCodes, UsageError } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
 import { readSecret } from '../../cli/secret.ts'
 import { newApiClient } from '../../sync/api/client.ts'
+import { hasStatus } from '../../sync/api/errors.ts'
 import { configDir, isUnencrypted, serverAddress } from '../../sync/config.ts'
 import { serverKey } from '../../sync/server-key.ts'
 import { logInWithCodehost } from '../../sync/login/codehost-login.ts'
@@ -23,6 +24,13 @@ const whatIsNext = (server: string, options: Options): readonly string[] => {
   return options.server === undefined ? [sync] : ['Commands without --server use it from now on.', sync]
 }
 
+/** Says of an address with a path behind it that nothing is there. */
+const explainPath = (server: string) => (error: unknown) => {
+  const { origin, pathname } = new URL(server)
+  if (!hasStatus(error, 404) || pathname === '/') throw error
+  throw new UsageError(`${server} is not the address of a Tracebook server. Did you mean ${origin}?`)
+}
+
 export const login = async (options: Options): Promise<number> => {
   const { codehost, namespace, browser, yes } = options
   if (namespace !== undefined && !codehost) throw new UsageError('--namespace goes with --codehost')
@@ -37,21 +45,17 @@ export const login = async (options: Options): Promise<number> => {
   if (isUnencrypted(server)) say(`Warning: ${server} is not encrypted; others on the network can read your token.`)
   const newClient = (url: string, token?: string) => newApiClient(url, token, noticedTiming)
   const prompts = newTerminalPrompts({ opensBrowser: browser, assumeYes: yes ?? false })
-  const { userId, displayName, namespaceSlug } =
-    options.join !== undefined
-      ? await joinAsDevice({
-          config,
-          server,
-          code: options.join,
-          newDevice: options.newDevice ?? false,
-          yes: yes ?? false,
-        })
+  const { join, newDevice = false } = options
+  const loggingIn =
+    join !== undefined
+      ? joinAsDevice({ config, server, code: join, newDevice, yes: yes ?? false })
       : codehost
-        ? await logInWithCodehost(
+        ? logInWithCodehost(
             { config, server, slug: namespace, inviteCode: invite, isLocal: browser, prompts },
             newClient,
           )
-        : await logInWithDevice(config, server, newClient, invite)
+        : logInWithDevice(config, server, newClient, invite)
+  const { userId, displayName, namespaceSlug } = await loggingIn.catch(explainPath(server))
   if (options.json) {
     const name = displayName === undefined ? {} : { displayName }
     await printDocument({ type: 'login', server, userId, ...name, namespace: namespaceSlug })

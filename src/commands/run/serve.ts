@@ -38,15 +38,22 @@ Tracebook works as ${roles.join(' and ')}
   metrics    ${url}/metrics
 `
 
-const userMessage = ({ url, database }: Running) => `
-Tracebook serves at ${url}
+/** What clients take for the server's address where nothing else is said. */
+const DEFAULT_URL = 'http://127.0.0.1:3000'
+
+const userMessage = ({ url, publicUrl, database }: Running) => {
+  const login = `${commandName} login${publicUrl === DEFAULT_URL ? '' : ` --server ${publicUrl}`}`
+  const sync = `${commandName} sync`.padEnd(login.length)
+  return `
+Tracebook serves at ${url}${publicUrl === url ? '' : `, for others at ${publicUrl}`}
   database   ${database}
-  reference  ${url}/docs
+  reference  ${publicUrl}/docs
 
 Next, in another terminal${commandName.startsWith('npx') ? ', in this folder' : ''}:
-  ${commandName} login    make this machine known
-  ${commandName} sync     bring in the sessions of your coding agents
+  ${login}    make this machine known
+  ${sync}    bring in the sessions of your coding agents
 `
+}
 
 export const start = async ({ roles }: { readonly roles?: string }): Promise<number> => {
   // Makes V8 collect garbage sooner: under load the heap stays half as large, for a few percent more work.

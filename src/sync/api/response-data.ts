@@ -43,7 +43,7 @@ export const networkReason = (error: unknown): string => {
   return MEANINGS[cause?.code ?? ''] ?? cause?.message ?? cause?.code ?? String(error)
 }
 
-const notTracebook = 'it does not answer like Tracebook'
+const notTracebook = 'this is not the address of a Tracebook server'
 
 /** What the service says, with the reasons that it gives. */
 const messageOf = ({ message, details }: z.infer<typeof ErrorEnvelope>['error']): string => {

@@ -24,6 +24,8 @@ export const Credentials = z.object({
     })
     .optional(),
   others: z.array(z.object({ namespaceId: z.string(), token: z.string() })),
+  /** When it was logged out of, in milliseconds since 1970: it stays the server that is logged in to again. */
+  leftAt: z.number().optional(),
   /** The new device id of a join that is under way, while the machine still has the one of another user. */
   joining: z.uuid().optional(),
 })
@@ -66,7 +68,7 @@ export const writeCredentials = (config: string, credentials: Credentials): Prom
 /** Removes the tokens for a server. The device id stays, so that the next login is one of the same user. */
 export const removeLogin = async (config: string, server: string): Promise<void> => {
   const stored = await readCredentials(config, server)
-  if (stored) await writeCredentials(config, { server, deviceId: stored.deviceId, others: [] })
+  if (stored) await writeCredentials(config, { server, deviceId: stored.deviceId, others: [], leftAt: Date.now() })
 }
 
 /** Keeps a copy of the credentials for a server, whose device id is the only way back to a user. Returns its path. */
@@ -78,25 +80,40 @@ export const setCredentialsAside = async (config: string, credentials: Credentia
 
 type ServerLogin = { readonly server: string; readonly at: number | undefined }
 
-/** The logins to all servers, the last one first. */
-const loginsOf = (config: string): readonly ServerLogin[] => {
+/** What is stored of all servers. */
+const allCredentials = (config: string): readonly Credentials[] => {
   const folder = credentialsDir(config)
   const names = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.endsWith('.json'))
-  const logins = names.flatMap((name) => {
+  return names.flatMap((name) => {
     const { data } = Credentials.safeParse(readJsonSync(join(folder, name)))
-    if (!data?.login) return []
+    if (!data) return []
     // A file under another spelling that could not be taken over is not read either.
     const first = basename(fileOf(config, serverKey(data.server)))
-    return name === first || !names.includes(first) ? [{ server: data.server, at: data.login.at }] : []
+    return name === first || !names.includes(first) ? [data] : []
   })
-  return logins.sort((a, b) => (b.at ?? 0) - (a.at ?? 0))
 }
+
+/** The logins to all servers, the last one first. */
+const loginsOf = (config: string): readonly ServerLogin[] =>
+  allCredentials(config)
+    .flatMap(({ server, login }) => (login ? [{ server, at: login.at }] : []))
+    .sort((a, b) => (b.at ?? 0) - (a.at ?? 0))
+
+/** The server that was logged out of last; undefined without one. */
+const serverLeftLast = (config: string): string | undefined =>
+  allCredentials(config)
+    .filter(({ login, leftAt }) => !login && leftAt !== undefined)
+    .sort((a, b) => b.leftAt! - a.leftAt!)[0]?.server
 
 /** The URLs of all servers with a login, the last one first. */
 export const serversWithLogin = (config: string): readonly string[] => loginsOf(config).map(({ server }) => server)
 
-/** The server of the last login. Undefined without one, and where an older version has stored several. */
+/**
+ * The server of the last login; without any login the one that was logged out of last. Undefined without both, and where an older
+ * version has stored several logins.
+ */
 export const lastServer = (config: string): string | undefined => {
   const [last, ...others] = loginsOf(config)
-  return last?.at !== undefined || others.length === 0 ? last?.server : undefined
+  if (!last) return serverLeftLast(config)
+  return last.at !== undefined || others.length === 0 ? last.server : undefined
 }

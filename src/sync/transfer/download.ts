@@ -42,7 +42,7 @@ const request = async ({ server, path, token }: Download, signal: AbortSignal): 
   if (response.status === 200) {
     if (response.headers.get('content-disposition')?.startsWith('attachment')) return response
     await response.body?.cancel()
-    throw new RequestFailed(`${server}: it does not answer like Tracebook`, { status: 200 })
+    throw new RequestFailed(`${server}: this is not the address of a Tracebook server`, { status: 200 })
   }
   const refused = await refusal(response)
   await responseData(server, async () => refused) // throws what it says

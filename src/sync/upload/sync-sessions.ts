@@ -45,8 +45,11 @@ export type SyncResult = {
 }
 
 const describeFailure = (error: unknown, namespaceSlug: string | undefined): string => {
-  if (hasStatus(error, 403))
-    return `you may not write this session in the namespace ${namespaceSlug}: another user uploaded it (${error.message})`
+  if (hasStatus(error, 403) && error.code === 'quota_exceeded')
+    return `the namespace ${namespaceSlug} is full: ${error.message}. Delete traces there, or ask who runs the service for more room`
+  if (hasStatus(error, 403) && error.code === 'forbidden')
+    return `another user uploaded this session to the namespace ${namespaceSlug}: only that user and admins may change it`
+  if (hasStatus(error, 403)) return `the service refuses this session: ${error.message}`
   if (hasStatus(error, 404)) return `the trace is not there any more, or not yours to write (${error.message})`
   return errorMessage(error)
 }

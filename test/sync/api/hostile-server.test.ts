@@ -121,7 +121,7 @@ test('an answer nested without end, and a status that is none, are refusals', as
   const nested = '[1,'.repeat(1 << 20)
   assert.match(
     (await failureFrom((response) => response.writeHead(200).end(nested))).message,
-    'does not answer like Tracebook',
+    'not the address of a Tracebook server',
   )
   assert.match((await failureFrom((response) => response.writeHead(700).end('{}'))).message, 'status 700')
 })

@@ -7,6 +7,7 @@ import { digest } from '../../../src/sync/digest.ts'
 import {
   type Credentials,
   readCredentials,
+  removeLogin,
   serversWithLogin,
   writeCredentials,
 } from '../../../src/sync/login/credentials.ts'
@@ -85,6 +86,28 @@ test('without another word the server is that of the last login', async ({ confi
   assert.is(serverAddress(undefined, env), 'https://b.example')
   assert.is(serverAddress(undefined, { ...env, TRACEBOOK_URL: 'https://c.example/' }), 'https://c.example')
   assert.is(serverAddress('https://d.example', { ...env, TRACEBOOK_URL: 'https://c.example' }), 'https://d.example')
+})
+
+test('a server that was logged out of is the one to log in to again', async ({ config, env }) => {
+  for (const [server, at] of [
+    ['https://a.example', 1],
+    ['https://b.example', 2],
+  ] as const)
+    await writeCredentials(config, credentials(server, at))
+  await removeLogin(config, 'https://b.example')
+  assert.is(serverAddress(undefined, env), 'https://a.example')
+  await removeLogin(config, 'https://a.example')
+  assert.ok(['https://a.example', 'https://b.example'].includes(serverAddress(undefined, env)))
+})
+
+test('an address without a scheme is refused with the one that was meant', () => {
+  for (const [wrong, meant] of [
+    ['localhost:21100', /Did you mean http:\/\/localhost:21100\?/],
+    ['127.0.0.1:3000', /Did you mean http:\/\/127\.0\.0\.1:3000\?/],
+    ['traces.example.org', /Did you mean https:\/\/traces\.example\.org\?/],
+    ['ftp://traces.example.org', /begins with http:\/\/ or https:\/\//],
+  ] as const)
+    assert.throws(() => serverAddress(wrong, {}), meant)
 })
 
 test('a single login of an older version is the last one, of several none is', ({ config, env }) => {

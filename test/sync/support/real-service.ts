@@ -11,12 +11,12 @@ type Request = { readonly method: string; readonly url: string }
 const nameOf = (url: string): string => new URL(url).pathname.slice(1)
 
 /** The service itself, on a socket, and the machines of its users. `requests`: all that any of them has asked; `writes` without GET. */
-export const startRealService = async () => {
+export const startRealService = async (env: Readonly<Record<string, string>> = {}) => {
   const database = await freshDatabase()
   const server = databaseUrl(database.url, 'postgres')
   const requests: Request[] = []
   const open = async (port: number) => {
-    const opened = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
+    const opened = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none', ...env } })
     opened.app.server.on('request', ({ method = '', url = '' }) => void requests.push({ method, url }))
     return { ...opened, url: await opened.app.listen({ host: '127.0.0.1', port }) }
   }

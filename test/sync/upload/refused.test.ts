@@ -1,0 +1,26 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { writeInProject } from '../support/moves.ts'
+import { type RealService, startRealService } from '../support/real-service.ts'
+
+const test = suite<{ service: RealService }>('a session that the service refuses')
+test.before(async (context) => void (context.service = await startRealService({ QUOTA_TRACES: '1' })))
+test.after(({ service }) => service.close())
+
+test('because the namespace is full is told so, with what to do, and not as the work of another user', async ({
+  service,
+}) => {
+  const machine = await service.logIn()
+  writeInProject(machine)
+  writeInProject(machine)
+  const { events, summary } = await machine.sync()
+  assert.equal([summary.new, summary.failed, summary.exitCode], [1, 1, 1])
+  const told = JSON.stringify(events)
+  assert.match(
+    told,
+    /the namespace [\w-]+ is full: The namespace may not hold more than 1 traces?\. Delete traces there/,
+  )
+  assert.not.match(told, /another user/)
+})
+
+test.run()

@@ -9,6 +9,8 @@ export type DiskGuardOptions = {
   /** For how many milliseconds a result is used again. */
   readonly maxAgeMs?: number
   readonly statfs?: Statfs
+  /** Called when a look finds that it is so, or no longer so. */
+  readonly onChange?: (isLow: boolean) => void
   /** A monotonic clock, in milliseconds. */
   readonly now?: () => number
 }
@@ -29,6 +31,7 @@ export const diskGuard = ({
   reserveMb = 256,
   maxAgeMs = 250,
   statfs = statfsSync,
+  onChange = () => {},
   now = () => performance.now(),
 }: DiskGuardOptions): (() => boolean) => {
   const isFull = () => {
@@ -41,7 +44,10 @@ export const diskGuard = ({
   let last = { full: false, at: -Infinity }
   return () => {
     const at = now()
-    if (at - last.at >= maxAgeMs) last = { full: isFull(), at }
-    return last.full
+    if (at - last.at < maxAgeMs) return last.full
+    const full = isFull()
+    if (full !== last.full) onChange(full)
+    last = { full, at }
+    return full
   }
 }

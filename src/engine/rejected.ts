@@ -47,6 +47,13 @@ export class Unavailable extends Error {
   }
 }
 
+/** There is hardly any room left for what is written: nothing was stored, and reads go on. */
+export class DiskFull extends Unavailable {
+  constructor() {
+    super('The disk of the service is nearly full. Nothing was stored; reads go on. Try again when there is room')
+  }
+}
+
 /** For work that an answer needs after its write: an `Unavailable` of it says `stored: true`. */
 export const afterStored = async <T>(work: T | Promise<T>): Promise<T> => {
   try {

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { drain } from './drain.ts'
-import { Rejected, InQuarantine, Unavailable } from '../engine/rejected.ts'
+import { DiskFull, InQuarantine, Rejected, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
 import { Busy } from '../permits.ts'
 import { isTransient } from '../postgres/errors.ts'
@@ -79,7 +79,8 @@ export const toHttpError = (error: unknown): HttpError => {
   if (error instanceof HttpError) return error
   if (error instanceof Rejected) return fromRejected(error)
   if (error instanceof Busy) return new HttpError('unavailable', error.message, { stored: false })
-  if (error instanceof InQuarantine) return new HttpError('unavailable', error.message, { stored: error.stored })
+  if (error instanceof InQuarantine || error instanceof DiskFull)
+    return new HttpError('unavailable', error.message, { stored: error.stored })
   if (error instanceof Unavailable || error instanceof LogUnavailable) {
     return new HttpError('unavailable', 'The service cannot do this right now; try again', { stored: error.stored })
   }

@@ -8,7 +8,7 @@ const reasons = (description: string, example: string) =>
 
 const Alive = z.object({ status: z.literal('ok').meta({ description: 'Always `ok`' }), timestamp })
 const Ready = z.object({
-  status: z.literal('ready').meta({ description: 'That reads and writes can be served' }),
+  status: z.literal('ready').meta({ description: 'That requests can be served' }),
   degraded: reasons('What works, but needs attention', 'summaries').optional(),
   timestamp,
 })
@@ -57,8 +57,8 @@ export const installHealth = (app: FastifyInstance, { now, readiness }: HealthOp
       schema: {
         summary: 'Whether reads and writes can be served',
         description:
-          'For load balancers. 200 when reads and writes can be served, with `degraded` for what needs attention; else ' +
-          '503 with `missing`, and `Retry-After`.',
+          'For load balancers. 200 when requests can be served, with `degraded` for what needs attention, such as a disk that is ' +
+          'nearly full, which refuses writes; else 503 with `missing`, and `Retry-After`.',
         tags,
         response: { 200: Ready, 503: NotReady },
       },

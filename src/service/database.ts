@@ -19,6 +19,12 @@ export type Database = {
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
+const sayDisk = (logger: Logger, dataDir: string, reserveMb: number) => (isLow: boolean) => {
+  const about = { dataDir, reserveMb }
+  if (isLow) logger.error(about, 'the disk is nearly full: writes are refused until there is room')
+  else logger.warn(about, 'the disk has room again: writes are taken')
+}
+
 /** Waits for a database that is starting. @throws Error that names `DATABASE_URL` when it cannot be reached */
 const assertReachable = async (url: string, signal: AbortSignal) => {
   try {
@@ -56,7 +62,7 @@ export const openDatabase = async (config: Config, logger: Logger, signal: Abort
       url: postgres.url,
       description: `its own PostgreSQL in ${dataDir}`,
       dataDir,
-      isDiskLow: diskGuard({ dir: dataDir, reserveMb }),
+      isDiskLow: diskGuard({ dir: dataDir, reserveMb, onChange: sayDisk(logger, dataDir, reserveMb) }),
       publish: (url) => lock.publish({ url, databaseUrl: postgres.url }),
       stop: async (mode) => {
         await postgres.stop(mode)

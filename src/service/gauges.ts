@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { freeBytes } from '../embedded/disk.ts'
 import type { OpenGroup } from '../engine/open-group.ts'
 import type { OpenGroups } from '../engine/open-groups.ts'
 import type { NodePermits } from '../http/node-permits.ts'
@@ -66,4 +67,9 @@ export const installPermitGauges = (
   metrics.gauges('tracebook_waiting', 'Who waits for room', 'kind', () =>
     all.map(([kind, permits]) => [kind, permits.waiting()]),
   )
+}
+
+/** Installs the gauge of what is left of an embedded database's disk. */
+export const installDiskGauge = (metrics: Metrics, dataDir: string): void => {
+  metrics.gauge('tracebook_disk_free_bytes', 'Bytes that can still be written below DATA_DIR', () => freeBytes(dataDir))
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { OpenGroups } from '../engine/open-groups.ts'
 import type { Reads } from '../engine/reads.ts'
-import { Unavailable } from '../engine/rejected.ts'
+import { DiskFull, Unavailable } from '../engine/rejected.ts'
 import { withTimeout } from '../engine/with-timeout.ts'
 import type { Readiness } from '../http/health.ts'
 import type { EventLog } from '../log/log.ts'
@@ -39,7 +39,7 @@ export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
   const assertWritable = () => {
     const problem = logProblem()
     if (problem) throw new Unavailable(problem)
-    if (isDiskLow()) throw new Unavailable('the disk is nearly full')
+    if (isDiskLow()) throw new DiskFull()
     const state = groups.main.state()
     if (state?.is === 'stopped') throw new Unavailable(`projections have stopped: ${state.reason}`)
     if (groups.main.lag.ms() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
@@ -62,8 +62,8 @@ export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
     const isProblem = (reason: string | undefined) => reason !== undefined
     const diskProblem = isDiskLow() ? 'the disk is nearly full: writes are refused' : undefined
     return {
-      missing: [...health.missing, ...[readProblem, logFailure, diskProblem].filter(isProblem)],
-      degraded: [...health.degraded, ...[clockProblem].filter(isProblem)],
+      missing: [...health.missing, ...[readProblem, logFailure].filter(isProblem)],
+      degraded: [...health.degraded, ...[clockProblem, diskProblem].filter(isProblem)],
     }
   }
 

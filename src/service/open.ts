@@ -8,7 +8,7 @@ import { newLogId } from '../log/log-id.ts'
 import { isHeld } from '../proof/held.ts'
 import { readSigner } from '../proof/keys.ts'
 import { newConnections } from '../realtime/connections.ts'
-import { installPermitGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
+import { installDiskGauge, installPermitGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
 import { newServiceHealth } from './health.ts'
 import { UNREACHABLE } from './log.ts'
 import { openMemory } from './memory.ts'
@@ -53,6 +53,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const memory = await openMemory(stores, permits, now)
   const { caches, transactors, visible, retentionWakeup } = memory
   installPermitGauges(metrics, permits)
+  if (options.dataDir) installDiskGauge(metrics, options.dataDir)
   const { assertWritable, readiness } = newServiceHealth({
     groups,
     log,

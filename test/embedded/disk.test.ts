@@ -39,6 +39,18 @@ test('says no below the reserve, and yes again when there is room', () => {
   assert.equal([1000, 100, 99, 0, 100].map(at), [false, false, true, true, false])
 })
 
+test('tells when that changes, once each time', () => {
+  const { disk, statfs, now } = simulation()
+  const told: boolean[] = []
+  const isFull = diskGuard({ dir: '/', reserveMb: 100, statfs, now, onChange: (isLow) => told.push(isLow) })
+  for (const freeMb of [1000, 99, 98, 100, 1000, 0]) {
+    disk.freeMb = freeMb
+    disk.time += 1000
+    isFull()
+  }
+  assert.equal(told, [true, false, true])
+})
+
 test('keeps 256 MiB unless told otherwise', () => {
   const { disk, statfs, now } = simulation()
   const full = (freeMb: number) => {

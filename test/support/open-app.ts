@@ -23,6 +23,9 @@ export type OpenOptions = {
   readonly now?: () => number
   readonly env?: Record<string, string>
   readonly logger?: Logger
+  readonly isDiskLow?: () => boolean
+  /** The folder of an embedded database, whose disk is measured. */
+  readonly dataDir?: string
   /** All groups of read models. Default: those of the service. */
   readonly groups?: readonly Group[]
   /** Whether to wait until it is ready. Default true. */
@@ -51,13 +54,15 @@ export const openApp = async (databaseUrl: string, options: OpenOptions = {}) =>
     ...logEnvironment(databaseUrl),
     ...options.env,
   })
-  const { now = Date.now, logger = pino({ level: 'silent' }), groups, ready = true } = options
+  const { now = Date.now, logger = pino({ level: 'silent' }), groups, ready = true, isDiskLow, dataDir } = options
   const { service, close: closeService } = await openService({
     config,
     databaseUrl,
     logger,
     now,
     ...(groups ? { groups } : {}),
+    ...(isDiskLow ? { isDiskLow } : {}),
+    ...(dataDir ? { dataDir } : {}),
   })
   const app = await buildApp(service)
 

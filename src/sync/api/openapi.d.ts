@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Whether reads and writes can be served
-         * @description For load balancers. 200 when reads and writes can be served, with `degraded` for what needs attention; else 503 with `missing`, and `Retry-After`.
+         * @description For load balancers. 200 when requests can be served, with `degraded` for what needs attention, such as a disk that is nearly full, which refuses writes; else 503 with `missing`, and `Retry-After`.
          */
         get: operations["getHealthReady"];
         put?: never;
@@ -2844,7 +2844,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /**
-                         * @description That reads and writes can be served
+                         * @description That requests can be served
                          * @enum {string}
                          */
                         status: "ready";

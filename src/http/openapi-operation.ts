@@ -91,6 +91,7 @@ const described = (schema: JsonObject | undefined): { properties?: JsonObject } 
 }
 
 const meanings: Readonly<Record<string, string>> = {
+  101: 'The protocol changes',
   200: 'Done',
   302: 'Go on there',
   303: 'Go on there',

@@ -7,7 +7,7 @@ import { type NextValue, newClientSubscriptions } from './client-subscriptions.t
 import type { LiveQueries } from './live-queries.ts'
 import { closeCodes } from './close-codes.ts'
 import { newFrameSender } from './frame-sender.ts'
-import { ClientFrame, errorFrame, resultFrame } from './protocol.ts'
+import { ClientFrame, EXAMPLE_FRAME, errorFrame, resultFrame } from './protocol.ts'
 import type { Question } from './answer.ts'
 import type { Receiver, SharedBytes } from './shared-bytes.ts'
 
@@ -57,7 +57,10 @@ const parse = (data: Buffer, isBinary: boolean): ClientFrame | undefined => {
 }
 
 const PONG = '{"type":"pong"}'
-const UNUSABLE = { code: 'invalid_request', message: 'This is no frame of the realtime interface' }
+const UNUSABLE = {
+  code: 'invalid_request',
+  message: `A frame is a text of JSON such as ${EXAMPLE_FRAME}: all kinds are told of under GET /v1/realtime at /docs`,
+}
 
 /** A client that has been told to go, and does not, is gone after this. */
 const LEAVE_MS = 10_000

@@ -19,6 +19,9 @@ export const ClientFrame = z.discriminatedUnion('type', [
 ])
 export type ClientFrame = z.infer<typeof ClientFrame>
 
+/** A frame as it should be, for a client that has sent another. */
+export const EXAMPLE_FRAME = '{"type":"subscribe","id":"feed","query":"feed:getPublicTraces","args":{"limit":10}}'
+
 /** What went wrong: the codes are those of the REST API. */
 export type FrameError = { readonly code: string; readonly message: string; readonly details?: unknown }
 

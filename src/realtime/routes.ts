@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { addressKey } from '../http/address.ts'
 import { newAttempt } from '../http/attempt.ts'
 import { cookieNameOf, presentedToken } from '../http/auth.ts'
+import { ErrorBody } from '../http/errors.ts'
 import { HttpError, rateLimited } from '../http/http-error.ts'
 import { newTrustedOriginCheck } from '../http/origin.ts'
 import { answers, okText } from '../http/reply.ts'
@@ -15,6 +16,7 @@ import { type Connection, newConnection } from './connection.ts'
 import type { Owner } from './connections.ts'
 import { closeCodes } from './close-codes.ts'
 import { MAX_FRAME_BYTES } from './protocol.ts'
+import { realtimeDescription } from './reference.ts'
 import { queryNames, questionOf } from './queries.ts'
 import type { RealtimeServices } from './services.ts'
 
@@ -140,6 +142,12 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
     {
       config: { auth: 'optional' },
       websocket: true,
+      schema: {
+        summary: 'Subscribe to queries over a WebSocket',
+        description: realtimeDescription(config),
+        tags: ['realtime'],
+        response: { 101: z.null().meta({ description: 'From here on the connection is a WebSocket' }), 404: ErrorBody },
+      },
       preValidation: async (request) => {
         if (!request.ws) throw new HttpError('not_found', 'This address speaks WebSocket only')
         const caller = tokenOf(request) === undefined ? undefined : request.caller

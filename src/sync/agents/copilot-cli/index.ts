@@ -5,11 +5,21 @@ import { sessionPerFile } from '../support/file-session.ts'
 import { isObject, type Json } from '../support/json.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { parserOf } from './parser.ts'
+import { workspaceName } from './workspace.ts'
 
 const id = 'copilot-cli'
 const ROOT = 'session-state'
 const EVENTS = 'events.jsonl'
-const version = 1
+const version = 2
+
+const filesOf = sessionPerFile(sessionOfLines(parserOf(id, version)))
+
+/** The stamp of a session changes with its name too, which is in another file. */
+const sessions: Agent['sessions'] = async function* (path) {
+  const name = workspaceName(path)
+  for await (const session of filesOf(path))
+    yield name === undefined ? session : { ...session, stamp: `${session.stamp} ${name}` }
+}
 
 /** A session's folder also holds files that the agent works on, which are none of its sessions. */
 const isSessionFile = (path: string): boolean => {
@@ -38,5 +48,5 @@ export const copilotCli: Agent = {
   recognises: (_path, beginning) => objectsOf(beginning).some(isEvent),
   isSuperseded: (path, files) =>
     basename(path) !== EVENTS && files.has(join(dirname(path), basename(path, '.jsonl'), EVENTS)),
-  sessions: sessionPerFile(sessionOfLines(parserOf(id, version))),
+  sessions,
 }

@@ -60,6 +60,9 @@ export const saveReading = ({ calls, thoughts, events, ids, model }: Reading): S
   model,
 })
 
+/** Whether a person typed a prompt, and not the CLI or another agent. Each has the id of a task since version 1.0.64. */
+const isTyped = ({ source }: Json): boolean => source !== 'system' && !String(source).startsWith('agent-')
+
 const errorDraft = (data: Json): Draft => ({
   role: 'system',
   parts: [errorPart(textOf(data['message']) ?? textOf(data['errorType']) ?? 'Error')],
@@ -79,7 +82,7 @@ const draftOf = (
 ): Draft | undefined => {
   switch (type) {
     case 'user.message':
-      return textOf(data['parentAgentTaskId']) ? undefined : { role: 'user', parts: promptParts(data) }
+      return isTyped(data) ? { role: 'user', parts: promptParts(data) } : undefined
     case 'assistant.message':
       return { role: 'assistant', parts: answerParts(data, calls, messageId, thoughts.isNew) }
     case 'assistant.reasoning':

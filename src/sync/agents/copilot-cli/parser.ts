@@ -6,6 +6,7 @@ import { newOutline, type Outline, type SavedOutline } from '../support/outline.
 import { traceFieldsOf } from '../support/trace-fields.ts'
 import { newReading, readLine, type SavedReading, saveReading } from './messages.ts'
 import { type Details, idInPath, noteDetails } from './session.ts'
+import { workspaceName } from './workspace.ts'
 
 /** What the lines after a place need of those before it. */
 type Saved = { readonly details: Details; readonly outline: SavedOutline; readonly reading: SavedReading }
@@ -38,7 +39,7 @@ export const parserOf = (agentId: string, version: number): LineParser<State, Sa
   describe: ({ details, outline }, path) => ({
     externalId: acceptedId(details.sessionId ?? idInPath(path), 'session'),
     trace: traceFieldsOf(agentId, {
-      title: outline.title(),
+      title: workspaceName(path) ?? outline.title(),
       projectPath: details.cwd,
       model: outline.model() ?? details.model,
       gitBranch: details.branch,

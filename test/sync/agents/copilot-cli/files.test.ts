@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -86,6 +87,32 @@ test('the id is that of the start, else that of the folder or the file (rule 1)'
   assert.is((await read(prompt('e-1', 'x'))).session.externalId, 's-0')
   const flat = write(path, 'session-state/flat.jsonl', [prompt('e-1', 'x')])
   assert.is((await readSession(flat, copilotCli)).session.externalId, 'flat')
+})
+
+test('the title is the name of the workspace, and the stamp changes with it (rule 10)', async () => {
+  const events = write(path, 'named/events.jsonl', [start(), prompt('e-1', 'Fix it')])
+  const workspace = join(path, 'named', 'workspace.yaml')
+  const look = async (yaml: string) => {
+    writeFileSync(workspace, `id: s-1\ncwd: /w/app\n${yaml}\nuser_named: false\n`)
+    const [stored] = await Array.fromAsync(copilotCli.sessions(events))
+    return { stamp: stored!.stamp, title: (await readSession(events, copilotCli)).session.trace.title }
+  }
+  const plain = await look('name: Mend the parser')
+  assert.is(plain.title, 'Mend the parser')
+  const titles: readonly (readonly [string, string])[] = [
+    [`name: 'Mend #1: it''s slow'`, `Mend #1: it's slow`],
+    ['name: "a \\"quoted\\" one"', 'a "quoted" one'],
+    ['name: a long one\n  in two lines # noted', 'a long one in two lines'],
+    ['name: >-\n  a block\n  in two lines', 'a block in two lines'],
+    ['summary_count: 0', 'Fix it'],
+    ['name:', 'Fix it'],
+    ['name: null', 'Fix it'],
+  ]
+  for (const [yaml, title] of titles) {
+    const { title: found, stamp } = await look(yaml)
+    assert.is(found, title)
+    assert.is.not(stamp, plain.stamp)
+  }
 })
 
 test.run()

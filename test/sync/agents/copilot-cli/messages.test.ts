@@ -21,7 +21,23 @@ test('a prompt is what the user typed, not what the model was sent (rule 2)', as
       parts: [{ type: 'text', content: { text: 'Fix it' } }],
     },
   ])
-  assert.equal(await ids(prompt('e-1', ' \n'), prompt('e-2', null), prompt('e-3', 'x', { parentAgentTaskId: 't' })), [])
+  assert.equal(await ids(prompt('e-1', ' \n'), prompt('e-2', null)), [])
+})
+
+test('a prompt of the CLI or of another agent is skipped by its source; a task of its own says nothing (rule 2)', async () => {
+  const found = await read(
+    start(),
+    prompt('e-1', 'a reminder', { source: 'system', parentAgentTaskId: 't-1' }),
+    prompt('e-2', 'look into it', { source: 'agent-explore' }),
+    prompt('e-3', 'typed', { parentAgentTaskId: 't-1' }),
+    prompt('e-4', 'typed too', { source: 'user', parentAgentTaskId: 't-2' }),
+    prompt('e-5', 'and this', { source: null }),
+  )
+  assert.equal(
+    found.messages.map(({ externalId }) => externalId),
+    ['e-3', 'e-4', 'e-5'],
+  )
+  assert.is(found.session.trace.title, 'typed')
 })
 
 test('attachments become text, and binary content never leaves (rule 2)', async () => {

@@ -91,7 +91,25 @@ const codexLines = [
   rollout.output('zwei', { call_id: 'c-2' }),
   rollout.answer('last', { id: 'i-1' }),
   rollout.line('compacted', { message: 'shorter' }),
+  rollout.event('sub_agent_activity', { agent_path: '/root/a', agent_thread_id: 's-2' }),
+  rollout.call({ call_id: 'c-3', name: 'exec_command' }),
+  rollout.event('exec_command_end', { call_id: 'c-3', exit_code: 1 }),
+  rollout.output('drei', { call_id: 'c-3' }),
+  rollout.item({ type: 'agent_message', author: '/root/a', recipient: '/root', content: 'done' }),
+  rollout.event('thread_name_updated', { thread_name: 'A name' }),
   rollout.prompt('end'),
+]
+
+/** A failure that is told after the result, and turns that are taken back. */
+const codexLate = [
+  rollout.output('once more'),
+  rollout.event('patch_apply_end', { call_id: 'c-2', success: false }),
+  rollout.prompt('taken back'),
+  rollout.answer('in vain'),
+  rollout.event('thread_rolled_back', { num_turns: 1 }),
+  rollout.prompt('instead'),
+  rollout.event('thread_rolled_back', { num_turns: 2 }),
+  rollout.prompt('at last'),
 ]
 
 fixtures.push(
@@ -99,7 +117,7 @@ fixtures.push(
     agent: codex,
     name: 'rollout-s.jsonl',
     lines: [rollout.meta('s-1', { git: { branch: 'main', commit_hash: '0a1b' } }), ...codexLines],
-    late: [rollout.output('once more')],
+    late: codexLate,
   },
   {
     agent: codex,
@@ -111,7 +129,7 @@ fixtures.push(
       rollout.prompt('own'),
       ...codexLines,
     ],
-    late: [rollout.output('once more')],
+    late: codexLate,
   },
 )
 

@@ -40,16 +40,24 @@ type Check = (messages: readonly SessionMessage[], expected: object) => void
 
 /**
  * Tests on the recorded sessions of one agent: the expected counts, and what holds for every session. `folder` is the agent's
- * in `agents/` of the shared data, `secrets` what none of its messages may hold.
+ * in `agents/` of the shared data, `secrets` what none of its messages may hold, `otherwise` what is counted in a file by other rules
+ * than those of the shared data.
  */
-export const testRecorded = (agent: Agent, folder: string, secrets: RegExp, also: Check = () => {}): void => {
+export const testRecorded = (
+  agent: Agent,
+  folder: string,
+  secrets: RegExp,
+  also: Check = () => {},
+  otherwise: Readonly<Record<string, Partial<Expected>>> = {},
+): void => {
   const test = suite(`recorded ${agent.name} sessions`)
   const data = sharedData()
   const { path, remove } = tempFolder()
   test.after(remove)
   if (!data) test.skip('no recorded sessions beside the repository')
 
-  for (const [file, expected] of data ? expectedCounts(data, folder) : [])
+  for (const [file, counted] of data ? expectedCounts(data, folder) : []) {
+    const expected = { ...counted, ...otherwise[file] }
     test(`${file} gives the expected counts`, async () => {
       const { session, messages } = await readSession(join(data!, file), agent)
       const counts = countsOf(session, messages)
@@ -61,6 +69,7 @@ export const testRecorded = (agent: Agent, folder: string, secrets: RegExp, also
       assert.is(session.trace.model, model?.[0])
       also(messages, expected)
     })
+  }
 
   for (const file of data ? globSync(`agents/${folder}/**/*.jsonl`, { cwd: data }) : [])
     test(`${file} gives distinct ids, distinct orders, nothing that must stay, and only more when it grows`, async () => {

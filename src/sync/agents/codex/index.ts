@@ -10,7 +10,7 @@ import { titlesNear } from './titles.ts'
 
 const id = 'codex'
 
-const version = 1
+const version = 2
 
 const filesOf = sessionPerFile(sessionOfLines(parserOf(id, version)))
 

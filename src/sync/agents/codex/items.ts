@@ -5,8 +5,9 @@ import type { Json } from '../support/json.ts'
 import { textPart, thinkingPart } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 import { callPart, resultPart, servedCallPart } from './calls.ts'
+import { type AgentSessions, agentMessageParts } from './agents.ts'
 import { blockText } from './content.ts'
-import { isInjected } from './injected.ts'
+import { typedTexts, type UserText } from './injected.ts'
 
 type Draft = Pick<SessionMessage, 'role' | 'parts'>
 
@@ -22,14 +23,18 @@ export const ownIdOf = (payload: Json): unknown => {
   return isExternalId(callId) ? `${callId}:${end}` : undefined
 }
 
-const textsOf = (payload: Json): readonly string[] =>
-  blocksOf(payload['content']).flatMap((block) => blockText(block) ?? [])
+const textsOf = (payload: Json): readonly UserText[] =>
+  blocksOf(payload['content']).flatMap((block) => {
+    const text = blockText(block)
+    return text === undefined ? [] : [{ text, isImage: block['type'] === 'input_image' }]
+  })
 
 const message = (payload: Json): Draft | undefined => {
   const { role } = payload
   if (role !== 'user' && role !== 'assistant') return undefined
-  const texts = textsOf(payload).filter((text) => role === 'assistant' || !isInjected(text))
-  return { role, parts: texts.flatMap(textPart) }
+  const texts = textsOf(payload)
+  const kept = role === 'user' ? typedTexts(texts) : texts.map(({ text }) => text)
+  return { role, parts: kept.flatMap(textPart) }
 }
 
 const summaryOf = ({ summary }: Json): string =>
@@ -39,11 +44,20 @@ const summaryOf = ({ summary }: Json): string =>
 
 const assistant = (...parts: readonly Part[]): Draft => ({ role: 'assistant', parts })
 
+/** What an item needs of the lines before it, and of some after it. */
+export type Context = {
+  readonly calls: ToolCalls
+  /** Whether an event says that a call failed. */
+  readonly isFailed: (callId: string) => boolean
+  readonly agents: AgentSessions
+}
+
 /**
  * The role and the parts of a response item; undefined for one that is no message. `messageId` is only asked of one that
  * certainly is.
  */
-export const itemDraft = (payload: Json, calls: ToolCalls, messageId: () => string): Draft | undefined => {
+export const itemDraft = (payload: Json, context: Context, messageId: () => string): Draft | undefined => {
+  const { calls, agents } = context
   switch (typeOf(payload)) {
     case 'message':
       return message(payload)
@@ -58,7 +72,9 @@ export const itemDraft = (payload: Json, calls: ToolCalls, messageId: () => stri
       return assistant(servedCallPart(payload, messageId()))
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return { role: 'user', parts: [resultPart(payload, calls)] }
+      return { role: 'user', parts: [resultPart(payload, context)] }
+    case 'agent_message':
+      return { role: 'system', parts: agentMessageParts(payload, agents) }
     default:
       return undefined
   }

@@ -2,14 +2,12 @@ import type { SessionMessage } from '../agent.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { errorPart, textPart } from '../support/parts.ts'
-import type { ToolCalls } from '../support/tool-calls.ts'
-import { itemDraft, ownIdOf } from './items.ts'
+import { type Context, itemDraft, ownIdOf } from './items.ts'
 
 type Draft = Pick<SessionMessage, 'role' | 'parts'>
 
 /** What lines need of those before them. `model` is that of the last `turn_context`. */
-export type Reading = {
-  readonly calls: ToolCalls
+export type Reading = Context & {
   readonly messageId: (wanted: unknown, text: string) => string
   model: string | undefined
 }
@@ -27,11 +25,11 @@ const compactionDraft = (payload: Json): Draft => ({
 })
 
 /** The role and the parts of a line's message; undefined for a line that is none (README, rules 2 to 8). */
-const draftOf = (json: Json, calls: ToolCalls, messageId: () => string): Draft | undefined => {
+const draftOf = (json: Json, context: Context, messageId: () => string): Draft | undefined => {
   const payload = payloadOf(json)
   switch (json['type']) {
     case 'response_item':
-      return itemDraft(payload, calls, messageId)
+      return itemDraft(payload, context, messageId)
     case 'event_msg':
       return errorDraft(payload)
     case 'compacted':
@@ -48,7 +46,7 @@ export const readLine = (reading: Reading, { json, text, number: order }: Object
   if (json['type'] === 'turn_context' && model) reading.model = model
   let id: string | undefined
   const messageId = () => (id ??= reading.messageId(ownIdOf(payload), text))
-  const draft = draftOf(json, reading.calls, messageId)
+  const draft = draftOf(json, reading, messageId)
   if (!draft || draft.parts.length === 0) return undefined
   const timestamp = millisecondsOf(json['timestamp'])
   return {

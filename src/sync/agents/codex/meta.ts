@@ -1,18 +1,27 @@
 import { basename } from 'node:path'
 import { acceptedId } from '../support/external-ids.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
+import { storedTitle } from '../support/title.ts'
 import { threadIdOf } from './files.ts'
 
 /** What the lines say of the session itself, as plain JSON. `session`: of its `session_meta`, what is needed of it. */
-export type Meta = { readonly session?: Json; readonly cwd?: string }
+export type Meta = { readonly session?: Json; readonly cwd?: string; readonly name?: string }
 
 const neededOf = ({ id, cwd, git }: Json): Json => {
   const { branch, commit_hash, repository_url } = objectOf(git)
   return { id, cwd, git: { branch, commit_hash, repository_url } }
 }
 
-/** What is known of the session after one more line (README, rule 1). */
+/** The name that an event gives the session; undefined for other events, and for those of another session, which a fork copies. */
+const nameIn = ({ session }: Meta, { type, thread_id: id, thread_name: name }: Json): string | undefined => {
+  const isOwn = id === undefined || id === null || id === session?.['id']
+  return type === 'thread_name_updated' && isOwn ? storedTitle(name) : undefined
+}
+
+/** What is known of the session after one more line (README, rules 1 and 11). */
 export const withLine = (meta: Meta, { type, payload }: Json): Meta => {
+  const name = type === 'event_msg' ? nameIn(meta, objectOf(payload)) : undefined
+  if (name !== undefined) return { ...meta, name }
   if (type === 'session_meta') return meta.session ? meta : { ...meta, session: neededOf(objectOf(payload)) }
   const cwd = type === 'turn_context' && meta.cwd === undefined ? textOf(objectOf(payload)['cwd']) : undefined
   return cwd === undefined ? meta : { ...meta, cwd }

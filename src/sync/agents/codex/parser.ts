@@ -5,10 +5,13 @@ import type { ObjectLine } from '../support/lines.ts'
 import { newOutline, type Outline, type SavedOutline } from '../support/outline.ts'
 import { newToolCalls, type SavedCalls } from '../support/tool-calls.ts'
 import { traceFieldsOf } from '../support/trace-fields.ts'
+import { type AgentSessions, withAgent } from './agents.ts'
 import { type OwnStart, ownStartOf } from './fork.ts'
-import { type Reading, readLine } from './messages.ts'
+import { payloadOf, type Reading, readLine } from './messages.ts'
 import { externalIdOf, type Meta, placeOf, sessionIdOf, withLine } from './meta.ts'
+import { newOutcomes, type Outcomes, type SavedOutcomes } from './outcomes.ts'
 import { titlesNear } from './titles.ts'
+import { newTurns, type SavedTurns, type Turns } from './turns.ts'
 
 /** What the lines after a place need of those before it. */
 type Saved = {
@@ -17,50 +20,85 @@ type Saved = {
   readonly outline: SavedOutline
   readonly calls: SavedCalls
   readonly ids: SavedMessageIds
+  readonly outcomes: SavedOutcomes
+  readonly turns: SavedTurns
+  readonly agents: readonly (readonly [string, string])[]
   readonly model?: string | undefined
 }
 
-type State = Reading & {
+type State = Omit<Reading, 'agents'> & {
+  readonly ahead: State | undefined
   readonly ownStart: OwnStart
   readonly outline: Outline
   readonly ids: MessageIds | undefined
+  readonly outcomes: Outcomes
+  readonly turns: Turns
   meta: Meta
+  agents: AgentSessions
 }
 
 const start = async ({ path, size, saved, ahead }: Start<State, Saved>): Promise<State> => {
   const ids = ahead && newMessageIds(saved?.ids)
+  const outcomes = newOutcomes(saved?.outcomes)
   return {
+    ahead,
     ownStart: saved?.ownStart ?? ahead?.ownStart ?? (await ownStartOf(path, size)),
     meta: saved?.meta ?? {},
     outline: newOutline(saved?.outline),
     calls: newToolCalls(saved?.calls),
     ids,
     messageId: ids ?? noMessageIds,
+    outcomes,
+    isFailed: (ahead?.outcomes ?? outcomes).isFailed,
+    turns: newTurns(saved?.turns),
+    agents: new Map(saved?.agents),
     model: saved?.model,
   }
 }
 
-/** The message of a line, unless it is a copy of one of the parent's (README, rule 9). */
+/** Notes what a line says of others: an event, or the result of a call. */
+const note = (state: State, { json, number }: ObjectLine): void => {
+  const payload = payloadOf(json)
+  if (json['type'] === 'response_item') state.outcomes.noteResult(payload)
+  if (json['type'] !== 'event_msg') return
+  state.outcomes.noteEvent(payload)
+  state.agents = withAgent(state.agents, payload)
+  if (number >= state.ownStart.line) state.turns.noteEvent(payload, number)
+}
+
+/** The message of a line, unless it is a copy of one of the parent's, or was taken back (README, rules 9 and 12). */
 const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   state.meta = withLine(state.meta, line.json)
+  note(state, line)
   const message = readLine(state, line)
   if (!message || line.number < state.ownStart.line) return noMessages
   state.outline.note(message)
-  return [message]
+  state.turns.notePrompt(message)
+  return state.ahead?.turns.isUndone(line.number) ? noMessages : [message]
 }
 
-const save = ({ ownStart, meta, outline, calls, ids, model }: State): Saved | undefined =>
-  ids && ownStart.isFinal
-    ? { ownStart, meta, outline: outline.save(), calls: calls.save(), ids: ids.save(), model }
-    : undefined
+/** Undefined where the last line, which has no end yet and may become another one, begins a turn or takes some back. */
+const save = (state: State): Saved | undefined => {
+  const { ahead, ownStart, meta, outline, calls, ids, outcomes, turns, agents, model } = state
+  if (!ids || !ownStart.isFinal || turns.changes() !== ahead?.turns.changes()) return undefined
+  return {
+    ...{ ownStart, meta, model },
+    outline: outline.save(),
+    calls: calls.save(),
+    ids: ids.save(),
+    outcomes: outcomes.save(),
+    turns: turns.save(),
+    agents: [...agents],
+  }
+}
 
 /** Reads the lines of a session (README). Raise the number in `version` when `Saved` changes. */
 export const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
   version: `${agentId}/${version}/1`,
   start,
   step,
-  describe: async ({ meta, outline }, path) => {
-    const title = (await titlesNear(path)).get(sessionIdOf(path, meta)) ?? outline.title()
+  describe: async ({ meta, outline, turns }, path) => {
+    const title = meta.name ?? (await titlesNear(path)).get(sessionIdOf(path, meta)) ?? turns.title()
     return {
       externalId: externalIdOf(path, meta),
       trace: traceFieldsOf(agentId, { title, model: outline.model(), ...placeOf(meta) }),

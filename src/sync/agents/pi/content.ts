@@ -15,8 +15,16 @@ const blockText = (block: Json): string | undefined => {
 
 const textsOf = (content: unknown): readonly string[] => blocksOf(content).flatMap((block) => blockText(block) ?? [])
 
+const skill = /^\s*<skill name="([^"\n]+)"[^>]*>.*<\/skill>\s*/s
+
+/** What the user typed of a text that was sent: a skill stands for the command that has loaded it (README, rule 3). */
+const typedText = (text: string): string => {
+  const found = skill.exec(text)
+  return found ? `/skill:${found[1]} ${text.slice(found[0].length)}`.trim() : text
+}
+
 /** The parts of what the user typed. */
-export const userParts = (content: unknown): readonly Part[] => textsOf(content).flatMap(textPart)
+export const userParts = (content: unknown): readonly Part[] => textsOf(content).map(typedText).flatMap(textPart)
 
 const answerBlock = (block: Json, calls: ToolCalls, fallbackId: string): readonly Part[] => {
   switch (block['type']) {

@@ -8,7 +8,7 @@ import { parserOf } from './parser.ts'
 
 const id = 'pi'
 
-const version = 1
+const version = 2
 
 const isHeader = ({ type, id, timestamp, cwd }: Json): boolean =>
   type === 'session' && [id, timestamp, cwd].every((value) => typeof value === 'string')

@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { codex } from '../../../../src/sync/agents/codex/index.ts'
 import { findSessionFiles } from '../../../../src/sync/agents/session-files.ts'
-import { answer, line, meta, prompt, reader, text, turn, uuidAt, write } from '../../support/codex-file.ts'
+import { answer, event, line, meta, prompt, reader, text, turn, uuidAt, write } from '../../support/codex-file.ts'
 import { readSession, readSessions } from '../../support/read-session.ts'
 import { tempFolder } from '../../support/temp.ts'
 
@@ -129,6 +129,19 @@ test('the title is the newest row of the index, else the first prompt (rule 11)'
   assert.is(await titleWith(newest, row(id, ' ', '2026-02-04T00:00:00Z'), 'no JSON', '{"id":7}'), 'Newest')
   assert.is(await titleWith(row(id, 'New session - 2026', '2026-02-03T00:00:00Z')), 'Fix it')
   assert.is(await titleWith(row(id, 'No time', 'x')), 'No time')
+})
+
+test('the name that the session was given last is the title, before the index; not that of another session (rule 11)', async () => {
+  const home = join(path, 'renamed')
+  const named = (threadId: string | undefined, threadName: unknown) =>
+    event('thread_name_updated', { thread_id: threadId, thread_name: threadName })
+  const file = write(
+    home,
+    `sessions/2026/02/01/${name}`,
+    text([...lines, named(id, 'First'), named(undefined, 'Last'), named('another', 'Not this'), named(id, ' ')]),
+  )
+  write(home, 'session_index.jsonl', text([JSON.stringify({ id, thread_name: 'Indexed', updated_at: '2026-02-02' })]))
+  assert.is((await readSession(file, codex)).session.trace.title, 'Last')
 })
 
 test('the stamp changes with the title, and not with the title of another session', async () => {

@@ -69,7 +69,18 @@ const injected = [
   '<goal_context>x</goal_context>',
   '\n<codex_internal_context source="goal">x</codex_internal_context>',
 ]
-for (const block of injected)
+const newer = [
+  '<recommended_plugins>\nA list\n</recommended_plugins>',
+  '<app-context>\nDesktop\n</app-context>',
+  '<permissions instructions>\nsecret\n</permissions instructions>',
+  '<user_action>\n  <action>review</action>\n</user_action>',
+  '<image name=[Image #1]>',
+  '</image>',
+  '<in-app-browser-context source="ambient">secret</in-app-browser-context>',
+  '<something_new kind="x">whatever comes next</something_new>',
+  '<environment_context>a</environment_context>\n\n<something-else>b</something-else>\n',
+]
+for (const block of [...injected, ...newer])
   test(`the user did not type ${JSON.stringify(block.slice(0, 30))} (rule 3)`, async () => {
     assert.equal(await ids(prompt(block)), [])
     const [typed] = await parts(
@@ -85,6 +96,48 @@ for (const block of injected)
     assert.equal(typed, { type: 'text', content: { text: `see ${block}` } })
     assert.is((await parts(answer(block))).length, 1)
   })
+
+test('what follows the blocks that were put in was typed, and so are elements of other kinds (rule 3)', async () => {
+  const typedOf = async (...texts: readonly string[]) => {
+    const content = texts.map((one) => ({ type: 'input_text', text: one }))
+    const found = await parts(item({ type: 'message', role: 'user', content }))
+    return found.map((part) => part.type === 'text' && part.content.text)
+  }
+  assert.equal(await typedOf('<environment_context>x</environment_context>\nFix it'), ['Fix it'])
+  assert.equal(await typedOf('<app-context>a</app-context>\n<new_one>b</new_one>\n\nFix\nit\n'), ['Fix\nit\n'])
+  assert.equal(await typedOf('# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>'), [])
+  for (const typed of [
+    '<div>why is this red?</div>',
+    '<project>\n  <a/>\n</project>',
+    '<not_closed> is a tag',
+    'Use <app-context>x</app-context>',
+    '<user_shell_command>\n<command>ls</command>\n</user_shell_command>',
+  ])
+    assert.equal(await typedOf(typed), [typed])
+})
+
+test('a prompt of an app is what stands after the last heading that says so (rule 3)', async () => {
+  const typedOf = async (...content: readonly object[]) =>
+    (await parts(item({ type: 'message', role: 'user', content }))).map(
+      (part) => part.type === 'text' && part.content.text,
+    )
+  const block = (value: string) => ({ type: 'input_text', text: value })
+  const context = '# Context from my IDE setup:\n\n## Active file: a.md\n'
+  const quoted = `${context}\n## My request for Codex:\nquoted\n`
+  assert.equal(await typedOf(block(`${quoted}\n## My request for Codex:\nFix it\n`)), ['Fix it'])
+  assert.equal(await typedOf(block(`${context}\n## My request: Fix it`)), ['Fix it'])
+  assert.equal(await typedOf(block(`${context}\n## My request for Codex:`), block('Fix it')), ['Fix it'])
+  const picture = { type: 'input_image', image_url: image }
+  assert.equal(await typedOf(picture, block(`${context}\n## My request for Codex:\nFix it`), block('</image>')), [
+    '[image image/png 415 kB]',
+    'Fix it',
+  ])
+  const comment = '# Browser comments:\nMake it blue\n\n## My request for Codex:\n\n'
+  assert.equal(await typedOf(block(comment), picture), [comment, '[image image/png 415 kB]'])
+  assert.equal(await typedOf(block('Write "## My request for Codex:" there')), [
+    'Write "## My request for Codex:" there',
+  ])
+})
 
 test('instructions of developer and system never leave, nor do those of the session (rule 3)', async () => {
   const { session, messages } = await read(
@@ -222,16 +275,105 @@ const outputOf = async (value: unknown) => {
   return part?.type === 'tool_result' ? part.content : undefined
 }
 
-test('an output is text, in whatever form it is, and no status is derived of it (rule 5)', async () => {
+test('an output is text, in whatever form it is (rule 5)', async () => {
   const text = { type: 'input_text', text: 'a.ts' }
-  for (const value of ['a.ts', text, [text], { content: 'a.ts', success: false }, { content: [text] }])
+  for (const value of ['a.ts', text, [text], { content: 'a.ts' }, { content: [text] }])
     assert.is((await outputOf(value))?.output, 'a.ts')
   const old = { output: 'no such file\n', metadata: { exit_code: 2, duration_seconds: 0.1 } }
   assert.is((await outputOf(JSON.stringify(old)))?.output, 'Exit code: 2\nno such file\n')
   for (const other of ['{"output":"x"}', '{"output":{},"metadata":{"exit_code":0}}', '{"output":'])
     assert.is((await outputOf(other))?.output, other)
-  const failed = 'Process exited with code 1\nOutput:\n'
-  assert.equal(await outputOf(failed), { callId: 'c-1', toolName: 'unknown', output: failed, status: 'success' })
+})
+
+const failures: readonly unknown[] = [
+  'Chunk ID: 1f\nWall time: 0.05 seconds\nProcess exited with code 1\nOriginal token count: 5\nOutput:\nx',
+  'Exit code: 127\nWall time: 0 seconds\nOutput:\nsh: not found',
+  JSON.stringify({ output: 'x', metadata: { exit_code: 2, duration_seconds: 0.1 } }),
+  [{ type: 'input_text', text: 'Script failed\nWall time 0.1 seconds\nOutput:\n' }],
+  { content: 'a.ts', success: false },
+  'apply_patch verification failed: Failed to find expected lines in a.ts:\nx',
+  'exec_command failed for `/bin/bash -lc ls`: CreateProcess { message: "Rejected" }',
+  'failed to parse function arguments: missing field `cmd`',
+  'aborted by user after 3.2s',
+]
+const successes: readonly unknown[] = [
+  'Wall time: 0.05 seconds\nProcess exited with code 0\nOutput:\nProcess exited with code 1',
+  'Exit code: 0\nOutput:\nexecution error: quoted',
+  JSON.stringify({ output: 'Exit code: 1', metadata: { exit_code: 0, duration_seconds: 0.1 } }),
+  'Script completed\nWall time 0.1 seconds\nOutput:\nScript failed',
+  'it says: apply_patch verification failed',
+  'a.ts\nExit code: 1',
+  '',
+]
+test('a result is an error where the CLI says that its call failed, not where a program prints so (rule 6)', async () => {
+  for (const value of failures) assert.is((await outputOf(value))?.status, 'error', JSON.stringify(value))
+  for (const value of successes) assert.is((await outputOf(value))?.status, 'success', JSON.stringify(value))
+})
+
+test('an event says that a call failed, before its result or after it (rule 6)', async () => {
+  const statuses = async (...events: readonly string[]) => {
+    const results = ['c-1', 'c-2'].map((id) => output('x', { call_id: id }))
+    const found = await parts(call({}), call({ call_id: 'c-2' }), results[0]!, ...events, results[1]!)
+    return found.flatMap((part) => (part.type === 'tool_result' ? part.content.status : []))
+  }
+  const ended = (id: string, code: number, more = {}) =>
+    event('exec_command_end', { call_id: id, exit_code: code, ...more })
+  assert.equal(await statuses(ended('c-1', 1)), ['error', 'success'])
+  assert.equal(await statuses(ended('c-2', -1)), ['success', 'error'])
+  assert.equal(await statuses(ended('c-1', 0), ended('c-2', 1, { source: 'user_shell' })), ['success', 'success'])
+  assert.equal(await statuses(event('patch_apply_end', { call_id: 'c-2', success: false })), ['success', 'error'])
+  assert.equal(await statuses(event('patch_apply_end', { call_id: 'c-2', success: true })), ['success', 'success'])
+})
+
+test('the tools that a script calls are named beside it (rule 5)', async () => {
+  const script = (name: string, input: string) => argsOf({ type: 'custom_tool_call', name, input })
+  const input = 'const r = await tools.exec_command({cmd:"ls"})\nawait tools["apply_patch"](p); tools.exec_command({})'
+  assert.equal(await script('exec', input), { input, tools: ['exec_command', 'apply_patch'] })
+  assert.equal(await script('exec', 'tools[name]()'), { input: 'tools[name]()' })
+  assert.equal(await script('apply_patch', input), { input })
+})
+
+test('what agents tell each other is kept, with the session of the other one (rule 8)', async () => {
+  const said = (author: string, recipient: string, ...content: readonly object[]) =>
+    item({ type: 'agent_message', author, recipient, content })
+  const { messages: found, session } = await read(
+    meta('s-1'),
+    said('/root/early', '/root', { type: 'input_text', text: 'hm' }),
+    event('sub_agent_activity', { agent_thread_id: 's-2', agent_path: '/root/review', kind: 'started' }),
+    said(
+      '/root/review',
+      '/root',
+      { type: 'input_text', text: 'PASS' },
+      { type: 'encrypted_content', encrypted_content: 'x' },
+    ),
+    said('/root', '/root/review', { type: 'encrypted_content', encrypted_content: 'secret' }),
+  )
+  assert.equal(
+    found.map(({ role, parts }) => [role, parts[0]?.content]),
+    [
+      ['system', { text: '/root/early to /root:\nhm' }],
+      ['system', { text: '/root/review (session s-2) to /root:\nPASS' }],
+    ],
+  )
+  assert.is(session.trace.title, undefined)
+})
+
+test('turns that were taken back are no messages (rule 12)', async () => {
+  const textsOf = async (...lines: readonly string[]) => {
+    const { messages: found, session } = await read(meta('s-1'), ...lines)
+    const texts = found.flatMap(({ parts }) => parts.map((part) => part.type === 'text' && part.content.text))
+    return [session.trace.title, ...texts]
+  }
+  const back = (count: unknown) => event('thread_rolled_back', { num_turns: count })
+  const two = [prompt('one'), answer('1'), prompt('two'), answer('2')]
+  assert.equal(await textsOf(...two, back(1), prompt('three')), ['one', 'one', '1', 'three'])
+  assert.equal(await textsOf(...two, back(1), back(1), prompt('three')), ['three', 'three'])
+  assert.equal(await textsOf(answer('0'), ...two, back(9), prompt('three'), back(1), prompt('four')), [
+    'four',
+    '0',
+    'four',
+  ])
+  assert.equal(await textsOf(...two, back(0), back('1'), back(null)), ['one', 'one', '1', 'two', '2'])
 })
 
 test('of the events, which say everything once more, only errors are messages (rule 6)', async () => {
@@ -268,16 +410,7 @@ test('a compaction is a system message, without the history that it replaces (ru
 })
 
 test('unknown types are skipped, wherever they are (rule 8)', async () => {
-  const types = [
-    'agent_message',
-    'ghost_snapshot',
-    'compaction',
-    'tool_search_call',
-    'additional_tools',
-    'new',
-    7,
-    null,
-  ]
+  const types = ['ghost_snapshot', 'compaction', 'tool_search_call', 'additional_tools', 'new', 7, null]
   const { messages, malformed } = await read(
     ...types.map((type) => item({ type, role: 'user', content: [{ type: 'input_text', text: 'x' }], author: 'a' })),
     line('inter_agent_communication', { type: 'message', role: 'user', content: 'x' }),

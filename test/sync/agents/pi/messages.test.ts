@@ -64,6 +64,16 @@ test('a content that is a string is one text', async () => {
   ])
 })
 
+test('a skill in front of a prompt is the command that has loaded it (rule 3)', async () => {
+  const skill = '<skill name="review" location="/s/SKILL.md">\nReferences are relative to /s.\n\n# Review\n</skill>'
+  const prompts = [[text(`${skill}\n\nthe parser`)], [text(skill)], `see ${skill}`]
+  const found = await partsOf(...prompts.map((content) => ({ type: 'message', message: { role: 'user', content } })))
+  assert.equal(
+    found.map(({ content }) => Object.values(content)[0]),
+    ['/skill:review the parser', '/skill:review', `see ${skill}`],
+  )
+})
+
 test('results are of the user, and errors only when isError is true (rule 5)', async () => {
   const found = await ofEntries(
     assistant([call({}), call({ id: undefined, name: 'read' })]),

@@ -1,0 +1,89 @@
+import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
+import { isExternalId } from '../support/external-ids.ts'
+import type { Json } from '../support/json.ts'
+import { NeedsWhole } from '../support/line-parser.ts'
+
+/** How the outputs begin by which the CLI and its tools say that a call was refused, or broke off (README, rule 6). */
+const FAILURES = [
+  'execution error',
+  'failed to parse function arguments',
+  'exec_command failed',
+  'write_stdin failed',
+  'apply_patch verification failed',
+  'apply_patch failed',
+  'patch rejected',
+  'invalid patch',
+  'failed to find expected lines',
+  'failed to find context',
+  'failed to read file to update',
+  'unsupported call',
+  'unsupported custom tool call',
+  'tool call error',
+  'tool call failed',
+  'command timed out',
+  'aborted by user',
+  'rejected by user',
+  'exec command rejected',
+  'user rejected',
+  'user cancelled',
+  'script failed',
+  'script error',
+  'failed in sandbox',
+  'sandbox error',
+  'sandbox denied',
+  'unable to locate image',
+  'unknown process id',
+]
+
+/** So many lines at most the CLI writes in front of an output, the last of them `Output:`. */
+const MAX_HEAD = 10
+
+/** What the CLI says of the output: the lines before it, or the first line where nothing marks them. */
+const headOf = (output: string): string => {
+  const lines = output.slice(0, 4_096).split('\n', MAX_HEAD)
+  const end = lines.findIndex((line) => line.trim() === 'Output:')
+  return end === -1 ? lines[0]! : lines.slice(0, end).join('\n')
+}
+
+const exited = /(?:\bexited with code|^Exit code:) (-?\d+)\b/im
+
+/** Whether the text of an output says that its call failed. */
+export const saysFailed = (output: string): boolean => {
+  const head = headOf(output)
+  const code = exited.exec(head)?.[1]
+  if (code !== undefined) return Number(code) !== 0
+  const start = head.trimStart().toLowerCase()
+  return FAILURES.some((failure) => start.startsWith(failure))
+}
+
+/** The id of the call that an event says to have failed; undefined for other events. */
+const failedCall = ({ type, call_id: id, success, exit_code: code, source }: Json): string | undefined => {
+  if (!isExternalId(id)) return undefined
+  if (type === 'patch_apply_end') return success === false ? id : undefined
+  const isOfAgent = type === 'exec_command_end' && source !== 'user_shell'
+  return isOfAgent && typeof code === 'number' && code !== 0 ? id : undefined
+}
+
+/** What is known of calls, as plain JSON: their ids, hashed. */
+export type SavedOutcomes = { readonly failed: SavedMap; readonly answered: SavedMap }
+
+/** The calls that events say to have failed: such an event may stand before or after the result. */
+export const newOutcomes = (saved?: SavedOutcomes) => {
+  const failed = newHashedMap(saved?.failed)
+  const before = newHashedMap(saved?.answered)
+  const answered = newHashedMap(saved?.answered)
+  return {
+    /** Throws NeedsWhole for a call whose result was read before what was saved. */
+    noteEvent: (payload: Json): void => {
+      const id = failedCall(payload)
+      if (id === undefined || !failed.add(id)) return
+      if (saved && before.get(id) !== undefined) throw new NeedsWhole()
+    },
+    noteResult: ({ call_id: id }: Json): void => {
+      if (isExternalId(id)) answered.add(id)
+    },
+    isFailed: (id: string): boolean => failed.get(id) !== undefined,
+    save: (): SavedOutcomes => ({ failed: failed.saveKeys(), answered: answered.saveKeys() }),
+  }
+}
+export type Outcomes = ReturnType<typeof newOutcomes>

@@ -66,11 +66,15 @@ test('--json gives a document for each agent, and the summary last', async (cont
     documents(out).map(({ type }) => type),
     [...agents.map(() => 'agent'), 'summary'],
   )
+  const desktop = ['Library/Application Support', '.config', 'AppData/Roaming'].map((folder) => ({
+    path: join(context.home, folder, 'Claude', 'local-agent-mode-sessions'),
+    exists: false,
+  }))
   assert.equal(agentIn(out, 'claude-code'), {
     type: 'agent',
     id: 'claude-code',
     name: 'Claude Code',
-    places: [{ path: join(context.claude, 'projects'), exists: true }],
+    places: [{ path: join(context.claude, 'projects'), exists: true }, ...desktop],
     files: 2,
     sessions: 2,
     new: 2,

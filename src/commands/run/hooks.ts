@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { exitCodes, UsageError } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
+import { configFolders } from '../../sync/agents/claude-code/places.ts'
 import { stateDir } from '../../sync/config.ts'
 import { claudeHook } from '../../sync/hooks/claude-hook.ts'
 import { globalHook } from '../../sync/hooks/global-hook.ts'
@@ -17,7 +18,8 @@ import type { Access } from '../support/access.ts'
 import { syncCommand } from '../sync.ts'
 import type { Options } from '../hooks.ts'
 
-const claudeFolder = (): string => process.env['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude')
+/** The folder whose settings the CLI reads, the first of several. */
+const claudeFolder = (): string => configFolders(process.env, homedir())[0]!
 
 const hookOf = (kind: string, isGlobal = false): Hook => {
   const state = stateDir(process.env)

@@ -59,11 +59,16 @@ const fixtures: Fixture[] = [
       userLine('u-5', [{ type: 'tool_result', content: 'second' }]),
       line({ type: 'ai-title', aiTitle: 'A title' }),
       userLine('u-6', 'end', { sessionId: 's-2' }),
+      userLine('u-8', [result('t-8', 'before its call')]),
+      userLine('u-9', [result('t-9', 'and this one')]),
+      answerLine('a-8', 'm-8', [call('t-8', 'Bash'), call('t-9', 'Read')]),
+      userLine('u-10', [result('t-10', 'of no call yet')]),
     ],
     late: [
       ...['m-3', 'm-4', 'm-5', 'm-6', 'm-7'].map((id) => answerLine(`a-${id}`, id, [text(id)])),
       answerLine('a-6', 'm-1', [text('a late line of the first answer')]),
       userLine('u-7', [result('t-1', 'again')]),
+      answerLine('a-10', 'm-10', [call('t-10', 'Grep')]),
     ],
   },
 ]

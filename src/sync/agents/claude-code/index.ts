@@ -1,12 +1,12 @@
-import { join } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { sessionPerFile } from '../support/file-session.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { parserOf } from './parser.ts'
+import { isSessionFile, sessionFolders, skipsFolder } from './places.ts'
 
 const id = 'claude-code'
 
-const version = 1
+const version = 2
 
 /**
  * Claude Code stores sessions as `<root>/<encoded cwd>/<session id>.jsonl`, and sub-agents as `agent-<id>.jsonl`; `README.md`
@@ -17,8 +17,9 @@ export const claudeCode: Agent = {
   id,
   name: 'Claude Code',
   version,
-  roots: (env, home) => [join(env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), 'projects')],
-  isSessionFile: (path) => path.endsWith('.jsonl'),
+  roots: sessionFolders,
+  skipsFolder,
+  isSessionFile,
   extensions: ['.jsonl'],
   recognises: () => true,
   sessions: sessionPerFile(sessionOfLines(parserOf(id, version))),

@@ -6,7 +6,7 @@ import { assistantParts, isFiller, modelOf } from './assistant.ts'
 import { messageOf } from './blocks.ts'
 import { systemParts } from './system.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
-import { summaryParts, userParts } from './user.ts'
+import { summaryParts, type UserContext, userParts } from './user.ts'
 
 /** A message that is being put together. */
 export type Draft = Omit<SessionMessage, 'parts'> & { parts: Part[] }
@@ -18,21 +18,21 @@ export const answerId = (json: Json): string | undefined => {
 }
 
 /** The role and the parts of a line that is a message of its own; undefined for other lines (README, rules 5 to 7). */
-export const ownMessage = (json: Json, calls: ToolCalls): Pick<SessionMessage, 'role' | 'parts'> | undefined => {
+export const ownMessage = (json: Json, context: UserContext): Pick<SessionMessage, 'role' | 'parts'> | undefined => {
   switch (json['type']) {
     case 'user': {
       if (json['isMeta'] === true) return undefined
       const { content } = messageOf(json)
       return json['isCompactSummary'] === true
         ? { role: 'system', parts: summaryParts(content) }
-        : { role: 'user', parts: userParts(content, calls) }
+        : { role: 'user', parts: userParts(content, context) }
     }
     case 'system':
       return { role: 'system', parts: systemParts(json) }
     case 'attachment': {
       const attachment = objectOf(json['attachment'])
       const typed = attachment['type'] === 'queued_command' && attachment['isMeta'] !== true && json['isMeta'] !== true
-      return typed ? { role: 'user', parts: userParts(attachment['prompt'], calls) } : undefined
+      return typed ? { role: 'user', parts: userParts(attachment['prompt'], context) } : undefined
     }
     default:
       return undefined
@@ -64,14 +64,14 @@ export const extendAnswer = (
 
 /** The message of a line that shares none with others (README, rules 4 to 9); undefined for a line that is none. */
 export const ownDraft = (
-  calls: ToolCalls,
+  context: UserContext,
   line: ObjectLine,
-  lineId: (text: string) => string,
+  { lineId, order }: { readonly lineId: (text: string) => string; readonly order: number },
 ): SessionMessage | undefined => {
-  const { json, text, number: order } = line
+  const { json, text } = line
   const externalId = () => (isExternalId(json['uuid']) ? json['uuid'] : lineId(text))
-  if (json['type'] === 'assistant') return isFiller(json) ? undefined : extendAnswer(calls, line, externalId())
-  const own = ownMessage(json, calls)
+  if (json['type'] === 'assistant') return isFiller(json) ? undefined : extendAnswer(context.calls, line, externalId())
+  const own = ownMessage(json, context)
   if (!own || own.parts.length === 0) return undefined
   return { externalId: externalId(), role: own.role, order, ...timeOf(json), parts: own.parts }
 }

@@ -36,7 +36,7 @@ const externalIdOf = (path: string, sessionIds: ReadonlyMap<string, number>): st
 }
 
 const promptOf = (json: Json): string | undefined => {
-  const message = ownMessage(json, newToolCalls())
+  const message = ownMessage(json, { calls: newToolCalls(), wholeOutput: (output) => output })
   return message && titleOfPrompt(message)
 }
 

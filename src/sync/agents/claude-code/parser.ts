@@ -7,7 +7,9 @@ import { newToolCalls, type SavedCalls, type ToolCalls } from '../support/tool-c
 import { modelOf } from './assistant.ts'
 import { newAnswers } from './answers.ts'
 import { answerId, type Draft, extendAnswer, ownDraft } from './messages.ts'
+import { type EarlyResults, newEarlyResults, type SavedResults } from './early-results.ts'
 import { isSubAgent, newOutline, type Outline, type SavedOutline } from './outline.ts'
+import { wholeOutput } from './persisted.ts'
 
 /** What the lines after a place need of those before it. */
 type Saved = {
@@ -15,6 +17,7 @@ type Saved = {
   readonly answers: SavedMap
   readonly calls: SavedCalls
   readonly lineIds: SavedIds
+  readonly early: SavedResults
   readonly outline: SavedOutline
 }
 
@@ -28,24 +31,31 @@ type State = {
   readonly uuids: HashedMap
   readonly answers: ReturnType<typeof newAnswers>
   readonly calls: ToolCalls
+  readonly early: EarlyResults
+  readonly path: string
   readonly lineId: LineIds
   readonly outline: Outline
   readonly open: Map<string, Draft>
   end: number
 }
 
-const start = ({ path, saved, ahead }: Start<State, Saved>): State => ({
-  ahead,
-  makesMessages: saved !== undefined || ahead !== undefined,
-  sidechains: isSubAgent(path),
-  uuids: newHashedMap(saved?.uuids),
-  answers: newAnswers(saved?.answers),
-  calls: newToolCalls(saved?.calls),
-  lineId: newLineIds(saved?.lineIds),
-  outline: newOutline(saved?.outline),
-  open: new Map(),
-  end: 0,
-})
+const start = ({ path, saved, ahead }: Start<State, Saved>): State => {
+  const calls = newToolCalls(saved?.calls, ahead?.early.nameOf)
+  return {
+    ahead,
+    path,
+    calls,
+    early: newEarlyResults(saved?.early, calls.isKnown),
+    makesMessages: saved !== undefined || ahead !== undefined,
+    sidechains: isSubAgent(path),
+    uuids: newHashedMap(saved?.uuids),
+    answers: newAnswers(saved?.answers),
+    lineId: newLineIds(saved?.lineIds),
+    outline: newOutline(saved?.outline),
+    open: new Map(),
+    end: 0,
+  }
+}
 
 /** Whether a line counts (README, rules 1 and 2). */
 const isOwnLine = ({ uuids, sidechains }: State, { json }: ObjectLine): boolean => {
@@ -68,18 +78,25 @@ const completeAnswer = ({ ahead, open, calls }: State, line: ObjectLine, id: str
   return draft
 }
 
+/** The message of a line that shares none with others. */
+const ownMessageOf = ({ ahead, calls, early, path, lineId }: State, line: ObjectLine): SessionMessage | undefined => {
+  const context = { calls, wholeOutput: (output: string) => wholeOutput(output, path, line.json['sessionId']) }
+  return ownDraft(context, line, { lineId, order: (ahead?.early ?? early).orderOf(line.number) })
+}
+
 const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   if (!isOwnLine(state, line)) return noMessages
   const answer = answerId(line.json)
   note(state, line, answer)
+  state.early.note(line, answer)
   state.end = line.offset + line.text.length
   if (!state.makesMessages) return noMessages
-  const message = answer === undefined ? ownDraft(state.calls, line, state.lineId) : completeAnswer(state, line, answer)
+  const message = answer === undefined ? ownMessageOf(state, line) : completeAnswer(state, line, answer)
   return message && message.parts.length > 0 ? [message] : noMessages
 }
 
 /** Undefined where a line that has no end yet is the last one of an answer: it may still become another line. */
-const save = ({ open, uuids, answers, calls, lineId, outline }: State): Saved | undefined =>
+const save = ({ ahead, open, uuids, answers, calls, early, lineId, outline }: State): Saved | undefined =>
   open.size > 0
     ? undefined
     : {
@@ -87,6 +104,7 @@ const save = ({ open, uuids, answers, calls, lineId, outline }: State): Saved | 
         answers: answers.save(),
         calls: calls.save(),
         lineIds: lineId.save(),
+        early: early.save(ahead?.early),
         outline: outline.save((uuid) => uuids.get(uuid) !== undefined),
       }
 

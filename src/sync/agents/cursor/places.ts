@@ -1,14 +1,11 @@
 import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { EnvironmentVariables } from '../agent.ts'
+import { appFolders } from '../support/app-folders.ts'
 
 /** The folders `User` of the editor on macOS, Linux and Windows, whichever is there. */
-const userFolders = ({ XDG_CONFIG_HOME, APPDATA }: EnvironmentVariables, home: string): readonly string[] =>
-  [
-    join(home, 'Library', 'Application Support'),
-    XDG_CONFIG_HOME || join(home, '.config'),
-    APPDATA || join(home, 'AppData', 'Roaming'),
-  ].map((folder) => join(folder, 'Cursor', 'User'))
+const userFolders = (env: EnvironmentVariables, home: string): readonly string[] =>
+  appFolders(env, home).map((folder) => join(folder, 'Cursor', 'User'))
 
 export const databasesIn = (env: EnvironmentVariables, home: string): readonly string[] =>
   userFolders(env, home).map((folder) => join(folder, 'globalStorage', 'state.vscdb'))

@@ -1,13 +1,14 @@
 import { isExternalId } from './external-ids.ts'
-import { newHashedMap } from './hashed-map.ts'
+import { newHashedMap, type SavedMap } from './hashed-map.ts'
 import { NeedsWhole } from './line-parser.ts'
 
 type Call = { readonly callId: string; readonly toolName: string }
 
-/** The calls that have no result yet, as plain JSON. */
+/** The calls that have no result yet, and hashes of the ids of all others, as plain JSON. */
 export type SavedCalls = {
   readonly open: readonly (readonly [string, string])[]
   readonly withoutId: readonly Call[]
+  readonly answered?: SavedMap
 }
 
 /** So many calls without a result are saved, the newest ones: others were interrupted. */
@@ -18,10 +19,12 @@ export type ToolCalls = {
   /** Adds a call. One without an id gets `fallbackId`. */
   readonly add: (id: unknown, toolName: string, fallbackId: string) => Call
   /**
-   * The call with this id; without an id, the oldest call without one that has no result yet. Throws NeedsWhole for an id that is not
-   * known after only the calls without a result were saved.
+   * The call with this id; without an id, the oldest call without one that has no result yet. Throws NeedsWhole for a call of which no
+   * more than its id was saved.
    */
   readonly findForResult: (id: unknown) => Call
+  /** Whether a call with this id was added, or saved. */
+  readonly isKnown: (id: string) => boolean
   readonly save: () => SavedCalls
 }
 
@@ -31,10 +34,15 @@ const newNamesById = (saved?: SavedCalls) => {
   const names: string[] = []
   const numberOf = new Map<string, number>()
   const answered = newHashedMap()
+  const before = newHashedMap(saved?.answered)
+  const all = newHashedMap(saved?.answered)
+  // Those that were not saved are among the unknown ones.
+  const isCut = saved !== undefined && (saved.answered === undefined || saved.open.length >= MAX_SAVED)
   const answer = (id: string, name: string): string => {
     open.delete(id)
     if (!numberOf.has(name)) numberOf.set(name, names.push(name) - 1)
     answered.set(id, numberOf.get(name)!)
+    all.add(id)
     return name
   }
   return {
@@ -43,15 +51,19 @@ const newNamesById = (saved?: SavedCalls) => {
       const name = open.get(id)
       if (name !== undefined) return answer(id, name)
       const number = answered.get(id)
-      if (number === undefined && saved) throw new NeedsWhole()
+      if (number === undefined && (isCut || before.get(id) !== undefined)) throw new NeedsWhole()
       return number === undefined ? undefined : names[number]
     },
-    save: () => [...open].slice(-MAX_SAVED),
+    isKnown: (id: string): boolean => open.has(id) || all.get(id) !== undefined,
+    save: () => ({ open: [...open].slice(-MAX_SAVED), answered: all.saveKeys() }),
   }
 }
 
-/** The calls of one session file, in the order of its lines; those that were saved come before them. */
-export const newToolCalls = (saved?: SavedCalls): ToolCalls => {
+/**
+ * The calls of one session file, in the order of its lines; those that were saved come before them. `nameLater` gives the name of a
+ * tool whose call comes after its result.
+ */
+export const newToolCalls = (saved?: SavedCalls, nameLater?: (id: string) => string | undefined): ToolCalls => {
   const toolNames = newNamesById(saved)
   const withoutId: Call[] = [...(saved?.withoutId ?? [])]
   let nextUnanswered = 0
@@ -66,10 +78,11 @@ export const newToolCalls = (saved?: SavedCalls): ToolCalls => {
       return { callId: id, toolName }
     },
     findForResult: (id) => {
-      if (isExternalId(id)) return { callId: id, toolName: toolNames.find(id) ?? 'unknown' }
+      if (isExternalId(id)) return { callId: id, toolName: toolNames.find(id) ?? nameLater?.(id) ?? 'unknown' }
       if (nextUnanswered === withoutId.length) return { callId: 'unknown', toolName: 'unknown' }
       return withoutId[nextUnanswered++]!
     },
-    save: () => ({ open: toolNames.save(), withoutId: withoutId.slice(nextUnanswered) }),
+    isKnown: toolNames.isKnown,
+    save: () => ({ ...toolNames.save(), withoutId: withoutId.slice(nextUnanswered) }),
   }
 }

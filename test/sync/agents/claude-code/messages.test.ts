@@ -137,4 +137,48 @@ test('a queued prompt is a user message, filtered like any other (rule 7)', asyn
   )
 })
 
+test('a result that stands before its call has the name of its tool, and comes after the answer that called it (rule 5)', async () => {
+  const found = await messages(
+    userLine('u-1', 'go'),
+    userLine('u-2', [result('t-1', 'eins')]),
+    userLine('u-3', [result('t-2', 'zwei')]),
+    answerLine('a-1', 'm-1', [text('Look')]),
+    answerLine('a-2', 'm-1', [call('t-1', 'Bash'), call('t-2', 'Read')]),
+    userLine('u-4', [result('t-9', 'of no call')]),
+    userLine('u-5', 'end'),
+  )
+  assert.equal(
+    found.map(({ externalId, order, parts }) => [externalId, order, parts.map(({ type }) => type).join()]),
+    [
+      ['u-1', 1, 'text'],
+      ['m-1', 4, 'text,tool_call,tool_call'],
+      ['u-2', 4.5, 'tool_result'],
+      ['u-3', 4.5, 'tool_result'],
+      ['u-4', 6, 'tool_result'],
+      ['u-5', 7, 'text'],
+    ],
+  )
+  const names = found.flatMap(({ parts }) => parts.map((part) => part.type === 'tool_result' && part.content.toolName))
+  assert.equal(
+    names.filter((name) => name !== false),
+    ['Bash', 'Read', 'unknown'],
+  )
+})
+
+test('a result between the lines of its answer stays where it is (rule 5)', async () => {
+  const found = await messages(
+    answerLine('a-1', 'm-1', [text('Look')]),
+    userLine('u-1', [result('t-1', 'eins')]),
+    answerLine('a-2', 'm-1', [call('t-1', 'Bash')]),
+  )
+  assert.equal(
+    found.map(({ externalId, order }) => [externalId, order]),
+    [
+      ['m-1', 1],
+      ['u-1', 2],
+    ],
+  )
+  assert.is(found[1]!.parts[0]?.type === 'tool_result' && found[1]!.parts[0].content.toolName, 'Bash')
+})
+
 test.run()

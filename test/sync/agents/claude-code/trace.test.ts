@@ -67,9 +67,30 @@ test('the id is the most frequent session id, but the file’s own name when it 
 })
 
 test('sessions are looked for where Claude Code keeps them', () => {
-  assert.equal(claudeCode.roots({}, '/home/me'), ['/home/me/.claude/projects'])
-  assert.equal(claudeCode.roots({ CLAUDE_CONFIG_DIR: '/c' }, '/home/me'), ['/c/projects'])
-  assert.is(claudeCode.isSessionFile('/x/agent-1.meta.json'), false)
+  const desktop = ['Library/Application Support', '.config', 'AppData/Roaming'].map(
+    (folder) => `/home/me/${folder}/Claude/local-agent-mode-sessions`,
+  )
+  assert.equal(claudeCode.roots({}, '/home/me'), [
+    '/home/me/.claude/projects',
+    '/home/me/.config/claude/projects',
+    ...desktop,
+  ])
+  for (const named of ['/c,/d', ' /c , ,/d,'])
+    assert.equal(claudeCode.roots({ CLAUDE_CONFIG_DIR: named }, '/home/me'), ['/c/projects', '/d/projects', ...desktop])
+  const desktopProject = `${desktop[1]}/a/b/local_c/.claude/projects/-w`
+  const sessions = ['/x/p/s.jsonl', '/x/p/s/subagents/workflows/w/agent-1.jsonl', `${desktopProject}/s.jsonl`]
+  for (const file of sessions) assert.is(claudeCode.isSessionFile(file), true, file)
+  for (const file of [
+    '/x/agent-1.meta.json',
+    '/x/p/s/tool-results/a.jsonl',
+    '/x/p/s/subagents/workflows/w/journal.jsonl',
+    `${desktop[1]}/a/b/local_c/audit.jsonl`,
+  ])
+    assert.is(claudeCode.isSessionFile(file), false, file)
+  for (const folder of ['a/b/local_c/outputs', 'a/b/local_c/.claude/shell', '-w/s/tool-results'])
+    assert.is(claudeCode.skipsFolder?.(folder), true, folder)
+  for (const folder of ['a', 'a/b/local_c', 'a/b/local_c/.claude', 'a/b/local_c/.claude/projects', '-w/s/subagents'])
+    assert.is(claudeCode.skipsFolder?.(folder), false, folder)
 })
 
 const filtered: readonly (readonly [string, string | undefined])[] = [

@@ -43,7 +43,7 @@ asked, such sessions are held, and the exit code is 2; --yes agrees to all of it
 Ctrl-C ends it: what is on its way arrives, and the same command goes on where it stopped. A
 server that is away is waited for two minutes. A line that is no JSON object, such as two that a
 crash has glued together, and a message that the server refuses are skipped and told once: that
-run ends with 1, later ones do not. --force tells of them again.
+run ends with 1, later ones do not. --force tells of them again. So is a file of which no line is understood.
 
 With --watch it goes on until Ctrl-C, and uploads each new line of a session within two seconds, also
 of agents that are installed later. "tracebook watch install" has the system do that.
@@ -62,7 +62,8 @@ With --json, stdout holds one JSON document a line:
       state: out of reach, busy, silent, back; replaced: the service was restored from a backup,
       or is another one, and gets again what it lacks
   {"type":"problem","kind","file","line"?,"externalId"?,"message"}
-      kind: line_skipped, message_left_out, session_failed, unreadable, secret_in_history
+      kind: line_skipped, none_understood, message_left_out, session_failed, unreadable,
+      secret_in_history
   {"type":"notice","file","externalId","message"}
       for example: stored under another id, deleted on the service
   {"type":"redaction","file","externalId"?,"where","rule","hash"}

@@ -56,6 +56,8 @@ export type Session = {
   readonly trace: TraceFields
   /** The lines that could not be read; with `isResumed` without those that an earlier reading has met. */
   readonly skippedLines: number
+  /** How many lines there are, where the parser understands none of them. */
+  readonly unknownLines?: number
   /**
    * True when reading went on from `ReadOptions.resume`: `messages` then gives those that are new or changed since, each whole,
    * and maybe some others. `externalId` and `trace` are those of the whole session.

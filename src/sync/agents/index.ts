@@ -7,5 +7,5 @@ import { geminiCli } from './gemini-cli/index.ts'
 import { opencode } from './opencode/index.ts'
 import { pi } from './pi/index.ts'
 
-/** The agents whose sessions are uploaded. A file that several recognise is read by the first one; the last one is the least strict. */
+/** The agents whose sessions are uploaded. A file that several recognise is read by the first one. */
 export const agents: readonly Agent[] = [codex, pi, copilotCli, geminiCli, opencode, cursor, claudeCode]

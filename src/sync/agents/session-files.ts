@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
 import { errorMessage, UsageError } from '../../cli/exit.ts'
 import type { Agent, EnvironmentVariables } from './agent.ts'
 import { firstBytes } from './support/chunks.ts'
@@ -11,7 +11,7 @@ export type SessionFile = { readonly path: string; readonly agent: Agent }
 /** Where agents store their sessions on this machine. */
 export type SearchedHome = { readonly env: EnvironmentVariables; readonly home: string }
 
-/** Called for each folder or file that cannot be read, and for each file that was deleted during the search. */
+/** Called for each folder or file that cannot be read, for each file that was deleted during the search, and for a named one of no agent. */
 type ReportUnreadable = (path: string, message: string) => void
 
 /** What is told of a search. `onFolder` is called for each folder before it is read. */
@@ -100,8 +100,7 @@ const withoutSuperseded = (files: readonly SessionFile[]): readonly SessionFile[
 /**
  * The session files at `paths`, which are files or folders; without paths those in the agents' folders, which may be missing.
  * Real paths, sorted and without duplicates. A path that is itself a symbolic link is followed. A file that the user has named
- * is read by the last agent, which is the least strict one, when none recognises it. Throws UsageError for a path that does
- * not exist or is neither a file nor a folder.
+ * and that no agent recognises is reported. Throws UsageError for a path that does not exist or is neither a file nor a folder.
  */
 export const findSessionFiles = async (
   agents: readonly Agent[],
@@ -113,19 +112,20 @@ export const findSessionFiles = async (
   const search = { unreadable, onFolder }
   const roots = await rootsOf(agents, searched)
   const found = new Map<string, SessionFile>()
-  const add = async (path: string, fallback?: Agent) => {
-    const agent = (await agentOf(path, { agents, roots })) ?? fallback
+  const add = async (path: string): Promise<boolean> => {
+    const agent = await agentOf(path, { agents, roots })
     if (agent) found.set(path, { path, agent })
+    return agent !== undefined
   }
-  const addNamed = async (file: string, fallback?: Agent) => {
+  const addNamed = async (file: string, isNamed: boolean) => {
     try {
-      await add(await realpath(file), fallback)
+      const isAdded = await add(await realpath(file))
+      if (isNamed && !isAdded) unreadable(file, `no agent is known that writes ${basename(file)}`)
     } catch (error) {
       unreadable(file, errorMessage(error))
     }
   }
-  for (const path of paths)
-    for await (const file of filesAt(path, search)) await addNamed(file, file === path ? agents.at(-1) : undefined)
+  for (const path of paths) for await (const file of filesAt(path, search)) await addNamed(file, file === path)
   // A root is a real path, and no links are followed below it.
   if (paths.length === 0) for (const root of roots) for await (const file of filesOf(root, search)) await add(file)
   return withoutSuperseded([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))

@@ -80,7 +80,8 @@ export type SyncEvent =
   | {
       readonly type: 'problem'
       readonly file: string
-      readonly kind: 'line_skipped' | 'message_left_out' | 'session_failed' | 'unreadable' | 'secret_in_history'
+      readonly kind:
+        'line_skipped' | 'none_understood' | 'message_left_out' | 'session_failed' | 'unreadable' | 'secret_in_history'
       readonly line?: number
       readonly externalId?: string
       readonly message: string

@@ -1,5 +1,6 @@
 import type { Session } from '../agents/agent.ts'
 import { type Redacted, type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
+import { countOf } from '../report/text.ts'
 import type { SessionStates } from '../state/session-states.ts'
 import type { SessionRun, SyncJob } from './sync-session.ts'
 
@@ -72,6 +73,14 @@ const newLines = (run: SessionRun, { externalId }: Session, malformed: readonly 
   return run.newLosses([...lines.keys()]).map((loss) => lines.get(loss)!)
 }
 
+/** Tells once of a session of which no line is understood: they count as skipped ones. */
+const tellUnknown = (run: SessionRun, { externalId, unknownLines: lines = 0 }: Session): void => {
+  if (lines === 0 || run.newLosses([`${externalId} none understood`]).length === 0) return
+  run.counts.skippedLines += lines
+  const message = `${countOf(lines, 'line')}, none understood: newer than this version, or no session?`
+  run.report({ type: 'problem', kind: 'none_understood', file: run.session.source, message })
+}
+
 /**
  * Reads a session, takes the secrets out, where that is asked for, and reports what is left and taken out. With `states` only
  * what was added since it was sent last, where that can be told apart.
@@ -93,6 +102,7 @@ export const readSession = async (
   counts.skippedLines += lines.length
   for (const line of lines)
     report({ type: 'problem', kind: 'line_skipped', file, line, message: 'not one JSON object: line skipped' })
+  tellUnknown(run, session)
   counts.redacted += redactions.length
   for (const redaction of redactions) report({ type: 'redaction', file, ...redaction })
   if (redactions.length > 0)

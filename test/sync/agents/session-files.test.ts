@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert'
 import type { Agent } from '../../../src/sync/agents/agent.ts'
 import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'
+import { userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
 
 const test = suite('finding session files')
@@ -18,7 +19,7 @@ const [root, below, beside] = [
 ]
 for (const folder of [below, beside]) mkdirSync(folder, { recursive: true })
 for (const file of [join(root, '-w', 's.jsonl'), join(below, 'agent-1.jsonl'), join(below, 'agent-1.meta.json')])
-  writeFileSync(file, '')
+  writeFileSync(file, userLine('u-1', 'hello'))
 writeFileSync(join(beside, 'notes.txt'), '')
 
 /** An agent with folders of its own. */
@@ -44,7 +45,7 @@ test('no link in a searched folder is followed: out of it, around in it, or to n
   const outside = join(path, 'outside')
   for (const one of [folder, outside]) mkdirSync(one)
   for (const file of [join(folder, 'mine.jsonl'), join(outside, 'secret.jsonl'), join(outside, 'key')])
-    writeFileSync(file, '{}')
+    writeFileSync(file, userLine('u-1', 'hello'))
   symlinkSync(join(outside, 'secret.jsonl'), join(folder, 'a-file.jsonl'))
   symlinkSync(join(outside, 'key'), join(folder, 'another-name.jsonl'))
   symlinkSync(outside, join(folder, 'a-folder'))
@@ -65,8 +66,13 @@ test('what is named is followed, be it a link: a file, a folder, the folder that
   assert.equal(await find([], [link]), found)
 })
 
-test('a file that is named is taken as it is', async () => {
-  assert.equal(await find([join(beside, 'notes.txt')]), ['beside/notes.txt'])
+test('a file that is named, and that no agent writes, is told of', async () => {
+  const told: string[] = []
+  const found = await findSessionFiles([agentIn(root)], [join(beside, 'notes.txt')], home, (...problem) =>
+    told.push(problem.join(': ')),
+  )
+  assert.equal(found, [])
+  assert.equal(told, [`${join(beside, 'notes.txt')}: no agent is known that writes notes.txt`])
 })
 
 const refusal = async (path: string): Promise<string> => {
@@ -104,7 +110,8 @@ test('a file is that of the agent in whose folder it lies, else of the first one
   writeFileSync(join(rollouts, 'rollout-1.jsonl'), 'anything')
   writeFileSync(join(rollouts, 'index.jsonl'), '{"rollout"')
   writeFileSync(join(elsewhere, 'a.jsonl'), '{"rollout":1}')
-  writeFileSync(join(elsewhere, 'b.jsonl'), '{}')
+  writeFileSync(join(elsewhere, 'b.jsonl'), userLine('u-1', 'hello'))
+  writeFileSync(join(elsewhere, 'd.jsonl'), '{}')
   writeFileSync(join(elsewhere, 'c.json'), '{"rollout":1}')
   const mine = ['rollout rollouts/rollout-1.jsonl']
   assert.equal(await agentsOf(rollouts), mine)

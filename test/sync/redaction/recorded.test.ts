@@ -21,7 +21,7 @@ test('of 1,000 messages at most one is taken for one that holds a secret', async
     agents,
     globSync('{claude-code,agents}/**/*.{json,jsonl}', { cwd: data }).map((file) => join(data, file)),
     { env: {}, home: '/nowhere' },
-    assert.unreachable,
+    () => {}, // parts of sessions, which are read from other files
   )
   for (const { path, agent } of files)
     for await (const stored of agent.sessions(path)) {

@@ -43,8 +43,8 @@ export const newMachine = (home: string, url: string) => {
   }: Options = {}): Promise<Run> => {
     const events: SyncEvent[] = []
     const report = (event: SyncEvent) => void events.push(event)
-    const [searching, paths] = agents ? [agents, []] : [[claudeCode], [sessions]]
-    const files = await findSessionFiles(searching, paths, { env: {}, home }, () => {})
+    const searching = agents ?? [{ ...claudeCode, roots: () => [sessions] }]
+    const files = await findSessionFiles(searching, [], { env: {}, home }, () => {})
     const state = openSyncState({ folder: join(config, 'data'), config, readOnly: dryRun })
     const lastWrite = state.lastWriteTo(url) ?? ''
     const connection = await connect({ config, server: url, slug, readOnly: dryRun, lastWrite }, api)

@@ -26,6 +26,35 @@ test('a malformed line is told with file and line, and costs nothing else', asyn
   assert.equal([summary.messages, summary.skippedLines, summary.exitCode], [2, 1, 1])
 })
 
+test('a session of which no line is understood is told of once, with its path, and read again once it grows', async ({
+  world,
+}) => {
+  const unknown = Array.from({ length: 15 }, (_, turn) => JSON.stringify({ kind: 'turn', turn }))
+  const path = writeSession(world.sessions, 's-1.jsonl', unknown)
+  const { summary, events } = await world.sync()
+  assert.equal(
+    events.filter(({ type }) => type === 'problem'),
+    [
+      {
+        type: 'problem',
+        kind: 'none_understood',
+        file: path,
+        message: '15 lines, none understood: newer than this version, or no session?',
+      },
+    ],
+  )
+  assert.equal([summary.empty, summary.skippedLines, summary.exitCode], [1, 15, 1])
+  appendFileSync(path, `${unknown[0]}\n`)
+  assert.equal((await world.sync()).summary.exitCode, 0)
+  appendFileSync(path, `${first[0]}\n`)
+  const { summary: later, events: none } = await world.sync()
+  assert.equal([later.messages, later.exitCode], [1, 0])
+  assert.equal(
+    none.filter(({ type }) => type === 'problem'),
+    [],
+  )
+})
+
 test('a glued line is told once: later runs are well, until something else is lost', async ({ world }) => {
   const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!, `${first[1]}${first[0]}`])
   const told = async (options = {}) => {

@@ -1,6 +1,8 @@
 import type { Agent } from '../agent.ts'
+import { objectsOf } from '../support/beginning.ts'
 import { sessionPerFile } from '../support/file-session.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
+import { beginsLikeLine, isKnownLine } from './known-lines.ts'
 import { parserOf } from './parser.ts'
 import { isSessionFile, sessionFolders, skipsFolder } from './places.ts'
 
@@ -11,7 +13,7 @@ const version = 2
 /**
  * Claude Code stores sessions as `<root>/<encoded cwd>/<session id>.jsonl`, and sub-agents as `agent-<id>.jsonl`; `README.md`
  * describes how they are read. Raise `version` when the same file gives other messages than before. Its lines have nothing
- * that all of them share, so that any file of JSON lines which no other agent recognises counts as one of its sessions.
+ * that all of them share: a file in another folder is told by the fields of any of its first ones.
  */
 export const claudeCode: Agent = {
   id,
@@ -21,6 +23,6 @@ export const claudeCode: Agent = {
   skipsFolder,
   isSessionFile,
   extensions: ['.jsonl'],
-  recognises: () => true,
+  recognises: (_path, beginning) => objectsOf(beginning).some(isKnownLine) || beginsLikeLine(beginning),
   sessions: sessionPerFile(sessionOfLines(parserOf(id, version))),
 }

@@ -4,6 +4,7 @@ import { type HashedMap, newHashedMap, type SavedMap } from '../support/hashed-m
 import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { newToolCalls, type SavedCalls, type ToolCalls } from '../support/tool-calls.ts'
+import { isKnownLine } from './known-lines.ts'
 import { modelOf } from './assistant.ts'
 import { newAnswers } from './answers.ts'
 import { answerId, type Draft, extendAnswer, ownDraft } from './messages.ts'
@@ -111,6 +112,7 @@ const save = ({ ahead, open, uuids, answers, calls, early, lineId, outline }: St
 /** Reads the lines of a session (README). Raise the number in `version` when `Saved` changes. */
 export const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
   version: `${agentId}/${version}/1`,
+  understands: isKnownLine,
   start,
   step,
   describe: ({ outline, uuids }, path) => outline.describe(agentId, path, (uuid) => uuids.get(uuid) !== undefined),

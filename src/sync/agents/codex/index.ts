@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { objectsOf } from '../support/beginning.ts'
 import { sessionPerFile } from '../support/file-session.ts'
-import { isObject, type Json } from '../support/json.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { isRollout, SESSION_FOLDERS, threadIdOf } from './files.ts'
+import { isRolloutLine } from './messages.ts'
 import { parserOf } from './parser.ts'
 import { titlesNear } from './titles.ts'
 
@@ -20,10 +20,6 @@ const sessions: Agent['sessions'] = async function* (path) {
   for await (const session of filesOf(path))
     yield title === undefined ? session : { ...session, stamp: `${session.stamp} ${title}` }
 }
-
-const LINE_TYPES = ['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted', 'world_state']
-
-const isRolloutLine = ({ type, payload }: Json): boolean => LINE_TYPES.includes(String(type)) && isObject(payload)
 
 /** The first line may be longer than the beginning of the file: it holds the agent's instructions. */
 const longFirstLine = /^\s*\{"timestamp":"[^"]*",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{/

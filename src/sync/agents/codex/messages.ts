@@ -1,5 +1,5 @@
 import type { SessionMessage } from '../agent.ts'
-import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
+import { isObject, type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { errorPart, textPart } from '../support/parts.ts'
 import { type Context, itemDraft, ownIdOf } from './items.ts'
@@ -11,6 +11,11 @@ export type Reading = Context & {
   readonly messageId: (wanted: unknown, text: string) => string
   model: string | undefined
 }
+
+const LINE_TYPES = ['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted', 'world_state']
+
+export const isRolloutLine = ({ type, payload }: Json): boolean =>
+  LINE_TYPES.includes(String(type)) && isObject(payload)
 
 export const payloadOf = (json: Json): Json => objectOf(json['payload'])
 

@@ -7,7 +7,7 @@ import { newToolCalls, type SavedCalls } from '../support/tool-calls.ts'
 import { traceFieldsOf } from '../support/trace-fields.ts'
 import { type AgentSessions, withAgent } from './agents.ts'
 import { type OwnStart, ownStartOf } from './fork.ts'
-import { payloadOf, type Reading, readLine } from './messages.ts'
+import { isRolloutLine, payloadOf, type Reading, readLine } from './messages.ts'
 import { externalIdOf, type Meta, placeOf, sessionIdOf, withLine } from './meta.ts'
 import { newOutcomes, type Outcomes, type SavedOutcomes } from './outcomes.ts'
 import { titlesNear } from './titles.ts'
@@ -95,6 +95,7 @@ const save = (state: State): Saved | undefined => {
 /** Reads the lines of a session (README). Raise the number in `version` when `Saved` changes. */
 export const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
   version: `${agentId}/${version}/1`,
+  understands: isRolloutLine,
   start,
   step,
   describe: async ({ meta, outline, turns }, path) => {

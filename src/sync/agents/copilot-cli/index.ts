@@ -2,9 +2,10 @@ import { basename, dirname, join } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { objectsOf } from '../support/beginning.ts'
 import { sessionPerFile } from '../support/file-session.ts'
-import { isObject, type Json } from '../support/json.ts'
+import type { Json } from '../support/json.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { parserOf } from './parser.ts'
+import { isEvent } from './session.ts'
 import { workspaceName } from './workspace.ts'
 
 const id = 'copilot-cli'
@@ -28,11 +29,8 @@ const isSessionFile = (path: string): boolean => {
   return basename(path) === EVENTS && basename(dirname(folder)) === ROOT
 }
 
-const isEvent = ({ type, data, id, timestamp }: Json): boolean =>
-  /^(session|user|assistant|tool|system|subagent|hook)\.\w/.test(String(type)) &&
-  isObject(data) &&
-  typeof id === 'string' &&
-  typeof timestamp === 'string'
+const isRecognised = (json: Json): boolean =>
+  isEvent(json) && typeof json['id'] === 'string' && typeof json['timestamp'] === 'string'
 
 /**
  * Copilot CLI stores sessions as `session-state/<id>/events.jsonl`, older versions as `session-state/<id>.jsonl`; `README.md`
@@ -45,7 +43,7 @@ export const copilotCli: Agent = {
   roots: (env, home) => [join(env['COPILOT_HOME'] || join(home, '.copilot'), ROOT)],
   isSessionFile,
   extensions: ['.jsonl'],
-  recognises: (_path, beginning) => objectsOf(beginning).some(isEvent),
+  recognises: (_path, beginning) => objectsOf(beginning).some(isRecognised),
   isSuperseded: (path, files) =>
     basename(path) !== EVENTS && files.has(join(dirname(path), basename(path, '.jsonl'), EVENTS)),
   sessions,

@@ -5,7 +5,7 @@ import type { ObjectLine } from '../support/lines.ts'
 import { newOutline, type Outline, type SavedOutline } from '../support/outline.ts'
 import { traceFieldsOf } from '../support/trace-fields.ts'
 import { newReading, readLine, type SavedReading, saveReading } from './messages.ts'
-import { type Details, idInPath, noteDetails } from './session.ts'
+import { type Details, idInPath, isEvent, noteDetails } from './session.ts'
 import { workspaceName } from './workspace.ts'
 
 /** What the lines after a place need of those before it. */
@@ -34,6 +34,7 @@ const step = ({ details, outline, reading }: State, line: ObjectLine): readonly 
 /** Reads the events of a session (README). Raise the number in `version` when `Saved` changes. */
 export const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
   version: `${agentId}/${version}/1`,
+  understands: isEvent,
   start,
   step,
   describe: ({ details, outline }, path) => ({

@@ -1,5 +1,9 @@
 import { basename, dirname } from 'node:path'
-import { type Json, objectOf, textOf } from '../support/json.ts'
+import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
+
+/** Whether a line is an event of a kind that the CLI writes. */
+export const isEvent = ({ type, data }: Json): boolean =>
+  /^(session|user|assistant|tool|system|subagent|hook)\.\w/.test(String(type)) && isObject(data)
 
 /** The model that an event chooses for the answers after it, empty for none (README, rule 3); undefined for other events. */
 export const chosenModel = (json: Json): string | undefined => {

@@ -3,7 +3,7 @@ import { argsWithoutBinary } from '../support/args.ts'
 import { blocksOf, isMedia, placeholder } from '../support/content-blocks.ts'
 import { isExternalId, newLineIds, type SavedIds } from '../support/external-ids.ts'
 import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
-import { type Json, objectOf, textOf } from '../support/json.ts'
+import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
 import { type ObjectLine, textLines } from '../support/lines.ts'
 import { outputOfValue } from '../support/output.ts'
 import { textPart, thinkingPart } from '../support/parts.ts'
@@ -21,6 +21,10 @@ export const typedText = (text: string): string | undefined => {
   const end = text.indexOf(CLOSE, start)
   return text.slice(start + OPEN.length, end === -1 ? undefined : end).trim()
 }
+
+/** Whether a line has the form of a message, or tells of a turn. */
+export const isTranscriptLine = ({ role, type, message }: Json): boolean =>
+  typeof role === 'string' ? isObject(message) : type === 'turn_ended'
 
 const outputOf = (content: unknown): string =>
   blocksOf(content)

@@ -9,7 +9,7 @@ import { traceFieldsOf } from '../support/trace-fields.ts'
 import { composerList } from './listing.ts'
 import { databasesOfTranscript, projectFolderOf, storesOfTranscript } from './places.ts'
 import { isKnownStore } from './stores.ts'
-import { messagesOfText, newReading, readLine, type SavedReading, saveReading } from './transcript.ts'
+import { isTranscriptLine, messagesOfText, newReading, readLine, type SavedReading, saveReading } from './transcript.ts'
 import { folderNamed } from './workspaces.ts'
 
 const nameOf = (path: string): string => basename(path, extname(path))
@@ -58,6 +58,7 @@ type State = { readonly outline: Outline; readonly reading: ReturnType<typeof ne
 /** Reads a transcript in lines of JSON (README). Raise the number in `version` when `Saved` changes. */
 const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
   version: `${agentId}/${version}/1`,
+  understands: isTranscriptLine,
   start: ({ saved }) => ({ outline: newOutline(saved?.outline), reading: newReading(saved?.reading) }),
   step: ({ outline, reading }, line) => {
     const message = readLine(reading, line)

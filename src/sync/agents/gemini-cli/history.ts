@@ -56,6 +56,10 @@ export const metadataOf = ({ json, number }: ObjectLine): Json | undefined => {
   return number === 1 || typeof json['sessionId'] === 'string' ? json : undefined
 }
 
+/** Whether a line has the form of a record. */
+export const isRecord = ({ id, sessionId, messages, $set, $rewindTo: target }: Json): boolean =>
+  [id, sessionId, target].some((value) => typeof value === 'string') || Array.isArray(messages) || isObject($set)
+
 /** The list of messages that replaces all others; undefined when the record holds none. */
 const replacementIn = (line: ObjectLine): readonly unknown[] | undefined => {
   const messages = metadataOf(line)?.['messages']

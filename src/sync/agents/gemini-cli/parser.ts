@@ -12,6 +12,7 @@ import {
   applyLine,
   type History,
   isFinal,
+  isRecord,
   metadataOf,
   newHistory,
   type Note,
@@ -70,6 +71,7 @@ const describe = async (agentId: string, path: string, { history, metadata }: St
 /** Reads the records of a session (README). Raise the number in `version` when `Saved` changes. */
 export const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
   version: `${agentId}/${version}/1`,
+  understands: isRecord,
   start,
   step,
   describe: (state, path) => describe(agentId, path, state),

@@ -5,6 +5,14 @@ import { titleOfPrompt } from '../support/outline.ts'
 import { storedTitle } from '../support/title.ts'
 import type { Path } from './path.ts'
 
+const TYPES = [
+  ...['session', 'session_info', 'message', 'compaction', 'branch_summary', 'model_change', 'thinking_level_change'],
+  ...['custom', 'custom_message', 'label'],
+]
+
+/** Whether a line has a type that the agent writes. */
+export const isEntry = ({ type }: Json): boolean => TYPES.includes(String(type))
+
 /** What lines say of the session itself, as plain JSON (README, rules 1 and 9). */
 export type Details = { hasHeader?: boolean; sessionId?: string; projectPath?: string; name?: string }
 

@@ -7,7 +7,7 @@ import { newOutline, type Outline, type SavedOutline } from '../support/outline.
 import { newToolCalls, type SavedCalls, type ToolCalls } from '../support/tool-calls.ts'
 import { traceFieldsOf } from '../support/trace-fields.ts'
 import { readEntry } from './messages.ts'
-import { type Details, newBranches, noteDetails } from './outline.ts'
+import { type Details, isEntry, newBranches, noteDetails } from './outline.ts'
 import { newChain, newTree, type Path, type SavedPath } from './path.ts'
 
 /** What the entries after a place need of those before it. */
@@ -88,6 +88,7 @@ const save = ({ details, path, finalPath, outline, calls, lineId, last }: State)
 /** Reads the entries of a session (README). Raise the number in `version` when `Saved` changes. */
 export const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
   version: `${agentId}/${version}/1`,
+  understands: isEntry,
   start,
   step,
   describe: ({ details, path, finalPath, branches, outline }, file) => ({

@@ -1,4 +1,5 @@
 import type { Session, SessionMessage } from '../agent.ts'
+import type { Json } from './json.ts'
 import type { ObjectLine } from './lines.ts'
 
 /** Thrown by a parser that went on from a saved state, for a line that changes what was read before, or refers to it. */
@@ -27,6 +28,8 @@ export type Start<State, Saved> = {
 export type LineParser<State, Saved> = {
   /** The agent and its version, and that of what is saved: what another one saved is not used. */
   readonly version: string
+  /** Whether a line has a form that the agent is known to write, be it a message or not. */
+  readonly understands: (json: Json) => boolean
   readonly start: (start: Start<State, Saved>) => State | Promise<State>
   /** Changes the state, and gives the messages that are complete with this line. */
   readonly step: (state: State, line: ObjectLine) => readonly SessionMessage[]

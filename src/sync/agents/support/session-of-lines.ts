@@ -27,6 +27,8 @@ type FirstReading<State> = {
   readonly state: State
   readonly described: Described
   readonly malformed: number
+  /** How many lines there were, where none was understood. */
+  readonly unknown: number | undefined
   kept: KeptLines | undefined
 }
 
@@ -46,14 +48,18 @@ const firstReading = async <State, Saved>(
   }
   const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead: undefined })
   const [at, keeping] = [{ ...(from?.place ?? beginning()) }, newKeptLines()]
+  let [objects, isUnderstood] = [0, from !== undefined]
   for await (const line of lines(path, size, note, at)) {
+    objects++
+    isUnderstood ||= parser.understands(line.json)
     parser.step(state, line)
     keeping.add(line)
   }
   const described = await parser.describe(state, path)
   if (from && described.externalId !== from.externalId) throw new NeedsWhole()
   for (const line of malformed) onMalformed(line)
-  return { state, described, malformed: count, kept: keeping.all(at) }
+  const unknown = isUnderstood || objects === 0 ? undefined : objects + count
+  return { state, described, malformed: count, unknown, kept: keeping.all(at) }
 }
 
 /** The first reading from a point on; undefined when the whole session is needed. */
@@ -116,11 +122,15 @@ export const sessionOfLines =
       secondReading(source, from, first, (point) => {
         if (!again) first.kept = undefined
         const isSame = before !== undefined && fingerprintOf(path, size) === before
-        reached = point && isSame ? writeResumePoint(path, now, parser.version, point) : undefined
+        reached =
+          point && isSame && first.unknown === undefined
+            ? writeResumePoint(path, now, parser.version, point)
+            : undefined
       })
     return {
       ...first.described,
       skippedLines: first.malformed,
+      ...(first.unknown === undefined ? {} : { unknownLines: first.unknown }),
       isResumed: resumed !== undefined,
       messages,
       resume: () => reached,

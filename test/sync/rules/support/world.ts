@@ -60,7 +60,8 @@ export const newRulesWorld = async () => {
     const state = openSyncState({ folder: join(config, 'data'), config, readOnly: dryRun })
     const redaction = redacts ? await readRedactionOptions(config) : undefined
     try {
-      const files = await findSessionFiles([claudeCode], [sessions], { env: {}, home: home.home }, () => {})
+      const agent = { ...claudeCode, roots: () => [sessions] }
+      const files = await findSessionFiles([agent], [], { env: {}, home: home.home }, () => {})
       const rules = await openRules({
         ...{ ...home, server: server.url, asked, yes, dryRun, redaction, asking },
         connection: await connectTo(asked.namespace),

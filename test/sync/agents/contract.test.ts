@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { suite } from 'uvu'
@@ -162,6 +162,20 @@ for (const agent of agents) {
       for (const text of ['', 'x', resume!.slice(0, -1), `${resume!}x`, '{}'])
         assert.not((await readFrom(agent, path, text)).isResumed)
     }
+  })
+
+  test(`${agent.name}: an edit in place, as long as before, is noticed though the session also grows`, async () => {
+    const between = Array.from({ length: 20_000 }, (_, index) => JSON.stringify({ type: 'unknown', index }))
+    const path = write(name, [...head, ...between, ...lines, ...between])
+    const { resume } = await readFrom(agent, path)
+    const content = readFileSync(path, 'utf8')
+    const at = content.search(/hello|said/)
+    writeFileSync(path, `${content.slice(0, at)}SPOK${content.slice(at + 4)}${lines.at(-1)!}\n`)
+    const whole = await readFrom(agent, path)
+    const later = await readFrom(agent, path, resume)
+    assert.not(later.isResumed)
+    assert.equal(later.messages, whole.messages)
+    assert.ok([...later.messages.values()].some((message) => JSON.stringify(message).includes('SPOK')))
   })
 
   test(`${agent.name}: a line that goes away takes no other message's id`, async () => {

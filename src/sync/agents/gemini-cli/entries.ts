@@ -10,8 +10,9 @@ export async function* entries(
   size: number,
   onMalformed: (line: number) => void,
   at: Place,
+  onBytes?: (bytes: Buffer) => void,
 ): AsyncGenerator<ObjectLine> {
-  if (!path.endsWith('.json')) return yield* objectLines(path, size, onMalformed, at)
+  if (!path.endsWith('.json')) return yield* objectLines(path, size, onMalformed, at, onBytes)
   if (size > MAX_DOCUMENT)
     throw new Error(`a JSON document of ${size >> 20} MiB has to be parsed as a whole: at most 32 MiB are`)
   const text = (await readFile(path, 'utf8')).trim()

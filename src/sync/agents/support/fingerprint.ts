@@ -1,36 +1,144 @@
-import { hash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import { newYielding } from '../../../yielding.ts'
 
-/** How many bytes are looked at, of the beginning of a file and before a place in it. */
-const LOOKED_AT = 4_096
+const BLOCK = 1 << 16
 
-const hashOf = (file: number, from: number, to: number): string | undefined => {
-  const bytes = Buffer.alloc(to - from)
-  return readSync(file, bytes, 0, bytes.length, from) === bytes.length ? hash('sha256', bytes, 'base64url') : undefined
-}
+/** So many blocks are looked at each time, 4 MiB: most sessions have no more. */
+const BLOCKS_AT_ONCE = 64
 
-const opened = (path: string): number | undefined => {
-  try {
-    return openSync(path, 'r')
-  } catch {
-    return undefined
+/** All of them are looked at when that was not done for so long. */
+const ALL_AFTER_MS = 60_000
+
+/** Checksums of the first bytes of a file: of each block, and of what follows the last whole one. */
+export type Checksums = { readonly blocks: readonly number[]; readonly rest: number; readonly length: number }
+
+/** Adds up checksums of bytes that follow each other, behind those that are known. */
+export const newChecksums = (known: Checksums = { blocks: [], rest: 0, length: 0 }) => {
+  const blocks = [...known.blocks]
+  let { rest, length } = known
+  return {
+    add: (bytes: Buffer): void => {
+      for (let at = 0; at < bytes.length;) {
+        const piece = bytes.subarray(at, at + BLOCK - (length % BLOCK))
+        rest = crc32(piece, rest)
+        length += piece.length
+        at += piece.length
+        if (length % BLOCK > 0) continue
+        blocks.push(rest)
+        rest = 0
+      }
+    },
+    all: (): Checksums => ({ blocks, rest, length }),
   }
 }
 
 /**
- * Tells whether the first `offset` bytes of a file are those that they were: its inode, and hashes of the first bytes and of the
- * last ones before `offset`. What is only appended to keeps it. Undefined for a file that is shorter, or is not there. Does not
- * hand so small reads to other threads, which costs ten times as much: it is asked for three times for each session.
+ * Tells whether the first bytes of a file are those that they were: its inode, and their checksums. `next` is the block that is looked at
+ * next, `allAt` when all were looked at, in milliseconds.
  */
-export const fingerprintOf = (path: string, offset: number): string | undefined => {
-  const file = opened(path)
-  if (file === undefined) return undefined
+export type Fingerprint = {
+  readonly inode: string
+  readonly blocks: string
+  readonly rest: number
+  readonly next: number
+  readonly allAt: number
+}
+
+const textOf = (blocks: readonly number[]): string => Buffer.from(new Uint32Array(blocks).buffer).toString('base64')
+
+const blocksOf = (text: string): readonly number[] => [
+  ...new Uint32Array(new Uint8Array(Buffer.from(text, 'base64')).buffer),
+]
+
+/** The checksums of the first `length` bytes. */
+export const checksumsOf = ({ blocks, rest }: Fingerprint, length: number): Checksums => ({
+  blocks: blocksOf(blocks),
+  rest,
+  length,
+})
+
+type File = { readonly inode: string; readonly checksum: (from: number, to: number) => number | undefined }
+
+/** Does `work` with an open file; undefined for one that is not there. */
+const withFile = async <T>(path: string, work: (file: File) => T | Promise<T>): Promise<T | undefined> => {
+  let file: number
   try {
-    const { ino } = fstatSync(file, { bigint: true })
-    const first = hashOf(file, 0, Math.min(LOOKED_AT, offset))
-    const last = hashOf(file, Math.max(0, offset - LOOKED_AT), offset)
-    return first === undefined || last === undefined ? undefined : `${ino} ${first} ${last}`
+    file = openSync(path, 'r')
+  } catch {
+    return undefined
+  }
+  try {
+    const buffer = Buffer.allocUnsafe(BLOCK)
+    const checksum = (from: number, to: number): number | undefined => {
+      const bytes = readSync(file, buffer, 0, to - from, from)
+      return bytes === to - from ? crc32(buffer.subarray(0, bytes)) : undefined
+    }
+    return await work({ inode: String(fstatSync(file, { bigint: true }).ino), checksum })
   } finally {
     closeSync(file)
   }
 }
+
+const startOfRest = (length: number): number => length - (length % BLOCK)
+
+/** Whether some blocks, and what follows the last one, are still the same. */
+const areSame = async (file: File, { blocks, rest, length }: Checksums, looked: Iterable<number>): Promise<boolean> => {
+  const yieldWhenDue = newYielding()
+  if (file.checksum(startOfRest(length), length) !== rest) return false
+  for (const block of looked) {
+    if (file.checksum(block * BLOCK, (block + 1) * BLOCK) !== blocks[block]) return false
+    await yieldWhenDue()
+  }
+  return true
+}
+
+/** Whether what was added behind the first `from` bytes is still in the file as it was read. */
+export const isAsRead = async (path: string, read: Checksums, from: number): Promise<boolean> => {
+  const first = Math.floor(from / BLOCK)
+  const added = Array.from({ length: read.blocks.length - first }, (_, index) => first + index)
+  return (await withFile(path, (file) => areSame(file, read, added))) === true
+}
+
+/**
+ * The fingerprint of the first `length` bytes, of which, and of more, the checksums are known. `before` is the one of an earlier
+ * place. Undefined for a file that is shorter, or is not there.
+ */
+export const fingerprintAt = (
+  path: string,
+  { blocks }: Checksums,
+  length: number,
+  before: Fingerprint | undefined,
+): Promise<Fingerprint | undefined> =>
+  withFile(path, ({ inode, checksum }) => {
+    const rest = checksum(startOfRest(length), length)
+    if (rest === undefined || blocks.length < Math.floor(length / BLOCK)) return undefined
+    const { next = 0, allAt = Date.now() } = before ?? {}
+    return { inode, blocks: textOf(blocks.slice(0, Math.floor(length / BLOCK))), rest, next, allAt }
+  })
+
+/** Which blocks are looked at now: the first and the last one, and so many in turn; all where they are few, or it is time for that. */
+const lookedAt = (count: number, { next, allAt }: Fingerprint, now: number): readonly number[] => {
+  const isAll = count <= BLOCKS_AT_ONCE || now - allAt >= ALL_AFTER_MS || now < allAt
+  if (isAll) return Array.from({ length: count }, (_, index) => index)
+  return [0, count - 1, ...Array.from({ length: BLOCKS_AT_ONCE }, (_, index) => (next + index) % count)]
+}
+
+/**
+ * The fingerprint, with what was looked at now, when the first `length` bytes of a file are those that they were, as far as that was
+ * looked at; undefined when they are not. What is only appended to keeps it.
+ */
+export const checked = (
+  path: string,
+  fingerprint: Fingerprint,
+  length: number,
+  now: number = Date.now(),
+): Promise<Fingerprint | undefined> =>
+  withFile(path, async (file) => {
+    const checksums = checksumsOf(fingerprint, length)
+    const count = checksums.blocks.length
+    const looked = lookedAt(count, fingerprint, now)
+    if (file.inode !== fingerprint.inode || !(await areSame(file, checksums, looked))) return undefined
+    if (looked.length === count) return { ...fingerprint, next: 0, allAt: now }
+    return { ...fingerprint, next: (fingerprint.next + BLOCKS_AT_ONCE) % count }
+  })

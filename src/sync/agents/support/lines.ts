@@ -101,19 +101,23 @@ function* objectsIn(lines: Iterable<Line>, onMalformed: (line: number) => void, 
 /**
  * The JSON objects in the first `size` bytes of a JSON Lines file, which may be compressed (`.zst`), from a place on. Blank lines
  * are skipped. `onMalformed` is called for a line that is not one object, except for a last line without a newline, which is
- * still being written, and for the line in which compressed data cannot be read on.
+ * still being written, and for the line in which compressed data cannot be read on. `onBytes` is given all bytes of the content.
  */
 export async function* objectLines(
   path: string,
   size: number,
   onMalformed: (line: number) => void,
   at = beginning(),
+  onBytes: (bytes: Buffer) => void = () => {},
 ): AsyncGenerator<ObjectLine> {
   let damaged = false
   const chunks = chunksOf(path, size, () => (damaged = true), at.offset)
   const splitter = newSplitter(at)
   // Loops, because `yield*` in an asynchronous generator waits once more for each line.
-  for await (const chunk of chunks) for (const line of objectsIn(splitter.linesOf(chunk), onMalformed, at)) yield line
+  for await (const chunk of chunks) {
+    onBytes(chunk)
+    for (const line of objectsIn(splitter.linesOf(chunk), onMalformed, at)) yield line
+  }
   for (const line of objectsIn(splitter.rest(), onMalformed, at)) yield line
   if (damaged) onMalformed(at.line)
 }

@@ -1,18 +1,20 @@
 import { stat } from 'node:fs/promises'
 import type { ReadOptions, Session, SessionMessage } from '../agent.ts'
 import type { ReadSessionFile } from './file-session.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { isZstd } from './chunks.ts'
+import { type Checksums, checksumsOf, isAsRead, newChecksums } from './fingerprint.ts'
 import { type KeptLines, linesAgain, newKeptLines } from './kept-lines.ts'
 import { type Described, type LineParser, NeedsWhole } from './line-parser.ts'
 import { beginning, type ObjectLine, objectLines, type Place } from './lines.ts'
-import { readResumePoint, type ResumePoint, writeResumePoint } from './resume-point.ts'
+import { type FileThen, readResumePoint, type ResumePoint, writeResumePoint } from './resume-point.ts'
 
-/** The lines of a file from a place on, which moves with them. */
+/** The lines of a file from a place on, which moves with them. `onBytes` is given all bytes that are read of a file of lines. */
 export type ReadLines = (
   path: string,
   size: number,
   onMalformed: (line: number) => void,
   at: Place,
+  onBytes?: (bytes: Buffer) => void,
 ) => AsyncIterable<ObjectLine>
 
 type Source<State, Saved> = {
@@ -29,6 +31,8 @@ type FirstReading<State> = {
   readonly malformed: number
   /** How many lines there were, where none was understood. */
   readonly unknown: number | undefined
+  /** Of all bytes from the file's beginning on. */
+  readonly checksums: Checksums
   kept: KeptLines | undefined
 }
 
@@ -48,8 +52,9 @@ const firstReading = async <State, Saved>(
   }
   const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead: undefined })
   const [at, keeping] = [{ ...(from?.place ?? beginning()) }, newKeptLines()]
+  const checksums = newChecksums(from && checksumsOf(from.fingerprint, from.place.offset))
   let [objects, isUnderstood] = [0, from !== undefined]
-  for await (const line of lines(path, size, note, at)) {
+  for await (const line of lines(path, size, note, at, isZstd(path) ? undefined : checksums.add)) {
     objects++
     isUnderstood ||= parser.understands(line.json)
     parser.step(state, line)
@@ -59,7 +64,7 @@ const firstReading = async <State, Saved>(
   if (from && described.externalId !== from.externalId) throw new NeedsWhole()
   for (const line of malformed) onMalformed(line)
   const unknown = isUnderstood || objects === 0 ? undefined : objects + count
-  return { state, described, malformed: count, unknown, kept: keeping.all(at) }
+  return { state, described, malformed: count, unknown, checksums: checksums.all(), kept: keeping.all(at) }
 }
 
 /** The first reading from a point on; undefined when the whole session is needed. */
@@ -76,13 +81,15 @@ const resumedReading = async <State, Saved>(
   }
 }
 
+type Point = Omit<ResumePoint, 'fingerprint'>
+
 /** What a later reading goes on from. */
 const pointAt = <State, Saved>(
   parser: LineParser<State, Saved>,
   state: State,
   place: Place,
   { externalId }: Described,
-): Omit<ResumePoint, 'next'> | undefined => {
+): Omit<Point, 'next'> | undefined => {
   const saved = parser.save(state)
   return saved === undefined ? undefined : { place: { ...place }, externalId, saved }
 }
@@ -92,7 +99,7 @@ async function* secondReading<State, Saved>(
   { path, size, parser, lines }: Source<State, Saved>,
   from: ResumePoint | undefined,
   { state: ahead, described, kept }: FirstReading<State>,
-  onEnd: (point: ResumePoint | undefined) => void,
+  onEnd: (point: Point | undefined) => Promise<void>,
 ): AsyncGenerator<SessionMessage> {
   const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead })
   const at = { ...(from?.place ?? beginning()) }
@@ -103,7 +110,16 @@ async function* secondReading<State, Saved>(
     for (const message of parser.step(state, line)) yield message
   }
   const { found } = point ?? { found: pointAt(parser, state, at, described) }
-  onEnd(found && { ...found, next: at.line })
+  await onEnd(found && { ...found, next: at.line })
+}
+
+const changedAt = async (path: string): Promise<string> => String((await stat(path, { bigint: true })).mtimeNs)
+
+/** Whether what was read is still in the file: nothing was written meanwhile, or only appended. */
+const isStillThere = async (path: string, now: FileThen, read: Checksums, from: ResumePoint | undefined) => {
+  if (read.length !== now.size) return false
+  const changed = await changedAt(path).catch(() => undefined)
+  return changed === now.changed || isAsRead(path, read, from?.place.offset ?? 0)
 }
 
 /** How a file of lines is read, from its beginning or from where an earlier reading ended. */
@@ -111,20 +127,19 @@ export const sessionOfLines =
   <State, Saved>(parser: LineParser<State, Saved>, lines: ReadLines = objectLines): ReadSessionFile =>
   async (path, { size, onMalformed, resume }): Promise<Session> => {
     const source = { path, size, parser, lines }
-    const now = { size, changed: String((await stat(path, { bigint: true })).mtimeNs) }
-    const before = fingerprintOf(path, size)
-    const point = resume === undefined ? undefined : readResumePoint(path, now, parser.version, resume)
+    const now = { size, changed: await changedAt(path) }
+    const point = resume === undefined ? undefined : await readResumePoint(path, now, parser.version, resume)
     const resumed = point && (await resumedReading(source, point, onMalformed))
     const from = resumed && point
     const first = resumed ?? (await firstReading(source, undefined, onMalformed))
+    const { checksums } = first
     let reached: string | undefined
     const messages: Session['messages'] = ({ again = false } = {}) =>
-      secondReading(source, from, first, (point) => {
+      secondReading(source, from, first, async (point) => {
         if (!again) first.kept = undefined
-        const isSame = before !== undefined && fingerprintOf(path, size) === before
         reached =
-          point && isSame && first.unknown === undefined
-            ? writeResumePoint(path, now, parser.version, point)
+          point && first.unknown === undefined && (await isStillThere(path, now, checksums, from))
+            ? await writeResumePoint(path, now, parser.version, point, { checksums, before: from?.fingerprint })
             : undefined
       })
     return {

@@ -63,7 +63,7 @@ With --json, stdout holds one JSON document a line:
       or is another one, and gets again what it lacks
   {"type":"problem","kind","file","line"?,"externalId"?,"message"}
       kind: line_skipped, none_understood, message_left_out, session_failed, unreadable,
-      secret_in_history
+      secret_in_history, state_failed (with --watch: the file cannot be written, all waits)
   {"type":"notice","file","externalId","message"}
       for example: stored under another id, deleted on the service
   {"type":"redaction","file","externalId"?,"where","rule","hash"}

@@ -10,11 +10,13 @@ import { type Connection, connect } from '../../sync/login/connect.ts'
 import type { RedactionOptions } from '../../sync/redaction/session.ts'
 import { stateDir } from '../../sync/config.ts'
 import type { Output } from '../../sync/report/reporters.ts'
+import { StateFailed } from '../../sync/state/state-file.ts'
 import { openSyncState, type SyncState } from '../../sync/state/sync-state.ts'
 import { openRules } from '../../sync/rules/open.ts'
 import { LogReplaced } from '../../sync/upload/same-log.ts'
 import type { Visibility } from '../../sync/upload/upsert-trace.ts'
 import { logFile } from '../../sync/watch/log-file.ts'
+import { newNotes, type Notes } from '../../sync/watch/notes.ts'
 import { newReach, type Reach } from '../../sync/watch/reach.ts'
 import { type WatchReporter, watchJsonReporter, watchLineReporter } from '../../sync/watch/report.ts'
 import { newUpload } from '../../sync/watch/upload-changes.ts'
@@ -89,12 +91,13 @@ type Watch = {
   readonly request: WatchRequest
   readonly state: SyncState
   readonly reach: Reach
+  readonly notes: Notes
   readonly report: WatchReporter
   readonly signal: AbortSignal
 }
 
 /** Watches while the service has the log that it has now. Throws LogReplaced once it has another one. */
-const watchOneLog = async ({ request, state, reach, report, signal }: Watch): Promise<void> => {
+const watchOneLog = async ({ request, state, reach, notes, report, signal }: Watch): Promise<void> => {
   const { server, config, paths, namespace } = request
   const sleep = (ms: number) => {
     reach.noteWait(ms)
@@ -113,7 +116,7 @@ const watchOneLog = async ({ request, state, reach, report, signal }: Watch): Pr
   const place = { connection, states: await state.of({ server, ...connection }) }
   const job = await openJob(request, state, connectTo, connection)
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: 0, bytes: 0 })
-  const upload = newUpload({ ...job, report, signal }, place, signal)
+  const upload = newUpload({ ...job, report, signal }, place, signal, notes)
   await watchSessions({
     searched: { agents, paths, home: { env: process.env, home: homedir() } },
     upload: async (changes) => {
@@ -126,24 +129,34 @@ const watchOneLog = async ({ request, state, reach, report, signal }: Watch): Pr
   })
 }
 
+/** Watches until the signal is aborted: begins anew with another log, and where nothing could be noted once that is possible again. */
 const watch = async (request: WatchRequest, report: WatchReporter, signal: AbortSignal): Promise<void> => {
-  const reach = newReach(request.server, report)
-  const state = openSyncState({ folder: stateDir(process.env), config: request.config, readOnly: false })
-  try {
-    for (let isReplaced = true; isReplaced;) {
-      isReplaced = await watchOneLog({ request, state, reach, report, signal }).then(
-        () => false,
-        (error: unknown) => {
-          if (!(error instanceof LogReplaced)) throw error
-          return true
-        },
-      )
-      if (!isReplaced) continue
+  const [reach, notes] = [newReach(request.server, report), newNotes(report)]
+  const options = { folder: stateDir(process.env), config: request.config, readOnly: false }
+  let state: SyncState | undefined
+  let isReplaced = false
+  const goOn = async () => {
+    state ??= openSyncState(options)
+    if (isReplaced) {
       state.forget(request.server)
       reach.noteReplaced()
     }
+    isReplaced = false
+    await watchOneLog({ request, state, reach, notes, report, signal })
+  }
+  try {
+    for (let backoffMs = BACKOFF_MS.first; !signal.aborted; backoffMs = Math.min(2 * backoffMs, BACKOFF_MS.longest))
+      try {
+        return await goOn()
+      } catch (error) {
+        isReplaced ||= error instanceof LogReplaced
+        if (error instanceof LogReplaced) continue
+        if (!(error instanceof StateFailed)) throw error
+        notes.noteFailure(error)
+        await setTimeout(backoffMs, undefined, { signal }).catch(() => {})
+      }
   } finally {
-    state.close()
+    state?.close()
   }
 }
 

@@ -80,8 +80,15 @@ export type SyncEvent =
   | {
       readonly type: 'problem'
       readonly file: string
+      /** `state_failed`: what was uploaded cannot be noted in the file, and a watch waits. */
       readonly kind:
-        'line_skipped' | 'none_understood' | 'message_left_out' | 'session_failed' | 'unreadable' | 'secret_in_history'
+        | 'line_skipped'
+        | 'none_understood'
+        | 'message_left_out'
+        | 'session_failed'
+        | 'unreadable'
+        | 'secret_in_history'
+        | 'state_failed'
       readonly line?: number
       readonly externalId?: string
       readonly message: string

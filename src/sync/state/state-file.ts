@@ -80,8 +80,12 @@ const DAMAGED: readonly unknown[] = [11, 26]
 /** What was uploaded cannot be noted, or not be looked up: the disk is full, or the file may not be written. */
 export class StateFailed extends Error {
   override readonly name = 'StateFailed'
+  readonly path: string
+  readonly reason: string
   constructor(path: string, cause: unknown) {
     super(`what was uploaded cannot be noted in ${path}: ${errorMessage(cause)}`, { cause })
+    this.path = path
+    this.reason = errorMessage(cause)
   }
 }
 
@@ -89,6 +93,14 @@ const isOfSqlite = (error: unknown): boolean => (error as { readonly code?: unkn
 
 const isDamage = (error: unknown): boolean =>
   isOfSqlite(error) && DAMAGED.includes(((error as { readonly errcode?: number }).errcode ?? 0) & 0xff)
+
+const CANNOT_WRITE: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EROFS']
+
+/** Whether an error is one of SQLite, also of the lock of a process, or says that nothing can be written. */
+const isOfState = (error: unknown): boolean =>
+  isOfSqlite(error) ||
+  CANNOT_WRITE.includes((error as { readonly code?: unknown }).code) ||
+  (error instanceof Error && error.cause !== undefined && isOfState(error.cause))
 
 /** Runs `work` in a transaction that no other process writes in. */
 export const transaction = <T>(database: Database, work: () => T): T => {
@@ -172,7 +184,7 @@ export const openStateFile = <Prepared>(
     try {
       return work()
     } catch (error) {
-      throw isOfSqlite(error) ? new StateFailed(path, error) : error
+      throw isOfState(error) ? new StateFailed(path, error) : error
     }
   }
   const orAnew = <T>(work: () => T, anew: () => T): T =>

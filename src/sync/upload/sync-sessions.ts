@@ -31,6 +31,8 @@ export type StopReason = {
   readonly isFinal: boolean
   /** Whether another job can, because the service has another log than this one has begun with. */
   readonly isOtherLog?: boolean
+  /** Why nothing can be noted, where that is the reason. */
+  readonly stateFailed?: StateFailed
 }
 
 /** What became of some sources: sessions by their status, and what was counted in them. */
@@ -75,7 +77,8 @@ export const stopReasonOf = (error: unknown): StopReason | undefined => {
     }
   if (!isTemporaryFailure(error) && !(error instanceof StateFailed)) return undefined
   const message = errorMessage(error).replace(/[^.?!]$/, '$&.')
-  return { why: `${message} ${GO_ON}`, exitCode: exitCodes.failed, isFinal: false }
+  const reason = { why: `${message} ${GO_ON}`, exitCode: exitCodes.failed, isFinal: false }
+  return error instanceof StateFailed ? { ...reason, stateFailed: error } : reason
 }
 
 const tallyOf = ({ messages, new: created, updated }: FileCounts): Tally => ({ messages, new: created, updated })
@@ -188,8 +191,16 @@ const syncAndReport = async (
     newLosses: losses.newLosses,
   }
   const tell = () => {
-    events.forEach(job.report)
+    events.splice(0).forEach(job.report)
     losses.told()
+  }
+  const tellOfFailed = () => {
+    try {
+      tell()
+    } catch (error) {
+      // What cannot be noted is told again in the next run.
+      if (!(error instanceof StateFailed)) throw error
+    }
   }
   try {
     const result = await progress.during(() => syncSession(job, run))
@@ -205,7 +216,7 @@ const syncAndReport = async (
       totals.add(status, newFileCounts())
     }
   } catch (error) {
-    tell()
+    tellOfFailed()
     // What failed with the run, or was ended by it, is told of once.
     if (totals.signal.aborted) totals.add(undefined, run.counts)
     else fail(job, totals, file, error, run)

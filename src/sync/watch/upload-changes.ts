@@ -7,6 +7,7 @@ import { LogReplaced, requireSameLog } from '../upload/same-log.ts'
 import type { SyncJob } from '../upload/sync-session.ts'
 import { syncSessionsOf } from '../upload/sync-sessions.ts'
 import type { Change } from './changes.ts'
+import type { Notes } from './notes.ts'
 import type { WatchOptions } from './watch-sessions.ts'
 
 /** The files of some changes, of which only the sessions that have changed are read. */
@@ -81,11 +82,12 @@ const isInReach = async (place: Place): Promise<boolean> => {
 
 /**
  * The `upload` of a watch. A session that fails for itself is done with, and told of; one that another process uploads is
- * neither, and tried again. When the service is out of reach, nothing is told here. Throws UsageError when the login has
- * ended, and LogReplaced when the service has another log, or was restored from a backup, which is asked at `place` before anything is
+ * neither, and tried again. When the service is out of reach, nothing is told here; when nothing can be noted, as on a full disk,
+ * that is told once, and all waits. Throws UsageError when the login has
+ * ended, StateFailed where not even the notes can be read, and LogReplaced when the service has another log, or was restored from a backup, which is asked at `place` before anything is
  * sent: else a write would hide it. With a job of its own for that one, everything is uploaded again.
  */
-export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal): WatchOptions['upload'] => {
+export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes: Notes): WatchOptions['upload'] => {
   const report = withoutRepetition(job.report)
   const tell = tellNotSent(report)
   return async (changes) => {
@@ -95,6 +97,8 @@ export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal): Watc
       { ...job, patienceMs: PATIENCE_MS, report: hold },
       filesOf(changes),
     )
+    if (stopReason?.stateFailed) notes.noteFailure(stopReason.stateFailed)
+    else if (!stopReason) notes.noteSuccess()
     if (stopReason?.isOtherLog) throw new LogReplaced()
     if (stopReason?.isFinal)
       throw stopReason.exitCode === exitCodes.usage ? new UsageError(stopReason.why) : new Error(stopReason.why)

@@ -5,6 +5,8 @@ import * as assert from 'uvu/assert'
 import { until } from '../../support/until.ts'
 import { opencodeDatabase, text, userInfo } from '../agents/opencode/database-file.ts'
 import { meta, prompt, uuidAt } from '../support/codex-file.ts'
+import { openDatabase } from '../../../src/sync/agents/support/sqlite/load.ts'
+import { STATE_FILE } from '../../../src/sync/state/state-file.ts'
 import { type CommandContext, newCommandContext, run } from '../support/commands.ts'
 import { refusal } from '../support/service-world.ts'
 import { userLine, writeSession } from '../support/session-file.ts'
@@ -53,6 +55,32 @@ test('uploads what is there, then each new line, and nothing else', async (conte
   appendFileSync(fileOf(context), added('u-new'))
   await isStored(context, session, 'line u-new')
   assert.is(batches(context).length, before + 1)
+  assert.equal((await watching.end('SIGTERM')).how, 0)
+  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
+})
+
+test('where nothing can be noted, as on a full disk, it names the file once and waits until that is possible', async (context) => {
+  const watching = await watch(context)
+  const file = join(context.home, 'config', 'data', STATE_FILE)
+  const database = openDatabase(file)
+  database.exec(`CREATE TRIGGER full BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
+  appendFileSync(fileOf(context), added('u-new'))
+  await until(() => watching.of('problem').length > 0)
+  const before = batches(context).length
+  await until(() => batches(context).length > before)
+  assert.equal(watching.of('problem'), [
+    {
+      type: 'problem',
+      kind: 'state_failed',
+      file,
+      message: 'the disk is full: what is new waits, and is uploaded once this file can be written again',
+    },
+  ])
+  database.exec('DROP TRIGGER full')
+  database.close()
+  await until(() => watching.of('notice').length > 0)
+  assert.equal(watching.of('notice'), [{ type: 'notice', file, message: 'can be written again' }])
+  assert.ok(stored(context, session).includes('line u-new'))
   assert.equal((await watching.end('SIGTERM')).how, 0)
   assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
 })

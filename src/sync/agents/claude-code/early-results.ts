@@ -1,7 +1,6 @@
-import { blocksOf } from '../support/content-blocks.ts'
 import { isExternalId } from '../support/external-ids.ts'
 import { newHashedMap } from '../support/hashed-map.ts'
-import { type Json, textOf } from '../support/json.ts'
+import { isObject, type Json, textOf } from '../support/json.ts'
 import { NeedsWhole } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { messageOf } from './blocks.ts'
@@ -12,13 +11,7 @@ const MAX_WAITING = 500
 /** The results that still wait for their calls, by the calls' ids, as plain JSON. */
 export type SavedResults = readonly (readonly [string, number])[]
 
-/** The content blocks of one type, with the id in them that names a call. */
-const idsIn = (json: Json, type: string, key: string): readonly (readonly [string, Json])[] =>
-  blocksOf(messageOf(json)['content']).flatMap((block) => {
-    const id = block['type'] === type ? block[key] : undefined
-    return isExternalId(id) ? [[id, block] as const] : []
-  })
-
+/** What a first reading knows of the results of all its lines. */
 export type EarlyResults = {
   /**
    * Notes the calls and results of a line. `answer` is the id of the answer that it belongs to. Throws NeedsWhole for the call of a
@@ -29,8 +22,16 @@ export type EarlyResults = {
   readonly nameOf: (callId: string) => string | undefined
   /** The order of a line's message: behind the answer that made the call, where the line stands before it. */
   readonly orderOf: (line: number) => number
-  /** Those that wait, but for what `after`, the results of all lines, knows the call of. */
-  readonly save: (after: EarlyResults | undefined) => SavedResults
+  /** Those up to a line whose calls are in no line. */
+  readonly save: (last: number) => SavedResults
+}
+
+/** Calls `found` for each block of one type with the id in it that names a call. */
+const eachIn = (json: Json, type: string, key: string, found: (id: string, block: Json) => void): void => {
+  const { content } = messageOf(json)
+  if (!Array.isArray(content)) return
+  for (const block of content as readonly unknown[])
+    if (isObject(block) && block['type'] === type && isExternalId(block[key])) found(block[key], block)
 }
 
 /**
@@ -47,7 +48,7 @@ export const newEarlyResults = (
   const answers = newHashedMap()
   const before = new Set(saved?.map(([id]) => id))
   const waiting = new Map<string, number>(saved)
-  const behind = newHashedMap()
+  const behind = new Map<number, number>()
 
   const noteCall = (id: string, name: string, answerLine: number): void => {
     if (!numberOf.has(name)) numberOf.set(name, names.push(name) - 1)
@@ -56,7 +57,7 @@ export const newEarlyResults = (
     if (line === undefined) return
     if (before.has(id)) throw new NeedsWhole()
     waiting.delete(id)
-    if (line < answerLine) behind.set(String(line), Math.max(answerLine, behind.get(String(line)) ?? 0))
+    if (line < answerLine) behind.set(line, Math.max(answerLine, behind.get(line) ?? 0))
   }
   const noteResult = (id: string, line: number): void => {
     if (calls.get(id) !== undefined || isKnown(id) || waiting.has(id)) return
@@ -66,20 +67,20 @@ export const newEarlyResults = (
 
   return {
     note: ({ json, number }, answer) => {
-      if (json['type'] === 'user') for (const [id] of idsIn(json, 'tool_result', 'tool_use_id')) noteResult(id, number)
+      if (json['type'] === 'user') eachIn(json, 'tool_result', 'tool_use_id', (id) => noteResult(id, number))
       if (json['type'] !== 'assistant') return
       if (answer !== undefined) answers.add(answer, number)
       const first = answer === undefined ? number : answers.get(answer)!
-      for (const [id, block] of idsIn(json, 'tool_use', 'id')) noteCall(id, textOf(block['name']) ?? 'unknown', first)
+      eachIn(json, 'tool_use', 'id', (id, block) => noteCall(id, textOf(block['name']) ?? 'unknown', first))
     },
     nameOf: (callId) => {
       const number = calls.get(callId)
       return number === undefined ? undefined : names[number]
     },
     orderOf: (line) => {
-      const answer = behind.get(String(line))
+      const answer = behind.get(line)
       return answer === undefined ? line : answer + 0.5
     },
-    save: (after) => [...waiting].filter(([id]) => after?.nameOf(id) === undefined),
+    save: (last) => [...waiting].filter(([id, line]) => line <= last || before.has(id)),
   }
 }

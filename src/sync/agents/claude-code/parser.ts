@@ -22,7 +22,7 @@ type Saved = {
   readonly outline: SavedOutline
 }
 
-/** The state of a reading. `open` holds the answers whose last line has not been read yet. `end` is where the last line ends. */
+/** The state of a reading. `open` holds the answers whose last line has not been read yet. `end` is where the last line ends, `last` its number. */
 type State = {
   readonly ahead: State | undefined
   /** False in the first reading of a whole file, of which no messages are needed. */
@@ -38,6 +38,7 @@ type State = {
   readonly outline: Outline
   readonly open: Map<string, Draft>
   end: number
+  last: number
 }
 
 const start = ({ path, saved, ahead }: Start<State, Saved>): State => {
@@ -55,6 +56,7 @@ const start = ({ path, saved, ahead }: Start<State, Saved>): State => {
     outline: newOutline(saved?.outline),
     open: new Map(),
     end: 0,
+    last: 0,
   }
 }
 
@@ -89,7 +91,8 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   if (!isOwnLine(state, line)) return noMessages
   const answer = answerId(line.json)
   note(state, line, answer)
-  state.early.note(line, answer)
+  if (!state.ahead) state.early.note(line, answer)
+  state.last = line.number
   state.end = line.offset + line.text.length
   if (!state.makesMessages) return noMessages
   const message = answer === undefined ? ownMessageOf(state, line) : completeAnswer(state, line, answer)
@@ -97,7 +100,7 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
 }
 
 /** Undefined where a line that has no end yet is the last one of an answer: it may still become another line. */
-const save = ({ ahead, open, uuids, answers, calls, early, lineId, outline }: State): Saved | undefined =>
+const save = ({ ahead, open, uuids, answers, calls, early, lineId, outline, last }: State): Saved | undefined =>
   open.size > 0
     ? undefined
     : {
@@ -105,7 +108,7 @@ const save = ({ ahead, open, uuids, answers, calls, early, lineId, outline }: St
         answers: answers.save(),
         calls: calls.save(),
         lineIds: lineId.save(),
-        early: early.save(ahead?.early),
+        early: (ahead?.early ?? early).save(last),
         outline: outline.save((uuid) => uuids.get(uuid) !== undefined),
       }
 

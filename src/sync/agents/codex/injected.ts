@@ -54,7 +54,7 @@ const heading = /^## My request(?: for Codex)?:[ \t]*/gm
 
 /** What stands after the last heading of that kind, by which the apps mark what was typed; undefined without one. */
 const requestIn = ({ text, isImage }: UserText): string | undefined => {
-  const last = isImage ? undefined : [...text.matchAll(heading)].at(-1)
+  const last = isImage || !text.includes('## My request') ? undefined : [...text.matchAll(heading)].at(-1)
   return last && text.slice(last.index + last[0].length).trim()
 }
 

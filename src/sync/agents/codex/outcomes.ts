@@ -35,14 +35,17 @@ const FAILURES = [
   'unknown process id',
 ]
 
-/** So many lines at most the CLI writes in front of an output, the last of them `Output:`. */
-const MAX_HEAD = 10
+const failure = new RegExp(`^\\s*(?:${FAILURES.join('|')})`, 'i')
 
-/** What the CLI says of the output: the lines before it, or the first line where nothing marks them. */
+/** What the CLI says of an output is shorter. */
+const MAX_HEAD = 1_024
+
+/** What the CLI says of the output: what stands before a line `Output:`, or the first line where nothing marks it. */
 const headOf = (output: string): string => {
-  const lines = output.slice(0, 4_096).split('\n', MAX_HEAD)
-  const end = lines.findIndex((line) => line.trim() === 'Output:')
-  return end === -1 ? lines[0]! : lines.slice(0, end).join('\n')
+  const start = output.slice(0, MAX_HEAD)
+  const marked = start.indexOf('\nOutput:')
+  const end = marked === -1 ? start.indexOf('\n') : marked
+  return end === -1 ? start : start.slice(0, end)
 }
 
 const exited = /(?:\bexited with code|^Exit code:) (-?\d+)\b/im
@@ -51,9 +54,7 @@ const exited = /(?:\bexited with code|^Exit code:) (-?\d+)\b/im
 export const saysFailed = (output: string): boolean => {
   const head = headOf(output)
   const code = exited.exec(head)?.[1]
-  if (code !== undefined) return Number(code) !== 0
-  const start = head.trimStart().toLowerCase()
-  return FAILURES.some((failure) => start.startsWith(failure))
+  return code === undefined ? failure.test(head) : Number(code) !== 0
 }
 
 /** The id of the call that an event says to have failed; undefined for other events. */
@@ -79,8 +80,9 @@ export const newOutcomes = (saved?: SavedOutcomes) => {
       if (id === undefined || !failed.add(id)) return
       if (saved && before.get(id) !== undefined) throw new NeedsWhole()
     },
-    noteResult: ({ call_id: id }: Json): void => {
-      if (isExternalId(id)) answered.add(id)
+    /** Is needed of what is saved. */
+    noteResult: ({ type, call_id: id }: Json): void => {
+      if (/_output$/.test(String(type)) && isExternalId(id)) answered.add(id)
     },
     isFailed: (id: string): boolean => failed.get(id) !== undefined,
     save: (): SavedOutcomes => ({ failed: failed.saveKeys(), answered: answered.saveKeys() }),

@@ -59,7 +59,7 @@ const start = async ({ path, size, saved, ahead }: Start<State, Saved>): Promise
 /** Notes what a line says of others: an event, or the result of a call. */
 const note = (state: State, { json, number }: ObjectLine): void => {
   const payload = payloadOf(json)
-  if (json['type'] === 'response_item') state.outcomes.noteResult(payload)
+  if (json['type'] === 'response_item' && state.ids) state.outcomes.noteResult(payload)
   if (json['type'] !== 'event_msg') return
   state.outcomes.noteEvent(payload)
   state.agents = withAgent(state.agents, payload)

@@ -18,11 +18,10 @@ export const newTurns = (saved?: SavedTurns) => {
   let changes = 0
   return {
     notePrompt: (message: SessionMessage): void => {
-      const found = titleOfPrompt(message)
-      if (found === undefined) return
+      if (message.role !== 'user' || !message.parts.some(({ type }) => type === 'text')) return
       changes++
       starts.push(message.order)
-      title ??= found
+      title ??= titleOfPrompt(message)
     },
     /** Throws NeedsWhole for turns before what was saved. */
     noteEvent: (payload: Json, line: number): void => {

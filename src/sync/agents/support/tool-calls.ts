@@ -33,16 +33,14 @@ const newNamesById = (saved?: SavedCalls) => {
   const open = new Map(saved?.open)
   const names: string[] = []
   const numberOf = new Map<string, number>()
-  const answered = newHashedMap()
-  const before = newHashedMap(saved?.answered)
-  const all = newHashedMap(saved?.answered)
-  // Those that were not saved are among the unknown ones.
+  // The number of the tool's name, from 1; 0 for a call of which no more than its id was saved.
+  const answered = newHashedMap(saved?.answered)
+  // Calls that were not saved are among the unknown ones.
   const isCut = saved !== undefined && (saved.answered === undefined || saved.open.length >= MAX_SAVED)
   const answer = (id: string, name: string): string => {
     open.delete(id)
-    if (!numberOf.has(name)) numberOf.set(name, names.push(name) - 1)
+    if (!numberOf.has(name)) numberOf.set(name, names.push(name))
     answered.set(id, numberOf.get(name)!)
-    all.add(id)
     return name
   }
   return {
@@ -51,11 +49,11 @@ const newNamesById = (saved?: SavedCalls) => {
       const name = open.get(id)
       if (name !== undefined) return answer(id, name)
       const number = answered.get(id)
-      if (number === undefined && (isCut || before.get(id) !== undefined)) throw new NeedsWhole()
-      return number === undefined ? undefined : names[number]
+      if (number === 0 || (number === undefined && isCut)) throw new NeedsWhole()
+      return number === undefined ? undefined : names[number - 1]
     },
-    isKnown: (id: string): boolean => open.has(id) || all.get(id) !== undefined,
-    save: () => ({ open: [...open].slice(-MAX_SAVED), answered: all.saveKeys() }),
+    isKnown: (id: string): boolean => open.has(id) || answered.get(id) !== undefined,
+    save: () => ({ open: [...open].slice(-MAX_SAVED), answered: answered.saveKeys() }),
   }
 }
 

@@ -3,6 +3,7 @@ import { newPage } from './html/page.ts'
 import { newMarkdown } from './markdown/page.ts'
 import { type Head, headOf, readTrace } from './transcript/head.ts'
 import { readMessage } from './transcript/message.ts'
+import { inSteps } from './transcript/steps.ts'
 import { newTurns } from './transcript/turns.ts'
 
 /** A trace with its messages as a file, piece by piece. The pieces of a message are made as they are taken. */
@@ -34,7 +35,8 @@ const newShown = (document: Document): Transcript => {
   return {
     start: () => document.start(),
     *add(message) {
-      for (const turn of turns.add(readMessage(message), message.length)) yield* document.turn(turn)
+      const read = yield* inSteps(readMessage(message), '')
+      for (const turn of turns.add(read, message.length)) yield* document.turn(turn)
     },
     *end() {
       for (const turn of turns.end()) yield* document.turn(turn)

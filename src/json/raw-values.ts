@@ -9,37 +9,56 @@ const isEscaped = (text: string, quote: number): boolean => {
   return (quote - before) % 2 === 0
 }
 
-/** The index behind the closing quote of the string that begins at `start`. */
-const endOfString = (text: string, start: number): number => {
-  let i = text.indexOf('"', start + 1)
-  if (i < 0) return text.length
-  if (!isEscaped(text, i)) return i + 1
-  // Character by character from here on: a string with one escaped quote has often many, and each search would look back.
-  for (i += 1; i < text.length && text.charCodeAt(i) !== QUOTE; i++) if (text.charCodeAt(i) === BACKSLASH) i += 1
-  return i + 1
-}
-
 const isEnd = (code: number) => code === COMMA || code === CLOSE_LIST || code === CLOSE_OBJECT || code <= 0x20
 
-const endOfValue = (text: string, start: number): number => {
-  const first = text.charCodeAt(start)
-  if (first === QUOTE) return endOfString(text, start)
-  let i = start
-  if (first !== OPEN_LIST && first !== OPEN_OBJECT) {
-    while (i < text.length && !isEnd(text.charCodeAt(i))) i += 1
-    return i
+/** Looks for the end of a value, so many characters at a time. */
+class Search {
+  readonly #text: string
+  #offset: number
+  #depth = 0
+  #isInString = false
+  constructor(text: string, start: number) {
+    this.#text = text
+    this.#offset = start
   }
-  for (let depth = 0; i < text.length;) {
-    const code = text.charCodeAt(i)
-    if (code === QUOTE) {
-      i = endOfString(text, i)
-      continue
+
+  /** The index behind the value; undefined where that is still to come after about `most` characters more. */
+  goOn(most: number): number | undefined {
+    const limit = this.#offset + most
+    while (this.#offset < this.#text.length) {
+      if (this.#offset >= limit) return undefined
+      if (this.#isInString ? this.#passCharacter() : this.#passToken()) break
     }
-    i += 1
-    if (code === OPEN_LIST || code === OPEN_OBJECT) depth += 1
-    else if ((code === CLOSE_LIST || code === CLOSE_OBJECT) && (depth -= 1) === 0) return i
+    return this.#offset
   }
-  return i
+
+  /** Whether the value ends. */
+  #passToken(): boolean {
+    const code = this.#text.charCodeAt(this.#offset)
+    if (code === QUOTE) return this.#passString()
+    if (this.#depth === 0 && isEnd(code)) return true // of a number or a word
+    this.#offset += 1
+    if (code === OPEN_LIST || code === OPEN_OBJECT) this.#depth += 1
+    if (code !== CLOSE_LIST && code !== CLOSE_OBJECT) return false
+    this.#depth -= 1
+    return this.#depth === 0
+  }
+
+  #passString(): boolean {
+    const text = this.#text
+    const quote = text.indexOf('"', this.#offset + 1)
+    this.#offset = quote < 0 ? text.length : quote + 1
+    // Character by character from here on: a string with one escaped quote has often many, and each search would look back.
+    this.#isInString = quote >= 0 && isEscaped(text, quote)
+    return !this.#isInString && this.#depth === 0
+  }
+
+  #passCharacter(): boolean {
+    const code = this.#text.charCodeAt(this.#offset)
+    this.#offset += code === BACKSLASH ? 2 : 1
+    this.#isInString = code !== QUOTE
+    return !this.#isInString && this.#depth === 0
+  }
 }
 
 /** The index of the next character that is no white space, comma or colon. */
@@ -60,27 +79,48 @@ const isClosed = (text: string, offset: number): boolean => {
 /** A member of an object: its key, and its value as JSON text. */
 export type RawMember = { readonly key: string; readonly value: string }
 
-/** The members of an object in the order of its text; of any other value none. */
-export function* rawMembers(text: string): Generator<RawMember, void> {
+/** How many characters are looked at in a step. */
+const STEP = 256 * 1024
+
+/** Undefined after each step in which the end of the value was not found. */
+function* endOf(text: string, start: number, step: number): Generator<undefined, number> {
+  const search = new Search(text, start)
+  for (;;) {
+    const end = search.goOn(step)
+    if (end !== undefined) return end
+    yield undefined
+  }
+}
+
+function* members(text: string, step: number): Generator<RawMember | undefined, void> {
   const start = nextValue(text, 0)
   if (text.charCodeAt(start) !== OPEN_OBJECT) return
   for (let offset = nextValue(text, start + 1); !isClosed(text, offset);) {
-    const keyEnd = endOfString(text, offset)
+    const keyEnd = yield* endOf(text, offset, step)
     const key = JSON.parse(text.slice(offset, keyEnd)) as string
     offset = nextValue(text, keyEnd)
-    const end = endOfValue(text, offset)
+    const end = yield* endOf(text, offset, step)
     yield { key, value: text.slice(offset, end) }
     offset = nextValue(text, end)
   }
 }
 
-/** The items of a list; of any other value none. */
-export function* rawItems(text: string): Generator<string, void> {
+function* items(text: string, step: number): Generator<string | undefined, void> {
   const start = nextValue(text, 0)
   if (text.charCodeAt(start) !== OPEN_LIST) return
   for (let offset = nextValue(text, start + 1); !isClosed(text, offset);) {
-    const end = endOfValue(text, offset)
+    const end = yield* endOf(text, offset, step)
     yield text.slice(offset, end)
     offset = nextValue(text, end)
   }
 }
+
+/** The members of an object in the order of its text; of any other value none. */
+export const rawMembers = (text: string) => members(text, Infinity) as Generator<RawMember, void>
+
+/** The items of a list; of any other value none. */
+export const rawItems = (text: string) => items(text, Infinity) as Generator<string, void>
+
+/** The same in steps that do not take long, however long the text is: undefined where a step has found nothing. */
+export const rawMembersInSteps = (text: string) => members(text, STEP)
+export const rawItemsInSteps = (text: string) => items(text, STEP)

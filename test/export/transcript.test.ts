@@ -21,6 +21,15 @@ const result = (callId: string) => ({
   content: { callId, toolName: 'Bash', output: callId, status: 'success' },
 })
 
+/** A message, read to its end. */
+const read = (message: object) => {
+  const reading = readMessage(JSON.stringify(message))
+  for (;;) {
+    const { done, value } = reading.next()
+    if (done) return value
+  }
+}
+
 const IMPORT = /^import (?:type )?[^;]*?from '([^']+)'/gm
 
 test('the renderer runs in a browser, too: it imports nothing of Node or of the service', () => {
@@ -47,7 +56,7 @@ test('the renderer runs in a browser, too: it imports nothing of Node or of the 
 /** Feeds messages, and gives what is shown of each turn: texts, and calls with the output of their result. */
 const turnsOf = (messages: readonly (readonly object[])[], role = 'assistant') => {
   const turns = newTurns()
-  const all = messages.flatMap((parts) => turns.add(readMessage(JSON.stringify({ role, parts })), 100))
+  const all = messages.flatMap((parts) => turns.add(read({ role, parts }), 100))
   return [...all, ...turns.end()].map(({ shown }) =>
     shown.map((one) => {
       if (!('is' in one)) return one.type === 'text' ? one.text : one.type
@@ -150,6 +159,72 @@ test('pathological texts are shown whole, in pieces of bounded length', () => {
       }
       assert.ok(shown.includes('begin') && shown.includes('ends') && shown.includes('last words'), `${name}: ${format}`)
     }
+})
+
+const MIB = 1024 * 1024
+/** What is aimed at is 50 ms; a busy machine takes twice as long for the same. */
+const MOST_STEP_MS = 150
+
+const ofLength = (unit: string, length = 15 * MIB) => unit.repeat(length / JSON.stringify(unit).slice(1, -1).length)
+const output = (words: string) => ({ ...result('c'), content: { ...result('c').content, output: words } })
+const withArgs = (args: string) => `{"type":"tool_call","content":{"callId":"c","toolName":"t","args":${args}}}`
+
+/** Parts of messages of up to 16 MiB that took long in one step, or took long for what they are. */
+const longParts: Readonly<Record<string, () => string>> = {
+  'sequences without text': () => JSON.stringify(output(ofLength('\u001b[1m'))),
+  'sequences with many codes': () => JSON.stringify(output(ofLength(`\u001b[${'1;'.repeat(24)}m`))),
+  'empty lines': () => JSON.stringify(text(ofLength('\n'))),
+  'blank lines': () => JSON.stringify(text(ofLength(' \n'))),
+  'an open fence': () => JSON.stringify(text(`\`\`\`js\n${ofLength('let a = 1\n')}`)),
+  'quotes in a text': () => JSON.stringify(output(ofLength('"'))),
+  'tables with short rows': () =>
+    JSON.stringify(text(`${'a|'.repeat(2_000)}\n${'-|'.repeat(2_000)}\n${'a\n'.repeat(300)}`)),
+  'small tables with short rows': () =>
+    JSON.stringify(text(ofLength(`${'a|'.repeat(100)}\n${'-|'.repeat(100)}\n${'a\n'.repeat(150)}\n`, MIB))),
+  'nested arguments': () => withArgs(`{"a":[${ofLength(`${'['.repeat(490)}${']'.repeat(490)},`)}1]}`),
+  'many lists of numbers': () =>
+    withArgs(`{${Array.from({ length: 99 }, (_, i) => `"k${i}":[${'1,'.repeat(30_000)}1]`).join(',')}}`),
+  'a long name of an argument': () => withArgs(`{"${ofLength('\\r\\u001b ')}":1}`),
+  'a long name of a tool': () =>
+    JSON.stringify({ ...output(''), content: { ...output('').content, toolName: ofLength('\u001b ', MIB) } }),
+}
+
+const cpuMs = () => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+for (const [name, part] of Object.entries(longParts))
+  test(`${name}: no step takes long, and all are little work for the size of the message`, () => {
+    const message = `{"role":"assistant","parts":[${part()}]}`
+    for (const format of ['md', 'html'] as const) {
+      const transcript = newTranscript(format, '{"externalId":"x"}')
+      let [longest, length, before] = [0, 0, cpuMs()]
+      const begun = before
+      for (const pieces of [transcript.add(message), transcript.end()])
+        for (const { length: more } of pieces) {
+          const now = cpuMs()
+          longest = Math.max(longest, now - before)
+          length += more
+          before = now
+        }
+      longest = Math.max(longest, cpuMs() - before)
+      const perMiB = (cpuMs() - begun) / Math.max(message.length / MIB, 0.1)
+      assert.ok(longest < MOST_STEP_MS, `${format}: a step of ${Math.round(longest)} ms`)
+      assert.ok(perMiB < 6_000, `${format}: ${Math.round(perMiB)} ms for each MiB`)
+      assert.ok(length < 50 * message.length + 20_000, `${format}: ${length} of ${message.length} characters`)
+    }
+  })
+
+test('a table is read as long as its rows have about as many cells as its head', () => {
+  const kinds = (words: string) => [...readProse(words, { keepsLines: false })].flat().map(({ is }) => is)
+  const tableOf = (columns: number, rows: readonly string[]) =>
+    ['a|'.repeat(columns), '-|'.repeat(columns), ...rows].join('\n')
+  assert.equal(kinds(tableOf(60, Array<string>(100).fill('b|'.repeat(60)))), ['table'])
+  assert.equal(kinds(tableOf(5, Array<string>(30).fill('b'))), ['table'])
+  assert.equal(kinds(tableOf(60, Array<string>(100).fill('b'))), ['plain'])
+  assert.equal(kinds(`- ${tableOf(60, Array<string>(100).fill('  b')).replaceAll('\n', '\n  ')}`), ['plain'])
+  assert.equal(kinds(`${'b\n'.repeat(200)}---`), ['heading'])
 })
 
 test('code is coloured in pieces of 2 KiB that make up the whole', () => {

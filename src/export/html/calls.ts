@@ -3,6 +3,7 @@ import { viewOf } from '../transcript/calls.ts'
 import type { DiffLine } from '../transcript/diff.ts'
 import type { Result } from '../transcript/message.ts'
 import { countLines, linesText, slices } from '../transcript/slices.ts'
+import { inSteps } from '../transcript/steps.ts'
 import { readTerminal } from '../transcript/terminal.ts'
 import type { Answered } from '../transcript/turns.ts'
 import { visibleLine } from '../transcript/visible.ts'
@@ -50,6 +51,10 @@ function* detail(one: Detail): Generator<Html, void> {
 function* terminal(text: string): Generator<Html, void> {
   yield markup`<pre class="terminal" tabindex="0">\n`
   for (const { text: piece, colour, marks = [] } of readTerminal(text)) {
+    if (piece === '') {
+      yield none // a step that has shown nothing
+      continue
+    }
     const classes = [...(colour === undefined ? [] : [`ansi-${colour}`]), ...marks.map((mark) => `ansi-${mark}`)].join(
       ' ',
     )
@@ -76,7 +81,7 @@ const MISSING = {
 
 /** A call of a tool with its result. */
 export function* call({ call, result: answer }: Answered): Generator<Html, void> {
-  const { tool, subject, details } = viewOf(call)
+  const { tool, subject, details } = yield* inSteps(viewOf(call), none)
   yield markup`<div class="call"><p class="tool"><b>${tool}</b> <span>${subject}</span></p>`
   for (const one of details) yield* detail(one)
   if (typeof answer === 'string') yield MISSING[answer]

@@ -39,15 +39,23 @@ const time = (timestamp: number | undefined): Html => {
 const seconds = (durationMs: number | undefined): Html =>
   durationMs === undefined || !(durationMs >= 1_000) ? none : markup` for ${Math.round(durationMs / 1_000)} s`
 
+/** What was written as Markdown: to read and to show each piece of it are two steps. */
+function* written(text: string, keepsLines: boolean): Generator<Html, void> {
+  for (const parts of readProse(text, { keepsLines })) {
+    yield none
+    yield* prose(parts)
+  }
+}
+
 function* shown(one: Shown, keepsLines: boolean): Generator<Html, void> {
   if ('is' in one) return yield* call(one)
   switch (one.type) {
     case 'text':
-      for (const parts of readProse(one.text, { keepsLines })) yield* prose(parts)
+      yield* written(one.text, keepsLines)
       return
     case 'thinking':
       yield markup`<details class="thinking"><summary>Thinking${seconds(one.durationMs)}</summary>`
-      for (const parts of readProse(one.text, { keepsLines: false })) yield* prose(parts)
+      yield* written(one.text, false)
       return yield markup`</details>`
     case 'tool_result':
       yield markup`<div class="call">`

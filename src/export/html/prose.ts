@@ -82,7 +82,9 @@ function* block(one: Prose): Generator<Html, void> {
       return yield one.start === undefined ? markup`<ul>${items}</ul>` : markup`<ol start="${one.start}">${items}</ol>`
     }
     case 'table':
-      return yield markup`<div class="scroll" tabindex="0"><table>${one.rows.map(row)}</table></div>`
+      yield markup`<div class="scroll" tabindex="0"><table>`
+      for (const [i, cells] of one.rows.entries()) yield row(cells, i)
+      return yield markup`</table></div>`
     case 'rule':
       return yield markup`<hr>`
     case 'plain':

@@ -5,6 +5,7 @@ import type { Head } from '../transcript/head.ts'
 import type { Result } from '../transcript/message.ts'
 import { readProse } from '../transcript/prose.ts'
 import { linesText, slices } from '../transcript/slices.ts'
+import { inSteps } from '../transcript/steps.ts'
 import { readTerminal } from '../transcript/terminal.ts'
 import { timeText } from '../transcript/times.ts'
 import type { Answered, Shown, Turn } from '../transcript/turns.ts'
@@ -56,7 +57,7 @@ function* result({ output, failed }: Result, of: string): Generator<string, void
 const MISSING = { later: '*Its result stands further below.*\n\n', none: '*No result was recorded.*\n\n' }
 
 function* call({ call, result: answer }: Answered): Generator<string, void> {
-  const { tool, subject, details } = viewOf(call)
+  const { tool, subject, details } = yield* inSteps(viewOf(call), '')
   yield `**Tool: ${escapeText(tool)}**${subject === '' ? '' : ` · ${escapeText(subject)}`}\n\n`
   for (const one of details) yield* detail(one)
   if (typeof answer === 'string') yield MISSING[answer]
@@ -80,6 +81,7 @@ export const newMarkdown = (head: Head): Document => {
 
   function* prose(text: string, keepsLines: boolean): Generator<string, void> {
     for (const parts of readProse(text, { keepsLines })) {
+      yield '' // to read and to write are two steps
       const [only] = parts
       if (only?.is === 'plain') {
         yield '*Text:*\n\n'

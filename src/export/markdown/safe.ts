@@ -59,9 +59,8 @@ export function* fenced(pieces: () => Iterable<string>, info: string): Generator
   yield `${fence}${infoWord(info)}\n`
   let endsLine = true
   for (const piece of pieces()) {
-    if (piece === '') continue
     const shown = visible(piece)
-    endsLine = shown.endsWith('\n')
+    if (shown !== '') endsLine = shown.endsWith('\n')
     yield shown
   }
   yield `${endsLine ? '' : '\n'}${fence}\n\n`
@@ -82,10 +81,9 @@ export function* indented(pieces: Iterable<string>): Generator<string, void> {
   let isStart = true
   for (const piece of pieces) {
     const shown = visible(piece)
-    const text = isStart ? shown.replace(/^(?:[ \t]*\n)+/, '') : shown
-    if (text === '') continue
-    yield `${isStart ? INDENT : ''}${text.replaceAll('\n', `\n${INDENT}`)}`
-    isStart = false
+    const text: string = isStart ? shown.replace(/^(?:[ \t]*\n)+/, '') : shown
+    yield text === '' ? '' : `${isStart ? INDENT : ''}${text.replaceAll('\n', `\n${INDENT}`)}`
+    isStart &&= text === ''
   }
   yield '\n\n'
 }

@@ -1,9 +1,11 @@
-import { rawMembers } from '../../json/raw-values.ts'
+import { rawMembersInSteps } from '../../json/raw-values.ts'
 import { toolName } from '../../trace/messages/tool-names.ts'
 import { type DiffLine, diffLines, patchLines } from './diff.ts'
 import { languageOf } from './highlight.ts'
+import { readString } from './json-string.ts'
 import { indentedJson } from './json-text.ts'
 import type { Call } from './message.ts'
+import type { Steps } from './steps.ts'
 import { visibleLine } from './visible.ts'
 
 /** An argument of a call: text as it is, anything else as JSON. */
@@ -20,19 +22,13 @@ export type CallView = { readonly tool: string; readonly subject: string; readon
 
 const MOST_FIELDS = 100
 const MOST_SUBJECT = 500
+const MOST_NAME = 500
 
 /** The arguments by name; each that is taken is not shown again among the rest. */
 class Args {
-  readonly #values = new Map<string, Field>()
-  constructor(json: string) {
-    for (const { key, value } of rawMembers(json)) {
-      if (this.#values.size === MOST_FIELDS) break
-      const isText = value.startsWith('"')
-      this.#values.set(key, { name: key, isText, value: isText ? (JSON.parse(value) as string) : value })
-    }
-  }
-  get isFull() {
-    return this.#values.size === MOST_FIELDS
+  readonly #values: Map<string, Field>
+  constructor(values: Map<string, Field>) {
+    this.#values = values
   }
   peek(name: string): string | undefined {
     const field = this.#values.get(name)
@@ -48,12 +44,29 @@ class Args {
     const name = names.find((one) => (this.peek(one)?.length ?? Infinity) <= MOST_SUBJECT)
     return name === undefined ? '' : visibleLine(this.take(name)!)
   }
-  rest(): Detail[] {
-    const fields = [...this.#values.values()].map((field) =>
-      field.isText ? field : { ...field, value: indentedJson(field.value) },
-    )
+  *rest(): Steps<Detail[]> {
+    const fields: Field[] = []
+    for (const field of this.#values.values()) {
+      fields.push(field.isText ? field : { ...field, value: indentedJson(field.value) })
+      yield
+    }
     return fields.length > 0 ? [{ is: 'fields', fields }] : []
   }
+}
+
+/** Undefined for arguments that are too many, or have too long names, to be shown one by one. */
+function* readArgs(json: string): Steps<Args | undefined> {
+  const values = new Map<string, Field>()
+  for (const member of rawMembersInSteps(json)) {
+    if (member) {
+      const { key, value } = member
+      const isText = value.startsWith('"')
+      values.set(key, { name: key, isText, value: isText ? yield* readString(value) : value })
+      if (values.size === MOST_FIELDS || key.length > MOST_NAME) return undefined
+    }
+    yield
+  }
+  return new Args(values)
 }
 
 const PATHS = ['file_path', 'path', 'filePath', 'notebook_path', 'target_file'] as const
@@ -71,39 +84,44 @@ const patched = (patch: string): Detail => {
 
 type View = Omit<CallView, 'tool'>
 
-const command = (args: Args): View => {
-  const text = args.take('command') ?? args.take('cmd')
-  const subject = args.subject('description')
-  return { subject, details: [...(text === undefined ? [] : [code('bash', text)]), ...args.rest()] }
-}
-
 const code = (language: string, text: string): Detail => ({ is: 'code', language, text })
 
-const edit = (args: Args): View => {
-  const subject = args.subject(...PATHS)
-  const patch = args.take('patch') ?? args.take('input')
-  if (patch !== undefined) return { subject, details: [patched(patch), ...args.rest()] }
-  const [before, after] = [args.peek('old_string'), args.peek('new_string')]
-  if (before === undefined || after === undefined) return { subject, details: args.rest() }
-  args.take('old_string')
-  args.take('new_string')
-  return { subject, details: [...replaced(before, after), ...args.rest()] }
+/** What is shown of its own, and then the arguments that are left. */
+function* withRest(args: Args, subject: string, ...details: readonly Detail[]): Steps<View> {
+  return { subject, details: [...details, ...(yield* args.rest())] }
 }
 
-const write = (args: Args): View => {
+function* command(args: Args): Steps<View> {
+  const text = args.take('command') ?? args.take('cmd')
+  const subject = args.subject('description')
+  return yield* withRest(args, subject, ...(text === undefined ? [] : [code('bash', text)]))
+}
+
+function* edit(args: Args): Steps<View> {
+  const subject = args.subject(...PATHS)
+  const patch = args.take('patch') ?? args.take('input')
+  if (patch !== undefined) return yield* withRest(args, subject, patched(patch))
+  const [before, after] = [args.peek('old_string'), args.peek('new_string')]
+  if (before === undefined || after === undefined) return yield* withRest(args, subject)
+  args.take('old_string')
+  args.take('new_string')
+  return yield* withRest(args, subject, ...replaced(before, after))
+}
+
+function* write(args: Args): Steps<View> {
   const path = PATHS.map((name) => args.peek(name)).find((one) => one !== undefined) ?? ''
   const subject = args.subject(...PATHS)
   const content = args.take('content') ?? args.take('contents')
-  const shown = content === undefined ? [] : [code(languageOf(path), content)]
-  return { subject, details: [...shown, ...args.rest()] }
+  return yield* withRest(args, subject, ...(content === undefined ? [] : [code(languageOf(path), content)]))
 }
 
 const about =
   (...names: readonly string[]) =>
-  (args: Args): View => ({ subject: args.subject(...names), details: args.rest() })
+  (args: Args): Steps<View> =>
+    withRest(args, args.subject(...names))
 
 /** How the calls of a tool are shown, by its normalised name; others show their arguments. */
-const views: Readonly<Record<string, (args: Args) => View>> = {
+const views: Readonly<Record<string, (args: Args) => Steps<View>>> = {
   bash: command,
   edit,
   write,
@@ -116,13 +134,13 @@ const views: Readonly<Record<string, (args: Args) => View>> = {
   web_search: about('query'),
 }
 
-const others = (args: Args): View => ({ subject: '', details: args.rest() })
+const others = (args: Args): Steps<View> => withRest(args, '')
 
 /** What a call of a tool shows. */
-export const viewOf = (call: Call): CallView => {
+export function* viewOf(call: Call): Steps<CallView> {
   const tool = visibleLine(call.toolName) || 'Tool'
-  const args = new Args(call.args)
-  if (args.isFull) return { tool, subject: '', details: [code('json', indentedJson(call.args))] }
-  const name = toolName(call.toolName)
-  return { tool, ...(Object.hasOwn(views, name) ? views[name]! : others)(args) }
+  const args = yield* readArgs(call.args)
+  if (!args) return { tool, subject: '', details: [code('json', indentedJson(call.args))] }
+  const name = toolName(call.toolName.slice(0, MOST_NAME))
+  return { tool, ...(yield* (Object.hasOwn(views, name) ? views[name]! : others)(args)) }
 }

@@ -1,4 +1,6 @@
-import { rawItems, rawMembers } from '../../json/raw-values.ts'
+import { rawItemsInSteps, rawMembersInSteps } from '../../json/raw-values.ts'
+import { readString } from './json-string.ts'
+import type { Steps } from './steps.ts'
 
 /** The parts of a message as a transcript shows them; `args` is JSON text, exactly as it is stored. */
 export type Call = {
@@ -34,57 +36,81 @@ export type Message = {
 
 type Members = ReadonlyMap<string, string>
 
-const membersOf = (json: string): Members => new Map([...rawMembers(json)].map(({ key, value }) => [key, value]))
-
-const valueOf = (members: Members, key: string): unknown => {
-  const json = members.get(key)
-  return json === undefined ? undefined : JSON.parse(json)
+function* membersOf(json: string): Steps<Members> {
+  const members = new Map<string, string>()
+  for (const member of rawMembersInSteps(json)) {
+    if (member) members.set(member.key, member.value)
+    else yield
+  }
+  return members
 }
 
-const textOf = (members: Members, key: string): string => {
-  const value = valueOf(members, key)
-  return typeof value === 'string' ? value : ''
+function* textOf(members: Members, key: string): Steps<string> {
+  const json = members.get(key)
+  return json?.startsWith('"') ? yield* readString(json) : ''
 }
 
 const numberOf = (members: Members, key: string): number | undefined => {
-  const value = valueOf(members, key)
+  const value: unknown = JSON.parse(members.get(key) ?? 'null')
   return typeof value === 'number' ? value : undefined
 }
 
-const optionalTextOf = (members: Members, key: string): string | undefined =>
-  members.has(key) ? textOf(members, key) : undefined
+function* optionalTextOf(members: Members, key: string): Steps<string | undefined> {
+  return members.has(key) ? yield* textOf(members, key) : undefined
+}
 
 /** Undefined for a type that this version does not know. */
-const readPart = (json: string): Part | undefined => {
-  const part = membersOf(json)
-  const content = membersOf(part.get('content') ?? '')
-  const named = () => ({ callId: textOf(content, 'callId'), toolName: textOf(content, 'toolName') })
-  const type = textOf(part, 'type')
+function* readPart(json: string): Steps<Part | undefined> {
+  const part = yield* membersOf(json)
+  const content = yield* membersOf(part.get('content') ?? '')
+  const text = (key: string) => textOf(content, key)
+  const type = yield* textOf(part, 'type')
   switch (type) {
     case 'text':
-      return { type, text: textOf(content, 'text') }
+      return { type, text: yield* text('text') }
     case 'thinking':
-      return { type, text: textOf(content, 'text'), durationMs: numberOf(content, 'durationMs') }
+      return { type, text: yield* text('text'), durationMs: numberOf(content, 'durationMs') }
     case 'tool_call':
-      return { type, ...named(), args: content.get('args') ?? '{}' }
+      return {
+        type,
+        callId: yield* text('callId'),
+        toolName: yield* text('toolName'),
+        args: content.get('args') ?? '{}',
+      }
     case 'tool_result':
-      return { type, ...named(), output: textOf(content, 'output'), failed: textOf(content, 'status') === 'error' }
+      return {
+        type,
+        callId: yield* text('callId'),
+        toolName: yield* text('toolName'),
+        output: yield* text('output'),
+        failed: (yield* text('status')) === 'error',
+      }
     case 'error':
-      return { type, message: textOf(content, 'message') }
+      return { type, message: yield* text('message') }
     default:
       return undefined
   }
 }
 
+function* readParts(json: string): Steps<Part[]> {
+  const parts: Part[] = []
+  for (const item of rawItemsInSteps(json)) {
+    const part = item === undefined ? undefined : yield* readPart(item)
+    if (part) parts.push(part)
+    yield
+  }
+  return parts
+}
+
 /** Reads a message with its parts, as the API shows it, from its JSON text. @throws SyntaxError for text that is not JSON */
-export const readMessage = (json: string): Message => {
-  const members = membersOf(json)
-  const role = textOf(members, 'role')
+export function* readMessage(json: string): Steps<Message> {
+  const members = yield* membersOf(json)
+  const role = yield* textOf(members, 'role')
   return {
     role: role === 'user' || role === 'system' ? role : 'assistant',
-    textContent: optionalTextOf(members, 'textContent'),
-    model: optionalTextOf(members, 'model'),
+    textContent: yield* optionalTextOf(members, 'textContent'),
+    model: yield* optionalTextOf(members, 'model'),
     timestamp: numberOf(members, 'timestamp'),
-    parts: [...rawItems(members.get('parts') ?? '')].map(readPart).filter((part) => part !== undefined),
+    parts: yield* readParts(members.get('parts') ?? ''),
   }
 }

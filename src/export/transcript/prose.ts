@@ -1,4 +1,4 @@
-import MarkdownIt, { type Token } from 'markdown-it'
+import MarkdownIt, { type StateBlock, type Token } from 'markdown-it'
 import type { Inline, Prose } from './prose-tree.ts'
 import { segments } from './segments.ts'
 import { visible } from './visible.ts'
@@ -6,8 +6,27 @@ import { visible } from './visible.ts'
 /** Beyond this many levels of quotes, lists and emphasis text is not read as Markdown; markdown-it would drop it. */
 const MOST_LEVELS = 16
 
-class TooDeep extends Error {
-  override readonly name = 'TooDeep'
+/** Cells that rows do not have are added to them: a table has at most one for two of its characters, or these. */
+const MOST_CELLS = 200
+
+/** Text that is not read as Markdown: a little of it would be very much. */
+class Unread extends Error {
+  override readonly name = 'Unread'
+}
+
+const DELIMITERS = /^[-:|\s]+$/
+
+const count = (text: string, sign: string) => text.split(sign).length - 1
+
+/** Whether a table begins at line `first` that would have far more cells than its rows have. */
+const hasTooManyCells = (state: StateBlock, first: number, end: number): boolean => {
+  const { src, bMarks, tShift, eMarks } = state
+  const lineAt = (line: number) => src.slice(bMarks[line]! + tShift[line]!, eMarks[line])
+  if (first + 1 >= end || !DELIMITERS.test(lineAt(first + 1))) return false
+  let last = first + 1
+  while (last + 1 < end && !state.isEmpty(last + 1)) last += 1
+  const signs = Math.min(count(lineAt(first), '|'), count(lineAt(first + 1), '|'))
+  return signs * (last - first) > Math.max(MOST_CELLS, (eMarks[last]! - bMarks[first]!) / 2)
 }
 
 /** Nothing of what it renders is used, only its tokens. Definitions of references stay text: as such they would be lost. */
@@ -23,7 +42,11 @@ const newParser = () => {
   parser.normalizeLink = (address) => address
   parser.normalizeLinkText = (text) => text
   parser.block.ruler.before('table', 'too-deep', (state) => {
-    if (state.level > MOST_LEVELS) throw new TooDeep('nested too deeply')
+    if (state.level > MOST_LEVELS) throw new Unread('nested too deeply')
+    return false
+  })
+  parser.block.ruler.before('table', 'too-many-cells', (state, first, end) => {
+    if (hasTooManyCells(state, first, end)) throw new Unread('a table with too many cells')
     return false
   })
   return parser
@@ -143,17 +166,18 @@ const parse = (text: string, keepsLines: boolean): Prose[] => {
   try {
     return blocks({ tokens: parser.parse(visible(text), {}), next: 0, keepsLines })
   } catch (error) {
-    if (error instanceof TooDeep) return [{ is: 'plain', text }]
+    if (error instanceof Unread) return [{ is: 'plain', text }]
     throw error
   }
 }
 
 /**
- * Reads Markdown, piece by piece, so that no step takes long. `keepsLines` for text whose single line ends mean something, as in
+ * Reads Markdown, piece by piece, so that no step takes long; some find nothing. `keepsLines` for text whose single line ends mean something, as in
  * what users type.
  */
 export function* readProse(text: string, { keepsLines }: { readonly keepsLines: boolean }): Generator<Prose[], void> {
-  for (const { is, text: segment } of segments(text)) {
-    yield is === 'plain' ? [{ is, text: segment }] : parse(segment, keepsLines)
+  for (const segment of segments(text)) {
+    if (!segment) yield []
+    else yield segment.is === 'plain' ? [segment as Prose] : parse(segment.text, keepsLines)
   }
 }

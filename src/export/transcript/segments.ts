@@ -25,8 +25,13 @@ const segmentOf = (text: string, lines: number): Segment => ({
   text,
 })
 
-/** Cuts Markdown into pieces that can be read one by one, between blocks at the top. */
-export function* segments(text: string): Generator<Segment, void> {
+/** After so many characters, and of each line so many more, a step that has found no end of a piece is over. */
+const STEP = 64 * 1024
+const LINE = 32
+
+/** Cuts Markdown into pieces that can be read one by one, between blocks at the top. Undefined where a step has found none. */
+export function* segments(text: string): Generator<Segment | undefined, void> {
+  let left = STEP
   let start = 0
   let lines = 0
   let fence: Fence | undefined
@@ -44,7 +49,11 @@ export function* segments(text: string): Generator<Segment, void> {
     fence = fenceAfter(line, fence)
     wasEmpty = line.trim() === ''
     lines += 1
+    left -= LINE + line.length
     offset = end
+    if (left > 0) continue
+    yield undefined
+    left = STEP
   }
   if (start < text.length) yield segmentOf(text.slice(start), lines)
 }

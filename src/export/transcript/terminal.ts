@@ -68,28 +68,50 @@ function* wholeSlices(text: string): Generator<string, void> {
   if (rest) yield rest
 }
 
-/** Reads what a program wrote to a terminal: text in the colours that it set. What moves the cursor is left out. */
+type Style = Omit<Span, 'text'>
+
+/** The style that a terminal writes in. Sequences wait until text follows them: of equal ones the last alone counts. */
+const newStyles = () => {
+  let anser = new Anser()
+  let style: Style = {}
+  const waiting = new Set<string>()
+
+  const add = (sequence: string) => {
+    waiting.delete(sequence) // so that it is the last
+    waiting.add(sequence)
+  }
+
+  const current = (): Style => {
+    if (waiting.size === 0) return style
+    const entry = anser.ansiToJson(`${[...waiting].join('')}x`, { json: true, use_classes: true }).at(-1)!
+    waiting.clear()
+    if (entry.decorations.length > MOST_DECORATIONS) anser = new Anser()
+    const colour = colourOf(entry.fg, entry.fg_truecolor)
+    const marks = [...new Set<string>(entry.decorations)].filter((mark) => SHOWN.has(mark))
+    style = { ...(colour === undefined ? {} : { colour }), ...(marks.length > 0 ? { marks } : {}) }
+    return style
+  }
+
+  return { add, current }
+}
+
+/**
+ * Reads what a program wrote to a terminal: text in the colours that it set. What moves the cursor is left out. Each step reads a
+ * piece of bounded length; where that shows no text, its span is empty.
+ */
 export function* readTerminal(text: string): Generator<Span, void> {
   if (!text.includes(ESCAPE)) {
     for (const slice of slices(text)) yield { text: slice }
     return
   }
-  let anser = new Anser()
-  let style: Omit<Span, 'text'> = {}
-  const restyle = (sequence: string) => {
-    const entry = anser.ansiToJson(`${sequence}x`, { json: true, use_classes: true }).at(-1)!
-    if (entry.decorations.length > MOST_DECORATIONS) anser = new Anser()
-    const colour = colourOf(entry.fg, entry.fg_truecolor)
-    const marks = [...new Set<string>(entry.decorations)].filter((mark) => SHOWN.has(mark))
-    style = { ...(colour === undefined ? {} : { colour }), ...(marks.length > 0 ? { marks } : {}) }
-  }
+  const styles = newStyles()
   for (const slice of wholeSlices(text)) {
     let done = 0
     for (const match of slice.matchAll(SEQUENCE)) {
-      if (match.index > done) yield { ...style, text: slice.slice(done, match.index) }
+      if (match.index > done) yield { ...styles.current(), text: slice.slice(done, match.index) }
       done = match.index + match[0].length
-      if (match[0].endsWith('m') && match[0][1] === '[') restyle(match[0])
+      if (match[0].endsWith('m') && match[0][1] === '[') styles.add(match[0])
     }
-    if (done < slice.length) yield { ...style, text: slice.slice(done) }
+    yield { ...styles.current(), text: slice.slice(done) }
   }
 }

@@ -19,5 +19,11 @@ const mark = (character: string): string => {
 /** Text in which everything can be seen: NUL as `␀`, lone surrogates as `�`, others as `⟨U+202E⟩`; lines end in `\n`. */
 export const visible = (text: string): string => text.replace(/\r\n?/g, '\n').replace(UNSEEN, mark)
 
-/** The same on one line. */
-export const visibleLine = (text: string): string => visible(text).replace(/\s+/g, ' ').trim()
+/** Longer names than the service takes today: a log may hold such from before. */
+const MOST_LINE = 8 * 1024
+
+/** The same on one line, for names and titles; where it is very long it is cut. */
+export const visibleLine = (text: string): string => {
+  const line = visible(text.slice(0, MOST_LINE)).replace(/\s+/g, ' ').trim()
+  return text.length > MOST_LINE ? `${line}…` : line
+}

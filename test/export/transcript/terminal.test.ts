@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readTerminal } from '../../../src/export/transcript/terminal.ts'
@@ -30,6 +31,49 @@ for (const [name, sequence] of Object.entries(sequences))
 test('a sequence that never ends is shown', () => {
   for (const text of [`${ESCAPE}]0;title`, `${'x'.repeat(SLICE - 10)}${ESCAPE}]${'t'.repeat(5_000)}`, `x${ESCAPE}`])
     assert.ok(shown(text) === text)
+})
+
+/** Each character with the style that it has: equal for outputs that look the same. */
+const styled = (text: string) =>
+  [...readTerminal(text)].flatMap(({ text, ...style }) => [...text].map((one) => JSON.stringify([one, style])))
+
+test('of many sequences without text between them the last of each alone counts', () => {
+  const sequence = fc.constantFrom(...['1', '0', '31', '38;5;200', '48;2;1;2;3', '7', '4', '2;3', '39', '24'])
+  const runs = fc.array(fc.tuple(fc.array(sequence, { maxLength: 6 }), fc.constantFrom('a', 'bc', '')), {
+    maxLength: 6,
+  })
+  fc.assert(
+    fc.property(runs, (runs) => {
+      const of = (repeated: number) =>
+        runs
+          .map(([codes, text]) => `${codes.map((code) => `${ESCAPE}[${code}m`.repeat(repeated)).join('')}${text}`)
+          .join('')
+      assert.equal(styled(of(1)), styled(of(50)))
+    }),
+  )
+})
+
+test('each step reads a piece of bounded length, whatever the output is made of', () => {
+  const units = ['[1m', '[A', '[1;31m', ']0;title\u0007', '[38;2;1;2;3m', '', '[', ']', '(B', 'c'].map(
+    (rest) => `${ESCAPE}${rest}`,
+  )
+  const unit = fc.array(fc.oneof(fc.constantFrom(...units), fc.constantFrom('x', '\n', '🙂', '\0')), {
+    minLength: 1,
+    maxLength: 5,
+  })
+  fc.assert(
+    fc.property(unit, fc.integer({ min: 1, max: 300_000 }), (parts, length) => {
+      const one = parts.join('')
+      const text = one.repeat(Math.ceil(length / one.length))
+      let steps = 0
+      for (const span of readTerminal(text)) {
+        steps += 1
+        assert.ok(span.text.length <= 2 * SLICE + 1)
+      }
+      assert.ok(steps >= Math.floor(text.length / (2 * SLICE + 1)), `${steps} steps for ${text.length} characters`)
+    }),
+    { numRuns: 50 },
+  )
 })
 
 test.run()

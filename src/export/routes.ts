@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { textBytes } from '../engine/weighted-cache.ts'
 import { traceWithTimeline } from '../history/locate.ts'
 import { listOfHistory, openPast } from '../history/open-past.ts'
 import type { HistoryServices } from '../history/services.ts'
@@ -13,7 +14,8 @@ import { assertMayRead } from '../trace/policy.ts'
 import { userRoleOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { attachment } from './attachment.ts'
-import { type Source, pastSource, presentSource } from './source.ts'
+import type { Draft, PublicFiles, Shown } from './public-files.ts'
+import { type PresentSource, type Source, pastSource, presentSource } from './source.ts'
 import { type Format, newTranscript } from './transcript.ts'
 import { readTrace, titleOf } from './transcript/head.ts'
 
@@ -45,34 +47,75 @@ const SAFE_HEADERS = {
   'cache-control': 'no-store',
 }
 
-/** `GET /v1/traces/{externalId}/export`: a session as a file; `GET /@{slug}/{externalId}`, which links lead to: as a page. */
-export const exportRoute = (app: FastifyInstance, services: HistoryServices): void => {
-  const { reads, models, longLists } = services
+export type ExportServices = HistoryServices & { readonly publicFiles: PublicFiles }
 
+/** `GET /v1/traces/{externalId}/export`: a session as a file; `GET /@{slug}/{externalId}`, which links lead to: as a page. */
+export const exportRoute = (app: FastifyInstance, services: ExportServices): void => {
+  const { reads, models, longLists, publicFiles } = services
+
+  type File = { readonly format: Format; readonly isPage: boolean }
+  type Readers = Pick<LongList<never>, 'reader' | 'check'>
+
+  const headersOf = (trace: string, { format, isPage }: File) => ({
+    ...SAFE_HEADERS,
+    'content-type': types[format],
+    'content-disposition': isPage ? 'inline' : attachment(titleOf(readTrace(trace)), format),
+  })
+
+  /** Makes a file, and sends it while it is made. `draftOf` gives where to keep what everybody may read. */
   const send = <Row>(
     reply: FastifyReply,
-    format: Format,
+    file: File,
     source: Source<Row>,
-    readers: Pick<LongList<Row>, 'reader' | 'check'>,
-    isPage = false,
+    readers: Readers,
+    draftOf: () => Draft | undefined = () => undefined,
   ) => {
     let transcript: ReturnType<typeof newTranscript>
+    let draft: Draft | undefined
+    const kept = (text: string) => {
+      draft?.add(text)
+      return text
+    }
+    reply.raw.once('close', () => draft?.drop())
     return longLists.send(reply, {
       ...readers,
       chunkWeight: source.chunkWeight,
       chunks: source.chunks,
       before: () => {
-        transcript = newTranscript(format, source.trace())
-        return transcript.start()
+        draft = draftOf()
+        transcript = newTranscript(file.format, source.trace())
+        return kept(transcript.start())
       },
-      toText: (row: Row) => transcript.add(source.messageText(row)),
-      after: () => transcript.end(),
-      headers: () => ({
-        ...SAFE_HEADERS,
-        'content-type': types[format],
-        'content-disposition': isPage ? 'inline' : attachment(titleOf(readTrace(source.trace())), format),
-      }),
+      *toText(row: Row) {
+        for (const text of transcript.add(source.messageText(row))) yield kept(text)
+      },
+      *after() {
+        for (const text of transcript.end()) yield kept(text)
+        draft?.keep()
+      },
+      headers: () => headersOf(source.trace(), file),
     })
+  }
+
+  /** Sends a file that was made before. */
+  const sendKept = (reply: FastifyReply, file: File, trace: string, pieces: readonly string[], readers: Readers) => {
+    const weight = textBytes(pieces)
+    return longLists.send(reply, {
+      ...readers,
+      chunkWeight: weight,
+      async *chunks() {
+        yield { rows: pieces, weight }
+      },
+      before: '',
+      toText: (piece: string) => [piece],
+      after: () => '',
+      headers: () => headersOf(trace, file),
+    })
+  }
+
+  const shownBy = (source: PresentSource, format: Exclude<Format, 'json'>): Shown => {
+    const { id: traceId, incarnation, revision } = source.present()
+    return { traceId, incarnation, revision, trace: source.trace(), format }
   }
 
   type Wanted = {
@@ -92,8 +135,21 @@ export const exportRoute = (app: FastifyInstance, services: HistoryServices): vo
     if (!trace) throw notFound()
     assertMayRead(trace, userRoleOf(caller, hit))
     const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
-    const check = () => checkRight(reads, reader, trace.incarnation)
-    return send(reply, format, presentSource({ reads, models }, trace), { reader, check }, isPage)
+    let position: bigint | undefined // of the first check, which is before anything that is shown
+    const check = async () => {
+      const checked = await checkRight(reads, reader, trace.incarnation)
+      position ??= checked
+      return checked
+    }
+    const readers = { reader, check }
+    const file = { format, isPage }
+    const source = presentSource({ reads, models }, trace)
+    if (format === 'json' || trace.visibility !== 'public') return send(reply, file, source, readers)
+    const kept = publicFiles.get(shownBy(source, format))
+    if (kept) return sendKept(reply, file, source.trace(), kept, readers)
+    return send(reply, file, source, readers, () =>
+      source.present().visibility === 'public' ? publicFiles.begin(shownBy(source, format), position!) : undefined,
+    )
   }
 
   app.get<{ Params: { externalId: string }; Querystring: z.infer<typeof Query> }>(
@@ -121,7 +177,8 @@ export const exportRoute = (app: FastifyInstance, services: HistoryServices): vo
       if (moment) {
         const present = await traceWithTimeline(services, { externalId, namespace }, caller)
         const { reader, check } = listOfHistory(services, present, caller)
-        return send(reply, format, pastSource(await openPast(services, present, moment)), { reader, check })
+        const source = pastSource(await openPast(services, present, moment))
+        return send(reply, { format, isPage: false }, source, { reader, check })
       }
       return sendPresent(reply, { caller, externalId, namespace, format })
     },

@@ -21,12 +21,17 @@ export type Source<Row> = {
   messageText(row: Row): string
 }
 
+export type PresentSource = Source<MessageListRow> & {
+  /** Which trace `trace` gives, at which revision. */
+  present(): Pick<StoredDetail, 'id' | 'incarnation' | 'revision' | 'visibility'>
+}
+
 type Services = Pick<TraceServices, 'reads' | 'models'>
 
 const MOST_TRIES = 5
 
 /** The trace as it is now, and its messages, all of one revision. */
-export const presentSource = ({ reads, models }: Services, first: StoredDetail): Source<MessageListRow> => {
+export const presentSource = ({ reads, models }: Services, first: StoredDetail): PresentSource => {
   const { id, incarnation } = first
   let trace = first
   const values = messageValues(id, incarnation, ALL_MESSAGES, undefined)
@@ -55,6 +60,7 @@ export const presentSource = ({ reads, models }: Services, first: StoredDetail):
     chunkWeight: Number(first.bytes) <= WHOLE_WEIGHT ? Number(first.bytes) : CHUNK_WEIGHT,
     chunks,
     trace: () => detailText(rowWithModelName(models, trace)),
+    present: () => trace,
     messageText,
   }
 }

@@ -2,6 +2,7 @@ import type { ReadTables } from '../../projections/index.ts'
 import { effectOf } from '../effects.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
+import { newPublicFiles } from '../export/public-files.ts'
 import { newFeedCache } from '../feed/cache.ts'
 import { newPastMemo } from '../history/past-memo.ts'
 import { newLongLists } from '../http/long-lists.ts'
@@ -40,6 +41,7 @@ export const newCaches = ({
 }: CachesOptions) => {
   const tokens = newTokens({ reads, now, isCurrent })
   const feedCache = newFeedCache(isCurrent)
+  const publicFiles = newPublicFiles(isCurrent)
   const longLists = newLongLists({ now, isCurrent, permits })
   const live = newLiveQueries({
     readModelsPosition,
@@ -58,10 +60,11 @@ export const newCaches = ({
   }
   const models = newModelRegistry(reads, () => caughtUp(lastSeen()), onModelsChanged)
   const memo = newPastMemo()
-  const all = [tokens, feedCache, longLists, live]
+  const all = [tokens, feedCache, publicFiles, longLists, live]
   return {
     tokens,
     feedCache,
+    publicFiles,
     longLists,
     live,
     models,

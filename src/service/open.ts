@@ -88,6 +88,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     connections,
     tokens: caches.tokens,
     feedCache: caches.feedCache,
+    publicFiles: caches.publicFiles,
     ...transactors.forClients,
     ...data,
     permits,

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Codec } from '../engine/codec.ts'
+import type { ExportServices } from '../export/routes.ts'
 import type { FeedServices } from '../feed/services.ts'
-import type { HistoryServices } from '../history/services.ts'
 import type { BodyThreads } from '../http/body-thread.ts'
 import type { NodePermits } from '../http/node-permits.ts'
 import type { Readiness } from '../http/health.ts'
@@ -23,7 +23,7 @@ type Features = SessionServices &
   AvatarServices &
   TraceServices &
   FeedServices &
-  HistoryServices &
+  ExportServices &
   RealtimeServices &
   Pick<ProofServices, 'checkpoints'> &
   CodehostServices

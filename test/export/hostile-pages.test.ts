@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { NewSession } from '../../src/session/views.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openApp } from '../support/open-app.ts'
+import { listen } from '../support/slow-reader.ts'
+
+const test = suite('export: pages that were made to stop the service')
+
+const database = await freshDatabase()
+const node = await openApp(database.url, { env: { TRUST_PROXY: 'loopback' } })
+const port = await listen(node)
+test.after(async () => {
+  await node.close()
+  await database.drop()
+})
+
+const signIn = async (): Promise<NewSession> => {
+  const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
+  return (data as { session: NewSession }).session
+}
+const { token, namespaceSlug } = await signIn()
+
+const send = async (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, body?: object) => {
+  const answer = await node.call(method, url, { token, body })
+  assert.is(answer.status, 200, `${method} ${url}: ${JSON.stringify(answer.error)}`)
+}
+
+const newTrace = async (messages: readonly object[], visibility = 'public') => {
+  const id = randomUUID()
+  await send('PUT', `/v1/traces/${id}`, { title: 'Shown', visibility })
+  await send('POST', `/v1/traces/${id}/messages/batch`, { messages })
+  return { url: `/v1/traces/${id}`, page: `/@${namespaceSlug}/${id}` }
+}
+
+/** A GET of somebody without a session, from an address of his own. */
+const get = async (path: string, from = '203.0.113.1') => {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-forwarded-for': from } })
+  return { status: answer.status, text: await answer.text() }
+}
+
+const cpuMs = () => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+/** Does something, and measures in CPU time how long the event loop took for the longest of its rounds, and for all. */
+const measured = async <T>(work: () => Promise<T>) => {
+  const begun = cpuMs()
+  let [longest, before, goesOn] = [0, begun, true]
+  const look = () => {
+    const now = cpuMs()
+    longest = Math.max(longest, now - before)
+    before = now
+    if (goesOn) setImmediate(look)
+  }
+  setImmediate(look)
+  const value = await work()
+  goesOn = false
+  return { value, longest, all: cpuMs() - begun }
+}
+
+const message = (externalId: string, part: object) => ({ externalId, role: 'assistant', parts: [part] })
+const output = (text: string) => ({
+  type: 'tool_result',
+  content: { callId: 'c', toolName: 't', output: text, status: 'success' },
+})
+const text = (words: string) => ({ type: 'text', content: { text: words } })
+const shortRows = `${'a|'.repeat(2_000)}\n${'-|'.repeat(2_000)}\n${'a\n'.repeat(300)}`
+
+/** What one round may take: steps of 50 ms are aimed at, and a round holds what the test does, too. */
+const MOST_ROUND_MS = 300
+
+for (const [name, messages] of [
+  ['a result of 1.6 million sequences without text', [message('m', output('\u001b[1m'.repeat(1_600_000)))]],
+  ['tables whose rows are short', Array.from({ length: 180 }, (_, i) => message(`m${i}`, text(shortRows)))],
+  ['an open fence with a million lines', [message('m', text(`\`\`\`\n${'x\n'.repeat(1_000_000)}`))]],
+] as const)
+  test(`${name}: others are served while the page is made`, async () => {
+    const small = await newTrace([message('m', text('hello'))])
+    const { page } = await newTrace(messages)
+    await get(small.url) // what is done once is done
+    let [isMade, served] = [false, 0]
+    const others = async () => {
+      while (!isMade) {
+        const { status } = await get(small.url, '198.51.100.7')
+        assert.is(status, 200)
+        served += 1
+      }
+    }
+    const { value, longest } = await measured(async () => {
+      const asked = get(page).finally(() => (isMade = true))
+      await others()
+      return asked
+    })
+    assert.is(value.status, 200)
+    assert.match(value.text, /<\/html>\n$/)
+    assert.ok(longest < MOST_ROUND_MS, `a round of ${Math.round(longest)} ms`)
+    assert.ok(served >= 2, `${served} others were served`)
+  })
+
+const prose = Array.from({ length: 40 }, (_, i) =>
+  message(`m${i}`, text(`${'*a* **b** [c](d) '.repeat(500)}\n\n`.repeat(2))),
+)
+
+test('asked for again, a page of a public trace is not made again', async () => {
+  const { url, page } = await newTrace(prose)
+  for (const path of [page, `${url}/export?format=md`]) {
+    const first = await measured(() => get(path))
+    const again = await measured(() => get(path, '198.51.100.8'))
+    assert.ok(again.value.text === first.value.text && again.value.status === 200)
+    assert.ok(again.all < first.all / 3, `${Math.round(first.all)} ms, and again ${Math.round(again.all)} ms`)
+  }
+})
+
+test('what is kept is shown to nobody who may not read it, and to nobody once it has changed', async () => {
+  const { url, page } = await newTrace([message('m', text('first words'))])
+  const kept = async () => {
+    const { text: shown } = await get(page)
+    assert.is((await get(page)).text, shown)
+    return shown
+  }
+  assert.match(await kept(), 'first words')
+  await send('PATCH', url, { title: 'Another title' })
+  assert.match(await kept(), 'Another title')
+  await send('PUT', `${url}/messages/m`, message('m', text('second words')))
+  assert.not.match(await kept(), 'first words')
+  await send('PATCH', url, { visibility: 'private' })
+  assert.is((await get(page)).status, 401)
+  const own = await node.app.inject({ method: 'GET', url: page, headers: { authorization: `Bearer ${token}` } })
+  assert.match(own.body, 'second words')
+  assert.is((await get(page)).status, 401)
+  await send('PATCH', url, { visibility: 'public' })
+  assert.match(await kept(), 'second words')
+  await send('DELETE', url)
+  assert.is((await get(page)).status, 404)
+})
+
+test.run()

@@ -1,0 +1,105 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Shown, newPublicFiles } from '../../src/export/public-files.ts'
+
+const test = suite('export: files of public traces that are kept')
+
+const shown = (more: Partial<Shown> = {}): Shown => ({
+  traceId: 'a',
+  incarnation: 0n,
+  revision: 7n,
+  trace: '{"title":"T"}',
+  format: 'html',
+  ...more,
+})
+
+const MiB = 1024 * 1024
+
+/** Makes a file of so many characters to its end. */
+const make = (files: ReturnType<typeof newPublicFiles>, what: Shown, length = 10, position = 10n) => {
+  const draft = files.begin(what, position)
+  for (let made = 0; made < length; made += 1_000) draft.add('x'.repeat(Math.min(1_000, length - made)))
+  draft.keep()
+}
+
+test('a file is found by all that it shows', () => {
+  const files = newPublicFiles(() => true)
+  make(files, shown(), 200_000)
+  assert.is(files.get(shown())?.join('').length, 200_000)
+  for (const other of [
+    { traceId: 'b' },
+    { incarnation: 1n },
+    { revision: 8n },
+    { trace: '{}' },
+    { format: 'md' as const },
+  ])
+    assert.is(files.get(shown(other)), undefined)
+})
+
+test('a file is dropped by an event of its trace, and by no other', () => {
+  const files = newPublicFiles(() => true)
+  make(files, shown())
+  make(files, shown({ traceId: 'b' }))
+  files.observe({ position: 11n, topics: ['a', 'public traces'] })
+  assert.is(files.get(shown()), undefined)
+  assert.ok(files.get(shown({ traceId: 'b' })))
+  files.clear()
+  assert.is(files.get(shown({ traceId: 'b' })), undefined)
+})
+
+test('what has changed while it was made, or is not known to be the same, is not kept', () => {
+  let isCurrent = true
+  const files = newPublicFiles(() => isCurrent)
+  const draft = files.begin(shown(), 10n)
+  draft.add('x')
+  files.observe({ position: 11n, topics: ['a'] })
+  draft.keep()
+  assert.is(files.get(shown()), undefined)
+  make(files, shown(), 10, 10n) // read from a snapshot that does not show the event yet
+  assert.is(files.get(shown()), undefined)
+  make(files, shown(), 10, 11n)
+  assert.ok(files.get(shown()))
+  isCurrent = false
+  assert.is(files.get(shown()), undefined)
+  make(files, shown({ traceId: 'b' }), 10, 11n)
+  isCurrent = true
+  assert.is(files.get(shown({ traceId: 'b' })), undefined)
+})
+
+test('a file that was not made to its end, or during which all was dropped, is not kept', () => {
+  const files = newPublicFiles(() => true)
+  for (const end of [() => files.clear(), (draft: { drop(): void }) => draft.drop()]) {
+    const draft = files.begin(shown(), 10n)
+    draft.add('x')
+    end(draft)
+    draft.add('y')
+    draft.keep()
+    assert.is(files.get(shown()), undefined)
+  }
+})
+
+test('memory is bounded: of one file, of those being made, and of all', () => {
+  const files = newPublicFiles(() => true)
+  make(files, shown({ traceId: 'large' }), 5 * MiB)
+  assert.is(files.get(shown({ traceId: 'large' })), undefined)
+
+  const begin = (traceId: string) => {
+    const draft = files.begin(shown({ traceId }), 10n)
+    for (let made = 0; made < 3 * MiB; made += 1_000) draft.add('x'.repeat(1_000))
+    return draft
+  }
+  const [slowest, slow] = [begin('slowest'), begin('slow')]
+  make(files, shown({ traceId: 'fast' }), 3 * MiB)
+  for (const draft of [slowest, slow]) draft.keep()
+  assert.equal(
+    ['slowest', 'slow', 'fast'].map((traceId) => files.get(shown({ traceId })) !== undefined),
+    [false, true, true],
+  )
+
+  for (let i = 0; i < 20; i++) make(files, shown({ traceId: String(i) }), 3 * MiB)
+  const found = Array.from({ length: 20 }, (_, i) => files.get(shown({ traceId: String(i) })) !== undefined)
+  assert.is(found.filter(Boolean).length, 5)
+  assert.ok(found.at(-1))
+})
+
+test.run()

@@ -171,4 +171,18 @@ test('colours of a terminal become classes, whatever they are', () => {
   )
 })
 
+test('of one file so much code is coloured, and the rest is shown as it is', () => {
+  const written = (i: number) => `let a${i} = 1\n`.repeat(1_200)
+  const calls = Array.from({ length: 90 }, (_, i) => {
+    const args = { path: `${i}.ts`, content: written(i) }
+    return { type: 'tool_call', content: { callId: `${i}`, toolName: 'Write', args } }
+  })
+  const shown = render('html', [{ role: 'assistant', parts: calls }])
+    .split('<pre class="code"')
+    .slice(1)
+  const isColoured = shown.map((code) => code.includes('hljs-keyword'))
+  assert.equal([isColoured[0], isColoured.at(-1), shown.length], [true, false, 90])
+  assert.ok(shown.at(-1)!.includes(written(89)))
+})
+
 test.run()

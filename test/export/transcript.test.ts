@@ -38,7 +38,7 @@ test('the renderer runs in a browser, too: it imports nothing of Node or of the 
       name.endsWith('.ts') ? [join('src/export', folder, name)] : [],
     ),
   )
-  const rendering = files.filter((file) => !/export\/(?:routes|source|attachment)\.ts$/.test(file))
+  const rendering = files.filter((file) => !/export\/(?:routes|source|attachment|public-files)\.ts$/.test(file))
   assert.ok(rendering.length > 15)
   for (const file of rendering)
     for (const [, path] of readFileSync(join(root, file), 'utf8').matchAll(IMPORT)) {

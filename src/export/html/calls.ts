@@ -1,6 +1,7 @@
 import type { Detail, Field } from '../transcript/calls.ts'
 import { viewOf } from '../transcript/calls.ts'
 import type { DiffLine } from '../transcript/diff.ts'
+import type { Highlight } from '../transcript/highlight.ts'
 import type { Result } from '../transcript/message.ts'
 import { countLines, linesText, slices } from '../transcript/slices.ts'
 import { inSteps } from '../transcript/steps.ts'
@@ -24,25 +25,25 @@ const line = ({ is, text }: DiffLine): Html => {
   }
 }
 
-function* field({ name, isText, value }: Field): Generator<Html, void> {
+function* field({ name, isText, value }: Field, highlight: Highlight): Generator<Html, void> {
   yield markup`<dt>${visibleLine(name)}</dt><dd>`
   if (isText) {
     yield markup`<pre>\n`
     for (const slice of slices(value)) yield markup`${slice}`
     yield markup`</pre>`
-  } else yield* code(value, 'json')
+  } else yield* code(value, 'json', highlight)
   yield markup`</dd>`
 }
 
-function* detail(one: Detail): Generator<Html, void> {
+function* detail(one: Detail, highlight: Highlight): Generator<Html, void> {
   switch (one.is) {
     case 'code':
-      return yield* code(one.text, one.language)
+      return yield* code(one.text, one.language, highlight)
     case 'diff':
       return yield markup`<pre class="diff" tabindex="0">${one.lines.map(line)}</pre>`
     case 'fields':
       yield markup`<dl class="fields">`
-      for (const each of one.fields) yield* field(each)
+      for (const each of one.fields) yield* field(each, highlight)
       yield markup`</dl>`
   }
 }
@@ -80,10 +81,10 @@ const MISSING = {
 }
 
 /** A call of a tool with its result. */
-export function* call({ call, result: answer }: Answered): Generator<Html, void> {
+export function* call({ call, result: answer }: Answered, highlight: Highlight): Generator<Html, void> {
   const { tool, subject, details } = yield* inSteps(viewOf(call), none)
   yield markup`<div class="call"><p class="tool"><b>${tool}</b> <span>${subject}</span></p>`
-  for (const one of details) yield* detail(one)
+  for (const one of details) yield* detail(one, highlight)
   if (typeof answer === 'string') yield MISSING[answer]
   else yield* result(answer)
   yield markup`</div>`

@@ -1,5 +1,6 @@
 import type { Document } from '../document.ts'
 import { type Head } from '../transcript/head.ts'
+import { type Highlight, newHighlight } from '../transcript/highlight.ts'
 import { readProse } from '../transcript/prose.ts'
 import { isoText, timeText } from '../transcript/times.ts'
 import type { Shown, Turn } from '../transcript/turns.ts'
@@ -40,22 +41,22 @@ const seconds = (durationMs: number | undefined): Html =>
   durationMs === undefined || !(durationMs >= 1_000) ? none : markup` for ${Math.round(durationMs / 1_000)} s`
 
 /** What was written as Markdown: to read and to show each piece of it are two steps. */
-function* written(text: string, keepsLines: boolean): Generator<Html, void> {
+function* written(text: string, keepsLines: boolean, highlight: Highlight): Generator<Html, void> {
   for (const parts of readProse(text, { keepsLines })) {
     yield none
-    yield* prose(parts)
+    yield* prose(parts, highlight)
   }
 }
 
-function* shown(one: Shown, keepsLines: boolean): Generator<Html, void> {
-  if ('is' in one) return yield* call(one)
+function* shown(one: Shown, keepsLines: boolean, highlight: Highlight): Generator<Html, void> {
+  if ('is' in one) return yield* call(one, highlight)
   switch (one.type) {
     case 'text':
-      yield* written(one.text, keepsLines)
+      yield* written(one.text, keepsLines, highlight)
       return
     case 'thinking':
       yield markup`<details class="thinking"><summary>Thinking${seconds(one.durationMs)}</summary>`
-      yield* written(one.text, false)
+      yield* written(one.text, false, highlight)
       return yield markup`</details>`
     case 'tool_result':
       yield markup`<div class="call">`
@@ -76,6 +77,7 @@ const heading = (turn: Turn, prompt: number): Html => {
 
 /** A page of one session. Answers that follow each other stand under one heading. */
 export const newPage = (head: Head): Document => {
+  const highlight = newHighlight()
   let prompts = 0
   let isAnswering = false
 
@@ -88,7 +90,7 @@ export const newPage = (head: Head): Document => {
         ? markup`<article class="context"><details><summary>Context</summary>`
         : markup`<article class="${one.kind}">${heading(one, prompts)}`
     }
-    for (const each of one.shown) yield* shown(each, one.kind !== 'answer')
+    for (const each of one.shown) yield* shown(each, one.kind !== 'answer', highlight)
     if (one.kind === 'prompt') yield markup`</article>\n`
     if (one.kind === 'context') yield markup`</details></article>\n`
     isAnswering = one.kind === 'answer'

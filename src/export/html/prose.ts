@@ -1,4 +1,4 @@
-import { highlight } from '../transcript/highlight.ts'
+import type { Highlight } from '../transcript/highlight.ts'
 import { type Inline, type Prose, plainText } from '../transcript/prose-tree.ts'
 import { slices } from '../transcript/slices.ts'
 import { type Html, markup, none } from './safe.ts'
@@ -42,7 +42,7 @@ const inline = (one: Inline): Html => {
 const inlines = (content: readonly Inline[]): Html => join(content.map(inline))
 
 /** Code, coloured where its language is known, step by step. */
-export function* code(text: string, language: string): Generator<Html, void> {
+export function* code(text: string, language: string, highlight: Highlight): Generator<Html, void> {
   yield markup`<pre class="code" tabindex="0"><code>`
   for (const spans of highlight(text, language))
     yield join(
@@ -60,25 +60,25 @@ const row = (cells: readonly (readonly Inline[])[], i: number): Html =>
   markup`<tr>${cells.map((content) => cell(content, i === 0))}</tr>`
 
 /** An item of a list; in a tight one its paragraphs have no space around them. */
-const item = (content: readonly Prose[], isTight: boolean): Html => {
+const item = (content: readonly Prose[], isTight: boolean, highlight: Highlight): Html => {
   const pieces = content.map((one) =>
-    isTight && one.is === 'paragraph' ? markup`${inlines(one.content)}` : join(block(one)),
+    isTight && one.is === 'paragraph' ? markup`${inlines(one.content)}` : join(block(one, highlight)),
   )
   return markup`<li>${pieces}</li>`
 }
 
-function* block(one: Prose): Generator<Html, void> {
+function* block(one: Prose, highlight: Highlight): Generator<Html, void> {
   switch (one.is) {
     case 'paragraph':
       return yield markup`<p dir="auto">${inlines(one.content)}</p>`
     case 'heading':
       return yield headings[Math.min(one.level, headings.length) - 1]!(inlines(one.content))
     case 'code':
-      return yield* code(one.text, one.language.split(/\s/, 1)[0] ?? '')
+      return yield* code(one.text, one.language.split(/\s/, 1)[0] ?? '', highlight)
     case 'quote':
-      return yield markup`<blockquote>${one.content.map((inner) => join(block(inner)))}</blockquote>`
+      return yield markup`<blockquote>${one.content.map((inner) => join(block(inner, highlight)))}</blockquote>`
     case 'list': {
-      const items = one.items.map((content) => item(content, one.isTight))
+      const items = one.items.map((content) => item(content, one.isTight, highlight))
       return yield one.start === undefined ? markup`<ul>${items}</ul>` : markup`<ol start="${one.start}">${items}</ol>`
     }
     case 'table':
@@ -100,6 +100,6 @@ export function* plain(text: string): Generator<Html, void> {
 }
 
 /** The parts of a text that was read as Markdown. */
-export function* prose(parts: readonly Prose[]): Generator<Html, void> {
-  for (const part of parts) yield* block(part)
+export function* prose(parts: readonly Prose[], highlight: Highlight): Generator<Html, void> {
+  for (const part of parts) yield* block(part, highlight)
 }

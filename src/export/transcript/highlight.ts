@@ -99,13 +99,26 @@ const coloured = (piece: string, language: string): readonly CodeSpan[] => {
   return spans.map(({ text }) => text).join('') === piece ? spans : [{ text: piece, scope: undefined }]
 }
 
-/** The code in coloured pieces, step by step; uncoloured where its language is not known, or it is too long. */
-export function* highlight(text: string, language: string): Generator<readonly CodeSpan[], void> {
-  if (!isColoured(text, language)) {
-    for (const slice of slices(text)) yield [{ text: slice, scope: undefined }]
-    return
+/** Of one file not more is coloured: some code takes a grammar ten seconds for a megabyte. */
+const MOST_COLOURED_OF_FILE = 1024 * 1024
+
+/**
+ * Gives code in coloured pieces, step by step; uncoloured where its language is not known, it is too long, or much of the file has
+ * been coloured before.
+ */
+export type Highlight = (text: string, language: string) => Generator<readonly CodeSpan[], void>
+
+/** For the code of one file. */
+export const newHighlight = (): Highlight => {
+  let left = MOST_COLOURED_OF_FILE
+  return function* (text, language) {
+    if (text.length > left || !isColoured(text, language)) {
+      for (const slice of slices(text)) yield [{ text: slice, scope: undefined }]
+      return
+    }
+    left -= text.length
+    for (const piece of pieces(text)) yield coloured(piece, language)
   }
-  for (const piece of pieces(text)) yield coloured(piece, language)
 }
 
 const byExtension: Readonly<Record<string, string>> = {

@@ -216,7 +216,7 @@ for (const [name, part] of Object.entries(longParts))
     }
   })
 
-test('a table is read as long as its rows have about as many cells as its head', () => {
+test('a table is read as long as its rows have about as many cells as its head, and pictures that are not too many', () => {
   const kinds = (words: string) => [...readProse(words, { keepsLines: false })].flat().map(({ is }) => is)
   const tableOf = (columns: number, rows: readonly string[]) =>
     ['a|'.repeat(columns), '-|'.repeat(columns), ...rows].join('\n')
@@ -225,6 +225,7 @@ test('a table is read as long as its rows have about as many cells as its head',
   assert.equal(kinds(tableOf(60, Array<string>(100).fill('b'))), ['plain'])
   assert.equal(kinds(`- ${tableOf(60, Array<string>(100).fill('  b')).replaceAll('\n', '\n  ')}`), ['plain'])
   assert.equal(kinds(`${'b\n'.repeat(200)}---`), ['heading'])
+  assert.equal(kinds('!['.repeat(2_000)), ['plain'])
 })
 
 test('code is coloured in pieces of 2 KiB that make up the whole', () => {

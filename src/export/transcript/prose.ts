@@ -9,6 +9,9 @@ const MOST_LEVELS = 16
 /** Cells that rows do not have are added to them: a table has at most one for two of its characters, or these. */
 const MOST_CELLS = 200
 
+/** Pictures within pictures take time by the square of their number. */
+const MOST_PICTURES = 1_000
+
 /** Text that is not read as Markdown: a little of it would be very much. */
 class Unread extends Error {
   override readonly name = 'Unread'
@@ -163,6 +166,7 @@ const blocks = (cursor: Cursor): Prose[] => {
 }
 
 const parse = (text: string, keepsLines: boolean): Prose[] => {
+  if (count(text, '![') > MOST_PICTURES) return [{ is: 'plain', text }]
   try {
     return blocks({ tokens: parser.parse(visible(text), {}), next: 0, keepsLines })
   } catch (error) {

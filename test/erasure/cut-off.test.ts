@@ -1,6 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { groups } from '../../projections/index.ts'
+import { findingsOf } from '../proof/verify/support.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
@@ -84,6 +85,11 @@ test('an erasure that is cut off leaves the beginning of the stream, which new r
     Array.from({ length: left.length - 1 }, (_, i) => i),
   )
   assert.ok(left.length > 500 && left.length < MESSAGES, `${left.length} events are left`)
+  assert.equal(
+    await findingsOf(database),
+    [],
+    'what is left is whole appends, before a deletion that explains the rest',
+  )
   await dropReadModels(database)
   const app = await openApp(database.url)
   try {

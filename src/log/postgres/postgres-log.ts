@@ -16,6 +16,7 @@ import {
 import { newProbe } from './probe.ts'
 import { queryWithRetry, newReader } from './reader.ts'
 import { newTail } from './tail.ts'
+import { truncateStream } from './truncate.ts'
 import { newWakeUps } from './wake-ups.ts'
 import { newWriter } from './writer.ts'
 
@@ -24,13 +25,6 @@ const RETRY_MS = 200
 const CLOSE_TIMEOUT_MS = 1_000
 const STATEMENT_MS = 10_000
 const TAIL_BYTES = 16 * 1024 * 1024
-const TRUNCATE_STEP = 2_000
-
-/** From the end: what a kill leaves is the beginning of the stream, and what follows the truncated events. */
-const truncateStep = `
-  delete from log.events where position in (
-    select position from log.events where stream = $1 and revision < least($2::int8,
-      (select max(revision) from log.events where stream = $1)) order by revision desc limit ${TRUNCATE_STEP})`
 
 const lastStatement = 'select revision, position, id from log.events where stream = $1 order by revision desc limit 1'
 
@@ -112,15 +106,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
   }
 
   const truncate = async (stream: string, before: Revision) => {
-    for (;;) {
-      const { rowCount } = await queryWithRetry(pool, {
-        name: 'log-truncate',
-        text: truncateStep,
-        values: [stream, before],
-      })
-      tail.drop(stream, before)
-      if (!rowCount || rowCount < TRUNCATE_STEP) break
-    }
+    await truncateStream(pool, stream, before).finally(() => tail.drop(stream, before))
     await wakeUps.notifyTruncated()
   }
 

@@ -30,21 +30,29 @@ export const newComparison = (from: CopySource, to: EventLog, found: (event: Rec
     found(result.value)
     return result.value
   }
+  /** Leaves out what the source has erased since. @throws CopyRefused for anything else */
+  const leaveOut = async (present: RecordedEvent, found: string) => {
+    if (await erased.note(present)) return
+    const { stream } = present
+    if (await erased.isBrokenOff(stream))
+      throw new CopyRefused(
+        `the source has erased a part of ${stream}: let its service run until \`audit erasures\` shows nothing pending, and copy again`,
+      )
+    throw new CopyRefused(`the target holds ${found}: ${stream}`)
+  }
   /** Whether the target holds this event next; false at the target's end. @throws CopyRefused when it holds another one */
   const holds = async (event: RecordedEvent): Promise<boolean> => {
     while (!isOver) {
       const present = await next()
       if (!present) return false
       if (comparableText(present) === comparableText(event)) return true
-      if (!(await erased.note(present))) throw new CopyRefused(`the target holds something else: ${present.stream}`)
+      await leaveOut(present, 'something else')
     }
     return false
   }
   /** Compares the rest of the target with the source's end. @throws CopyRefused when it holds more than erased events */
   const finish = async () => {
-    for (let present = await next(); present; present = await next())
-      if (!(await erased.note(present)))
-        throw new CopyRefused(`the target holds more than the source: ${present.stream}`)
+    for (let present = await next(); present; present = await next()) await leaveOut(present, 'more than the source')
   }
   return { holds, finish, erase: erased.erase }
 }

@@ -26,6 +26,15 @@ export const erasedSince = (from: Readable, to: EventLog) => {
   }
 
   return {
+    /** Whether the source lacks events in the middle of a stream, as where an erasure was broken off: it deletes from the end. */
+    isBrokenOff: async (stream: string): Promise<boolean> => {
+      let next = 0n
+      for await (const { revision, firstRevision = revision } of from.read(stream)) {
+        if (firstRevision !== next) return true
+        next = revision + 1n
+      }
+      return false
+    },
     /** Notes the stream of an event that only the target holds; false when the source has not erased the event. */
     note: isErased,
     /** Erases in the target what the source has erased in the noted streams. */

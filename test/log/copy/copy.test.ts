@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { CopyRefused, comparableText } from '../../../src/log/copy/comparison.ts'
 import { type Copied, copyLog } from '../../../src/log/copy/copy.ts'
 import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
-import { type EventLog, LogUnavailable } from '../../../src/log/log.ts'
+import { type EventLog, LogUnavailable, type StoredRecord } from '../../../src/log/log.ts'
 import { openPostgresLog } from '../../../src/log/postgres/postgres-log.ts'
 import { wholeAppends } from '../../../src/log/whole-appends.ts'
 import { type Database, freshDatabase } from '../../support/database.ts'
@@ -146,6 +146,26 @@ test('what the source has erased between two runs is erased in the target', asyn
   await from.append('s-new', 'none', numbered(2))
   await copyLog({ from, to })
   assert.equal(await read(to), await read(from))
+})
+
+test('an erasure that is half done in the source is to be finished there first, which is said', async ({
+  postgres,
+  eventStore,
+}) => {
+  const [from, to] = [await postgres(), eventStore()]
+  await fill(from)
+  await copyLog({ from, to })
+  const copied = await read(to)
+  const last = (await from.last('s-1'))!.revision
+  // An erasure deletes from the end: what is left now is the first append and the last event.
+  const isLeft = ({ stream, revision }: StoredRecord) => stream !== 's-1' || revision < 3n || revision === last
+  const leftOf = <Asked extends unknown[]>(list: (...asked: Asked) => AsyncIterable<StoredRecord>) =>
+    async function* (...asked: Asked) {
+      for await (const record of list(...asked)) if (isLeft(record)) yield record
+    }
+  const half = { ...from, read: leftOf(from.read), readAll: leftOf(from.readAll) }
+  assert.match(String(await errorOf(copyLog({ from: half, to }))), /has erased a part of s-1: let its service run/)
+  assert.equal(await read(to), copied)
 })
 
 test('a target with anything else in it is refused, and left as it was', async ({ postgres, eventStore }) => {

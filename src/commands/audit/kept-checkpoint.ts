@@ -6,6 +6,7 @@ import { parseVerifier } from '../../proof/note.ts'
 import { configDir } from '../../sync/config.ts'
 import { digest } from '../../sync/digest.ts'
 import { readJson, writePrivateFile } from '../../sync/private-files.ts'
+import { serverKey } from '../../sync/server-key.ts'
 
 /** The newest checkpoint of a log that was verified, the keys that had signed until then, and the addresses that it was served at. */
 const Kept = z.object({
@@ -14,7 +15,8 @@ const Kept = z.object({
   key: z.string(),
   keys: z.array(z.string()),
   note: z.string(),
-  addresses: z.array(z.string()).default([]), // older versions kept none
+  /** One spelling of each (`serverKey`). Older versions kept none. */
+  addresses: z.array(z.string().transform(serverKey)).default([]),
 })
 export type Kept = z.infer<typeof Kept>
 
@@ -60,10 +62,11 @@ export const readKept = async (log: string): Promise<KeptCheckpoint | undefined>
     .at(-1)
 
 /**
- * Keeps a checkpoint in the place of all that was kept of its log, also under another origin. An `address` that it was got from is
+ * Keeps a checkpoint in the place of all that was kept of its log, also under another origin. The address that it was got from is
  * that of this log from now on, and no longer that of another one.
  */
-export const writeKept = async (kept: Omit<Kept, 'addresses'>, address?: string): Promise<void> => {
+export const writeKept = async (kept: Omit<Kept, 'addresses'>, servedAt?: string): Promise<void> => {
+  const address = servedAt && serverKey(servedAt)
   const all = await readAllKept()
   const [same, others] = [all.filter(({ log }) => log === kept.log), all.filter(({ log }) => log !== kept.log)]
   const addresses = new Set([...same.flatMap((one) => one.addresses), ...(address === undefined ? [] : [address])])

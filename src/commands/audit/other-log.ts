@@ -1,4 +1,5 @@
 import type { TrustedKeys } from '../../proof/verify/verify-log.ts'
+import { serverKey } from '../../sync/server-key.ts'
 import { type Kept, readAllKept } from './kept-checkpoint.ts'
 
 /** A log as it shows itself: its id, and the origin and key of its newest checkpoint. */
@@ -42,7 +43,7 @@ export const otherLogProblem = async (shown: ShownLog, { acceptLog, keys }: Acce
   const { log, origin, key, address } = shown
   const all = await readAllKept()
   const places = new Map([
-    [`at ${address}`, all.filter(({ addresses }) => address !== undefined && addresses.includes(address))],
+    [`at ${address}`, all.filter(({ addresses }) => address !== undefined && addresses.includes(serverKey(address)))],
     [`of the origin ${origin}`, all.filter((one) => one.origin === origin)],
   ])
   const others = [...places].filter(([, kept]) => isOther(kept, log))

@@ -13,7 +13,7 @@ import type { Output } from '../../sync/report/reporters.ts'
 import { StateFailed } from '../../sync/state/state-file.ts'
 import { openSyncState, type SyncState } from '../../sync/state/sync-state.ts'
 import { openRules } from '../../sync/rules/open.ts'
-import { LogReplaced } from '../../sync/upload/same-log.ts'
+import { LogReplaced, NotesForgotten } from '../../sync/upload/same-log.ts'
 import type { Visibility } from '../../sync/upload/upsert-trace.ts'
 import { logFile } from '../../sync/watch/log-file.ts'
 import { newNotes, type Notes } from '../../sync/watch/notes.ts'
@@ -96,7 +96,7 @@ type Watch = {
   readonly signal: AbortSignal
 }
 
-/** Watches while the service has the log that it has now. Throws LogReplaced once it has another one. */
+/** Watches while the service has the log that it has now. Throws LogReplaced once it has another one, and NotesForgotten. */
 const watchOneLog = async ({ request, state, reach, notes, report, signal }: Watch): Promise<void> => {
   const { server, config, paths, namespace } = request
   const sleep = (ms: number) => {
@@ -150,7 +150,7 @@ const watch = async (request: WatchRequest, report: WatchReporter, signal: Abort
         return await goOn()
       } catch (error) {
         isReplaced ||= error instanceof LogReplaced
-        if (error instanceof LogReplaced) continue
+        if (error instanceof LogReplaced || error instanceof NotesForgotten) continue
         if (!(error instanceof StateFailed)) throw error
         notes.noteFailure(error)
         await setTimeout(backoffMs, undefined, { signal }).catch(() => {})

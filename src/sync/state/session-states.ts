@@ -27,6 +27,8 @@ export type StoredMessage = { readonly externalId: string; readonly digest: Uint
 
 /** What was sent to one namespace of one service. Every function reads or writes the file at once. */
 export type SessionStates = {
+  /** False once another process has found that what was sent to the service is lost: then nothing is noted here any more. */
+  readonly isKept: () => boolean
   /** The log that all of it was sent to; undefined where it is not known. */
   readonly logId: () => string | undefined
   /** The position of the last write that the service has acknowledged, in any of its namespaces. */
@@ -51,6 +53,7 @@ const OF_SESSION = 'destination = ? AND agent = ? AND session = ?'
 
 const statementsOf = (database: Database) => ({
   database,
+  isKept: database.prepare('SELECT 1 FROM destination WHERE id = ?'),
   log: database.prepare('SELECT log FROM destination WHERE id = ?'),
   lastWrite: database.prepare('SELECT position FROM last_write JOIN destination USING (server) WHERE id = ?'),
   noteWrite: database.prepare(
@@ -141,6 +144,7 @@ export const newSessionStates = <Prepared extends { readonly sessions: Statement
   const on = <T>(work: (statements: Statements, destination: number) => T): T =>
     file.use((prepared) => work(prepared.sessions, idOf(prepared)))
   return {
+    isKept: () => on(({ isKept }, destination) => isKept.get(destination) !== undefined),
     logId: () => on(({ log }, destination) => textOf(log.get(destination)?.['log'])),
     lastWrite: () => on(({ lastWrite }, destination) => textOf(lastWrite.get(destination)?.['position'])),
     noteWrite: (position) => {
@@ -181,6 +185,7 @@ export const newSessionStates = <Prepared extends { readonly sessions: Statement
 
 /** Nothing is remembered. */
 export const noStates: SessionStates = {
+  isKept: () => true,
   logId: () => undefined,
   lastWrite: () => undefined,
   noteWrite: () => {},

@@ -43,8 +43,6 @@ const prepare = (database: Database) => ({
   claims: claimStatements(database),
   origin: database.prepare('SELECT stamp, project FROM origin WHERE source = ?'),
   learnOrigin: database.prepare('INSERT OR REPLACE INTO origin (source, stamp, project) VALUES (?, ?, ?)'),
-  /** Ids of destinations that were looked up in this file. */
-  known: new Map<string, number>(),
 })
 type Prepared = ReturnType<typeof prepare>
 
@@ -61,16 +59,15 @@ const enter = (prepared: Prepared, { server, namespaceId, logId }: Place): numbe
     return Number(prepared.addDestination.run(server, namespaceId, logId ?? null).lastInsertRowid)
   })
 
-const idOf =
-  (place: Place) =>
-  (prepared: Prepared): number => {
-    const key = JSON.stringify([place.server, place.namespaceId, place.logId])
-    const known = prepared.known.get(key)
-    if (known !== undefined) return known
-    const id = enter(prepared, place)
-    prepared.known.set(key, id)
+/** Looks the destination of a place up once in each file: what is written is for that one, or for none once it was forgotten. */
+const newIdOf = (place: Place) => {
+  const known = new WeakMap<Prepared, number>()
+  return (prepared: Prepared): number => {
+    const id = known.get(prepared) ?? enter(prepared, place)
+    known.set(prepared, id)
     return id
   }
+}
 
 /** Takes over what an older version has stored. Once more, where that was interrupted. */
 const takeOver = async (config: string, place: Place, states: SessionStates): Promise<void> => {
@@ -94,7 +91,7 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
   return {
     of: async (given) => {
       const place = { ...given, server: serverKey(given.server) }
-      const states = newSessionStates(file, idOf(place))
+      const states = newSessionStates(file, newIdOf(place))
       for (const server of spellingsOf(place.server)) {
         if (isInMemory || !readOnly) await takeOver(config, { ...place, server }, states)
         if (!readOnly) await removeOlderStates(config, { ...place, server })
@@ -111,7 +108,6 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
         transaction(prepared.database, () => {
           prepared.forgetWrite.run(serverKey(server))
           prepared.forgetDestinations.run(serverKey(server))
-          prepared.known.clear()
         }),
       ),
     originOf: (source) =>

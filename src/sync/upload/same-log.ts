@@ -17,6 +17,14 @@ export class LogReplaced extends Error {
   }
 }
 
+/** Another process has noticed that the service has lost what was sent to it, and has forgotten the notes of that. */
+export class NotesForgotten extends Error {
+  override readonly name = 'NotesForgotten'
+  constructor() {
+    super('another process has forgotten what was sent to the service, which has lost it')
+  }
+}
+
 /**
  * Called where something that was stored is not there, and before a watch sends anything. Throws LogReplaced where the service has
  * another log, or one without the last write that it has acknowledged, as after a restored backup; and RequestFailed, also when the

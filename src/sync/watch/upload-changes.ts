@@ -3,7 +3,7 @@ import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, SyncEvent } from '../report/events.ts'
 import { isTemporaryFailure } from '../api/errors.ts'
 import type { Destination } from '../upload/destination.ts'
-import { LogReplaced, requireSameLog } from '../upload/same-log.ts'
+import { LogReplaced, NotesForgotten, requireSameLog } from '../upload/same-log.ts'
 import type { SyncJob } from '../upload/sync-session.ts'
 import { syncSessionsOf } from '../upload/sync-sessions.ts'
 import type { Change } from './changes.ts'
@@ -69,8 +69,9 @@ const tellNotSent = (report: Reporter) => {
 
 type Place = Pick<Destination, 'connection' | 'states'>
 
-/** Whether the service answers. Throws LogReplaced; what else it refuses is told of the sessions. */
+/** Whether the service answers. Throws LogReplaced and NotesForgotten; what else it refuses is told of the sessions. */
 const isInReach = async (place: Place): Promise<boolean> => {
+  if (!place.states.isKept()) throw new NotesForgotten()
   try {
     await requireSameLog(place)
     return true
@@ -83,9 +84,9 @@ const isInReach = async (place: Place): Promise<boolean> => {
 /**
  * The `upload` of a watch. A session that fails for itself is done with, and told of; one that another process uploads is
  * neither, and tried again. When the service is out of reach, nothing is told here; when nothing can be noted, as on a full disk,
- * that is told once, and all waits. Throws UsageError when the login has
- * ended, StateFailed where not even the notes can be read, and LogReplaced when the service has another log, or was restored from a backup, which is asked at `place` before anything is
- * sent: else a write would hide it. With a job of its own for that one, everything is uploaded again.
+ * that is told once, and all waits. Throws UsageError when the login has ended, StateFailed where not even the notes can be read, LogReplaced
+ * when the service has another log, or was restored from a backup, which is asked at `place` before anything is sent: else a write
+ * would hide it; and NotesForgotten when another process has noticed that first. With a new job everything is compared, or uploaded again.
  */
 export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes: Notes): WatchOptions['upload'] => {
   const report = withoutRepetition(job.report)

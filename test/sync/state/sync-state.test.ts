@@ -150,6 +150,25 @@ test('in a file that is damaged while it is open is forgotten too', async ({ ope
   assert.equal(again.read(session.source), session)
 })
 
+test('is forgotten by every process once one of them has found that the service has lost it', async ({ open }) => {
+  const [one, other] = [open(), open()]
+  const [before, beside] = [await one.of(place), await other.of(place)]
+  before.write(session)
+  before.noteWrite('1.x')
+  assert.equal(beside.read(session.source), session)
+  other.forget(place.server)
+  assert.equal([before.isKept(), beside.isKept(), before.read(session.source)], [false, false, undefined])
+  const after = await one.of(place)
+  before.write(session)
+  before.noteWrite('2.x')
+  assert.equal(
+    [after.isKept(), after.read(session.source), one.lastWriteTo(place.server)],
+    [true, undefined, undefined],
+  )
+  after.write(session)
+  assert.equal((await other.of(place)).read(session.source), session)
+})
+
 test('of a newer version is left alone', ({ open, file }) => {
   open().close()
   const database = openDatabase(file)

@@ -351,4 +351,18 @@ test('fills a service that was restored from a backup before anything else is wr
   assert.equal((await watching.end('SIGTERM')).how, 0)
 })
 
+test('goes on with notes of its own where another process has noticed first that the service was restored', async (context) => {
+  const { server } = context
+  server.positions = new Set()
+  const watching = await watch(context)
+  server.traces.pop()
+  server.positions.clear()
+  assert.match((await run(context, 'sync')).err, /was restored from a backup/)
+  appendFileSync(fileOf(context), added('u-new'))
+  await isStored(context, session, 'line u-new')
+  await until(() => watching.of('watching').length === 2)
+  assert.equal((await watching.end('SIGTERM')).how, 0)
+  assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
+})
+
 test.run()

@@ -94,4 +94,64 @@ test('commands that are decided together have all that they need when another no
   }
 })
 
+/** A step that gives a message so many parts. */
+const writeParts = (externalId: string, count: number, text: string): Step => ({
+  do: 'write',
+  upserts: [
+    toUpsert(externalId, {
+      role: 'user',
+      parts: Array.from({ length: count }, (_, i) => ({ type: 'text', content: { text: `${text} ${i}` } })),
+    }),
+  ],
+})
+
+test('a command keeps what is in memory for it when less of the same message is loaded for another one', async () => {
+  const database = await freshDatabase()
+  const engine = openEngine(database.url)
+  const [id, namespaceId] = [randomUUID(), randomUUID()]
+  const node = (...steps: readonly Step[]) => Promise.all(steps.map((wanted) => take(engine, id, namespaceId, wanted)))
+  const together = (...steps: readonly Step[]): Step => ({
+    do: 'write',
+    upserts: steps.flatMap((each) => (each.do === 'write' ? each.upserts : [])),
+  })
+  try {
+    await node({ do: 'put', title: undefined, visibility: undefined })
+    await node(together(writeParts('m1', 4, 'first'), write('first', 'm2', 'm3')))
+    engine.traces.clear()
+    await node(writeParts('m1', 4, 'second'))
+    // The first one is decided alone, the others together: for the last one m2 is loaded, and with it one part of m1; the second needs all four.
+    const last = together(writeParts('m1', 1, 'fifth'), write('fifth', 'm2'))
+    await node(write('third', 'm1'), writeParts('m1', 4, 'fourth'), last)
+    const { state } = await foldStream(traces, engine.log, engine.codec, id)
+    assert.is((state.messages.find('m1') as MessageHead).parts.count, 1)
+  } finally {
+    await engine.close()
+    await database.drop()
+  }
+})
+
+const rounds = fc.array(fc.array(step, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 })
+
+test('whatever commands come at once, each is decided with all that it needs', async () => {
+  const database = await freshDatabase()
+  const engine = openEngine(database.url)
+  const law = fc.assert(
+    fc.asyncProperty(rounds, fc.boolean(), async (given, forgets) => {
+      const [id, namespaceId] = [randomUUID(), randomUUID()]
+      for (const steps of given) {
+        if (forgets) engine.traces.clear()
+        await Promise.all(steps.map((wanted) => take(engine, id, namespaceId, wanted)))
+      }
+      const folded = await foldStream(traces, engine.log, engine.codec, id)
+      const loaded = await engine.source.load(id, [new Map(names.map((name) => [name, { count: 9, digest: '-' }]))], 0n)
+      assert.equal(essence(loaded.state), essence(folded.state))
+    }),
+    { numRuns: 60 },
+  )
+  await law.finally(async () => {
+    await engine.close()
+    await database.drop()
+  })
+})
+
 test.run()

@@ -99,11 +99,14 @@ export class LoadedMessages {
     if (digests) this.setDigests(externalId, digests)
   }
 
-  /** Takes what was loaded of the same trace at the same revision. */
+  /** Takes what was loaded of the same trace at the same revision. It may be less than what is here for another command. */
   add(loaded: LoadedMessages): void {
     for (const [externalId, head] of loaded.#heads) this.set(externalId, head)
     for (const externalId of loaded.#missing) this.set(externalId, 'none')
-    for (const [externalId, digests] of loaded.#digests) this.setDigests(externalId, digests)
+    for (const [externalId, digests] of loaded.#digests) {
+      const known = this.#digests.get(externalId)
+      this.setDigests(externalId, known && known.length > digests.length ? known : digests)
+    }
   }
 
   /** Keeps what the next command is likely to need: the heads of the newest messages, and the digests of the last few parts. */

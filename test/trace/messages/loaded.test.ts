@@ -135,4 +135,15 @@ test('a trace stays what it was while later commands change what is loaded besid
   assert.is(second.messages, first.messages, 'not copied, however many there are')
 })
 
+test('what is loaded besides takes no digests away', () => {
+  for (const [here, loaded] of [
+    [4, 1],
+    [1, 4],
+  ] as const) {
+    const [messages, more] = [written(1, here), written(1, loaded)]
+    messages.add(more)
+    assert.equal(messages.digestsOf('m0'), digests(4))
+  }
+})
+
 test.run()

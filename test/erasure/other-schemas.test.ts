@@ -9,9 +9,9 @@ import { dumpSchema } from '../support/dump-schema.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
-import { type Noted, notedIn, signIn, writeTrace } from './support.ts'
+import { type Noted, eventsOf, notedIn, signIn, writeTrace } from './support.ts'
 
-type Scene = { database: Database; app: App; token: string; other: pg.Client }
+type Scene = { database: Database; app: App; token: string; other: pg.Client; id: string }
 
 const test = suite<Scene>('erasure: read models beside those that serve')
 test.before.each(async (scene) => {
@@ -50,6 +50,7 @@ const rebuildOf = ({ database: { url }, app: { service } }: Scene): RebuildOptio
   codec: service.codec,
 })
 
+const write = async (scene: Scene) => void (scene.id = await writeTrace(scene.app, scene.token, 't', SECRET))
 const remove = async ({ app, token }: Scene) =>
   assert.is((await app.call('DELETE', '/v1/traces/t', { token })).status, 200)
 
@@ -58,8 +59,8 @@ const untilPostponed = ({ database }: Scene): Promise<Noted> =>
   until(async () => (await notedIn(database)).find(({ attempts }) => attempts > 0))
 
 /** Waits until the erasure is called done, and checks that it is. */
-const assertDone = async ({ database }: Scene) => {
-  await until(async () => (await notedIn(database)).length === 0)
+const assertDone = async ({ app, database, id }: Scene) => {
+  await until(async () => `${await eventsOf(app, id)}` === 'TraceDeleted' && (await notedIn(database)).length === 0)
   assert.equal(await told(database), [])
 }
 
@@ -70,8 +71,8 @@ const assertWaitsFor = async (scene: Scene, schema: string) => {
 }
 
 test('that a reader keeps after they were replaced are waited for', async (scene) => {
-  const { app, token, other } = scene
-  await writeTrace(app, token, 't', SECRET)
+  const { other } = scene
+  await write(scene)
   await other.query(`begin; select from ${schemaOf(mainGroup)}.messages`)
   await rebuild(rebuildOf(scene))
   await remove(scene)
@@ -81,8 +82,8 @@ test('that a reader keeps after they were replaced are waited for', async (scene
 })
 
 test('that a killed rebuild or replay has left are dropped first', async (scene) => {
-  const { app, token, database } = scene
-  await writeTrace(app, token, 't', SECRET)
+  const { database } = scene
+  await write(scene)
   const killed = withReplica(rebuildOf(scene), () => Promise.reject(new Error('killed')))
   assert.is((await killed.catch((error: unknown) => error as Error)).message, 'killed')
   assert.ok((await told(database)).includes(nextSchemaOf(mainGroup)))
@@ -91,8 +92,7 @@ test('that a killed rebuild or replay has left are dropped first', async (scene)
 })
 
 test('that a replay builds are waited for', async (scene) => {
-  const { app, token } = scene
-  await writeTrace(app, token, 't', SECRET)
+  await write(scene)
   await withReplica(rebuildOf(scene), async () => {
     await remove(scene)
     await assertWaitsFor(scene, nextSchemaOf(mainGroup))
@@ -101,10 +101,10 @@ test('that a replay builds are waited for', async (scene) => {
 })
 
 test('of an older version are waited for while a process uses them, and dropped then', async (scene) => {
-  const { app, token, other, database } = scene
+  const { other, database } = scene
   await other.query(`create schema ${OLDER}; create table ${OLDER}.messages as select '${SECRET}'::text as text`)
   await holdUseLock(other, OLDER)
-  await writeTrace(app, token, 't', SECRET)
+  await write(scene)
   await remove(scene)
   await assertWaitsFor(scene, OLDER)
   await other.query('select pg_advisory_unlock_all()')

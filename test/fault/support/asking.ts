@@ -60,6 +60,11 @@ const askOnce = async (service: Service, method: string, path: string, asking: A
   return { is: 'answered', status, data }
 }
 
+let writes = 0
+
+/** How many writes services have acknowledged in this process. */
+export const acknowledgedWrites = (): number => writes
+
 /**
  * Asks, and says what is known afterwards: of what was under way while data were lost, nothing that was answered.
  * @throws Error for an answer that must never be given, or for none at all
@@ -73,6 +78,7 @@ export const ask = async (service: Service, method: string, path: string, asking
     if (hasLost()) return unknown
     throw error
   })
+  if (method !== 'GET' && came.is === 'answered' && came.status === 200) writes += 1
   if (hasLost() && came.is !== 'refused') return unknown
   return moments?.copies() === copies ? came : { ...came, duringCopy: true }
 }

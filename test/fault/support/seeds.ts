@@ -1,4 +1,5 @@
 import { inFolder } from '../../embedded/support.ts'
+import { acknowledgedWrites } from './asking.ts'
 import type { Kind } from './faults.ts'
 import { checkHistory } from './history.ts'
 import type { World } from './world.ts'
@@ -40,9 +41,11 @@ const run = (seed: number, { open, kinds, rounds }: SeedOptions): Promise<readon
 export const playSeeds = async (name: string, options: SeedOptions): Promise<void> => {
   const findings: number[] = []
   for (const seed of seeds()) {
+    const before = acknowledgedWrites()
     try {
       const told = await run(seed, options)
-      console.log(`seed ${seed} with ${name} held: ${told.join(', then ')}`)
+      const count = acknowledgedWrites() - before
+      console.log(`seed ${seed} with ${name} held, with ${count} writes acknowledged: ${told.join(', then ')}`)
     } catch (error) {
       findings.push(seed)
       console.log(`seed ${seed} with ${name} FAILED: ${(error as Error).stack}`)

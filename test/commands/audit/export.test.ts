@@ -82,7 +82,7 @@ for (const [from, to, places] of [
     await writeCatalogue(folder, '2026-01')
     const app = await open(source, historySettings(folder))
     await app.service.visible((await app.service.catalogue.refresh()).position)
-    await writeHistory(app, source.url)
+    const { token } = await writeHistory(app, source.url)
     await untilErased(source)
     await settled(app, source)
     await app.close()
@@ -106,6 +106,8 @@ for (const [from, to, places] of [
       if (table !== 'reached') assert.equal(found![table], lines, table)
     assert.equal(Object.keys(found!), Object.keys(expected!))
 
+    const gone = await other.call('PUT', '/v1/traces/gone?unlessDeleted=true', { token, body: {} })
+    assert.is(gone.status, 410, 'what was deleted is remembered')
     const ada = await signIn(other, 'ada')
     await put(other, ada, 'after')
     const refused = await audit(target, 'import', file)

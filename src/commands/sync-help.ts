@@ -42,8 +42,9 @@ asked, such sessions are held, and the exit code is 2; --yes agrees to all of it
 
 Ctrl-C ends it: what is on its way arrives, and the same command goes on where it stopped. A
 server that is away is waited for two minutes. A line that is no JSON object, such as two that a
-crash has glued together, and a message that the server refuses are skipped and told once: that
-run ends with 1, later ones do not. --force tells of them again. So is a file of which no line is understood.
+crash has glued together, is skipped and told once; with --strict that run ends with 1. A message that
+the server refuses, and a file of which no line is understood, are told once, too, and that run ends
+with 1, later ones do not. --force tells of all of them again.
 
 With --watch it goes on until Ctrl-C, and uploads each new line of a session within two seconds, also
 of agents that are installed later. "tracebook watch install" has the system do that.
@@ -89,7 +90,7 @@ ${clientEnvironment}
 
 Exit codes:
   0  all is well
-  1  something failed, or was skipped for good for the first time (a line, a message), or a secret
-     was found that had been sent before
+  1  something failed, or was left out for good for the first time (a message, a session that is not
+     understood; with --strict a line), or a secret was found that had been sent before
   2  wrong usage, not logged in, or something needs your agreement
   130, 143  ended by Ctrl-C or SIGTERM; with --watch that is 0`

@@ -9,6 +9,7 @@ export type Options = {
   readonly visibility?: Visibility
   readonly dryRun?: boolean
   readonly force?: boolean
+  readonly strict?: boolean
   readonly redact: boolean
   readonly yes?: boolean
   readonly watch?: boolean
@@ -26,6 +27,7 @@ export const syncCommand = (): Command =>
     .addOption(new Option('--visibility <visibility>', 'who may read the traces').choices(visibilities))
     .option('--dry-run', 'say what would be uploaded, write nothing')
     .option('--force', 'upload again what was uploaded before')
+    .option('--strict', 'end with 1 where a line could not be read')
     .option('--project <folder>', 'only sessions whose agent worked in this folder, or below')
     .option('--watch', 'go on: upload what is written within two seconds, until Ctrl-C')
     .addOption(new Option('--log-file <file>', 'with --watch: say it there instead, with the time').hideHelp())

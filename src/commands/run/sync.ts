@@ -43,8 +43,9 @@ const requireTerminal = ({ visibility, dryRun, yes }: Options): void => {
 }
 
 /** What would be done to sessions that nobody has seen yet has to be asked for each of them. */
-const refuseWithWatch = ({ dryRun, force, yes, visibility, project }: Options) => {
-  const refused = Object.entries({ '--project': project, '--dry-run': dryRun, '--force': force, '--yes': yes })
+const refuseWithWatch = ({ dryRun, force, strict, yes, visibility, project }: Options) => {
+  const given = { '--project': project, '--dry-run': dryRun, '--force': force, '--strict': strict, '--yes': yes }
+  const refused = Object.entries(given)
   for (const [option, value] of refused) if (value) throw new UsageError(`--watch cannot be used with ${option}`)
   if (visibility === 'public')
     throw new UsageError('--watch makes nothing public: say so for a session that you have seen')
@@ -90,7 +91,7 @@ const syncUntil = async (
   options: Options,
   report: Reporter,
 ): Promise<number> => {
-  const { namespace, visibility, dryRun = false, force = false, yes = false, json = false } = options
+  const { namespace, visibility, dryRun = false, force = false, strict = false, yes = false, json = false } = options
   const [server, config] = [serverAddress(options.server, process.env), configDir(process.env)]
   const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
   const unreadable: { readonly file: string; readonly message: string }[] = []
@@ -129,7 +130,7 @@ const syncUntil = async (
     })
     for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
     const destinationOf = onlyOf(options.project, rules.destinationOf)
-    const job = { ...rules, destinationOf, origins: state, redaction, dryRun, force, report, signal }
+    const job = { ...rules, destinationOf, origins: state, redaction, dryRun, force, strict, report, signal }
     return (await syncFiles(job, files, unreadable.length)).exitCode
   } finally {
     state.close()

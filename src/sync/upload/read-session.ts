@@ -77,6 +77,7 @@ const newLines = (run: SessionRun, { externalId }: Session, malformed: readonly 
 const tellUnknown = (run: SessionRun, { externalId, unknownLines: lines = 0 }: Session): void => {
   if (lines === 0 || run.newLosses([`${externalId} none understood`]).length === 0) return
   run.counts.skippedLines += lines
+  run.counts.notUnderstood += 1
   const message = `${countOf(lines, 'line')}, none understood: newer than this version, or no session?`
   run.report({ type: 'problem', kind: 'none_understood', file: run.session.source, message })
 }

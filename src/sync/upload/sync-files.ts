@@ -44,10 +44,13 @@ const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<
   }
 }
 
-const exitCodeOf = ({ byStatus, counts, stopReason }: SyncResult, unreadable: number, dryRun: boolean): number => {
+/** A line that cannot be read is told of, and nothing else is lost by it: it fails a run only where that was asked for. */
+const exitCodeOf = (result: SyncResult, unreadable: number, { dryRun, strict = false }: SyncJob): number => {
+  const { byStatus, counts, stopReason } = result
   if (stopReason) return stopReason.exitCode
   if (byStatus.held > 0 && !dryRun) return exitCodes.usage
-  const left = byStatus.failed + unreadable + counts.skippedLines + counts.leftOut + counts.exposed
+  const skipped = strict ? counts.skippedLines : counts.notUnderstood
+  const left = byStatus.failed + unreadable + skipped + counts.leftOut + counts.exposed
   return left > 0 ? exitCodes.failed : exitCodes.ok
 }
 
@@ -61,7 +64,7 @@ export const syncFiles = async (job: SyncJob, files: readonly SessionFile[], unr
   const result = { ...ended, stopReason: ended.stopReason ?? stopReasonOf(job.signal?.reason) }
   reasons.tell()
   const { byStatus, counts, stopReason } = result
-  const { leftOut: leftOutMessages, ...tally } = counts
+  const { leftOut: leftOutMessages, notUnderstood: _, ...tally } = counts
   const summary: Summary = {
     type: 'summary',
     dryRun: job.dryRun,
@@ -70,7 +73,7 @@ export const syncFiles = async (job: SyncJob, files: readonly SessionFile[], unr
     ...tally,
     leftOutMessages,
     ...(stopReason ? { stopped: stopReason.why } : {}),
-    exitCode: exitCodeOf(result, unreadable, job.dryRun),
+    exitCode: exitCodeOf(result, unreadable, job),
   }
   job.report(summary)
   return summary

@@ -25,6 +25,8 @@ export type SyncJob = {
   readonly askFor?: ((held: readonly HeldSession[]) => Promise<void>) | undefined
   readonly dryRun: boolean
   readonly force: boolean
+  /** A line that cannot be read fails the run. */
+  readonly strict?: boolean
   /** For how long to wait where another process uploads a session. Default a minute. */
   readonly patienceMs?: number
   readonly report: Reporter

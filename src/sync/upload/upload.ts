@@ -15,6 +15,8 @@ export type FileCounts = {
   updated: number
   leftOut: number
   skippedLines: number
+  /** How many sessions have no line that is understood. */
+  notUnderstood: number
   redacted: number
   /** How many sessions had sent a secret before it was known as one. */
   exposed: number
@@ -26,6 +28,7 @@ export const newFileCounts = (): FileCounts => ({
   updated: 0,
   leftOut: 0,
   skippedLines: 0,
+  notUnderstood: 0,
   redacted: 0,
   exposed: 0,
 })

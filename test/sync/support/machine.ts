@@ -21,6 +21,7 @@ type Options = {
   readonly visibility?: Visibility
   readonly dryRun?: boolean
   readonly force?: boolean
+  readonly strict?: boolean
   /** Says where each session goes, of the destination that all of them have otherwise. */
   readonly destinations?: (usual: Destination) => DestinationOf
 }
@@ -38,6 +39,7 @@ export const newMachine = (home: string, url: string) => {
     slug,
     visibility,
     dryRun = false,
+    strict = false,
     force = false,
     destinations = always,
   }: Options = {}): Promise<Run> => {
@@ -55,7 +57,7 @@ export const newMachine = (home: string, url: string) => {
     const redaction = await readRedactionOptions(config)
     const states = await state.of({ server: url, ...connection })
     const destinationOf = destinations({ connection, states, visibility })
-    const job = { destinationOf, origins: state, redaction, dryRun, force, report }
+    const job = { destinationOf, origins: state, redaction, dryRun, force, strict, report }
     try {
       return { summary: await syncFiles(job, files, 0), events }
     } finally {

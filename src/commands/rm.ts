@@ -9,7 +9,9 @@ Deletes traces with all their messages. What they held is erased on the server f
 it back. You are asked first; without a terminal nobody can be asked, and --yes is needed. All are looked
 up before the first is deleted.
 
-The sessions on this machine stay, and "tracebook sync" does not upload them again without --force.
+The sessions on this machine stay, and "tracebook sync" does not upload them again without --force. So a
+secret that is up already is taken out by deleting the trace here, and then uploading it again with
+"tracebook sync --force": what the rules for secrets know is taken out of it, and its past is gone.
 
 ${idHelp}`,
   examples: [

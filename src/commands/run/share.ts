@@ -28,11 +28,12 @@ const firstPromptOf = async ({ access, trace }: Found): Promise<string | undefin
 }
 
 const preview = async (found: Found) => {
-  const { externalId, title, ai_title: made, projectName, messageCount = 0 } = found.trace
+  const { externalId, title, ai_title: made, projectPath, projectName, gitBranch, messageCount = 0 } = found.trace
   return {
     source: `trace ${externalId}`,
     title: title ?? made,
-    project: projectName,
+    project: projectPath ?? projectName,
+    branch: gitBranch,
     messages: messageCount,
     firstPrompt: await firstPromptOf(found),
     isRedacted: undefined,

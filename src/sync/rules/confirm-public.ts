@@ -8,7 +8,9 @@ export type PublicPreview = {
   /** Where it is from: the file of the session, or the trace's id. */
   readonly source: string
   readonly title: string | undefined
+  /** The folder or the name of the project, and the branch, as everyone would see them. */
   readonly project: string | undefined
+  readonly branch?: string | undefined
   readonly messages: number
   readonly firstPrompt: string | undefined
   /** Whether secrets were taken out of what is sent; undefined where that is not known. */
@@ -41,20 +43,24 @@ const describeSecrets = (isRedacted: boolean | undefined): string => {
   return isRedacted ? 'secrets taken out' : 'SECRETS NOT TAKEN OUT'
 }
 
-const describe = ({ source, title, project, messages, firstPrompt, isRedacted, because }: PublicPreview): string =>
-  [
+const describe = (preview: PublicPreview): string => {
+  const { source, title, project, branch, messages, firstPrompt, isRedacted, because } = preview
+  const shown = [`project ${project ?? 'unknown'}`, ...(branch === undefined ? [] : [`branch ${branch}`])].join(', ')
+  return [
     `  ${onOneLine(title ?? 'without a title', PROMPT_CHARACTERS)}`,
     `    ${escapeControls(source)}`,
-    `    project ${escapeControls(project ?? 'unknown')}, ${countOf(messages, 'message')}, ${describeSecrets(isRedacted)}`,
+    `    ${escapeControls(shown)}, ${countOf(messages, 'message')}, ${describeSecrets(isRedacted)}`,
     ...(firstPrompt === undefined ? [] : [`    begins: ${onOneLine(firstPrompt, PROMPT_CHARACTERS)}`]),
     `    public because of ${escapeControls(because)}`,
   ].join('\n')
+}
 
 /** What is asked before sessions become public: who can read them then, and what of them. */
 export const publicQuestion = (previews: readonly PublicPreview[], server: string): string => {
   const [these, them] = previews.length === 1 ? ['This session', 'it'] : [countOf(previews.length, 'session'), 'them']
   const readers = `everyone who reaches ${server} can read ${them}, also without an account, and finds ${them} in the public feed.`
-  return `${these} will be public: ${readers}\n${previews.map(describe).join('\n')}`
+  const later = 'What is added later becomes public too, with "sync --watch" at once.'
+  return `${these} will be public: ${readers}\n${later}\n${previews.map(describe).join('\n')}`
 }
 
 /**

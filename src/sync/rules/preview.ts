@@ -36,6 +36,7 @@ export const previewOf = async (
     source: stored.source,
     title: trace.title,
     project: trace.projectPath ?? trace.projectName,
+    branch: trace.gitBranch,
     messages: count,
     firstPrompt: firstPrompt.text(),
     isRedacted: redaction !== undefined,

@@ -9,6 +9,7 @@ const preview: PublicPreview = {
   source: '/home/ada/.claude/projects/app/1.jsonl',
   title: 'Add a parser\ntest',
   project: '/home/ada/app',
+  branch: 'parser',
   messages: 1_204,
   firstPrompt: 'Please add\n\n a test',
   isRedacted: true,
@@ -38,9 +39,10 @@ test('shows who can read, title, project, number of messages, first prompt, and 
   await confirmPublic([preview], { yes: false, server }, asking)
   assert.equal(asked, [
     `This session will be public: everyone who reaches https://traces.example can read it, also without an account, and finds it in the public feed.
+What is added later becomes public too, with "sync --watch" at once.
   Add a parser test
     /home/ada/.claude/projects/app/1.jsonl
-    project /home/ada/app, 1,204 messages, secrets taken out
+    project /home/ada/app, branch parser, 1,204 messages, secrets taken out
     begins: Please add a test
     public because of --visibility public`,
   ])

@@ -115,6 +115,16 @@ test('nor does it where it stands at the start of its place', () => {
   )
 })
 
+test('nor does emphasis of text that begins or ends with white space', () => {
+  for (const text of ['_&#10;# x_', '**&#32;- x**', '~~x&#9;~~', '*&#10;*'])
+    assertSame(
+      render(
+        'md',
+        session((place) => `${text}\nend-${place}`),
+      ),
+    )
+})
+
 test('nor does the title, the model, a tool, an argument or any fact', () => {
   fc.assert(
     fc.property(hostileText, (text) => {

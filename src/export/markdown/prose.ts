@@ -27,6 +27,9 @@ class Line {
 
 const marks = { strong: '**', emphasis: '*', struck: '~~' } as const
 
+/** A mark beside white space marks nothing: at the start of a line it would begin a list. */
+const isMarkable = (content: readonly Inline[]): boolean => /^\S(?:[\s\S]*\S)?$/.test(plainText(content))
+
 const writeAddress = (line: Line, said: string, address: string) => {
   if (address === '' || address === said) return
   line.markup(line.text === '' || line.text.endsWith('\n') ? '(' : ' (')
@@ -46,7 +49,7 @@ const write = (line: Line, content: readonly Inline[], plain: ReadonlySet<string
       case 'strong':
       case 'emphasis':
       case 'struck': {
-        const mark = plain.has(one.is) ? '' : marks[one.is]
+        const mark = plain.has(one.is) || !isMarkable(one.content) ? '' : marks[one.is]
         line.markup(mark)
         write(line, one.content, plain)
         line.markup(mark)

@@ -65,7 +65,7 @@ test('a trace that another member made may not be written: said, and the session
   write(world)
   const { summary, events } = await world.sync({ slug: 'team' })
   assert.equal([summary.failed, summary.exitCode], [1, 1])
-  assert.match(JSON.stringify(events), /you may not write this session in the namespace team/)
+  assert.match(JSON.stringify(events), /another user uploaded this session to the namespace team/)
 })
 
 test('a trace of the same id in another namespace of the user is left alone', async ({ world }) => {

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
+import { trimEndMatching } from '../../../trim-end.ts'
 
 /** More of an output is not taken. */
 const MAX_BYTES = 1 << 20
@@ -29,7 +30,7 @@ const textOfFile = (path: string): string | undefined => {
     const buffer = Buffer.alloc(Math.min(stats.size, MAX_BYTES))
     const text = buffer.toString('utf8', 0, readSync(file, buffer, 0, buffer.length, 0))
     const more = stats.size - buffer.length
-    return more > 0 ? `${text.replace(/\uFFFD+$/, '')}\n… (${more.toLocaleString('en')} bytes more)` : text
+    return more > 0 ? `${trimEndMatching(text, /\uFFFD/)}\n… (${more.toLocaleString('en')} bytes more)` : text
   } catch {
     return undefined
   } finally {

@@ -35,7 +35,10 @@ const FAILURES = [
   'unknown process id',
 ]
 
-const failure = new RegExp(`^\\s*(?:${FAILURES.join('|')})`, 'i')
+const saysFailure = (head: string): boolean => {
+  const text = head.trimStart().toLowerCase()
+  return FAILURES.some((failure) => text.startsWith(failure))
+}
 
 /** What the CLI says of an output is shorter. */
 const MAX_HEAD = 1_024
@@ -54,7 +57,7 @@ const exited = /(?:\bexited with code|^Exit code:) (-?\d+)\b/im
 export const saysFailed = (output: string): boolean => {
   const head = headOf(output)
   const code = exited.exec(head)?.[1]
-  return code === undefined ? failure.test(head) : Number(code) !== 0
+  return code === undefined ? saysFailure(head) : Number(code) !== 0
 }
 
 /** The id of the call that an event says to have failed; undefined for other events. */

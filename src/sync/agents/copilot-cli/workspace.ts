@@ -5,9 +5,16 @@ import { storedTitle } from '../support/title.ts'
 /** Such a file has some hundred bytes. */
 const MAX_BYTES = 1 << 16
 
+/** Where a comment begins in a value without quotes; its end where there is none. */
+const commentIn = (value: string): number => {
+  if (value.startsWith('#')) return 0
+  const found = value.search(/\s#/)
+  return found === -1 ? value.length : found
+}
+
 const unquoted = (value: string): string => {
   if (/^'.*'$/s.test(value)) return value.slice(1, -1).replaceAll("''", "'")
-  if (!/^".*"$/s.test(value)) return value.replace(/(?:^|\s)#.*$/, '')
+  if (!/^".*"$/s.test(value)) return value.slice(0, commentIn(value))
   try {
     return String(JSON.parse(value))
   } catch {

@@ -7,6 +7,7 @@ import { newApiClient } from '../../sync/api/client.ts'
 import { isTemporaryFailure } from '../../sync/api/errors.ts'
 import { realTiming } from '../../sync/api/retry.ts'
 import { type Connection, connect } from '../../sync/login/connect.ts'
+import { newSecretMemory } from '../../sync/redaction/memory.ts'
 import type { RedactionOptions } from '../../sync/redaction/session.ts'
 import { stateDir } from '../../sync/config.ts'
 import type { Output } from '../../sync/report/reporters.ts'
@@ -130,7 +131,9 @@ const watchOneLog = async ({ request, state, reach, notes, report, signal }: Wat
 }
 
 /** Watches until the signal is aborted: begins anew with another log, and where nothing could be noted once that is possible again. */
-const watch = async (request: WatchRequest, report: WatchReporter, signal: AbortSignal): Promise<void> => {
+const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSignal): Promise<void> => {
+  const redaction = asked.redaction && { ...asked.redaction, memory: newSecretMemory() }
+  const request = { ...asked, redaction }
   const [reach, notes] = [newReach(request.server, report), newNotes(report)]
   const options = { folder: stateDir(process.env), config: request.config, readOnly: false }
   let state: SyncState | undefined

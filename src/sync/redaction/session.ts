@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import type { Part, Session, SessionMessage, TraceFields } from '../agents/agent.ts'
 import { newHashedMap } from '../agents/support/hashed-map.ts'
 import { digest } from '../digest.ts'
-import { isEnvFile } from './env-file.ts'
+import { isEnvCall } from './env-file.ts'
 import { type EarlierForm, earlierForms } from './earlier-forms.ts'
 import type { FindSecrets } from './find.ts'
 import type { Finding } from './finding.ts'
 import { mapFields, mapMessage, mapPart, type MapText } from './map-texts.ts'
+import type { SecretMemory } from './memory.ts'
+import { isWordy } from './values.ts'
 
 /** A secret that was found, without its value. `hash` is what an allow-list names it by. */
 export type Redaction = {
@@ -27,64 +29,84 @@ export type RedactionOptions = {
   readonly find: FindSecrets
   /** Whether a value that looks like a secret is none, by its hash. */
   readonly isAllowed: (hash: string) => boolean
+  /** What is known of sessions that are read again and again, as in a watch. Without it one with secrets is always read whole. */
+  readonly memory?: SecretMemory
 }
 
 /** The text of a secret in every message that goes out. */
 const replacementOf = (rule: string) => `[redacted:${rule}]`
 
-/** Secrets that are shorter could be words: they are replaced where they were found, and nowhere else. */
-const DISTINCT_LENGTH = 12
+/** Secrets that could be words are replaced where they were found, and nowhere else. */
+const isDistinct = (secret: string): boolean =>
+  secret.length >= 12 || (secret.length >= 8 && /[0-9]/.test(secret) && /[A-Za-z]/.test(secret) && !isWordy(secret))
 
-/** Paths of files that a call names: what it reads or writes may be an environment file. */
-const namesEnvFile = (args: Readonly<Record<string, unknown>>): boolean =>
-  Object.values(args).some(
-    (value) => typeof value === 'string' && value.length < 2_000 && value.split(/[\s"'=;|&]+/).some(isEnvFile),
-  )
-
-/** Which calls of a session read or write an environment file. */
-const newEnvCalls = () => {
-  const calls = new Set<string>()
-  return (part: Part): boolean => {
-    if (part.type === 'tool_call' && namesEnvFile(part.content.args)) calls.add(part.content.callId)
+/** Which calls of a session read or write an environment file. `known`: those of what is not read again. */
+const newEnvCalls = (known: ReadonlySet<string>) => {
+  const calls = new Set(known)
+  const isEnv = (part: Part): boolean => {
+    if (part.type === 'tool_call' && isEnvCall(part.content.args)) calls.add(part.content.callId)
     return (part.type === 'tool_call' || part.type === 'tool_result') && calls.has(part.content.callId)
   }
+  return { isEnv, calls }
 }
 
-/** The secrets of one session: what was found, and what takes the place of each. */
-const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>) => {
-  const redactions: Redaction[] = []
-  const replacements = new Map<string, string>()
-  const distinct: string[] = []
+/** What a later reading, of what was added to a session only, has to know of all before it. It holds secrets. */
+export type KnownSecrets = {
+  /** The rule that found each, in the order in which they were found. */
+  readonly rules: ReadonlyMap<string, string>
+  /** The ids of calls that read or write an environment file. */
+  readonly envCalls: ReadonlySet<string>
+}
 
-  const secretsIn = (text: string, isEnv: boolean) =>
-    find(text, isEnv).filter(({ start, end }) => !isAllowed(hashOf(text.slice(start, end))))
+const nothing: KnownSecrets = { rules: new Map(), envCalls: new Set() }
+
+/** The name that a text is the value of, by its place: not for a text that is a key itself. */
+const nameAt = (where: string): string | undefined => {
+  const name = where.slice(where.lastIndexOf('/') + 1)
+  return /^(?:[0-9]+|key|text|output|message)$/.test(name) ? undefined : name
+}
+
+type Place = { readonly where: string; readonly isEnv: boolean }
+
+/** The secrets of one session: what was found, and what takes the place of each. */
+const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, known: KnownSecrets) => {
+  const redactions: Redaction[] = []
+  const rules = new Map<string, string>(known.rules)
+  const distinct: string[] = [...rules.keys()].filter(isDistinct)
+  let hasNew = false
+
+  const secretsIn = (text: string, { where, isEnv }: Place) =>
+    find(text, { isEnv, name: nameAt(where) }).filter(({ start, end }) => !isAllowed(hashOf(text.slice(start, end))))
 
   const replace = (text: string, found: readonly Finding[]): string => {
     let result = ''
     let from = 0
     for (const { rule, start, end } of found) {
-      result += text.slice(from, start) + (replacements.get(text.slice(start, end)) ?? replacementOf(rule))
+      result += text.slice(from, start) + replacementOf(rules.get(text.slice(start, end)) ?? rule)
       from = end
     }
     return result + text.slice(from)
   }
 
   /** Notes what a text holds, and replaces it. */
-  const note = (text: string, where: string, isEnv: boolean, externalId?: string): string => {
-    const found = secretsIn(text, isEnv)
+  const note = (text: string, place: Place, externalId?: string): string => {
+    const found = secretsIn(text, place)
     for (const { rule, start, end } of found) {
       const secret = text.slice(start, end)
-      redactions.push({ rule, hash: hashOf(secret), ...(externalId === undefined ? {} : { externalId }), where })
-      if (replacements.has(secret)) continue
-      replacements.set(secret, replacementOf(rule))
-      if (secret.length >= DISTINCT_LENGTH) distinct.push(secret)
+      const where = { ...(externalId === undefined ? {} : { externalId }), where: place.where }
+      redactions.push({ rule, hash: hashOf(secret), ...where })
+      if (rules.has(secret)) continue
+      rules.set(secret, rule)
+      if (!isDistinct(secret)) continue
+      distinct.push(secret)
+      hasNew = true
     }
     return found.length > 0 ? replace(text, found) : text
   }
 
   /** Replaces what the rules find in a text, but for some secrets. */
-  const replaceFound = (text: string, isEnv: boolean, except?: ReadonlySet<string>): string => {
-    const found = secretsIn(text, isEnv)
+  const replaceFound = (text: string, place: Place, except?: ReadonlySet<string>): string => {
+    const found = secretsIn(text, place)
     return replace(text, except ? found.filter(({ start, end }) => !except.has(text.slice(start, end))) : found)
   }
 
@@ -92,15 +114,17 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>) => {
   const replaceKnown = (text: string, except?: ReadonlySet<string>): string => {
     let result = text
     for (const secret of distinct)
-      if (result.includes(secret) && !except?.has(secret)) result = result.replaceAll(secret, replacements.get(secret)!)
+      if (result.includes(secret) && !except?.has(secret))
+        result = result.replaceAll(secret, replacementOf(rules.get(secret)!))
     return result
   }
   const learned = () => void distinct.sort((a, b) => b.length - a.length)
 
   /** All of them, in the order in which they were found. */
-  const all = (): readonly string[] => [...replacements.keys()]
+  const all = (): readonly string[] => [...rules.keys()]
+  learned()
 
-  return { redactions, note, learned, replaceFound, replaceKnown, all }
+  return { redactions, rules, note, learned, replaceFound, replaceKnown, all, hasNew: () => hasNew }
 }
 
 /** A session without its secrets, and what was taken out of it. */
@@ -108,8 +132,10 @@ export type Redacted = {
   readonly session: Session
   /** What was found before the first message is given; more, where the session changes while it is read. */
   readonly redactions: readonly Redaction[]
-  /** Whether nothing was taken out, and no call names an environment file: what that gives may be all secret. */
-  readonly isClean: () => boolean
+  /** Whether a secret was found that was not known, and may stand in what was not read. */
+  readonly hasNew: () => boolean
+  /** What a later reading has to know; undefined where that is nothing. */
+  readonly known: () => KnownSecrets | undefined
   /** What a message that `session` has given may have been before all of its secrets were known, or all of its parts written. */
   readonly earlierMessages: (message: SessionMessage) => Iterable<EarlierForm<SessionMessage>>
   /** The same of the trace's fields. */
@@ -131,36 +157,29 @@ const newScanned = () => {
   }
 }
 
-/** Calls of environment files, over all messages. */
-const newEnvParts = () => {
-  const isEnvCallPart = newEnvCalls()
-  let hasAny = false
-  const isEnv = (part: Part): boolean => {
-    const is = isEnvCallPart(part)
-    hasAny ||= is
-    return is
-  }
-  return { isEnv, hasAny: () => hasAny }
-}
-
 /**
  * Takes the secrets out of a session: each is replaced by `[redacted:<rule>]`, and the same one by the same text wherever it
  * occurs. For that all messages are read once before the first of them is given. Its agent may write in between: a message that
- * is another one then is looked through as it is given. Throws what reading the session throws.
+ * is another one then is looked through as it is given. `known` is of what is not read again, where a part of the session is
+ * read. Throws what reading the session throws.
  */
 export const redactSession = async (
   session: Session,
   options: Omit<RedactionOptions, 'version'>,
+  known = nothing,
 ): Promise<Redacted> => {
-  const secrets = newSecrets(options)
-  const [scanned, affected, { isEnv, hasAny }] = [newScanned(), new Set<string>(), newEnvParts()]
+  const secrets = newSecrets(options, known)
+  const [scanned, affected] = [newScanned(), new Set<string>()]
+  const { isEnv, calls: envCalls } = newEnvCalls(known.envCalls)
   const originals = new WeakMap<SessionMessage, SessionMessage>()
   const scan = (message: SessionMessage): void => {
     const { externalId } = message
-    const redacted = mapMessage(message, isEnv, (text, where, isEnv) => secrets.note(text, where, isEnv, externalId))
+    const redacted = mapMessage(message, isEnv, (text, where, isEnv) =>
+      secrets.note(text, { where, isEnv }, externalId),
+    )
     if (redacted !== message) affected.add(externalId)
   }
-  mapFields(session.trace, (text, where) => secrets.note(text, where, false))
+  mapFields(session.trace, (text, where) => secrets.note(text, { where, isEnv: false }))
   for await (const message of session.messages({ again: true })) {
     scan(message)
     scanned.add(message)
@@ -173,19 +192,21 @@ export const redactSession = async (
         scan(message)
         secrets.learned()
       }
-      const redacted = secrets.redactions.length === 0 ? message : redactMessage(message)
+      const redacted = secrets.rules.size === 0 ? message : redactMessage(message)
       if (redacted !== message) originals.set(redacted, message)
       yield redacted
     }
   }
   const redactMessage = (message: SessionMessage, except?: ReadonlySet<string>): SessionMessage => {
     const isAffected = affected.has(message.externalId)
-    return mapMessage(message, isEnv, (text, _where, isEnv) =>
-      secrets.replaceKnown(isAffected ? secrets.replaceFound(text, isEnv, except) : text, except),
+    return mapMessage(message, isEnv, (text, where, isEnv) =>
+      secrets.replaceKnown(isAffected ? secrets.replaceFound(text, { where, isEnv }, except) : text, except),
     )
   }
   const redactFields = (fields: TraceFields, except?: ReadonlySet<string>): TraceFields =>
-    mapFields(fields, (text) => secrets.replaceKnown(secrets.replaceFound(text, false, except), except))
+    mapFields(fields, (text, where) =>
+      secrets.replaceKnown(secrets.replaceFound(text, { where, isEnv: false }, except), except),
+    )
 
   function* earlierMessages(redacted: SessionMessage) {
     const message = originals.get(redacted)
@@ -195,7 +216,8 @@ export const redactSession = async (
   return {
     session: { ...session, trace: redactFields(session.trace), messages },
     redactions: secrets.redactions,
-    isClean: () => secrets.redactions.length === 0 && !hasAny(),
+    hasNew: secrets.hasNew,
+    known: () => (secrets.rules.size === 0 && envCalls.size === 0 ? undefined : { rules: secrets.rules, envCalls }),
     earlierMessages,
     earlierTraces: () => earlierForms(session.trace, secrets.all(), redactFields),
   }

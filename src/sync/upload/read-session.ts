@@ -1,5 +1,12 @@
 import type { Session } from '../agents/agent.ts'
-import { type Redacted, type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
+import { digest } from '../digest.ts'
+import {
+  type KnownSecrets,
+  type Redacted,
+  type Redaction,
+  type RedactionOptions,
+  redactSession,
+} from '../redaction/session.ts'
 import { countOf } from '../report/text.ts'
 import type { SessionStates } from '../state/session-states.ts'
 import type { SessionRun, SyncJob } from './sync-session.ts'
@@ -33,38 +40,61 @@ const redactionNotice = (redactions: readonly Redaction[]): string => {
   return `secrets taken out: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
 
-type Reading = ReadResult & { readonly malformed: readonly number[]; readonly redactions: readonly Redaction[] }
+type Reading = Omit<ReadResult, 'resume'> & {
+  readonly resume: () => string | undefined
+  readonly malformed: readonly number[]
+  readonly redactions: readonly Redaction[]
+  /** Whether a secret was found that may stand in what was not read as well. */
+  readonly hasNew: () => boolean
+  /** What is known of its secrets; undefined where that is nothing. */
+  readonly known: Redacted['known']
+}
+
+/** A text to go on reading from, and what is known of the secrets before that place. */
+type Before = { readonly text: string; readonly known: KnownSecrets | undefined }
 
 const read = async (
   { redaction, completeTrace }: How,
   { session: stored }: SessionRun,
-  text: string | undefined,
+  before: Before | undefined,
 ): Promise<Reading> => {
   const malformed: number[] = []
-  const found = await stored.read({ onMalformed: (line) => void malformed.push(line), resume: text })
+  const found = await stored.read({ onMalformed: (line) => void malformed.push(line), resume: before?.text })
   const session = completeTrace ? { ...found, trace: await completeTrace(found.trace) } : found
   const { projectPath } = session.trace
-  const resume = () => found.resume?.()
-  if (!redaction) return { session, projectPath, resume, malformed, redactions: [], redacted: undefined }
-  const redacted = await redactSession(session, redaction)
-  return {
-    session: redacted.session,
-    projectPath,
-    // A secret is replaced wherever it occurs in a session, so one that has some is always read whole.
-    resume: () => (redacted.isClean() ? resume() : undefined),
-    malformed,
-    redactions: redacted.redactions,
-    redacted,
+  const common = { projectPath, resume: () => found.resume?.(), malformed }
+  if (!redaction) {
+    const none = { redactions: [], redacted: undefined, hasNew: () => false, known: () => undefined }
+    return { ...common, ...none, session }
   }
+  const redacted = await redactSession(session, redaction, session.isResumed === true ? before?.known : undefined)
+  const { redactions, hasNew, known } = redacted
+  return { ...common, session: redacted.session, redactions, redacted, hasNew, known }
 }
 
-/** The rules for secrets that all before the place was read by, and the agent's text for that place. */
-const newResume = (redaction: RedactionOptions | undefined) => {
-  const beginning = `${redaction?.version ?? ''}\n`
-  return {
-    wrap: (text: string | undefined) => (text === undefined ? undefined : beginning + text),
-    unwrap: (text: string | undefined) => (text?.startsWith(beginning) ? text.slice(beginning.length) : undefined),
+/**
+ * The text to go on reading from as it is kept: in front of it the rules for secrets that all before the place was read by, and, where
+ * secrets were found there, the id under which they are remembered.
+ */
+const newResume = (redaction: RedactionOptions | undefined, source: string) => {
+  const [version, memory] = [redaction?.version ?? '', redaction?.memory]
+  const wrap = ({ session, resume, hasNew, known }: Reading): string | undefined => {
+    const text = resume()
+    // What was found in the second reading only may stand before the place, too.
+    if (text === undefined || (session.isResumed === true && hasNew())) return undefined
+    const secrets = known()
+    if (!secrets) return `${version}\n${text}`
+    return memory && `${version} ${memory.remember(source, secrets)}\n${text}`
   }
+  const unwrap = (kept: string | undefined): Before | undefined => {
+    const end = kept?.indexOf('\n') ?? -1
+    if (kept === undefined || !kept.startsWith(version)) return undefined
+    const [rest, text] = [kept.slice(version.length, end), kept.slice(end + 1)]
+    if (rest === '') return { text, known: undefined }
+    const known = memory?.recall(source, rest.trim())
+    return known && { text, known }
+  }
+  return { wrap, unwrap }
 }
 
 /** Those of the lines that could not be read which the user was not told of before. */
@@ -82,9 +112,18 @@ const tellUnknown = (run: SessionRun, { externalId, unknownLines: lines = 0 }: S
   run.report({ type: 'problem', kind: 'none_understood', file: run.session.source, message })
 }
 
+/** Those of what was taken out that the user was not told of before. */
+const newRedactions = (run: SessionRun, { externalId: id }: Session, redactions: readonly Redaction[]) => {
+  const keys = redactions.map(
+    ({ hash, externalId, where }) => `secret ${digest([id, hash, externalId, where].join('\0'))}`,
+  )
+  const told = new Set(run.newLosses(keys))
+  return redactions.filter((_, index) => told.delete(keys[index]!))
+}
+
 /**
- * Reads a session, takes the secrets out, where that is asked for, and reports what is left and taken out. With `states` only
- * what was added since it was sent last, where that can be told apart.
+ * Reads a session, takes the secrets out, where that is asked for, and reports what is left and taken out, once. With `states` only
+ * what was added since it was sent last, where that can be told apart; the whole where that tells a new secret.
  */
 export const readSession = async (
   how: How,
@@ -93,20 +132,19 @@ export const readSession = async (
 ): Promise<ReadResult> => {
   const { counts, report } = run
   const { source: file } = run.session
-  const { wrap, unwrap } = newResume(how.redaction)
+  const { wrap, unwrap } = newResume(how.redaction, file)
   const part = await read(how, run, unwrap(states?.resume(file)))
-  const isWhole = part.session.isResumed !== true || part.redactions.length === 0
-  const { session, projectPath, resume, malformed, redactions, redacted } = isWhole
-    ? part
-    : await read(how, run, undefined)
+  const reading = part.session.isResumed === true && part.hasNew() ? await read(how, run, undefined) : part
+  const { session, projectPath, malformed, redacted } = reading
   const lines = newLines(run, session, malformed)
   counts.skippedLines += lines.length
   for (const line of lines)
     report({ type: 'problem', kind: 'line_skipped', file, line, message: 'not one JSON object: line skipped' })
+  const redactions = newRedactions(run, session, reading.redactions)
   tellUnknown(run, session)
   counts.redacted += redactions.length
   for (const redaction of redactions) report({ type: 'redaction', file, ...redaction })
   if (redactions.length > 0)
     report({ type: 'notice', file, externalId: session.externalId, message: redactionNotice(redactions) })
-  return { session, projectPath, resume: () => wrap(resume()), redacted }
+  return { session, projectPath, resume: () => wrap(reading), redacted }
 }

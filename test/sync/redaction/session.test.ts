@@ -3,11 +3,11 @@ import * as assert from 'uvu/assert'
 import type { Part, Session, SessionMessage, TraceFields } from '../../../src/sync/agents/agent.ts'
 import { newFindSecrets } from '../../../src/sync/redaction/find.ts'
 import { hashOf, redactSession } from '../../../src/sync/redaction/session.ts'
-import { kinds, newRandom } from './corpus.ts'
+import { fill, forms, newRandom } from './corpus.ts'
 
 const test = suite('sync/redaction/session')
 const find = newFindSecrets()
-const [github, other] = [kinds['github token']!(newRandom(7)), kinds['github token']!(newRandom(8))]
+const [github, other] = [7, 8].map((seed) => fill(newRandom(seed), forms['github token']!)) as [string, string]
 
 const text = (value: string): Part => ({ type: 'text', content: { text: value } })
 const call = (callId: string, args: Record<string, unknown>): Part => ({
@@ -51,7 +51,7 @@ for (const [when, before] of [
       sent.map(({ parts: [part] }) => part),
       [text('use [redacted:github]'), text('[redacted:github]')],
     )
-    assert.not(redacted.isClean())
+    assert.ok(redacted.hasNew())
   })
 
 test('a secret is taken out of every place that a message has', async () => {
@@ -124,6 +124,36 @@ test('a short one is taken out where it was found only: it could be a word', asy
   assert.equal(parts, [text('postgres://app:[redacted:url-password]@db.internal/app'), text('open sesame9 now')])
 })
 
+test('one that is no word is taken out everywhere, though it is short', async () => {
+  const { parts } = await redact([text('password: k3jx9q2m'), text('it was k3jx9q2m!')])
+  assert.equal(parts, [text('password: [redacted:secret-value]'), text('it was [redacted:secret-value]!')])
+})
+
+test('a value that its name in the arguments of a call tells is taken out', async () => {
+  const { parts } = await redact([call('c1', { env: { DB_PASSWORD: 'Zx81kQ0pLm', REGION: 'eu-west-1' } })])
+  assert.equal(parts, [call('c1', { env: { DB_PASSWORD: '[redacted:secret-value]', REGION: 'eu-west-1' } })])
+})
+
+test('what a later reading has to know keeps the secrets of before out, and the files that calls read', async () => {
+  const value = 'Zx81kQ0pLm7Rt5Vw'
+  const first = sessionOf([text(`DB_PASSWORD=${value}`), call('c1', { file_path: '/w/.env' })])
+  const before = await redactSession(first, { find, isAllowed: () => false })
+  const added = sessionOf([text(`again ${value}`), result('c1', 'LOGIN_NAME=ada-lovelace')])
+  const { session, hasNew } = await redactSession(added, { find, isAllowed: () => false }, before.known())
+  const messages = await Array.fromAsync(session.messages())
+  assert.equal(
+    messages.map(({ parts: [part] }) => part),
+    [text('again [redacted:secret-value]'), result('c1', 'LOGIN_NAME=[redacted:env-value]')],
+  )
+  assert.is(
+    (
+      await redactSession(sessionOf([text(`again ${value}`)]), { find, isAllowed: () => false }, before.known())
+    ).hasNew(),
+    false,
+  )
+  assert.is(hasNew(), true)
+})
+
 test('what is shown or written of an environment file loses its values', async () => {
   const { parts } = await redact([
     call('c1', { command: 'cat ./app/.env.local | head' }),
@@ -136,6 +166,35 @@ test('what is shown or written of an environment file loses its values', async (
   assert.equal(parts[2], call('c2', { file_path: '/w/.env', content: 'LOGIN_NAME=[redacted:env-value]' }))
   assert.equal(parts[4], result('c3', 'LOGIN_NAME=somebody-else'))
 })
+
+for (const args of [
+  { command: 'git add .env && git commit -m "Add .env"' },
+  { command: 'echo ".env" >> .gitignore' },
+  { command: 'grep -rn ".env" src' },
+  { command: 'ls -la .env; cp .env.example .env' },
+  { command: 'docker run --env-file .env acme/app' },
+  { prompt: 'Look at .env, but never run "cat .env"' },
+  { file_path: '/w/README.md', content: 'Run `cat .env` to see them.' },
+  { pattern: '**/.env' },
+])
+  test(`a call that only mentions an environment file shows none: ${JSON.stringify(args)}`, async () => {
+    const shown = result('c1', 'LOGIN_NAME=ada-lovelace')
+    assert.equal((await redact([call('c1', args), shown])).parts, [call('c1', args), shown])
+  })
+
+for (const args of [
+  { command: 'cd app && sudo cat .env' },
+  { command: 'grep LOGIN ./app/.env.production | sort' },
+  { command: ['bash', '-lc', 'head -5 .env'] },
+  { command: ['cat', '.env'] },
+  { command: 'cat > .env <<EOF\nA=b\nEOF' },
+  { input: '*** Begin Patch\n*** Add File: app/.env\n+A=b\n*** End Patch' },
+  { path: 'C:\\app\\.env' },
+])
+  test(`a call that reads or writes an environment file does: ${JSON.stringify(args)}`, async () => {
+    const { parts } = await redact([call('c1', args), result('c1', 'LOGIN_NAME=ada-lovelace')])
+    assert.equal(parts[1], result('c1', 'LOGIN_NAME=[redacted:env-value]'))
+  })
 
 test('a session without secrets is given back as it is, exact numbers and odd keys included', async () => {
   const args = JSON.parse('{"__proto__":{"a":1},"b":"x"}') as Record<string, unknown>

@@ -7,7 +7,7 @@ import { commandName } from '../../../src/cli/command-name.ts'
 import { ALLOWED_SECRETS } from '../../../src/sync/redaction/options.ts'
 import { hashOf } from '../../../src/sync/redaction/session.ts'
 import type { SyncEvent } from '../../../src/sync/report/events.ts'
-import { kinds, newRandom } from '../redaction/corpus.ts'
+import { fill, forms, newRandom } from '../redaction/corpus.ts'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
 import { answerLine, call, line, result, text, userLine, writeSession } from '../support/session-file.ts'
 
@@ -15,7 +15,7 @@ const test = suite<{ world: ClientWorld }>('secrets in what is synced')
 test.before.each(async (context) => void (context.world = await newWorld()))
 test.after.each(({ world }) => world.close())
 
-const secret = kinds['github token']!(newRandom(3))
+const secret = fill(newRandom(3), forms['github token']!)
 const lines = [
   userLine('u-1', `log in with ${secret}`),
   answerLine('a-1', 'm-1', [call('c-1', 'Bash', { command: `git clone https://ada:${secret}@git.internal/x.git` })]),
@@ -99,7 +99,7 @@ test('one that is known before anything is sent is not told of, nor one that a m
   assert.is((await world.sync()).summary.exitCode, 0)
   writeSession(world.sessions, 's-1.jsonl', [bare, telling, ...answer('well', `so ${key}`, `TOKEN=${other}`)])
   const { summary, events } = await world.sync()
-  assert.equal([summary.updated, summary.redacted, summary.exitCode, toldOf(events)], [1, 2, 0, []])
+  assert.equal([summary.updated, summary.redacted, summary.exitCode, toldOf(events)], [1, 1, 0, []])
 })
 
 test('one that an answer held when it was sent is told of when the answer goes on to tell it', async ({ world }) => {

@@ -1,0 +1,207 @@
+import { strengthOf } from './names.ts'
+import { isSecretValue, type Strength, type Written } from './values.ts'
+
+/** Where a secret stands in a text, by UTF-16 offsets. */
+export type Range = { readonly start: number; readonly end: number }
+
+const isNameCode = (code: number) =>
+  (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95 || code === 45
+
+const LONGEST_NAME = 80
+
+/** The name that a word of it stands in; undefined for one that is too long, such as base64. */
+const nameAround = (text: string, at: number): Range | undefined => {
+  let [start, end] = [at, at]
+  while (start > 0 && at - start < LONGEST_NAME && isNameCode(text.charCodeAt(start - 1))) start--
+  while (end < text.length && end - at < LONGEST_NAME && isNameCode(text.charCodeAt(end))) end++
+  if (end - start >= LONGEST_NAME) return undefined
+  // In text of JSON a line break is written `\n`.
+  if (text[start - 1] === '\\' && /[nrt]/.test(text[start]!)) start++
+  while (end > start && text[end - 1] === '-') end--
+  while (start < end && text[start] === '-') start++
+  return { start, end }
+}
+
+/** What may end the writing of a name: quotes, brackets, marks of Markdown. */
+type Place = {
+  /** Of what stands between name and value. */
+  readonly pattern: RegExp
+  /** Whether the value must stand between quotes. */
+  readonly isQuoted?: true
+  /** Where this counts only. */
+  readonly isFor?: (before: string, name: string) => boolean
+  /** The least that a name must say. */
+  readonly is?: 'prose' | 'said'
+}
+
+const flag = /(?:^|[\s"'`=[(,])--?$/
+/** Commands, and lines of Dockerfiles and of `.netrc`, in which a value follows its name behind a space. */
+const setting = /(?:ENV|ARG|SetEnv|setx?|set -\w{1,4}|configure set|config set) {1,4}[\w.:/-]{0,60}$/i
+const login = /login {1,4}\S{1,40} {1,4}$/
+const isFlag = (before: string, name: string) =>
+  flag.test(before) ||
+  setting.test(before) ||
+  login.test(before) ||
+  /^(?:requirepass|masterauth|_authToken)$/i.test(name)
+const isTag = (before: string) => /<[\w:.-]{0,30}$|<\w[^<>\n]{0,80}$/.test(before)
+
+/** What stands between a name and its value, as it is tried. */
+const places: readonly Place[] = [
+  // key: str = "value", const key: string = 'value', key string = "value", key[] = "value"
+  {
+    pattern:
+      /(?:[!?]?:[ \t]?|[ \t])[&*]?[A-Za-z_][\w.]{0,40}(?:[[<][\w ,|.]{0,60}[\]>])?(?:\[\])?\??(?: \| ?\w{1,20}){0,3}[ \t]?:?=[ \t]{0,4}/y,
+    isQuoted: true,
+  },
+  // key = value, "key": "value", \"key\":\"value\", **key:** value, key => value, ["key"] = "value"
+  {
+    pattern:
+      /[\\"'`*_\])]{0,8}(?:\[\d{0,4}\])?[ \t]{0,20}(?::=|=>|={1,3}|!={1,2}|:{1,2}|\?\?=|\|\|=|\?=|<-|->|→|⇒|—|–)[*_]{0,3}[ \t]{0,20}(?:[|>][-+]?[ \t]{0,4}\n[ \t]{0,20})?(?:!!\w{1,10} )?/y,
+  },
+  // --key value, ENV KEY value
+  { pattern: /[\\"'`]{0,4}(?:,[ \t]{0,4}|[ \t]{1,8}(?=\S))/y, isFor: isFlag },
+  // set("key", "value"), key("value"), key "value"
+  { pattern: /[\\"'`\]]{0,4}(?:[ \t]{0,4}[,(][ \t]{0,4}|[ \t]{1,4})/y, isQuoted: true },
+  // name: key, value: "value", as lines of YAML or as JSON; <add key="…" value="…"/>
+  {
+    pattern:
+      /[\\"'`]{0,4},?(?:\s|\\[nrt]|[\\"'`{},+-]){1,60}(?:Parameter|Secret|string|default_)?value[\\"'`]{0,4}[ \t]{0,4}[:=][ \t]{0,4}/iy,
+  },
+  // <key>value</key>
+  { pattern: /(?:["'] {0,3})?>/y, isFor: isTag },
+  // | key | value |
+  { pattern: /[`*]{0,4}[ \t]{0,20}\|[ \t]{0,20}[`*]{0,4}/y, is: 'said' },
+  // key for the service: value, key (of today) - value
+  {
+    pattern: /[`*"']{0,3}(?: \([^()\n]{1,40}\))?(?: [\w'@%/.-]{1,30}){0,4}(?: {0,2}[:=]| [-–—→]) {1,3}/y,
+    is: 'said',
+  },
+  // the key of the service is value
+  {
+    pattern:
+      /[`*"')]{0,3}(?: [\w'/.-]{1,20}){0,6} (?:is|was|are|be|to|as|with)(?: now| set to| still| currently)?:? (?=\S)/y,
+    is: 'said',
+  },
+  // key value, key (value)
+  { pattern: /[`*"')]{0,3}:?[ \t]{1,2}\(?/y, is: 'prose' },
+]
+
+const opening = /[fFrRbBuU@$]{0,2}(\\{0,7})("{3}|'{3}|`{1,3}|["'])/y
+/** What is taken where a variable has no value, before a value between quotes, and a call. */
+const wrapped = [
+  /[\w.$:?!]{1,60}(?:[[(]["'][\w.-]{1,60}["'][\])])?\)? {0,2}(?:\|\||\?\?|or) {0,2}(?=["'`])/y,
+  /(?:new )?[\w.$:&]{1,60}\((?=["'`])/y,
+  /\$\{\w{1,80}:?[-=](?=[^\s}])/y,
+  /[[(] ?/y,
+]
+const bareValue = /[^\s"'`<>|\\]{1,512}/y
+const LONGEST = 512
+
+/** The value between quotes that open at a place. Quotes that are escaped once more than these are a part of it. */
+const quotedAt = (text: string, at: number): Range | undefined => {
+  opening.lastIndex = at
+  const match = opening.exec(text)
+  if (!match) return undefined
+  const [, escapes = '', quote = ''] = match
+  const start = opening.lastIndex
+  const rest = text.slice(start, start + LONGEST + 4)
+  const close = escapes + quote
+  for (let end = rest.indexOf(close); end >= 0; end = rest.indexOf(close, end + 1)) {
+    let slashes = 0
+    while (rest[end - slashes - 1] === '\\') slashes++
+    if (slashes % 2 === 0) return rest.slice(0, end).includes('\n') ? undefined : { start, end: start + end }
+  }
+  return undefined
+}
+
+/** Where a value that is not between quotes ends. */
+const endOfBare = (value: string, isQuery: boolean): number => {
+  let end = value.length
+  const next = isQuery ? /[&#]/.exec(value) : /&&|[&,;](?=$|[\w.[\]-]{1,40}[=:])/.exec(value)
+  if (next) end = next.index
+  for (;;) {
+    const last = value[end - 1] ?? ''
+    const open = { ')': '(', ']': '[', '}': '{' }[last]
+    if (open !== undefined ? value.slice(0, end - 1).includes(open) : !/[.,;:?*_]/.test(last)) return end
+    end--
+  }
+}
+
+const bareAt = (text: string, at: number, isQuery: boolean): Range | undefined => {
+  bareValue.lastIndex = at
+  const [value] = bareValue.exec(text) ?? []
+  if (value === undefined) return undefined
+  return { start: at, end: at + endOfBare(value, isQuery) }
+}
+
+/** Of words of a sentence only what no word looks like is a value. */
+const isProse = (value: string, strength: Strength): boolean =>
+  (strength === 'password' || strength === 'secret' ? value.length >= 8 : value.length >= 16) &&
+  /[0-9]/.test(value) &&
+  /[A-Za-z]/.test(value) &&
+  isSecretValue(value, strength === 'strong' ? 'strong' : 'secret', 'bare')
+
+type Name = Range & { readonly strength: Strength; readonly before: string; readonly text: string }
+
+/** The value at a place, also one in what only wraps it. */
+const writtenAt = (text: string, at: number, name: Name, { is, isQuoted }: Place) => {
+  const quoted = quotedAt(text, at)
+  if (quoted) return { ...quoted, isQuoted: true }
+  for (const pattern of is === undefined ? wrapped : []) {
+    pattern.lastIndex = at
+    if (!pattern.test(text)) continue
+    const within = quotedAt(text, pattern.lastIndex)
+    if (within) return { ...within, isQuoted: true }
+    const bare = bareAt(text, pattern.lastIndex, false)
+    if (bare && /[-=[(]$/.test(text.slice(at, pattern.lastIndex))) return { ...bare, isQuoted: false }
+  }
+  const bare = isQuoted ? undefined : bareAt(text, at, /[?&]$/.test(name.before))
+  return bare && { ...bare, isQuoted: false }
+}
+
+const valueAt = (text: string, at: number, name: Name, place: Place): Range | undefined => {
+  const found = writtenAt(text, at, name, place)
+  if (!found) return undefined
+  const { start, end, isQuoted } = found
+  const value = text.slice(start, end)
+  if (/^[A-Za-z]+$/.test(value) && strengthOf(value)) return undefined
+  const isTight = at > name.end && /^["']?[=:>]$/.test(text.slice(name.end, at)) && /[=>]/.test(text[at - 1]!)
+  const written: Written = isQuoted ? 'quoted' : isTight || place.isFor ? 'tight' : 'bare'
+  const isSecret =
+    place.is === 'prose' || (place.is === 'said' && !isQuoted && name.strength !== 'password')
+      ? isProse(value, name.strength)
+      : isSecretValue(value, name.strength, written)
+  return isSecret ? { start, end } : undefined
+}
+
+/** A word before a name that belongs to it in a sentence, as in `API key`. */
+const wordBefore = /([A-Za-z]{2,20}) $/
+
+const nameOf = (text: string, at: number): Name | undefined => {
+  const range = nameAround(text, at)
+  if (!range) return undefined
+  const before = text.slice(Math.max(0, range.start - 100), range.start)
+  const name = text.slice(range.start, range.end)
+  const word = /^keys?$/i.test(name) ? wordBefore.exec(before)?.[1] : undefined
+  const strength = strengthOf(word === undefined ? name : `${word}_${name}`)
+  return strength && { ...range, strength, before, text: name }
+}
+
+/** Words of other senses, which say something before `=` or `:` only. */
+const verb = /^(?:pass|auth|pat|sas|pw|pwd|creds?|dsn|bearer)$/i
+
+/** The value of the name that stands at a place, where it is secret. */
+export const findNamed = (text: string, at: number): Range | undefined => {
+  const name = nameOf(text, at)
+  if (!name) return undefined
+  for (const place of places) {
+    if (place.is !== undefined && (name.strength === 'strong' || verb.test(name.text))) continue
+    if (place.isQuoted && verb.test(name.text)) continue
+    if (place.isFor && !place.isFor(name.before, name.text)) continue
+    place.pattern.lastIndex = name.end
+    if (!place.pattern.test(text)) continue
+    const found = valueAt(text, place.pattern.lastIndex, name, place)
+    if (found) return found
+  }
+  return undefined
+}

@@ -6,6 +6,7 @@ import { newApiClient } from '../../../src/sync/api/client.ts'
 import { connect } from '../../../src/sync/login/connect.ts'
 import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'
 import { readRedactionOptions } from '../../../src/sync/redaction/options.ts'
+import type { RedactionOptions } from '../../../src/sync/redaction/session.ts'
 import type { Summary, SyncEvent } from '../../../src/sync/report/events.ts'
 import { always, type Destination, type DestinationOf } from '../../../src/sync/upload/destination.ts'
 import { syncFiles } from '../../../src/sync/upload/sync-files.ts'
@@ -24,6 +25,8 @@ type Options = {
   readonly strict?: boolean
   /** Says where each session goes, of the destination that all of them have otherwise. */
   readonly destinations?: (usual: Destination) => DestinationOf
+  /** How secrets are taken out, of how they are otherwise; undefined when they are not. */
+  readonly redacting?: (usual: RedactionOptions) => RedactionOptions | undefined
 }
 type Run = { readonly summary: Summary; readonly events: readonly SyncEvent[] }
 
@@ -42,6 +45,7 @@ export const newMachine = (home: string, url: string) => {
     strict = false,
     force = false,
     destinations = always,
+    redacting = (usual) => usual,
   }: Options = {}): Promise<Run> => {
     const events: SyncEvent[] = []
     const report = (event: SyncEvent) => void events.push(event)
@@ -54,7 +58,7 @@ export const newMachine = (home: string, url: string) => {
       report(replacedEvent(url))
       state.forget(url)
     }
-    const redaction = await readRedactionOptions(config)
+    const redaction = redacting(await readRedactionOptions(config))
     const states = await state.of({ server: url, ...connection })
     const destinationOf = destinations({ connection, states, visibility })
     const job = { destinationOf, origins: state, redaction, dryRun, force, strict, report }

@@ -2,32 +2,44 @@ import type { Part, SessionMessage, TraceFields } from '../agents/agent.ts'
 
 const isRaw = (value: unknown): boolean => (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON(value)
 
-/** Gives the text that is to stand at a place, such as `parts/2/args/env/TOKEN` or `title`. */
-export type MapText = (text: string, where: string) => string
+/**
+ * Gives the text that is to stand at a place, such as `parts/2/args/env/TOKEN` or `title`. `name` is what it is the value of; undefined
+ * for a key.
+ */
+export type MapText = (text: string, where: string, name: string | undefined) => string
+
+/** The name of a value that stands beside it, as in `{ name: 'TOKEN', value: '…' }`. */
+const nameBeside = (entries: readonly (readonly [string, unknown])[]): string | undefined =>
+  entries.flatMap(([key, item]) => (/^(?:name|key|variable)$/i.test(key) && typeof item === 'string' ? [item] : []))[0]
 
 /** A value with its texts and keys mapped; the value itself where none of them changes. */
-const mapTexts = (value: unknown, where: string, map: MapText): unknown => {
-  if (typeof value === 'string') return map(value, where)
+const mapTexts = (value: unknown, where: string, map: MapText, name?: string): unknown => {
+  if (typeof value === 'string') return map(value, where, name)
   if (typeof value !== 'object' || value === null || isRaw(value)) return value
   let isChanged = false
-  const mapped = (item: unknown, key: string | number) => {
-    const result = mapTexts(item, `${where}/${key}`, map)
+  const mapped = (item: unknown, key: string | number, name: string | undefined) => {
+    const result = mapTexts(item, `${where}/${key}`, map, name)
     isChanged ||= result !== item
     return result
   }
   if (Array.isArray(value)) {
-    const items = value.map(mapped)
+    const items = value.map((item, index) => mapped(item, index, name))
     return isChanged ? items : value
   }
-  const entries = Object.entries(value).map(([key, item]) => {
-    const newKey = map(key, `${where}/key`)
+  const entries = Object.entries(value)
+  const newEntries = entries.map(([key, item]) => {
+    const newKey = map(key, `${where}/key`, undefined)
     isChanged ||= newKey !== key
-    return [newKey, mapped(item, newKey)] as const
+    const name = /^value$/i.test(key) ? (nameBeside(entries) ?? key) : key
+    return [newKey, mapped(item, newKey, name)] as const
   })
-  return isChanged ? Object.fromEntries(entries) : value
+  return isChanged ? Object.fromEntries(newEntries) : value
 }
 
-type MapPart = (text: string, where: string, isEnv: boolean) => string
+type MapPart = (text: string, place: Place) => string
+
+/** A text in a message. `isEnv`: its call reads or writes an environment file. */
+export type Place = { readonly where: string; readonly name: string | undefined; readonly isEnv: boolean }
 
 /** What is left of a part that nests deeper than can be looked through. */
 const TOO_DEEP: Part = { type: 'error', content: { message: 'left out: nested too deeply to be searched for secrets' } }
@@ -49,10 +61,10 @@ export const mapMessage = (
 ): SessionMessage => {
   const parts = message.parts.map((part, i) => {
     const isEnv = isEnvPart(part)
-    return mapPart(part, `parts/${i}`, (text, where) => map(text, where, isEnv))
+    return mapPart(part, `parts/${i}`, (text, where, name) => map(text, { where, name, isEnv }))
   })
   return parts.every((part, i) => part === message.parts[i]) ? message : { ...message, parts }
 }
 
 export const mapFields = (fields: TraceFields, map: MapText): TraceFields =>
-  mapTexts(fields, 'trace', (text, where) => map(text, where.slice('trace/'.length))) as TraceFields
+  mapTexts(fields, 'trace', (text, where, name) => map(text, where.slice('trace/'.length), name)) as TraceFields

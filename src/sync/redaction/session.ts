@@ -6,7 +6,7 @@ import { isEnvCall } from './env-file.ts'
 import { type EarlierForm, earlierForms } from './earlier-forms.ts'
 import type { FindSecrets } from './find.ts'
 import type { Finding } from './finding.ts'
-import { mapFields, mapMessage, mapPart, type MapText } from './map-texts.ts'
+import { mapFields, mapMessage, mapPart, type MapText, type Place } from './map-texts.ts'
 import type { SecretMemory } from './memory.ts'
 import { isWordy } from './values.ts'
 
@@ -60,14 +60,6 @@ export type KnownSecrets = {
 
 const nothing: KnownSecrets = { rules: new Map(), envCalls: new Set() }
 
-/** The name that a text is the value of, by its place: not for a text that is a key itself. */
-const nameAt = (where: string): string | undefined => {
-  const name = where.slice(where.lastIndexOf('/') + 1)
-  return /^(?:[0-9]+|key|text|output|message)$/.test(name) ? undefined : name
-}
-
-type Place = { readonly where: string; readonly isEnv: boolean }
-
 /** The secrets of one session: what was found, and what takes the place of each. */
 const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, known: KnownSecrets) => {
   const redactions: Redaction[] = []
@@ -75,8 +67,8 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, know
   const distinct: string[] = [...rules.keys()].filter(isDistinct)
   let hasNew = false
 
-  const secretsIn = (text: string, { where, isEnv }: Place) =>
-    find(text, { isEnv, name: nameAt(where) }).filter(({ start, end }) => !isAllowed(hashOf(text.slice(start, end))))
+  const secretsIn = (text: string, about: Place) =>
+    find(text, about).filter(({ start, end }) => !isAllowed(hashOf(text.slice(start, end))))
 
   const replace = (text: string, found: readonly Finding[]): string => {
     let result = ''
@@ -174,12 +166,10 @@ export const redactSession = async (
   const originals = new WeakMap<SessionMessage, SessionMessage>()
   const scan = (message: SessionMessage): void => {
     const { externalId } = message
-    const redacted = mapMessage(message, isEnv, (text, where, isEnv) =>
-      secrets.note(text, { where, isEnv }, externalId),
-    )
+    const redacted = mapMessage(message, isEnv, (text, place) => secrets.note(text, place, externalId))
     if (redacted !== message) affected.add(externalId)
   }
-  mapFields(session.trace, (text, where) => secrets.note(text, { where, isEnv: false }))
+  mapFields(session.trace, (text, where, name) => secrets.note(text, { where, name, isEnv: false }))
   for await (const message of session.messages({ again: true })) {
     scan(message)
     scanned.add(message)
@@ -199,13 +189,13 @@ export const redactSession = async (
   }
   const redactMessage = (message: SessionMessage, except?: ReadonlySet<string>): SessionMessage => {
     const isAffected = affected.has(message.externalId)
-    return mapMessage(message, isEnv, (text, where, isEnv) =>
-      secrets.replaceKnown(isAffected ? secrets.replaceFound(text, { where, isEnv }, except) : text, except),
+    return mapMessage(message, isEnv, (text, place) =>
+      secrets.replaceKnown(isAffected ? secrets.replaceFound(text, place, except) : text, except),
     )
   }
   const redactFields = (fields: TraceFields, except?: ReadonlySet<string>): TraceFields =>
-    mapFields(fields, (text, where) =>
-      secrets.replaceKnown(secrets.replaceFound(text, { where, isEnv: false }, except), except),
+    mapFields(fields, (text, where, name) =>
+      secrets.replaceKnown(secrets.replaceFound(text, { where, name, isEnv: false }, except), except),
     )
 
   function* earlierMessages(redacted: SessionMessage) {

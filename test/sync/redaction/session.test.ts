@@ -130,8 +130,15 @@ test('one that is no word is taken out everywhere, though it is short', async ()
 })
 
 test('a value that its name in the arguments of a call tells is taken out', async () => {
-  const { parts } = await redact([call('c1', { env: { DB_PASSWORD: 'Zx81kQ0pLm', REGION: 'eu-west-1' } })])
-  assert.equal(parts, [call('c1', { env: { DB_PASSWORD: '[redacted:secret-value]', REGION: 'eu-west-1' } })])
+  const args = (secret: string) => ({
+    env: { DB_PASSWORD: secret, REGION: 'eu-west-1' },
+    variables: [
+      { name: 'API_TOKEN', value: secret },
+      { key: 'REGION', value: 'eu-west-1' },
+    ],
+  })
+  const { parts } = await redact([call('c1', args('Zx81kQ0p'))])
+  assert.equal(parts, [call('c1', args('[redacted:secret-value]'))])
 })
 
 test('what a later reading has to know keeps the secrets of before out, and the files that calls read', async () => {

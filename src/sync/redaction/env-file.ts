@@ -1,4 +1,4 @@
-import type { Finder } from './finding.ts'
+import type { Finding } from './rules.ts'
 import { isPlaceholder } from './values.ts'
 
 /** A line of an environment file, also as an agent shows it with a line number before. */
@@ -15,7 +15,7 @@ export const isEnvFile = (path: string): boolean =>
   /(?:^|[\\/])\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?$/.test(path)
 
 /** The values of an environment file. */
-export const findEnvValues: Finder = (text) =>
+export const findEnvValues = (text: string): readonly Finding[] =>
   [...text.matchAll(line)].flatMap(({ 0: whole, 2: double, 3: single, 4: bare, index }) => {
     const value = (double ?? single ?? bare ?? '').trimEnd()
     if (value.length < MIN_LENGTH || harmless.test(value) || isPlaceholder(value)) return []

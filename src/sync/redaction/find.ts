@@ -1,9 +1,8 @@
 import { findEnvValues } from './env-file.ts'
-import type { Finding } from './finding.ts'
 import { newFindWords } from './keywords.ts'
 import type { Range } from './named.ts'
 import { strengthOf } from './names.ts'
-import { type Rule, rules } from './rules.ts'
+import { type Finding, type Rule, rules } from './rules.ts'
 import { isSecretValue } from './values.ts'
 
 /** What is known of a text: whether it is an environment file, and the name that it is the value of, as in arguments of a call. */

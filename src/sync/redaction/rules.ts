@@ -2,6 +2,9 @@ import { findNamed, type Range } from './named.ts'
 import { nameWords } from './names.ts'
 import { isPlaceholder, isSecretValue, isWordy } from './values.ts'
 
+/** Where a text holds a secret, and the rule that found it. */
+export type Finding = Range & { readonly rule: string }
+
 /** Says where secrets are around a place of a text at which one of the rule's keywords stands. */
 type Look = (text: string, at: number) => Range | readonly Range[] | undefined
 

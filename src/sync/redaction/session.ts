@@ -5,9 +5,9 @@ import { digest } from '../digest.ts'
 import { isEnvCall } from './env-file.ts'
 import { type EarlierForm, earlierForms } from './earlier-forms.ts'
 import type { FindSecrets } from './find.ts'
-import type { Finding } from './finding.ts'
 import { mapFields, mapMessage, mapPart, type MapText, type Place } from './map-texts.ts'
 import type { SecretMemory } from './memory.ts'
+import type { Finding } from './rules.ts'
 import { isWordy } from './values.ts'
 
 /** A secret that was found, without its value. `hash` is what an allow-list names it by. */

@@ -29,7 +29,10 @@ export const expressions = (): readonly Found[] =>
   globSync('{src,projections,migrations}/**/*.ts', { cwd: root, exclude: ['**/*.d.ts'] }).map(expressionsOf)
 
 /** Those that may take more time than in proportion to what they are given, or of which that is not known. */
-export const slowOnes = async (found: readonly Found[], options: { maxIteration?: number } = {}): Promise<string[]> => {
+export const slowOnes = async (
+  found: readonly Found[],
+  options: { readonly maxIteration?: number; readonly timeout?: number } = {},
+): Promise<string[]> => {
   const slow: string[] = []
   for (const { file, literals } of found)
     for (const literal of literals) {

@@ -56,7 +56,7 @@ const places: readonly Place[] = [
   // key = value, "key": "value", \"key\":\"value\", **key:** value, key => value, ["key"] = "value"
   {
     pattern:
-      /[\\"'`*_\])]{0,8}(?:\[\d{0,4}\])?[ \t]{0,20}(?::=|=>|={1,3}|!={1,2}|:{1,2}|\?\?=|\|\|=|\?=|<-|->|→|⇒|—|–)[*_]{0,3}[ \t]{0,20}(?:[|>][-+]?[ \t]{0,4}\n[ \t]{0,20})?(?:!!\w{1,10} )?/y,
+      /[\\"'`*_\])]{0,8}(?:\[\d{0,4}\])?[ \t]{0,20}(?::=|=>|={1,3}|!={1,2}|:{1,2}|%3[DA]|\?\?=|\|\|=|\?=|<-|->|→|⇒|—|–)[*_]{0,3}[ \t]{0,20}\*{0,2}(?:[|>][-+]?[ \t]{0,4}\n[ \t]{0,20})?(?:!!\w{1,10} )?/y,
   },
   // --key value, ENV KEY value
   { pattern: /[\\"'`]{0,4}(?:,[ \t]{0,4}|[ \t]{1,8}(?=\S))/y, isFor: isFlag },
@@ -65,7 +65,7 @@ const places: readonly Place[] = [
   // name: key, value: "value", as lines of YAML or as JSON; <add key="…" value="…"/>
   {
     pattern:
-      /[\\"'`]{0,4},?(?:\s|\\[nrt]|[\\"'`{},+-]){1,60}(?:Parameter|Secret|string|default_)?value[\\"'`]{0,4}[ \t]{0,4}[:=][ \t]{0,4}/iy,
+      /[\\"'`]{0,4},?(?:\s|\\[nrt]|[\\"'`{},+-]){1,60}(?:(?:Parameter|Secret|string|default_)?value|default)[\\"'`]{0,4}[ \t]{0,4}[:=][ \t]{0,4}/iy,
   },
   // <key>value</key>
   { pattern: /(?:["'] {0,3})?>/y, isFor: isTag },
@@ -90,7 +90,7 @@ const opening = /[fFrRbBuU@$]{0,2}(\\{0,7})("{3}|'{3}|`{1,3}|["'])/y
 /** What is taken where a variable has no value, before a value between quotes, and a call. */
 const wrapped = [
   /[\w.$:?!]{1,60}(?:[[(]["'][\w.-]{1,60}["'][\])])?\)? {0,2}(?:\|\||\?\?|or) {0,2}(?=["'`])/y,
-  /(?:new )?[\w.$:&]{1,60}\((?=["'`])/y,
+  /(?:new )?[\w.$:&]{1,60}\((?:\w{1,20} ?= ?)?(?=["'`])/y,
   /\$\{\w{1,80}:?[-=](?=[^\s}])/y,
   /[[(] ?/y,
 ]

@@ -59,6 +59,8 @@ const strengthOfWord = (word: string, before: string | undefined, isConstant: bo
 /** Words of English that are no words of secrets, as they stand in a sentence. */
 const weakest = (strength: Strength): Strength => (strength === 'password' ? 'password' : 'strong')
 
+const MOST_BY_CHANCE = 4
+
 const strengthOfWords = (words: readonly string[], isConstant: boolean): Strength | undefined => {
   for (let i = words.length - 1; i >= 0; i--) {
     const strength = strengthOfWord(words[i]!, words[i - 1], isConstant)
@@ -66,7 +68,9 @@ const strengthOfWords = (words: readonly string[], isConstant: boolean): Strengt
     const behind = words.slice(i + 1)
     if (words.slice(0, i).some((word) => openBefore.has(word)) || behind.some((word) => openBehind.has(word)))
       return undefined
-    return behind.every((word) => fineBehind.has(word)) ? strength : weakest(strength)
+    if (behind.every((word) => fineBehind.has(word))) return strength
+    // A short one among others that say nothing stands there by chance, as in random text.
+    return words[i]!.length > MOST_BY_CHANCE ? weakest(strength) : undefined
   }
   return undefined
 }

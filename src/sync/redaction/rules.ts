@@ -69,7 +69,7 @@ const form = (
 /** Random text has digits, or letters of both cases side by side, and no words. */
 const isRandom = (secret: string): boolean =>
   !isPlaceholder(secret) &&
-  (/(?:[0-9][^0-9]*){3}/.test(secret) || (/[0-9]|[a-z][A-Z]|[A-Z]{2}[a-z]/.test(secret) && !isWordy(secret)))
+  (/(?:[0-9][^0-9]*){2}/.test(secret) || (/[0-9]|[a-z][A-Z]|[A-Z]{2}[a-z]/.test(secret) && !isWordy(secret)))
 const random: FormOptions = { isSecret: isRandom }
 const isSaid = (secret: string): boolean => secret.length >= 4 && !isPlaceholder(secret) && !/^[$<%{]/.test(secret)
 const isArgument = (secret: string): boolean => isSecretValue(secret, 'password', 'tight')
@@ -130,6 +130,7 @@ export const rules: readonly Rule[] = [
   form('openai', 'sk-', /sk-[A-Za-z0-9]{48}(?![A-Za-z0-9_-])/y),
   form('openrouter', 'sk-or-v1-', /sk-or-v1-[0-9a-f]{64}/y),
   form('deepseek', 'sk-', /sk-[0-9a-f]{32}(?![A-Za-z0-9_-])/y),
+  form('openai', 'sk-', /sk-[A-Za-z0-9]{32,64}(?![A-Za-z0-9_-])/y, random),
   form('langfuse', ['sk-lf-', 'pk-lf-'], /[sp]k-lf-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/y),
   form('langsmith', ['lsv2_', 'ls__'], /(?:lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{8,12}|ls__[0-9a-f]{32})/y),
   form('tavily', 'tvly-', /tvly-(?:[a-z]{2,8}-)?[A-Za-z0-9_-]{20,512}/y, random),
@@ -152,7 +153,7 @@ export const rules: readonly Rule[] = [
   form('e2b', 'e2b_', /e2b_[0-9a-f]{40}/y),
   form('modal', ['ak-', 'as-'], /a[ks]-[A-Za-z0-9]{22}(?![A-Za-z0-9_-])/y, random),
   form('logfire', 'pylf_v', /pylf_v[0-9]_(?:[a-z]{2}_)?[A-Za-z0-9]{40,}/y),
-  form('posthog', ['phc_', 'phx_', 'phs_', 'pha_', 'phr_'], /ph[cxsar]_[A-Za-z0-9]{40,}/y),
+  form('posthog', ['phc_', 'phx_', 'phs_', 'pha_', 'phr_'], /ph[cxsar]_[A-Za-z0-9]{32,}/y),
   form('sourcegraph', ['sgp_', 'slk_'], /(?:sgp_(?:[0-9a-fA-F]{16}_|local_)?[0-9a-fA-F]{40}|slk_[0-9a-f]{64})/y),
   form('tracebook', 'tb_', /tb_[A-Za-z0-9_-]{32,}/y),
 
@@ -379,7 +380,7 @@ export const rules: readonly Rule[] = [
   form('mailchimp', '-us', /[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])/y, { before: [32] }),
   form('mandrill', 'md-', /md-[A-Za-z0-9_-]{22}(?![A-Za-z0-9_-])/y, random),
   form('brevo', ['xkeysib-', 'xsmtpsib-'], /x(?:key|smtp)sib-[a-f0-9]{64}-[A-Za-z0-9]{16}/y),
-  form('resend', 're_', /re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,32}(?![A-Za-z0-9_])/y, random),
+  form('resend', 're_', /re_(?:[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,32}|[A-Za-z0-9]{30,40})(?![A-Za-z0-9_])/y, random),
   form('twilio', 'sk', /SK[0-9a-f]{32}(?![A-Za-z0-9])/y),
   form('notion', 'ntn_', /ntn_[A-Za-z0-9]{40,50}(?![A-Za-z0-9])/y),
   form('notion', 'secret_', /secret_[A-Za-z0-9]{43}(?![A-Za-z0-9])/y),
@@ -466,6 +467,10 @@ export const rules: readonly Rule[] = [
   { rule: 'kubernetes', keywords: ['kind: secret'], look: lookForKubernetes },
 
   // In addresses, headers and commands.
+  form('url-password', ['@tcp(', '@unix('], /(?<=[\w.-]{1,60}:([^\s"'`:@/]{3,100}))@(?:tcp|unix)\(/y, {
+    isWithin: true,
+    isSecret: isSaid,
+  }),
   { rule: 'url-password', keywords: ['://', ':\\/\\/'], look: lookForUrlPassword },
   form('url-password', '://', /:\/\/([A-Za-z0-9_-]{20,200})@(?=[\w.-]{1,100}[/:])/y, {
     isWithin: true,
@@ -527,8 +532,9 @@ export const rules: readonly Rule[] = [
       'influx',
       'xfreerdp',
       'rabbitmqadmin',
+      'ssh-keygen',
     ],
-    /(?:redis-cli\b[^\n|;]{0,160}? -a|ldap[a-z]{3,10}\b[^\n|;]{0,200}? -w|mongo\w{0,10}\b[^\n|;]{0,160}? -p|mosquitto_[a-z]{3}\b[^\n|;]{0,160}? -P|sqlcmd\b[^\n|;]{0,160}? -P|(?:un)?zip [^\n|;]{0,100}?-P|7z [^\n|;]{0,100}?-p|cqlsh\b[^\n|;]{0,160}? -p|influx\b[^\n|;]{0,160}? -p|rabbitmqadmin\b[^\n|;]{0,160}? -p|xfreerdp\b[^\n|;]{0,160}? \/p:) {0,2}(?:"([^"\n]{4,512})"|'([^'\n]{4,512})'|([^\s"'`;|&<>-][^\s"'`;|&<>]{3,512}))/y,
+    /(?:redis-cli\b[^\n|;]{0,160}? -a|ldap[a-z]{3,10}\b[^\n|;]{0,200}? -w|mongo\w{0,10}\b[^\n|;]{0,160}? -p|mosquitto_[a-z]{3}\b[^\n|;]{0,160}? -P|sqlcmd\b[^\n|;]{0,160}? -P|(?:un)?zip [^\n|;]{0,100}?-P|7z [^\n|;]{0,100}?-p|cqlsh\b[^\n|;]{0,160}? -p|influx\b[^\n|;]{0,160}? -p|rabbitmqadmin\b[^\n|;]{0,160}? -p|ssh-keygen\b[^\n|;]{0,160}? -N|xfreerdp\b[^\n|;]{0,160}? \/p:) {0,2}(?:"([^"\n]{4,512})"|'([^'\n]{4,512})'|([^\s"'`;|&<>-][^\s"'`;|&<>]{3,512}))/y,
     { isSecret: isArgument },
   ),
   form(
@@ -579,8 +585,8 @@ export const rules: readonly Rule[] = [
   ),
   form(
     'password-argument',
-    ['vault login', 'snyk auth', 'gh secret set'],
-    /(?:vault login(?: -\S{1,40}){0,3} |snyk auth |gh secret set \w{1,80} (?:-b|--body)[ =]?)["']?([^\s"'`]{8,512})/y,
+    ['vault login', 'wandb login', 'snyk auth', 'gh secret set'],
+    /(?:(?:vault|wandb) login(?: -\S{1,40}){0,3} |snyk auth |gh secret set \w{1,80} (?:-b|--body)[ =]?)["']?([^\s"'`]{8,512})/y,
     { isSecret: (secret) => isSecretValue(secret, 'secret', 'tight') },
   ),
 

@@ -121,6 +121,10 @@ const isPasswordWord = (value: string, written: Written): boolean => {
   return /^[A-Za-z0-9]+$/.test(value) && (/[a-z][013457][a-z]/.test(value) || /^[0-9]+[A-Za-z]+$/.test(value))
 }
 
+/** With spaces a password has to look random: else it is a sentence. */
+const isSpacedPassword = (value: string): boolean =>
+  /(?:[0-9][^0-9]*){2}/.test(value) && hasUpper.test(value) && hasLower.test(value) && !isWordy(value)
+
 const isPassword = (value: string, written: Written): boolean => {
   if (digits.test(value)) return written !== 'bare' && value.length < 12 && !value.endsWith('00')
   if (!hasLetter.test(value) && !/[^\x20-\x7f]/.test(value)) return hasDigit.test(value) && symbol.test(value)
@@ -132,7 +136,8 @@ const isPassword = (value: string, written: Written): boolean => {
 const isToken = (value: string, written: Written): boolean => {
   if (uuid.test(value)) return true
   if (digits.test(value) || technical.test(value)) return false
-  if (hasDigit.test(value) && hasLetter.test(value)) return !isWordy(value)
+  // No name begins with a digit.
+  if (hasDigit.test(value) && hasLetter.test(value)) return !isWordy(value) || /^[0-9][A-Za-z0-9]{6,}[0-9]$/.test(value)
   if (!hasLetter.test(value) || isWordy(value) || written === 'bare') return false
   return value.length >= 16 || (value.length >= 10 && hasUpper.test(value) && hasLower.test(value))
 }
@@ -170,7 +175,8 @@ export const isSecretValue = (text: string, strength: Strength, written: Written
   if (isPasswordName && isPhrase(value, strength, written)) return true
   // Letters right behind `=` may be a variable: they have to look random.
   if (written === 'tight' && /^[A-Za-z]{8,}$/.test(value)) return strength !== 'strong' && isToken(value, written)
-  if (spaced.test(value) || isCode(value, written)) return false
+  if (spaced.test(value)) return isPasswordName && written === 'quoted' && isSpacedPassword(value)
+  if (isCode(value, written)) return false
   switch (strength) {
     case 'password':
     case 'passphrase':

@@ -222,7 +222,11 @@ export const samples: Readonly<Record<string, Samples>> = {
     letBe: ['kind: Secret\nmetadata:\n  name: db\ndata: {}\n', 'kind: SecretStore'],
   },
   'url-password': {
-    found: ['postgres://app:{A:12}@db.internal/app', 'https://{A:30}@git.internal/a.git'],
+    found: [
+      'postgres://app:{A:12}@db.internal/app',
+      'https://{A:30}@git.internal/a.git',
+      'app:{A:12}@tcp(db.internal:3306)/app',
+    ],
     letBe: [
       'https://user:pass@host/',
       'postgres://postgres:postgres@localhost/app',

@@ -1,9 +1,10 @@
 import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { messageId } from '../src/ids.ts'
+import { uuids } from '../src/postgres/arrays.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { NO_PARTS, headOfText, partsHeadLine, textHeadLine } from '../src/trace/messages/heads.ts'
-import { headsOf, partIndex } from '../src/trace/messages/message.ts'
+import { headsOf, partIndex, timestampIn } from '../src/trace/messages/message.ts'
 import { byKey } from './support/by-key.ts'
 import { literal } from './support/changed-rows.ts'
 import { ignoredButTraces } from './support/ignored.ts'
@@ -61,7 +62,12 @@ type Row = {
 }
 type NewRow = Row & { readonly externalId: string; readonly createdAt: number }
 
-type Changes = { readonly added: NewRows<NewRow>; readonly updated: Map<string, Row> }
+type Changes = {
+  readonly added: NewRows<NewRow>
+  readonly updated: Map<string, Row>
+  /** The ids of traces of which a message has another timestamp instead of one that it had. */
+  readonly retimed: Set<string>
+}
 
 const scalarsOf = ({ role, textContent, model, order, timestamp }: Added) => ({
   role,
@@ -138,6 +144,20 @@ const writeUpdates = (rows: readonly Row[], write: WriteStatement) =>
     updated.values(rows),
   )
 
+// The first and the last entry of an index: nothing else of the trace is read.
+const extreme = (order: 'asc' | 'desc') => `(
+  select m.timestamp from messages m where m.trace_id = t.id and m.incarnation = t.incarnation and m.timestamp is not null
+  order by m.timestamp ${order} limit 1)`
+
+/** When traces began and ended, anew: a message may have had the first or last timestamp, and has another one now. */
+const writeTimes = (traceIds: readonly string[], write: WriteStatement) =>
+  write(
+    'messages-times',
+    `update traces t set started_at = ${extreme('asc')}, ended_at = ${extreme('desc')}
+     from unnest($1::uuid[]) u (id) ${byKey('traces', 'r.id = u.id')} where t.ctid = found.ctid`,
+    [uuids(traceIds)],
+  )
+
 /** Messages without a key come last: no message can have an infinite one. Queries must order by exactly these expressions. */
 export const listOrder = (sequence: string, timestamp: string): string =>
   `coalesce(${sequence}, 'infinity'::float8), coalesce(${timestamp}, 'infinity'::float8)`
@@ -150,13 +170,14 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
     alter table messages alter text_content set storage external;
     alter table messages alter external_id set statistics 0;`,
   rows: { messages: { trace: 'trace_id' } },
-  // The second index is the order of lists, the third finds what has changed since a revision. The primary key is made last: on an empty table all indexes seem equally good, the planner then takes the newest, and keeps the plan.
+  // The second index is the order of lists, the third finds what has changed since a revision, the fourth when a trace began and ended. The primary key is made last: on an empty table all indexes seem equally good, the planner then takes the newest, and keeps the plan.
   indexes: `
     create unique index messages_id on messages (trace_id, incarnation, id);
     create index messages_listed on messages (trace_id, incarnation, ${listOrder('sequence', 'timestamp')}, ordinal);
     create index messages_changed on messages (trace_id, incarnation, revision);
+    create index messages_timed on messages (trace_id, incarnation, timestamp);
     alter table messages drop constraint messages_pkey, add primary key (trace_id, incarnation, ordinal);`,
-  start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map() }),
+  start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map(), retimed: new Set() }),
   on: {
     MessageAdded: ({ added }, { streamId: traceId, at, revision, data }) => {
       const { externalId, ordinal, class: kind, tools, heads = headsOf(data) } = data
@@ -166,8 +187,9 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
       const times = { createdAt: at, updatedAt: at, revision }
       added.add({ traceId, ordinal, externalId, fields: scalarsOf(data), textHead, partsHead, ...counted, ...times })
     },
-    MessageUpdated: ({ added, updated }, event) => {
+    MessageUpdated: ({ added, updated, retimed }, event) => {
       const { streamId: traceId, revision, data } = event
+      if (timestampIn(data.patch)?.op === 'replace') retimed.add(traceId)
       const key = keyOf({ traceId, ordinal: data.ordinal })
       let row: Row | undefined = added.find(key) ?? updated.get(key)
       if (!row) {
@@ -177,7 +199,8 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
       }
       update(row, event)
     },
-    TraceDeleted: ({ added, updated }, { streamId: id }) => {
+    TraceDeleted: ({ added, updated, retimed }, { streamId: id }) => {
+      retimed.delete(id)
       added.removeAll(({ traceId }) => traceId === id)
       forget(updated, id)
     },
@@ -187,8 +210,9 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
     TraceSummarised: 'ignored',
     ...ignoredButTraces,
   },
-  write: ({ added, updated }, write) => {
+  write: ({ added, updated, retimed }, write) => {
     if (added.all().length > 0) insert(added.all(), write)
     if (updated.size > 0) writeUpdates([...updated.values()], write)
+    if (retimed.size > 0) writeTimes([...retimed], write)
   },
 })

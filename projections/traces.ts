@@ -4,6 +4,7 @@ import { keyHash } from '../src/ids.ts'
 import { uuids } from '../src/postgres/arrays.ts'
 import { endedBy } from '../src/trace/earlier-deletions.ts'
 import type { Visibility } from '../src/trace/events.ts'
+import { timestampIn } from '../src/trace/messages/message.ts'
 import { type TextName, columnOf, textColumns, textNames } from '../src/trace/fields.ts'
 import { byKey } from './support/by-key.ts'
 import { literal } from './support/changed-rows.ts'
@@ -12,6 +13,8 @@ import { rewritten } from './support/vacuum.ts'
 import { type Cells, type RowOf, tableOf } from './table.ts'
 
 const DAY_MS = 86_400_000
+/** A trace that is being written changes the index of what was updated last no more often. */
+export const SLOT_MS = 600_000
 
 const table = tableOf(
   'traces',
@@ -23,9 +26,13 @@ const table = tableOf(
     created_by: 'uuid not null',
     created_at: 'int8 not null',
     updated_at: 'int8 not null',
+    updated_slot: `int8 not null generated always as (updated_at / ${SLOT_MS}) stored`,
     updated_day: `int8 not null generated always as (updated_at / ${DAY_MS}) stored`,
     visibility: 'text collate "C" not null',
     ...textColumns,
+    parent_key: 'uuid',
+    started_at: 'float8',
+    ended_at: 'float8',
     ai_title: 'json',
     ai_summary: 'json',
     summary_message_count: 'int8',
@@ -57,6 +64,9 @@ type Row = {
   bytes: number
   revision: bigint
   at: number
+  /** The smallest and the largest timestamp that messages were given; undefined without one. */
+  startedAt: number | undefined
+  endedAt: number | undefined
 }
 
 type NewRow = Row & { created: Created }
@@ -67,16 +77,22 @@ type Changes = { readonly rows: Map<string, Row>; readonly deleted: Map<string, 
 
 const rowOf = ({ rows }: Changes, { streamId: id, revision, at }: DecodedEvent): Row => {
   let row = rows.get(id)
-  if (!row) rows.set(id, (row = { id, set: new Map(), updatedAt: 0, bytes: 0, revision, at }))
+  if (!row) {
+    const times = { startedAt: undefined, endedAt: undefined }
+    rows.set(id, (row = { id, set: new Map(), updatedAt: 0, bytes: 0, revision, at, ...times }))
+  }
   row.revision = revision
   row.at = at
   return row
 }
 
-const messageWritten = (changes: Changes, event: DecodedEvent) => {
+const messageWritten = (changes: Changes, event: DecodedEvent, timestamp: number | undefined) => {
   const row = rowOf(changes, event)
   row.updatedAt = event.at
   row.bytes += event.bytes
+  if (timestamp === undefined) return
+  row.startedAt = Math.min(row.startedAt ?? timestamp, timestamp)
+  row.endedAt = Math.max(row.endedAt ?? timestamp, timestamp)
 }
 
 const buried = tombstones.unnest<Tombstone>({
@@ -102,7 +118,12 @@ const touched = {
   bytes: ({ bytes }: Row) => bytes,
   revision: ({ revision }: Row) => revision,
   at: ({ at }: Row) => at,
+  started_at: ({ startedAt }: Row) => startedAt,
+  ended_at: ({ endedAt }: Row) => endedAt,
 }
+
+const parentKey = (parentExternalId: string | undefined) =>
+  parentExternalId === undefined ? undefined : keyHash(parentExternalId)
 
 const textCells = Object.fromEntries(
   textNames.map((name) => [columnOf[name], ({ created }: NewRow) => literal(created[name])]),
@@ -117,6 +138,7 @@ const inserted = table.unnest<NewRow>({
   created_at: ({ created }) => created.at,
   incarnation: ({ created }) => created.incarnation,
   visibility: ({ created }) => created.visibility,
+  parent_key: ({ created }) => parentKey(created.parentExternalId),
   ...textCells,
 })
 
@@ -126,7 +148,8 @@ const writeUpdated = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'traces-touch',
     `update traces t set updated_at = greatest(t.updated_at, u.updated_at), bytes = t.bytes + u.bytes,
-       revision = u.revision, at = u.at
+       revision = u.revision, at = u.at, started_at = least(t.started_at, u.started_at),
+       ended_at = greatest(t.ended_at, u.ended_at)
      from ${updated.as('u')} ${byKey('traces', 'r.id = u.id')} where t.ctid = found.ctid`,
     updated.values(rows),
   )
@@ -139,23 +162,54 @@ const writeSet = ({ id, set }: Row, write: WriteStatement) => {
   write('', `update traces set ${assignments} where id = $1`, [id, ...columns.map((column) => set.get(column))])
 }
 
+/** When a trace began, for the order of lists: those of which it is not known come last. */
+export const STARTED = `coalesce(started_at, '-infinity'::float8)`
+
+const hashed = (seed: number) => (namespaceId: string) => `uuid_hash_extended(${namespaceId}, ${seed})`
+
+/** SQL for the hash of a namespace by which a list is read: one for each index, so that no plan takes another one. */
+export const listedBy = {
+  startedAt: hashed(1),
+  publicStartedAt: hashed(2),
+  updatedAt: hashed(3),
+  publicUpdatedAt: hashed(4),
+  parent: hashed(5),
+  publicParent: hashed(6),
+} as const
+
+/** The id of a trace in such an order. */
+export const ID_TEXT = `(id::text collate "C")`
+
 /** One row for each trace, without its messages, and a tombstone for each deleted one. */
 export const traces = projectionOf<AnyEvent>()<Changes>({
   name: 'traces',
   tables: `
     ${table.create}
     comment on column traces.updated_day is 'days since 1970: indexed instead of updated_at, which every batch changes';
+    comment on column traces.updated_slot is 'the same in ten minutes, for lists by the last update';
+    comment on column traces.parent_key is 'hash of parent_external_id: children are looked up by it';
+    comment on column traces.started_at is 'the smallest timestamp of its messages, ended_at the largest';
     comment on column traces.bytes is 'length of its message events so far: an upper bound of what its messages weigh';
     comment on column traces.incarnation is 'revision of its first event: tells one life of an externalId from the next';
     ${tombstones.create}`,
   rows: { traces: { trace: 'id' }, trace_tombstones: { trace: 'id' } },
-  // Many namespaces may have a trace with the same external id: looked up by namespace, or the oldest first. The index of
-  // the retention holds hashes of ids, so that no plan takes it to look for a trace.
+  // Many namespaces may have a trace with the same external id: looked up by namespace, or the oldest first. The indexes of
+  // the retention and of sorted lists hold hashes and texts of ids, so that no plan takes them to look for a trace.
   indexes: `
     create index traces_key on traces (key, namespace_id);
     create index traces_unchanged on traces (uuid_hash(namespace_id), updated_day, uuid_hash(id));
     create index traces_public on traces (key, created_at, id) where visibility = 'public';
-    create index traces_not_public on traces (key, created_at, id) where visibility <> 'public';`,
+    create index traces_not_public on traces (key, created_at, id) where visibility <> 'public';
+    create index traces_children on traces (${listedBy.parent('namespace_id')}, parent_key, created_at, id)
+      where parent_key is not null;
+    create index traces_public_children on traces (${listedBy.publicParent('namespace_id')}, parent_key, created_at, id)
+      where parent_key is not null and visibility = 'public';
+    create index traces_started on traces (${listedBy.startedAt('namespace_id')}, ${STARTED}, ${ID_TEXT});
+    create index traces_public_started on traces (${listedBy.publicStartedAt('namespace_id')}, ${STARTED}, ${ID_TEXT})
+      where visibility = 'public';
+    create index traces_updated on traces (${listedBy.updatedAt('namespace_id')}, updated_slot);
+    create index traces_public_updated on traces (${listedBy.publicUpdatedAt('namespace_id')}, updated_slot)
+      where visibility = 'public';`,
   start: () => ({ rows: new Map(), deleted: new Map() }),
   on: {
     TraceCreated: (changes, event) => {
@@ -172,10 +226,13 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
         if (row.created) row.created = { ...row.created, [field]: value }
         else if (field === 'visibility') row.set.set('visibility', value as string)
         else row.set.set(columnOf[field as TextName], literal(value) ?? null)
+        if (field === 'parentExternalId') row.set.set('parent_key', parentKey(value as string) ?? null)
       }
     },
-    MessageAdded: messageWritten,
-    MessageUpdated: messageWritten,
+    MessageAdded: (changes, event) => messageWritten(changes, event, event.data.timestamp),
+    // Where it replaces one, the projection of messages looks which are the smallest and the largest now.
+    MessageUpdated: (changes, event) =>
+      messageWritten(changes, event, timestampIn(event.data.patch)?.value as number | undefined),
     MessagesCounted: (changes, event) => void rowOf(changes, event),
     TraceSummarised: (changes, event) => {
       const { set } = rowOf(changes, event)

@@ -15,6 +15,7 @@ import { treeRoutes } from './proof/routes.ts'
 import type { Service } from './service/service.ts'
 import { realtimeRoutes } from './realtime/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
+import { childrenRoute } from './trace/children-route.ts'
 import { messageRoutes } from './trace/messages/routes.ts'
 import { namespaceTracesRoute } from './trace/namespace-traces-route.ts'
 import { traceRoutes } from './trace/routes.ts'
@@ -118,6 +119,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       browserRoutes,
       signinRoutes,
       traceRoutes,
+      childrenRoute,
       messageRoutes,
       namespaceTracesRoute,
       timelineRoutes,

@@ -177,7 +177,7 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
       if (moment) {
         const present = await traceWithTimeline(services, { externalId, namespace }, caller)
         const { reader, check } = listOfHistory(services, present, caller)
-        const source = pastSource(await openPast(services, present, moment))
+        const source = await pastSource(await openPast(services, present, moment))
         return send(reply, { format, isPage: false }, source, { reader, check })
       }
       return sendPresent(reply, { caller, externalId, namespace, format })

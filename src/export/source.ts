@@ -66,9 +66,12 @@ export const presentSource = ({ reads, models }: Services, first: StoredDetail):
 }
 
 /** The trace as it was, and the messages that it had then. */
-export const pastSource = (past: Past): Source<MessageListRow> => ({
-  chunkWeight: past.chunkWeight,
-  chunks: () => past.messages({ includeParts: true }),
-  trace: () => past.detail,
-  messageText,
-})
+export const pastSource = async (past: Past): Promise<Source<MessageListRow>> => {
+  const detail = await past.detail()
+  return {
+    chunkWeight: past.chunkWeight,
+    chunks: () => past.messages({ includeParts: true }),
+    trace: () => detail,
+    messageText,
+  }
+}

@@ -4,8 +4,10 @@ import { CHUNK_WEIGHT } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import type { Moment } from '../trace/services.ts'
+import { stateText } from '../trace/views.ts'
 import type { PresentTraceRow } from './locate.ts'
 import { type PastMessagesOptions, orderWeight, pastMessages } from './past-messages.ts'
+import { pastTimes } from './past-times.ts'
 import { type PastTrace, pastTrace, revisionAt } from './past.ts'
 import type { HistoryServices } from './services.ts'
 
@@ -13,6 +15,8 @@ import type { HistoryServices } from './services.ts'
 export type Past = PastTrace & {
   /** About how many characters a chunk holds, with what is kept for the order of the list. */
   readonly chunkWeight: number
+  /** A TraceDetail as JSON text. @throws 404 when the trace is deleted meanwhile */
+  detail(): Promise<string>
   /** The messages in the order of then, chunk by chunk. Its chunks throw BrokenOff when the trace is deleted meanwhile. */
   messages(options: PastMessagesOptions): AsyncGenerator<Chunk<MessageListRow>, void>
 }
@@ -24,7 +28,12 @@ export type Past = PastTrace & {
 export const openPast = async (services: HistoryServices, present: PresentTraceRow, moment: Moment): Promise<Past> => {
   const past = await pastTrace(services, present, await revisionAt(services, present, moment))
   const chunkWeight = CHUNK_WEIGHT + orderWeight(past)
-  return { ...past, chunkWeight, messages: (options) => pastMessages(services, past, options) }
+  return {
+    ...past,
+    chunkWeight,
+    detail: async () => stateText(past.id, past.slug, past.trace, await pastTimes(services, past)),
+    messages: (options) => pastMessages(services, past, options),
+  }
 }
 
 /** What sends a list of the past (`http/long-lists.ts`): it ends when its reader is no member any more, or the trace is gone. */

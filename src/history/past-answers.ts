@@ -20,9 +20,10 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
 
   const trace = async (request: AskedPast, reply: FastifyReply, moment: Moment) => {
     const present = await found(request)
-    const { detail, revision } = await openPast(services, present, moment)
+    const past = await openPast(services, present, moment)
+    const detail = await past.detail()
     await listOfHistory(services, present, request.caller).check() // what was read may have been half swept
-    return okText(reply, `{"trace":${detail},"revision":${revision}}`)
+    return okText(reply, `{"trace":${detail},"revision":${past.revision}}`)
   }
 
   const messages = async (request: AskedPast, reply: FastifyReply, moment: Moment, asked: AskedMessages) => {

@@ -2,7 +2,7 @@ import { BoundedMap } from '../bounded-map.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import { type WeightedCache, newWeightedCache } from '../engine/weighted-cache.ts'
 import type { PresentTrace } from '../trace/decide.ts'
-import { stateText } from '../trace/views.ts'
+import { type TraceTimes, stateText } from '../trace/views.ts'
 import type { Updates } from './updates.ts'
 
 /** A trace as it was. */
@@ -15,6 +15,8 @@ export type MomentMemo = {
   /** The ordinals of its messages in the order that they had. */
   readonly sortedOrdinals: Remembered<Int32Array>
   readonly updates: Remembered<Updates>
+  /** When it began and ended, where messages have moved since. */
+  readonly times: Remembered<TraceTimes>
   /** The trace, where it was folded from very many events. */
   readonly trace: Remembered<PresentTrace>
 }
@@ -43,8 +45,9 @@ const newMomentCache = <Value>(weigh: (value: Value) => number) =>
 export const newPastMemo = (): PastMemo => {
   const sortedOrdinals = newMomentCache<Int32Array>(({ byteLength }) => byteLength)
   const updates = newMomentCache<Updates>(({ bytes }) => bytes)
-  const traces = newMomentCache<PresentTrace>((trace) => 4 * stateText('', '', trace).length)
-  const caches = [sortedOrdinals, updates, traces]
+  const times = newMomentCache<TraceTimes>(() => 0)
+  const traces = newMomentCache<PresentTrace>((trace) => 4 * stateText('', '', trace, {}).length)
+  const caches = [sortedOrdinals, updates, times, traces]
   const deletions = new BoundedMap<string, bigint>(REMEMBERED_DELETIONS) // their revisions, by trace
   let generation = 0
 
@@ -55,7 +58,12 @@ export const newPastMemo = (): PastMemo => {
       const key = `${id}/${incarnation}/${revision}`
       return { get: () => cache.get(key), set: (value) => void (mayKeep() && cache.set(key, value)) }
     }
-    return { sortedOrdinals: remembered(sortedOrdinals), updates: remembered(updates), trace: remembered(traces) }
+    return {
+      sortedOrdinals: remembered(sortedOrdinals),
+      updates: remembered(updates),
+      times: remembered(times),
+      trace: remembered(traces),
+    }
   }
 
   const observe: PastMemo['observe'] = ({ type, streamId, revision }) => {

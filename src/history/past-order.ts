@@ -8,16 +8,18 @@ import { updatesBetween } from './updates.ts'
 
 export type PastOrderOptions = { readonly limit: number | undefined; readonly behind: Keys | undefined }
 
-type OrderRow = { revision: bigint; position: bigint; ordinals: string | null }
+type SnapshotRow = { revision: bigint; position: bigint }
+type OrderRow = SnapshotRow & { ordinals: string | null }
 type KeysRow = OrderRow & { orders: string | null; timestamps: string | null }
 
 // Rows are joined in the order in which the subquery gives them, as in the list of the present.
-const snapshot = (joined: string, listed: string) => `
+export const snapshot = (joined: string, listed: string) => `
   select t.revision, c.position, l.* from traces t cross join reached c cross join lateral (
     select ${joined} from (${listed}) l
   ) l where t.id = $1 and t.incarnation = $2`
 
-const ofThen = 'm.trace_id = t.id and m.incarnation = t.incarnation and m.ordinal < $3'
+/** Messages `m` of then: parameters $1 to $3. */
+export const ofThen = 'm.trace_id = t.id and m.incarnation = t.incarnation and m.ordinal < $3'
 
 const orderStatement = snapshot(
   `string_agg(l.ordinal::text, ',') as ordinals`,
@@ -56,31 +58,46 @@ export const pastOrder = async (
   documents: PastDocuments,
   options: PastOrderOptions,
 ): Promise<Int32Array> => {
-  const { reads, timeline } = services
   const { sortedOrdinals: memo } = services.memo.of(past)
   const { limit = ALL_MESSAGES, behind = BEFORE_ALL } = options
-  const scope = [past.id, past.incarnation, past.messageCount]
   const known = memo.get()
   if (known) return pageOf(known, options)
-
-  const snapshotOf = async <Found extends OrderRow>(name: string, statement: string, values: readonly unknown[]) => {
-    const [row] = await reads.rows<Found & Row>(name, statement, [...scope, ...values])
-    if (!row) throw new BrokenOff('its trace is gone')
-    // What has moved up to this snapshot has to be known.
-    await timeline.caughtUp(row.position)
-    const since = await updatesBetween(services, past, past.revision, row.revision)
-    return { row, since, moved: since.moved().filter((ordinal) => ordinal < past.messageCount) }
-  }
-
-  const { row, since, moved } = await snapshotOf<OrderRow>('past-order', orderStatement, [...behind, limit])
+  const values = [...behind, limit]
+  const { row, since, moved } = await snapshotOf<OrderRow>(services, past, { name: 'past-order', text: orderStatement, values }) // prettier-ignore
   if (moved.length === 0 && (limit === ALL_MESSAGES || since.count < MANY_CHANGES))
     return Int32Array.from(numbers(row.ordinals))
-  const snapshot = await snapshotOf<KeysRow>('past-keys', keysStatement, [])
-  const keys = keysOf(snapshot.row)
-  await setKeys(documents, keys, snapshot.moved)
-  const sortedOrdinals = sorted(keys)
+  const sortedOrdinals = sorted(await pastKeys(services, past, documents))
   memo.set(sortedOrdinals)
   return pageOf(sortedOrdinals, options)
+}
+
+type Statement = { readonly name: string; readonly text: string; readonly values: readonly unknown[] }
+
+/** What a statement of `snapshot` shows of now, and which messages of then have been moved since. @throws BrokenOff */
+export const snapshotOf = async <Found extends SnapshotRow>(
+  services: HistoryServices,
+  past: PastTrace,
+  { name, text, values }: Statement,
+) => {
+  const { reads, timeline } = services
+  const [row] = await reads.rows<Found & Row>(name, text, [past.id, past.incarnation, past.messageCount, ...values])
+  if (!row) throw new BrokenOff('its trace is gone')
+  // What has moved up to this snapshot has to be known.
+  await timeline.caughtUp(row.position)
+  const since = await updatesBetween(services, past, past.revision, row.revision)
+  return { row, since, moved: since.moved().filter((ordinal) => ordinal < past.messageCount) }
+}
+
+/** What the messages were sorted by then: the keys of now, and of those that have moved since the ones that they had. @throws BrokenOff */
+export const pastKeys = async (
+  services: HistoryServices,
+  past: PastTrace,
+  documents: PastDocuments,
+): Promise<AllKeys> => {
+  const { row, moved } = await snapshotOf<KeysRow>(services, past, { name: 'past-keys', text: keysStatement, values: [] }) // prettier-ignore
+  const keys = keysOf(row)
+  await setKeys(documents, keys, moved)
+  return keys
 }
 
 /** The keys of all messages of a trace, by index: some 20 bytes for each. Ordinals ascend. */

@@ -7,7 +7,6 @@ import type { Client } from '../permits.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { traceWithModelName } from '../trace/model-names.ts'
 import type { Moment } from '../trace/services.ts'
-import { stateText } from '../trace/views.ts'
 import type { PresentTraceRow } from './locate.ts'
 import type { HistoryServices } from './services.ts'
 
@@ -21,8 +20,8 @@ export type PastTrace = {
   readonly trace: PresentTrace
   /** How many messages it had: those whose ordinals are below. */
   readonly messageCount: number
-  /** A TraceDetail as JSON text. */
-  readonly detail: string
+  /** The slug of its namespace; empty where that is not known. */
+  readonly slug: string
 }
 
 type ThroughRow = { through: bigint }
@@ -129,7 +128,10 @@ const folded = async (
 }
 
 /** Only members see the past: those of one namespace take turns with those of others. */
-const clientsOf = (namespaceId: string): Client => ({ id: `namespace:${namespaceId}`, net: `namespace:${namespaceId}` })
+export const clientsOf = (namespaceId: string): Client => ({
+  id: `namespace:${namespaceId}`,
+  net: `namespace:${namespaceId}`,
+})
 
 /** The entry with the newest counts, as the event that recorded them. */
 const countsOf = (row: PartRow | undefined): EventRow | undefined => row && { ...row, type: 'MessagesCounted' }
@@ -162,5 +164,5 @@ export const pastTrace = async (
   const updatedAt = Math.max(own.updatedAt, Number(of('last')?.at ?? 0n))
   const trace = traceWithModelName(models, { ...own, updatedAt })
   const messageCount = messagesAfter(of('new')?.adds ?? null)
-  return { ...moment, trace, messageCount, detail: stateText(id, slug ?? '', trace) }
+  return { ...moment, trace, messageCount, slug: slug ?? '' }
 }

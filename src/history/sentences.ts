@@ -46,6 +46,8 @@ const fieldNames: { readonly [Name in TextName]: string } = {
   gitRemoteUrl: 'git remote',
   gitBranch: 'git branch',
   gitRef: 'git ref',
+  parentExternalId: 'parent trace',
+  parentCallId: 'call of the parent',
 }
 
 const changeOf = (operation: PatchOperation): string => {

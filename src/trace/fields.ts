@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LongText, ShortText } from '../http/parameters.ts'
+import { Key, LongText, ShortText } from '../http/parameters.ts'
 
 type Definition = {
   /** How long it may be in a request; absent for what clients do not give. */
@@ -50,6 +50,17 @@ const traceTexts = {
     description: 'The git commit, tag or detached ref that was worked on',
     examples: ['9fceb02d0ae598e95dc970b74767f19372d61af8'],
   },
+  parentExternalId: {
+    given: Key,
+    description:
+      'The trace that started this one, that of a sub-agent, by its `externalId` in the same namespace; it need not be there',
+    examples: ['my-earlier-session'],
+  },
+  parentCallId: {
+    given: ShortText,
+    description: 'The id of the tool call in that trace which started this one',
+    examples: ['call-1'],
+  },
 } as const satisfies Readonly<Record<string, Definition>>
 
 type Texts = typeof traceTexts
@@ -73,6 +84,8 @@ export const listedNames = [
   'agentId',
   'model',
   'modelName',
+  'parentExternalId',
+  'parentCallId',
 ] as const satisfies readonly TextName[]
 type DetailName = Exclude<TextName, (typeof listedNames)[number]>
 export const detailNames = textNames.filter(

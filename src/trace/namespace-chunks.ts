@@ -1,7 +1,7 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Chunk, Chunks } from '../http/long-list.ts'
-import { type After, FAR_FUTURE, summaryColumns, summaryTables } from './queries.ts'
+import { type After, FAR_FUTURE, summaryColumns, summaryTables, summaryWeight } from './queries.ts'
 import type { ListedRow } from './rows.ts'
 
 /** About how many characters a chunk holds, unless a row alone holds more. */
@@ -20,8 +20,7 @@ export const namespaceChunkStatement = `
       count(*) over () as found
     from (
       select ${summaryColumns}, (select position from reached) as position,
-        500 + octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)
-          + coalesce(octet_length(t.ai_title::text), 0) as weight
+        500 + ${summaryWeight} as weight
       from (
         select id, created_at from feed where namespace_id = $1 and (created_at, id) < ($2, $3)
         order by created_at desc, id desc limit $4

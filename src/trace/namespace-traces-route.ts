@@ -8,9 +8,10 @@ import { namespaceId } from '../ids.ts'
 import type { Reader } from '../http/long-list.ts'
 import { rowWithModelName } from './model-names.ts'
 import { CHUNK_WEIGHT, namespaceChunk, namespaceChunks } from './namespace-chunks.ts'
-import { afterOf, listTraces } from './queries.ts'
+import { Sort, listTraces, placeOf, cursorBehind } from './lists.ts'
 import { checkRight } from './right-to-read.ts'
-import { pageTexts } from './routes.ts'
+import { listPage, pageTexts } from './routes.ts'
+import { sortedChunks, sortedWeight } from './sorted-chunks.ts'
 import { TraceSummary, summaryText } from './views.ts'
 import type { TraceServices } from './services.ts'
 
@@ -20,11 +21,15 @@ const Query = z.object({
     description: 'At most this many traces; above 1000 counts as 1000. Default: 50, and all of them for a member',
   }).optional(),
   cursor: z.string().optional(),
+  sort: Sort.optional(),
 })
 const List = z.object({ traces: z.array(TraceSummary).meta({ description: 'The traces of this page' }), nextCursor })
 
 const roleStatement = `
   select n.id, m.role from namespaces n left join members m on m.namespace_id = n.id and m.user_id = $2 where n.id = $1`
+
+/** A sorted list of so many traces is answered at once. */
+const QUICK_ROWS = 200
 
 /** The traces of a namespace: all of them for a member, public ones for anybody. */
 export const namespaceTracesRoute = (app: FastifyInstance, service: TraceServices): void => {
@@ -37,7 +42,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
         summary: 'List the traces of a namespace, newest first',
         description:
           'All traces for a member, on one page if `limit` and `cursor` do not say otherwise; only public ones for ' +
-          'anybody else, 50 a page by default. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none; ' +
+          'anybody else, 50 a page by default. Errors: `invalid_request` (400) for a `limit`, `cursor` or `sort` that is none; ' +
           '`not_found` (404) for an unknown namespace.',
         tags: ['namespaces'],
         params: Params,
@@ -46,7 +51,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
       },
     },
     async ({ params, query, caller }, reply) => {
-      const after = afterOf(query.cursor)
+      const place = placeOf(query)
       const given = limitOf(query.limit)
       const values = [namespaceId(params.slug.trim().toLowerCase()), caller?.userId ?? null]
       const [found] = await reads.rows<{ id: string; role: string | null }>('namespace-role', roleStatement, values)
@@ -54,22 +59,42 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
       reads.assertNotQuarantined(`namespace-${found.id}`)
       const isMember = found.role !== null
       if (given === 0) return ok(reply, { traces: [] })
-      if (isMember && given === undefined && !after) return listAll(reply, { caller, namespaceId: found.id })
-      const limit = given ?? DEFAULT_LIMIT
-      const rows = await listTraces(reads, { namespaceId: found.id, publicOnly: !isMember, limit: limit + 1, after })
-      return okTexts(reply, pageTexts(service, rows, limit))
+      if (isMember && given === undefined && !place.behind)
+        return listAll(reply, { caller, namespaceId: found.id }, place.sort)
+      const asked = { namespaceId: found.id, publicOnly: !isMember, limit: given ?? DEFAULT_LIMIT, place }
+      return okTexts(reply, await listPage(service, asked))
     },
   )
 
-  const listAll = async (reply: FastifyReply, { caller, namespaceId }: Pick<Reader, 'caller' | 'namespaceId'>) => {
-    const first = await namespaceChunk(reads, namespaceId)
-    if (!first.next) return okTexts(reply, pageTexts(service, first.rows, first.rows.length))
+  /** The whole list where it is short; else what its chunks are. */
+  const beginning = async (namespaceId: string, sort: Sort) => {
+    if (sort === 'createdAt') {
+      const first = await namespaceChunk(reads, namespaceId)
+      return first.next ? { chunkWeight: CHUNK_WEIGHT, chunks: () => namespaceChunks(reads, namespaceId) } : first.rows
+    }
+    const page = { namespaceId, publicOnly: false, limit: QUICK_ROWS + 1, place: { sort, behind: undefined } }
+    const rows = await listTraces(reads, page)
+    const isShort = rows.length <= QUICK_ROWS && rows.reduce((sum, { weight }) => sum + weight, 0) < CHUNK_WEIGHT
+    if (isShort) return rows
+    return { chunkWeight: await sortedWeight(reads, namespaceId), chunks: () => sortedChunks(reads, namespaceId, sort) }
+  }
+
+  const listAll = async (
+    reply: FastifyReply,
+    { caller, namespaceId }: Pick<Reader, 'caller' | 'namespaceId'>,
+    sort: Sort,
+  ) => {
+    const list = await beginning(namespaceId, sort)
+    if (!('chunks' in list))
+      return okTexts(
+        reply,
+        pageTexts(service, list, { limit: list.length, cursorOf: (row) => cursorBehind(sort, row) }),
+      )
     const reader = { caller, namespaceId, traceId: undefined, isMember: true }
     return longLists.send(reply, {
+      ...list,
       reader,
       check: () => checkRight(reads, reader),
-      chunkWeight: CHUNK_WEIGHT,
-      chunks: () => namespaceChunks(reads, namespaceId),
       before: '{"ok":true,"data":{"traces":[',
       toText: (row) =>
         reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(rowWithModelName(models, row)) : undefined,

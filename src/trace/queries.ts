@@ -4,15 +4,13 @@ import type { Reads, Row } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { invalid } from '../http/http-error.ts'
 import { decodeCursor, encodeCursor } from '../http/parameters.ts'
-import { weighedRows } from '../http/page-bytes.ts'
 import { keyHash, traceId } from '../ids.ts'
 import type { Role } from '../namespace/events.ts'
 import { idOfSlug } from '../namespace/queries.ts'
 import type { Visibility } from './events.ts'
 import { columnOf, listedNames } from './fields.ts'
 import type { UserRole } from './policy.ts'
-import type { ListedRow } from './rows.ts'
-import type { DetailRow } from './views.ts'
+import type { DetailRow, TraceTimes } from './views.ts'
 
 /** The one trace that an externalId names for a caller, with the caller's role in its namespace. */
 export type Resolved = {
@@ -111,6 +109,16 @@ export const detailStatement = `
 export const traceDetail = async (reads: TraceReads, id: string): Promise<StoredDetail | undefined> =>
   (await reads.rows<StoredDetail & Row>('trace-detail', detailStatement, [id]))[0]
 
+const timesStatement = 'select started_at, ended_at from traces where id = $1'
+
+type TimesRow = { started_at: number | null; ended_at: number | null }
+
+/** When a trace began and ended. */
+export const timesOf = async (reads: TraceReads, id: string): Promise<TraceTimes> => {
+  const [row] = await reads.rows<TimesRow & Row>('trace-times', timesStatement, [id])
+  return { startedAt: row?.started_at ?? undefined, endedAt: row?.ended_at ?? undefined }
+}
+
 const slugStatement = 'select slug from namespaces where id = $1'
 
 /** A namespace's slug, or an empty string when there is no such namespace. */
@@ -136,11 +144,11 @@ export const cursorAfter = (row: { created_at: bigint; id: string }): string =>
 const listedTexts = listedNames.map((name) => `t.${columnOf[name]}`).join(', ')
 
 export const summaryColumns = `t.id, t.external_id, ${listedTexts}, t.ai_title, t.visibility,
-  t.created_at, t.updated_at, c.message_count`
+  t.created_at, t.updated_at, t.started_at, t.ended_at, c.message_count`
 
 /** Bytes of the texts that a summary shows. */
 export const summaryWeight = `octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)
-  + coalesce(octet_length(t.ai_title::text), 0)`
+  + coalesce(octet_length(t.ai_title::text), 0) + coalesce(octet_length(t.parent_external_id::text), 0)`
 
 /** The order of all lists of traces, over the columns of their rows. */
 export const NEWEST_FIRST = 'created_at desc, id desc'
@@ -154,27 +162,3 @@ export const summaryTables = `
 
 /** Before all traces of a list. */
 export const FAR_FUTURE: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
-
-const listStatement = (condition: string): string =>
-  weighedRows(
-    `
-  select ${summaryColumns}, ${summaryWeight} as weight from (
-    select id, created_at from feed where namespace_id = $1 and (created_at, id) < ($2, $3) ${condition}
-    order by created_at desc, id desc limit $4
-  ) f ${summaryTables}`,
-    NEWEST_FIRST,
-  )
-
-export const publicListStatement = listStatement(`and visibility = 'public'`)
-
-/** The traces of a namespace, newest first; `publicOnly` for who is no member. */
-export const listTraces = (
-  reads: TraceReads,
-  options: { namespaceId: string; publicOnly: boolean; limit: number; after: After | undefined },
-): Promise<ListedRow[]> => {
-  const { createdAt, id } = options.after ?? FAR_FUTURE
-  const values = [options.namespaceId, createdAt, id, options.limit]
-  return options.publicOnly
-    ? reads.rows<ListedRow & Row>('traces-public', publicListStatement, values)
-    : reads.rows<ListedRow & Row>('traces-list', listStatement(''), values)
-}

@@ -10,7 +10,8 @@ import { answers, arrayTexts, ok, okText, okTexts } from '../http/reply.ts'
 import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
 import { patch, remove } from './decide.ts'
 import { assertMayRead } from './policy.ts'
-import { afterOf, cursorAfter, listTraces, userRoleOf, resolveTrace, traceDetail } from './queries.ts'
+import { userRoleOf, resolveTrace, traceDetail } from './queries.ts'
+import { type ListPlace, Sort, cursorBehind, listTraces, placeOf } from './lists.ts'
 import { writeLocated } from './locate.ts'
 import { rowWithModelName, withModelName } from './model-names.ts'
 import { InNamespace, WriteQuery, momentOf, pastQuery } from './moment.ts'
@@ -20,7 +21,7 @@ import type { TraceServices } from './services.ts'
 import { upsertTrace, writeTrace, writtenText } from './upsert.ts'
 
 const Params = z.object({ externalId: Key })
-const Page = z.object({ limit: Limit.optional(), cursor: z.string().optional() })
+const Page = z.object({ limit: Limit.optional(), cursor: z.string().optional(), sort: Sort.optional() })
 const Detail = z.object({ trace: TraceDetail })
 const Past = z.object({ ...pastQuery, namespace: InNamespace })
 const PastDetail = Detail.extend({
@@ -197,7 +198,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
         summary: "List the traces of the session's namespace, newest first",
         description:
           'Those of the active namespace, 50 a page if `limit` does not say otherwise, and at most 8 MiB. Empty for a ' +
-          'user without a namespace. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none.',
+          'user without a namespace. Errors: `invalid_request` (400) for a `limit`, `cursor` or `sort` that is none.',
         tags,
         querystring: Page,
         response: answers(
@@ -208,25 +209,37 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     async (request, reply) => {
       const { namespace } = requireCaller(request)
       const limit = limitOf(request.query.limit) ?? DEFAULT_LIMIT
-      const after = afterOf(request.query.cursor)
+      const place = placeOf(request.query)
       if (!namespace || limit === 0) return ok(reply, { traces: [] })
-      const rows = await listTraces(reads, { namespaceId: namespace.id, publicOnly: false, limit: limit + 1, after })
-      return okTexts(reply, pageTexts(service, rows, limit))
+      const asked = { namespaceId: namespace.id, publicOnly: false, limit, place }
+      return okTexts(reply, await listPage(service, asked))
     },
   )
 }
 
+type PageServices = Pick<TraceServices, 'reads' | 'models'>
+type AskedPage = { namespaceId: string; publicOnly: boolean; limit: number; place: ListPlace }
+
+/** A page of the traces of a namespace, in parts. */
+export const listPage = async (service: PageServices, asked: AskedPage): Promise<string[]> => {
+  const { limit, place } = asked
+  const rows = await listTraces(service.reads, { ...asked, limit: limit + 1 })
+  return pageTexts(service, rows, { limit, cursorOf: (row) => cursorBehind(place.sort, row) })
+}
+
+type PageOptions = { readonly limit: number; readonly cursorOf: (row: ListedRow) => string }
+
 /** A page of summaries, in parts, from one row more than it may hold; traces in quarantine are left out. */
 export const pageTexts = (
-  { reads, models }: Pick<TraceServices, 'reads' | 'models'>,
+  { reads, models }: PageServices,
   rows: readonly ListedRow[],
-  limit: number,
+  { limit, cursorOf }: PageOptions,
 ): string[] => {
   const texts = rows.map((row) =>
     reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(rowWithModelName(models, row)) : '',
   )
   const sizes = rows.map(({ weight }, i) => Math.max(weight, Buffer.byteLength(texts[i]!)))
   const count = fitting(sizes, limit)
-  const next = rows.length > count ? `,"nextCursor":"${cursorAfter(rows[count - 1]!)}"` : ''
+  const next = rows.length > count ? `,"nextCursor":"${cursorOf(rows[count - 1]!)}"` : ''
   return ['{"traces":', ...arrayTexts(texts.slice(0, count).filter((text) => text !== '')), `${next}}`]
 }

@@ -3,7 +3,10 @@ import type { TraceFields } from './decide.ts'
 import { columnOf, textNames } from './fields.ts'
 
 /** A row of `traces` with its count; text that clients wrote stands as JSON string literals. */
-export type TraceRow = Omit<TracesTable, 'key' | 'bytes' | 'incarnation' | 'revision' | 'at'> & {
+export type TraceRow = Omit<
+  TracesTable,
+  'key' | 'parent_key' | 'updated_slot' | 'bytes' | 'incarnation' | 'revision' | 'at'
+> & {
   message_count: bigint | null
 }
 

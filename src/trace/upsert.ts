@@ -10,7 +10,7 @@ import type { TraceEvent } from './events.ts'
 import { type TraceName, activeIn, remembered, unlessGone } from './locate.ts'
 import { traceWithModelName, withModelName } from './model-names.ts'
 import { type UserRole, assertMayWrite } from './policy.ts'
-import { resolveTrace, slugOf, userRoleOf } from './queries.ts'
+import { resolveTrace, slugOf, timesOf, userRoleOf } from './queries.ts'
 import type { TraceServices } from './services.ts'
 import { stateText } from './views.ts'
 
@@ -40,8 +40,13 @@ export const writtenText = async (
   trace: Trace,
 ): Promise<string> => {
   if (trace.is === 'absent') throw notFound()
-  const slug = namespace?.id === trace.namespaceId ? namespace.slug : slugOf(reads, trace.namespaceId)
-  return `{"trace":${stateText(id, await afterStored(slug), traceWithModelName(models, trace))}}`
+  const [slug, times] = await afterStored(
+    Promise.all([
+      namespace?.id === trace.namespaceId ? namespace.slug : slugOf(reads, trace.namespaceId),
+      trace.counts.messageCount === 0 ? {} : timesOf(reads, id),
+    ]),
+  )
+  return `{"trace":${stateText(id, slug, traceWithModelName(models, trace), times)}}`
 }
 
 /** A decision that reserves room for the trace that it makes. */

@@ -6,7 +6,11 @@ import type { PresentTrace } from './decide.ts'
 import { MessageTypeCounts, Visibility } from './events.ts'
 import { type TextName, columnOf, detailNames, listedNames, shownTexts } from './fields.ts'
 import { traceMeanings } from './meanings.ts'
+import { PlainNumber } from './messages/part.ts'
 import { type TraceRow } from './rows.ts'
+
+/** A time that clients give: any number. */
+const timestamp = (description: string) => PlainNumber.meta({ description, examples: [1_767_366_245_000] })
 
 /** Answers are joined from stored JSON text; these schemas describe them in the OpenAPI document and in tests. */
 export const TraceSummary = z
@@ -18,6 +22,10 @@ export const TraceSummary = z
     visibility: Visibility,
     createdAt: time('When the service first got the trace'),
     updatedAt: time('When the trace or one of its messages was last written').optional(),
+    startedAt: timestamp(
+      'When it began: the smallest `timestamp` of its messages; absent where none has one',
+    ).optional(),
+    endedAt: timestamp('When it ended: the largest `timestamp` of its messages; absent where none has one').optional(),
     messageCount: count('How many messages the trace has').optional(),
   })
   .meta({ id: 'TraceSummary', description: 'A trace as it stands in lists: one recorded session of an agent' })
@@ -73,6 +81,8 @@ export const summaryMembers = (row: TraceRow) => ({
   visibility: `"${row.visibility}"`,
   createdAt: String(row.created_at),
   updatedAt: String(row.updated_at),
+  startedAt: row.started_at?.toString(),
+  endedAt: row.ended_at?.toString(),
   messageCount: String(row.message_count ?? 0n),
 })
 
@@ -93,8 +103,11 @@ export const detailText = (row: DetailRow): string =>
     toolTypeCounts: row.tool_types,
   })
 
-/** A TraceDetail from the state right after a decision. Counts are shown once there were messages. */
-export const stateText = (id: string, slug: string, trace: PresentTrace): string => {
+/** When a trace began and ended, as its messages say: in milliseconds since 1970; absent where none has a timestamp. */
+export type TraceTimes = { readonly startedAt?: number | undefined; readonly endedAt?: number | undefined }
+
+/** A TraceDetail from the state right after a decision, which does not know its times. Counts are shown once there were messages. */
+export const stateText = (id: string, slug: string, trace: PresentTrace, times: TraceTimes): string => {
   const { fields, counts, summary } = trace
   const { messageTypeCounts, toolTypeCounts } = counts
   const hasCounts = counts.messageCount > 0
@@ -106,6 +119,7 @@ export const stateText = (id: string, slug: string, trace: PresentTrace): string
     visibility: fields.visibility,
     createdAt: trace.createdAt,
     updatedAt: trace.updatedAt,
+    ...times,
     messageCount: counts.messageCount,
     namespace: { id: trace.namespaceId, slug },
     createdBy: trace.createdBy,

@@ -58,8 +58,9 @@ test('a trace with very many changes of its own is folded a page at a time, and 
   await okText(ask('PATCH', url, '{"gitBranch":"last"}'))
   const trace = await present(externalId)
   const { services, rows } = counted()
-  const titleAt = async (revision: bigint) =>
-    (JSON.parse((await openPast(services, trace, { revision })).detail) as { title: string }).title
+  const detailAt = async (revision: bigint) =>
+    JSON.parse(await (await openPast(services, trace, { revision })).detail()) as object
+  const titleAt = async (revision: bigint) => ((await detailAt(revision)) as { title: string }).title
   assert.is(await titleAt(500n), 'title 499')
   assert.is(await titleAt(BigInt(RENAMES)), `title ${RENAMES - 1}`)
   assert.ok(
@@ -67,11 +68,11 @@ test('a trace with very many changes of its own is folded a page at a time, and 
     JSON.stringify(rows),
   )
   assert.ok(rows.reduce((sum, { count }) => sum + count, 0) >= RENAMES)
-  const detail = JSON.parse((await openPast(services, trace, { revision: trace.revision })).detail) as object
+  const detail = await detailAt(trace.revision)
   const now = await dataOf<{ trace: object }>(ask('GET', url))
   assert.equal(detail, now.trace)
   const before = rows.length
-  assert.equal(JSON.parse((await openPast(services, trace, { revision: trace.revision })).detail), detail)
+  assert.equal(await detailAt(trace.revision), detail)
   assert.ok(rows.slice(before).reduce((sum, { count }) => sum + count, 0) < 10)
 })
 

@@ -117,7 +117,7 @@ const without = (object: object, names: readonly string[]) =>
 const traceDocument = ({ detail }: Pick<Snapshot, 'detail'>) => {
   const { trace } = (JSON.parse(detail) as { data: { trace: Record<string, unknown> } }).data
   return without(trace, [
-    ...['id', 'externalId', 'createdAt', 'updatedAt', 'namespace', 'createdBy'],
+    ...['id', 'externalId', 'createdAt', 'updatedAt', 'startedAt', 'endedAt', 'namespace', 'createdBy'],
     ...['messageCount', 'summaryMessageCount', 'messageTypeCounts', 'toolTypeCounts'],
   ])
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FAR_FUTURE, publicListStatement, resolveStatement } from '../../src/trace/queries.ts'
+import { listStatement } from '../../src/trace/lists.ts'
+import { FAR_FUTURE, resolveStatement } from '../../src/trace/queries.ts'
 import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
 
 const test = suite('trace: which ones are found')
@@ -27,7 +28,7 @@ const definition = `
   limit 1`
 
 const resolve = await models.prepare(resolveStatement)
-const list = await models.prepare(publicListStatement)
+const list = await models.prepare(listStatement('createdAt', true))
 const resolveValues = async (name: string, user: string | null, own: string | null = null) => [
   own,
   user,

@@ -489,7 +489,7 @@ export interface paths {
         };
         /**
          * List the traces of the session's namespace, newest first
-         * @description Those of the active namespace, 50 a page if `limit` does not say otherwise, and at most 8 MiB. Empty for a user without a namespace. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none.
+         * @description Those of the active namespace, 50 a page if `limit` does not say otherwise, and at most 8 MiB. Empty for a user without a namespace. Errors: `invalid_request` (400) for a `limit`, `cursor` or `sort` that is none.
          */
         get: operations["getTraces"];
         put?: never;
@@ -534,6 +534,26 @@ export interface paths {
          * @description As its creator or as an admin of its namespace. What is not given stays. Errors: `invalid_request` (400); `forbidden` (403) for members who are neither creator nor admin; `not_found` (404) for an unknown trace and for who is no member.
          */
         patch: operations["patchTrace"];
+        trace?: never;
+    };
+    "/v1/traces/{externalId}/children": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the traces that a trace has started, newest first
+         * @description Those of its namespace that name it as `parentExternalId`, and that the caller may read: all of them for a member, else the public ones; at most 8 MiB a page. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none; `unauthorized` (401) without a token for a trace that is not public; `not_found` (404) as for the trace.
+         */
+        get: operations["getTraceChildren"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/traces/{externalId}/messages/{messageExternalId}": {
@@ -605,7 +625,7 @@ export interface paths {
         };
         /**
          * List the traces of a namespace, newest first
-         * @description All traces for a member, on one page if `limit` and `cursor` do not say otherwise; only public ones for anybody else, 50 a page by default. Errors: `invalid_request` (400) for a `limit` or `cursor` that is none; `not_found` (404) for an unknown namespace.
+         * @description All traces for a member, on one page if `limit` and `cursor` do not say otherwise; only public ones for anybody else, 50 a page by default. Errors: `invalid_request` (400) for a `limit`, `cursor` or `sort` that is none; `not_found` (404) for an unknown namespace.
          */
         get: operations["getNamespaceTraces"];
         put?: never;
@@ -1344,6 +1364,16 @@ export interface components {
             model?: string;
             /** @description The name of the model in the registry; absent for a model that it does not know */
             modelName?: string;
+            /**
+             * @description The trace that started this one, that of a sub-agent, by its `externalId` in the same namespace; it need not be there
+             * @example my-earlier-session
+             */
+            parentExternalId?: string;
+            /**
+             * @description The id of the tool call in that trace which started this one
+             * @example call-1
+             */
+            parentCallId?: string;
             /** @description The title that the service made from the messages */
             ai_title?: string;
             visibility: components["schemas"]["Visibility"];
@@ -1357,6 +1387,16 @@ export interface components {
              * @example 1767366245000
              */
             updatedAt?: number;
+            /**
+             * @description When it began: the smallest `timestamp` of its messages; absent where none has one
+             * @example 1767366245000
+             */
+            startedAt?: number;
+            /**
+             * @description When it ended: the largest `timestamp` of its messages; absent where none has one
+             * @example 1767366245000
+             */
+            endedAt?: number;
             /**
              * @description How many messages the trace has
              * @example 3
@@ -2531,6 +2571,16 @@ export interface components {
              * @example 9fceb02d0ae598e95dc970b74767f19372d61af8
              */
             gitRef?: string;
+            /**
+             * @description The trace that started this one, that of a sub-agent, by its `externalId` in the same namespace; it need not be there
+             * @example my-earlier-session
+             */
+            parentExternalId?: string;
+            /**
+             * @description The id of the tool call in that trace which started this one
+             * @example call-1
+             */
+            parentCallId?: string;
             visibility?: components["schemas"]["Visibility"];
         };
         /** @description A trace with all that is known of it but its messages */
@@ -2567,6 +2617,16 @@ export interface components {
             model?: string;
             /** @description The name of the model in the registry; absent for a model that it does not know */
             modelName?: string;
+            /**
+             * @description The trace that started this one, that of a sub-agent, by its `externalId` in the same namespace; it need not be there
+             * @example my-earlier-session
+             */
+            parentExternalId?: string;
+            /**
+             * @description The id of the tool call in that trace which started this one
+             * @example call-1
+             */
+            parentCallId?: string;
             /** @description The title that the service made from the messages */
             ai_title?: string;
             visibility: components["schemas"]["Visibility"];
@@ -2580,6 +2640,16 @@ export interface components {
              * @example 1767366245000
              */
             updatedAt?: number;
+            /**
+             * @description When it began: the smallest `timestamp` of its messages; absent where none has one
+             * @example 1767366245000
+             */
+            startedAt?: number;
+            /**
+             * @description When it ended: the largest `timestamp` of its messages; absent where none has one
+             * @example 1767366245000
+             */
+            endedAt?: number;
             /**
              * @description How many messages the trace has
              * @example 3
@@ -2685,6 +2755,16 @@ export interface components {
             model?: string;
             /** @description The name of the model in the registry; absent for a model that it does not know */
             modelName?: string;
+            /**
+             * @description The trace that started this one, that of a sub-agent, by its `externalId` in the same namespace; it need not be there
+             * @example my-earlier-session
+             */
+            parentExternalId?: string;
+            /**
+             * @description The id of the tool call in that trace which started this one
+             * @example call-1
+             */
+            parentCallId?: string;
             /** @description The title that the service made from the messages */
             ai_title?: string;
             visibility: components["schemas"]["Visibility"];
@@ -2698,6 +2778,16 @@ export interface components {
              * @example 1767366245000
              */
             updatedAt?: number;
+            /**
+             * @description When it began: the smallest `timestamp` of its messages; absent where none has one
+             * @example 1767366245000
+             */
+            startedAt?: number;
+            /**
+             * @description When it ended: the largest `timestamp` of its messages; absent where none has one
+             * @example 1767366245000
+             */
+            endedAt?: number;
             /**
              * @description How many messages the trace has
              * @example 3
@@ -2754,6 +2844,16 @@ export interface components {
              * @example 9fceb02d0ae598e95dc970b74767f19372d61af8
              */
             gitRef?: string;
+            /**
+             * @description The trace that started this one, that of a sub-agent, by its `externalId` in the same namespace; it need not be there
+             * @example my-earlier-session
+             */
+            parentExternalId?: string;
+            /**
+             * @description The id of the tool call in that trace which started this one
+             * @example call-1
+             */
+            parentCallId?: string;
             visibility?: components["schemas"]["Visibility"];
         };
         /** @description A user, as everybody sees them */
@@ -5943,6 +6043,11 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
                 cursor?: string;
+                /**
+                 * @description By when the service first got the trace (the default), by when it began (those of which that is not known come last), or by when it was last written; the newest first
+                 * @example startedAt
+                 */
+                sort?: "createdAt" | "startedAt" | "updatedAt";
             };
             header?: never;
             path?: never;
@@ -6697,6 +6802,121 @@ export interface operations {
             };
         };
     };
+    getTraceChildren: {
+        parameters: {
+            query?: {
+                /**
+                 * @description At most this many traces; above 1000 counts as 1000, the default
+                 * @example 20
+                 */
+                limit?: number;
+                /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
+                cursor?: string;
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
+                externalId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        /** @description What the call gives */
+                        data: {
+                            /** @description The traces of this page */
+                            traces: components["schemas"]["TraceSummary"][];
+                            /** @description The `cursor` of the next page; absent on the last page */
+                            nextCursor?: string;
+                        };
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     putTraceMessage: {
         parameters: {
             query?: {
@@ -7191,6 +7411,11 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
                 cursor?: string;
+                /**
+                 * @description By when the service first got the trace (the default), by when it began (those of which that is not known come last), or by when it was last written; the newest first
+                 * @example startedAt
+                 */
+                sort?: "createdAt" | "startedAt" | "updatedAt";
             };
             header?: never;
             path: {

@@ -110,6 +110,10 @@ export const patchOf = (
 export const partIndex = (path: string): number | undefined =>
   path.startsWith('/parts/') ? Number(path.slice('/parts/'.length)) : undefined
 
+/** What a patch of a message says of its timestamp, if anything; one that is there is never removed. */
+export const timestampIn = (patch: readonly PatchOperation[]) =>
+  patch.find((operation): operation is Exclude<PatchOperation, { op: 'remove' }> => operation.path === '/timestamp')
+
 /** Applies a patch that `difference` made. */
 export const applyPatch = (document: MessageDocument, patch: readonly PatchOperation[]): MessageDocument => {
   const fields: Record<string, unknown> = { ...document }

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import { ID_TEXT, SLOT_MS, STARTED, listedBy } from '../../projections/traces.ts'
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import { invalid } from '../http/http-error.ts'
+import { weighedRows } from '../http/page-bytes.ts'
+import { decodeCursor, encodeCursor } from '../http/parameters.ts'
+import {
+  FAR_FUTURE,
+  NEWEST_FIRST,
+  afterOf,
+  cursorAfter,
+  summaryColumns,
+  summaryTables,
+  summaryWeight,
+} from './queries.ts'
+import type { ListedRow } from './rows.ts'
+
+/** By what a list of traces may be sorted, the newest first. */
+export const Sort = z.enum(['createdAt', 'startedAt', 'updatedAt']).meta({
+  description:
+    'By when the service first got the trace (the default), by when it began (those of which that is not known come last), ' +
+    'or by when it was last written; the newest first',
+  examples: ['startedAt'],
+})
+export type Sort = z.infer<typeof Sort>
+
+/** Where a list goes on: behind the trace with this time, which is -Infinity where it has none, and this id. */
+type Behind = { readonly time: number; readonly id: string }
+
+/** Which list it is, and where it goes on; undefined at its beginning. */
+export type ListPlace = { readonly sort: Sort; readonly behind: Behind | undefined }
+
+const Keys = z.tuple([Sort, z.number().nullable(), z.uuid()])
+
+/** The order that is asked for, and where its list goes on. @throws 400 for a cursor that is none of this list */
+export const placeOf = ({
+  sort = 'createdAt',
+  cursor,
+}: {
+  sort?: Sort | undefined
+  cursor?: string | undefined
+}): ListPlace => {
+  if (cursor === undefined) return { sort, behind: undefined }
+  if (sort === 'createdAt') {
+    const { createdAt, id } = afterOf(cursor)!
+    return { sort, behind: { time: createdAt, id } }
+  }
+  const keys = decodeCursor(cursor, Keys)
+  if (keys?.[0] !== sort) throw invalid('cursor', 'is not a cursor of this list')
+  return { sort, behind: { time: keys[1] ?? -Infinity, id: keys[2] } }
+}
+
+type KeyedRow = Pick<ListedRow, 'id' | 'created_at' | 'started_at' | 'updated_at'>
+
+/** The cursor behind a trace of a list. */
+export const cursorBehind = (sort: Sort, row: KeyedRow): string => {
+  if (sort === 'createdAt') return cursorAfter(row)
+  return encodeCursor(sort, sort === 'startedAt' ? row.started_at : Number(row.updated_at), row.id)
+}
+
+/** The traces of the namespace $1, found by one index. */
+export const ofNamespace = (hash: (namespaceId: string) => string) =>
+  `${hash('namespace_id')} = ${hash('$1')} and namespace_id = $1`
+
+/** For each order, newest first: which traces are behind a time $2 and an id $3, and how the ids and the shown rows are sorted. */
+const orders = {
+  createdAt: {
+    of: 'feed where namespace_id = $1',
+    ofPublic: `feed where namespace_id = $1 and visibility = 'public'`,
+    behind: '(created_at, id) < ($2, $3)',
+    order: NEWEST_FIRST,
+    shown: NEWEST_FIRST,
+  },
+  startedAt: {
+    of: `traces where ${ofNamespace(listedBy.startedAt)}`,
+    ofPublic: `traces where ${ofNamespace(listedBy.publicStartedAt)} and visibility = 'public'`,
+    behind: `(${STARTED}, ${ID_TEXT}) < ($2::float8, $3::uuid::text)`,
+    order: `${STARTED} desc, ${ID_TEXT} desc`,
+    shown: `${STARTED} desc, id desc`,
+  },
+  // The index has the slot, so that it is not written with each batch; only within one is anything sorted.
+  updatedAt: {
+    of: `traces where ${ofNamespace(listedBy.updatedAt)}`,
+    ofPublic: `traces where ${ofNamespace(listedBy.publicUpdatedAt)} and visibility = 'public'`,
+    behind: `updated_slot <= $2::int8 / ${SLOT_MS} and (updated_at, id) < ($2::int8, $3)`,
+    order: 'updated_slot desc, updated_at desc, id desc',
+    shown: 'updated_at desc, id desc',
+  },
+} as const satisfies Record<Sort, object>
+
+/** The ids of the traces of a namespace in an order, from a place on; `orderValues` are its parameters. */
+export const orderedIds = (sort: Sort, publicOnly = false): string => {
+  const { of, ofPublic, behind, order } = orders[sort]
+  return `select id from ${publicOnly ? ofPublic : of} and ${behind} order by ${order}`
+}
+
+export const listStatement = (sort: Sort, publicOnly: boolean): string =>
+  weighedRows(
+    `
+  select ${summaryColumns}, ${summaryWeight} as weight from (${orderedIds(sort, publicOnly)} limit $4) f ${summaryTables}`,
+    orders[sort].shown,
+  )
+
+/** Before all traces of a list. */
+const FIRST = {
+  createdAt: { time: FAR_FUTURE.createdAt, id: FAR_FUTURE.id },
+  startedAt: { time: Infinity, id: FAR_FUTURE.id },
+  updatedAt: { time: Number.MAX_SAFE_INTEGER, id: FAR_FUTURE.id },
+} as const
+
+/** The parameters $1 to $3 of `orderedIds`. */
+export const orderValues = (namespaceId: string, { sort, behind }: ListPlace): unknown[] => {
+  const { time, id } = behind ?? FIRST[sort]
+  return [namespaceId, time, id]
+}
+
+/** The traces of a namespace in an order, from a place on; `publicOnly` for who is no member. */
+export const listTraces = (
+  reads: Reads<ReadTables>,
+  {
+    namespaceId,
+    publicOnly,
+    limit,
+    place,
+  }: { namespaceId: string; publicOnly: boolean; limit: number; place: ListPlace },
+): Promise<ListedRow[]> => {
+  const { sort } = place
+  const values = [...orderValues(namespaceId, place), limit]
+  const name = `traces-${publicOnly ? 'public' : 'list'}-${sort}`
+  return reads.rows<ListedRow & Row>(name, listStatement(sort, publicOnly), values)
+}

@@ -1,0 +1,59 @@
+import type { ReadTables } from '../../projections/index.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import type { Chunks } from '../http/long-list.ts'
+import { uuids } from '../postgres/arrays.ts'
+import { uuidText } from '../uuid.ts'
+import { type Sort, orderValues, orderedIds } from './lists.ts'
+import { CHUNK_WEIGHT } from './namespace-chunks.ts'
+import { summaryColumns, summaryTables, summaryWeight } from './queries.ts'
+import type { ListedRow } from './rows.ts'
+
+type TraceReads = Pick<Reads<ReadTables>, 'rows'>
+
+const ID_BYTES = 16
+/** What an id takes while all of them are read. */
+const ID_WEIGHT = 4 * ID_BYTES
+const CHUNK_ROWS = 1_000
+
+const countStatement = 'select traces from sizes where namespace_id = $1'
+
+/** About how many characters a chunk of such a list holds, with what is kept of its order. */
+export const sortedWeight = async (reads: TraceReads, namespaceId: string): Promise<number> => {
+  const [row] = await reads.rows<{ traces: bigint } & Row>('namespace-count', countStatement, [namespaceId])
+  return CHUNK_WEIGHT + ID_WEIGHT * Number(row?.traces ?? 0n)
+}
+
+// Rows are joined in the order in which the subquery gives them.
+export const idsStatement = (sort: Sort): string => `
+  select string_agg(uuid_send(f.id), '') as ids from (${orderedIds(sort)}) f`
+
+export const sortedChunkStatement = `
+  select p.* from (
+    select r.*, sum(r.weight) over (order by r.nth rows unbounded preceding) - r.weight as before, count(*) over () as found
+    from (
+      select ${summaryColumns}, (select position from reached) as position, f.nth, 500 + ${summaryWeight} as weight
+      from unnest($1::uuid[]) with ordinality f (id, nth) ${summaryTables}
+    ) r
+  ) p where p.before < $2 order by p.nth`
+
+type ChunkRow = ListedRow & { position: bigint; nth: bigint; found: bigint }
+
+/**
+ * All traces of a namespace in an order that moves while they are read: the order is that of the first moment, of which the ids are
+ * kept, so that what is there all the time comes exactly once. A trace is shown as it is when its chunk is read.
+ */
+export async function* sortedChunks(reads: TraceReads, namespaceId: string, sort: Sort): Chunks<ListedRow> {
+  const values = orderValues(namespaceId, { sort, behind: undefined })
+  const [order] = await reads.rows<{ ids: Buffer | null } & Row>(`traces-ids-${sort}`, idsStatement(sort), values)
+  const ids = order!.ids ?? Buffer.alloc(0)
+  const idAt = (index: number) => uuidText(ids.subarray(index * ID_BYTES, (index + 1) * ID_BYTES))
+  const count = ids.length / ID_BYTES
+  for (let start = 0; start < count;) {
+    const asked = Array.from({ length: Math.min(CHUNK_ROWS, count - start) }, (_, i) => idAt(start + i))
+    const rows = await reads.rows<ChunkRow & Row>('sorted-chunk', sortedChunkStatement, [uuids(asked), CHUNK_WEIGHT])
+    const last = rows.at(-1)
+    start += last && rows.length < Number(last.found) ? Number(last.nth) : asked.length
+    const weight = rows.reduce((sum, row) => sum + row.weight, ids.length)
+    if (last) yield { rows, weight, position: last.position }
+  }
+}

@@ -15,6 +15,8 @@ const verbs = {
   'read it': (id: string) => ['GET', `/v1/traces/${id}`, undefined],
   'read its messages': (id: string) => ['GET', `/v1/traces/${id}/messages`, undefined],
   'read its export': (id: string) => ['GET', `/v1/traces/${id}/export?format=json`, undefined],
+  'read its children': (id: string) => ['GET', `/v1/traces/${id}/children`, undefined],
+  'read where a text occurs in it': (id: string) => ['GET', `/v1/traces/${id}/messages/matches?q=hi`, undefined],
   'post it': (id: string) => ['POST', '/v1/traces', { externalId: id, title: 'changed' }],
   'put it': (id: string) => ['PUT', `/v1/traces/${id}`, { title: 'changed' }],
   'patch it': (id: string) => ['PATCH', `/v1/traces/${id}`, { title: 'changed' }],
@@ -82,9 +84,10 @@ const newTrace = async (visibility: Visibility) => {
 }
 const seen = async (id: string) => (await call('GET', `/v1/traces/${id}`, { token: admin })).data
 
-const attempt = (verb: Verb, id: string, caller: Caller, place: Place) => {
+const attempt = (verb: Verb, id: string, caller: Caller, place: Place, inNamespace = '') => {
   const [method, url, body] = verbs[verb](id)
-  return call(method, url, { token: team.tokenOf(caller, place), body })
+  const named = inNamespace && `${url.includes('?') ? '&' : '?'}namespace=${inNamespace}`
+  return call(method, `${url}${named}`, { token: team.tokenOf(caller, place), body })
 }
 
 for (const caller of callers) {
@@ -99,9 +102,49 @@ for (const caller of callers) {
           if (status !== 200) assert.equal(await seen(id), before, `${visibility}: nothing has changed`)
         }
       })
+
+      test(`and with the namespace named: ${caller}, ${place}, ${verb}`, async () => {
+        for (const visibility of visibilities) {
+          const id = caller === 'former' ? `former-${visibility}` : await newTrace(visibility)
+          const { status, error } = await attempt(verb, id, caller, place, team.slug)
+          assert.is(status, expected(verb, caller, visibility), `${visibility}: ${JSON.stringify(error)}`)
+        }
+      })
     }
   }
 }
+
+test('children and sorted lists show everybody the traces that they may read, and count no others', async () => {
+  const parent = await newTrace('public')
+  const children = new Map<Visibility, string>()
+  for (const visibility of visibilities) {
+    const id = await newTrace(visibility)
+    await call('PATCH', `/v1/traces/${id}`, { token: creator, body: { parentExternalId: parent } })
+    children.set(visibility, id)
+  }
+  type Page = { traces: { externalId: string; visibility: Visibility }[]; nextCursor?: string }
+  const paths = [
+    `traces/${parent}/children?`,
+    ...['createdAt', 'startedAt', 'updatedAt'].map((sort) => `namespaces/${team.slug}/traces?sort=${sort}&`),
+  ]
+  for (const caller of callers) {
+    const mayReadAll = !['nobody', 'stranger'].includes(standingOf(caller))
+    for (const place of ['here', 'elsewhere'] as const) {
+      for (const path of paths) {
+        const token = team.tokenOf(caller, place)
+        const what = `${caller}, ${place}: ${path}`
+        const { traces } = (await call('GET', `/v1/${path}limit=1000`, { token })).data as Page
+        const shown = traces.map(({ externalId }) => externalId)
+        for (const [visibility, id] of children)
+          assert.is(shown.includes(id), mayReadAll || visibility === 'public', `${what}: ${visibility}`)
+        assert.ok(mayReadAll || traces.every(({ visibility }) => visibility === 'public'), what)
+        // No page, and no cursor, for what is hidden.
+        const page = (await call('GET', `/v1/${path}limit=${shown.length}`, { token })).data as Page
+        assert.equal([page.traces.length, page.nextCursor], [shown.length, undefined], what)
+      }
+    }
+  }
+})
 
 test('what is hidden looks like what is not there, and costs as much to find out', async () => {
   const { reads, traces } = app.service

@@ -164,4 +164,17 @@ test('comes with a reference that loads everything from the service itself', asy
   assert.not.match(start, /["']https?:/)
 })
 
+test('every route of a trace takes the namespace that is meant', () => {
+  const ofTraces = [...operations].filter(([name]) => / \/v1\/traces\/\{externalId\}/.test(name))
+  assert.ok(ofTraces.length > 10)
+  for (const [name, { parameters = [] }] of [
+    ...ofTraces,
+    ['post /v1/traces', operations.get('post /v1/traces')!] as const,
+  ])
+    assert.ok(
+      parameters.some((parameter) => parameter.name === 'namespace'),
+      name,
+    )
+})
+
 test.run()

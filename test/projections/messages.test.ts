@@ -61,6 +61,7 @@ test('a message whose trace has no header is refused, not lost', async () => {
 const MANY = 2_000
 
 type Plan = {
+  'Actual Rows': number
   'Actual Loops': number
   'Rows Removed by Join Filter'?: number
   'Rows Removed by Filter'?: number
@@ -72,6 +73,9 @@ const inVain = ({ Plans = [], ...plan }: Plan): number => {
   const { 'Rows Removed by Join Filter': pairs = 0, 'Rows Removed by Filter': rows = 0 } = plan
   return Plans.reduce((sum, each) => sum + inVain(each), (pairs + rows) * plan['Actual Loops'])
 }
+
+/** The most rows that one node of a plan gave. */
+const mostRows = ({ Plans = [], ...plan }: Plan): number => Math.max(plan['Actual Rows'], ...Plans.map(mostRows))
 
 /** What a projection does for an event, as the plans that the statements were run with. */
 const plansOf = async (one: Model, projection: Projection, events: readonly DecodedEvent[]): Promise<Plan[]> => {
@@ -97,7 +101,7 @@ test('many changes of one message or trace cost in proportion, though the planne
   const large = { ...added, data: { ...added.data, parts: Array.from({ length: MANY }, () => part) } }
   const others = Array.from({ length: MANY }, (_, i) => ({
     ...added,
-    data: { ...added.data, externalId: `m${i}`, ordinal: i + 1 },
+    data: { ...added.data, externalId: `m${i}`, ordinal: i + 1, timestamp: i },
   }))
   await one.apply(decodedEvents([created, large, ...others].map((event) => ({ stream, event }))))
   const { class: kind, tools } = added.data
@@ -111,7 +115,12 @@ test('many changes of one message or trace cost in proportion, though the planne
   }))
   const events = [
     update(0, removals),
-    ...others.map((_, i) => update(i + 1, [{ op: 'replace', path: '/role', value: 'system' }])),
+    ...others.map((_, i) =>
+      update(i + 1, [
+        { op: 'replace', path: '/role', value: 'system' },
+        { op: 'replace', path: '/timestamp', value: MANY + i },
+      ]),
+    ),
   ]
   const decoded = decodedEvents(events.map((event) => ({ stream, event })))
   for (const projection of [parts, messages, traces]) {
@@ -121,6 +130,13 @@ test('many changes of one message or trace cost in proportion, though the planne
   }
   assert.equal(await one.rows('select count(*)::int as n from parts where ordinal = 0'), [{ n: 1 }])
   assert.equal(await one.rows(`select count(*)::int as n from messages where role = 'system'`), [{ n: MANY }])
+  assert.equal(await one.rows('select started_at, ended_at from traces'), [
+    { started_at: MANY, ended_at: 2 * MANY - 1 },
+  ])
+  // When a trace began and ended is the first and last entry of an index, however many messages it has.
+  const timed = decodedEvents([{ stream, event: update(1, [{ op: 'replace', path: '/timestamp', value: 0 }]) }])
+  const [, times] = await plansOf(one, messages, timed)
+  assert.ok(mostRows(times!) <= 2, JSON.stringify(times))
 })
 
 test.run()

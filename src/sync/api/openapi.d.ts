@@ -616,6 +616,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/traces/{externalId}/messages/matches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find a text in the messages of a trace
+         * @description Who may read the trace may search it. Without regard to case, in texts, thinking, names of called tools, what they were called with (texts and numbers), what they gave, and errors. Errors: `invalid_request` (400) for a `q` that is missing, empty or too long; `unauthorized` (401) without a token for a trace that is not public; `not_found` (404).
+         */
+        get: operations["getTraceMessagesMatches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/namespaces/{slug}/traces": {
         parameters: {
             query?: never;
@@ -7347,6 +7367,143 @@ export interface operations {
             };
             /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTraceMessagesMatches: {
+        parameters: {
+            query: {
+                /**
+                 * @description The text to look for, as it stands: 1 to 1,024 characters
+                 * @example login
+                 */
+                q: string;
+                /**
+                 * @description The slug of a namespace: only a trace of this namespace is meant
+                 * @example my-team
+                 */
+                namespace?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the client has chosen for the trace
+                 * @example my-first-session
+                 */
+                externalId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        /** @description What the call gives */
+                        data: {
+                            /** @description In list order; at most 1000 */
+                            matches: {
+                                /**
+                                 * @description The id that the client has chosen for the message, unique in its trace; 1 to 1,024 characters
+                                 * @example message-1
+                                 */
+                                externalId: string;
+                                /**
+                                 * @description The place of the message in the list of messages, from 0
+                                 * @example 3
+                                 */
+                                ordinal: number;
+                                /**
+                                 * @description The place of the part in its message, from 0; absent for `textContent`
+                                 * @example 3
+                                 */
+                                part?: number;
+                                /**
+                                 * @description How often the text occurs there
+                                 * @example 3
+                                 */
+                                count: number;
+                            }[];
+                            /**
+                             * @description How often the text occurs in all messages, also in those that are not in `matches`
+                             * @example 3
+                             */
+                            total: number;
+                        };
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

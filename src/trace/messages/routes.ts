@@ -16,6 +16,7 @@ import { growthOf } from './growth.ts'
 import { type Located, type TraceName, assertMayWriteTo, writeLocated } from '../locate.ts'
 import { WriteQuery } from '../moment.ts'
 import { messageListRoute } from './list-route.ts'
+import { matchesRoute } from './matches-route.ts'
 import type { MessageUpsert } from './message.ts'
 import { messageMeanings } from '../meanings.ts'
 import { oneMessage } from './queries.ts'
@@ -173,4 +174,5 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
   )
 
   messageListRoute(app, service)
+  matchesRoute(app, service)
 }

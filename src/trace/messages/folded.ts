@@ -1,0 +1,65 @@
+const unusual = [
+  ['\u017f', 's'],
+  ['\u00b5', '\u03bc'],
+  ['\u0345', '\u03b9'],
+  ['\u1fbe', '\u03b9'],
+  ['\u03d0', '\u03b2'],
+  ['\u03f5', '\u03b5'],
+  ['\u03d1', '\u03b8'],
+  ['\u03f0', '\u03ba'],
+  ['\u03d6', '\u03c0'],
+  ['\u03f1', '\u03c1'],
+  ['\u03c2', '\u03c3'],
+  ['\u03d5', '\u03c6'],
+  ['\u1c80', '\u0432'],
+  ['\u1c81', '\u0434'],
+  ['\u1c82', '\u043e'],
+  ['\u1c83', '\u0441'],
+  ['\u1c84', '\u0442'],
+  ['\u1c85', '\u0442'],
+  ['\u1c86', '\u044a'],
+  ['\u1c87', '\u0463'],
+  ['\u1c88', '\ua64b'],
+  ['\u1e9b', '\u1e61'],
+  ['\u1fd3', '\u0390'],
+  ['\u1fe3', '\u03b0'],
+  ['\ufb05', '\ufb06'],
+] as const
+
+const usual = new Map<string, string>(unusual)
+const UNUSUAL = new RegExp(`[${[...usual.keys()].join('')}]`, 'g')
+
+/** The only letter of which the lower case is longer; by itself it has no other case. */
+const DOTTED = '\u0130'
+
+const lowered = (text: string): string =>
+  text.includes(DOTTED)
+    ? text
+        .split(DOTTED)
+        .map((piece) => piece.toLowerCase())
+        .join(DOTTED)
+    : text.toLowerCase()
+
+/**
+ * A text without regard to case: equal for texts that are equal by the simple case folding of Unicode. As long as the text itself,
+ * and its characters stand where they stood.
+ */
+export const folded = (text: string): string => lowered(text).replace(UNUSUAL, (letter) => usual.get(letter)!)
+
+/** So much of a text is folded and searched at once. */
+const SLICE = 64 * 1024
+
+/** How often a folded text occurs in each slice of a text, one after the other; occurrences do not overlap. */
+export function* occurrences(text: string, wanted: string): Generator<number, void> {
+  for (let start = 0; start + wanted.length <= text.length;) {
+    const end = start + SLICE
+    const slice = folded(text.slice(start, end + wanted.length - 1))
+    let [count, next] = [0, end]
+    for (let at = slice.indexOf(wanted); at >= 0; at = slice.indexOf(wanted, at + wanted.length)) {
+      count += 1
+      next = Math.max(end, start + at + wanted.length)
+    }
+    yield count
+    start = next
+  }
+}

@@ -1,0 +1,40 @@
+import { parseExact } from '../../json/exact.ts'
+import { folded, occurrences } from './folded.ts'
+import type { Part } from './part.ts'
+import { textsOf } from './part-texts.ts'
+import type { MessageListRow } from './queries.ts'
+
+export const MOST_MATCHES = 1_000
+
+type Row = Pick<MessageListRow, 'external_id' | 'text_content' | 'parts'>
+
+/** Looks for a text in messages, given in the order of their list. */
+export const newMatches = (text: string) => {
+  const wanted = folded(text)
+  let [total, shown, ordinal] = [0, 0, 0]
+
+  /** Ends with the text of an entry, if there is one; what is given before it is empty, so that other work gets its turn. */
+  function* search(texts: Iterable<string>, place: string): Generator<string, void> {
+    let count = 0
+    for (const one of texts) {
+      for (const found of occurrences(one, wanted)) {
+        count += found
+        yield ''
+      }
+    }
+    if (count === 0) return
+    total += count
+    if (shown < MOST_MATCHES) yield `${shown === 0 ? '' : ','}{${place},"count":${count}}`
+    shown += 1
+  }
+
+  /** What an answer shows of a message: its entries, with commas between them. */
+  function* of({ external_id, text_content, parts }: Row): Generator<string, void> {
+    const place = `"externalId":${JSON.stringify(external_id)},"ordinal":${ordinal++}`
+    if (text_content !== null) yield* search([JSON.parse(text_content) as string], place)
+    for (const [index, part] of (parseExact(`[${parts ?? ''}]`) as Part[]).entries())
+      yield* search(textsOf(part), `${place},"part":${index}`)
+  }
+
+  return { of, total: () => total }
+}

@@ -44,6 +44,8 @@ export type TraceFields = {
   readonly gitBranch?: string
   readonly gitRemoteUrl?: string
   readonly gitRef?: string
+  /** The externalId of the session that started this one, of a sub-agent. */
+  readonly parentExternalId?: string
 }
 
 /**

@@ -14,6 +14,7 @@ const maxLengthOf: { readonly [Name in keyof Required<TraceFields>]: number } = 
   gitBranch: SHORT_TEXT,
   gitRemoteUrl: LONG_TEXT,
   gitRef: SHORT_TEXT,
+  parentExternalId: LONG_TEXT, // an id, which is shorter (agents/support/external-ids.ts)
 }
 
 /** A truncated id ends in a digest of the whole one, so that two long ids with the same beginning stay different. */

@@ -35,6 +35,14 @@ const externalIdOf = (path: string, sessionIds: ReadonlyMap<string, number>): st
   return acceptedId(id, 'session')
 }
 
+/** Whose sub-agent the file holds (README, rule 9). */
+const parentOf = (path: string, sessionIds: ReadonlyMap<string, number>): string | undefined => {
+  if (!isSubAgent(path)) return undefined
+  const folder = /[\\/]([^\\/]+)[\\/]subagents[\\/]/.exec(path)?.[1]
+  const parent = folder ?? mostFrequent(sessionIds)
+  return parent === undefined || parent === basename(path, '.jsonl') ? undefined : acceptedId(parent, 'session')
+}
+
 const promptOf = (json: Json): string | undefined => {
   const message = ownMessage(json, { calls: newToolCalls(), wholeOutput: (output) => output })
   return message && titleOfPrompt(message)
@@ -65,6 +73,7 @@ export const newOutline = (saved?: SavedOutline) => {
         projectPath,
         model: mostFrequent(models),
         gitBranch,
+        parentExternalId: parentOf(path, sessionIds),
       }),
     }),
     save: (isOwn: (uuid: string) => boolean): SavedOutline => ({

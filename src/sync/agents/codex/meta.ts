@@ -7,9 +7,14 @@ import { threadIdOf } from './files.ts'
 /** What the lines say of the session itself, as plain JSON. `session`: of its `session_meta`, what is needed of it. */
 export type Meta = { readonly session?: Json; readonly cwd?: string; readonly name?: string }
 
-const neededOf = ({ id, cwd, git }: Json): Json => {
+/** The thread that started a sub-agent's: newer versions say so beside the id, too. */
+const parentIn = ({ parent_thread_id, source }: Json): unknown =>
+  textOf(parent_thread_id) ?? objectOf(objectOf(objectOf(source)['subagent'])['thread_spawn'])['parent_thread_id']
+
+const neededOf = (session: Json): Json => {
+  const { id, cwd, git } = session
   const { branch, commit_hash, repository_url } = objectOf(git)
-  return { id, cwd, git: { branch, commit_hash, repository_url } }
+  return { id, cwd, git: { branch, commit_hash, repository_url }, parent: parentIn(session) }
 }
 
 /** The name that an event gives the session; undefined for other events, and for those of another session, which a fork copies. */
@@ -32,6 +37,12 @@ export const sessionIdOf = (path: string, { session }: Meta): string =>
   textOf(session?.['id']) ?? threadIdOf(path) ?? basename(path).replace(/\.jsonl(\.zst)?$/, '')
 
 export const externalIdOf = (path: string, meta: Meta): string => acceptedId(sessionIdOf(path, meta), 'session')
+
+/** The externalId of the session that started this one. */
+export const parentOf = ({ session }: Meta): string | undefined => {
+  const parent = textOf(session?.['parent'])
+  return parent === undefined ? undefined : acceptedId(parent, 'session')
+}
 
 /** Where the session took place: its folder, and what git said of it. */
 export const placeOf = ({ session, cwd }: Meta) => {

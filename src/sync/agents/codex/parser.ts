@@ -8,7 +8,7 @@ import { traceFieldsOf } from '../support/trace-fields.ts'
 import { type AgentSessions, withAgent } from './agents.ts'
 import { type OwnStart, ownStartOf } from './fork.ts'
 import { isRolloutLine, payloadOf, type Reading, readLine } from './messages.ts'
-import { externalIdOf, type Meta, placeOf, sessionIdOf, withLine } from './meta.ts'
+import { externalIdOf, type Meta, parentOf, placeOf, sessionIdOf, withLine } from './meta.ts'
 import { newOutcomes, type Outcomes, type SavedOutcomes } from './outcomes.ts'
 import { titlesNear } from './titles.ts'
 import { newTurns, type SavedTurns, type Turns } from './turns.ts'
@@ -94,7 +94,7 @@ const save = (state: State): Saved | undefined => {
 
 /** Reads the lines of a session (README). Raise the number in `version` when `Saved` changes. */
 export const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
-  version: `${agentId}/${version}/1`,
+  version: `${agentId}/${version}/2`,
   understands: isRolloutLine,
   start,
   step,
@@ -102,7 +102,12 @@ export const parserOf = (agentId: string, version: number): LineParser<State, Sa
     const title = meta.name ?? (await titlesNear(path)).get(sessionIdOf(path, meta)) ?? turns.title()
     return {
       externalId: externalIdOf(path, meta),
-      trace: traceFieldsOf(agentId, { title, model: outline.model(), ...placeOf(meta) }),
+      trace: traceFieldsOf(agentId, {
+        title,
+        model: outline.model(),
+        ...placeOf(meta),
+        parentExternalId: parentOf(meta),
+      }),
     }
   },
   save,

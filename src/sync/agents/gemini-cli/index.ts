@@ -7,7 +7,7 @@ import { parserOf } from './parser.ts'
 
 const id = 'gemini-cli'
 
-const version = 1
+const version = 2
 
 /** A document, or the first line of a file of records. In text that a session quotes, the quotation marks are escaped. */
 const looksLike = (path: string, beginning: string): boolean => {

@@ -1,4 +1,4 @@
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { SessionMessage } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { type Json, textOf } from '../support/json.ts'
@@ -54,6 +54,13 @@ const step = ({ ahead, history, metadata }: State, line: ObjectLine): readonly S
   return ahead ? messagesOf(line, ahead.history) : noMessages
 }
 
+/** The session whose sub-agent the file holds: it lies in a folder of that one (README, rule 8). */
+const parentOf = (path: string): string | undefined => {
+  const folder = dirname(path)
+  const isSubAgent = basename(dirname(folder)) === 'chats' && !basename(path).startsWith('session-')
+  return isSubAgent ? acceptedId(basename(folder), 'session') : undefined
+}
+
 /** The trace's id and fields (README, rules 8 and 9). */
 const describe = async (agentId: string, path: string, { history, metadata }: State): Promise<Described> => {
   const { models, title } = summaryOf(history)
@@ -64,6 +71,7 @@ const describe = async (agentId: string, path: string, { history, metadata }: St
       title: summary === undefined ? title : titleOf(summary),
       projectPath: await projectPathOf(path, metadata),
       model: mostFrequent(new Map(models)),
+      parentExternalId: parentOf(path),
     }),
   }
 }

@@ -87,13 +87,21 @@ const copySession = (database: Database, id: string): Json | undefined => {
     )
     .run(id)
   database.exec('CREATE INDEX parts_by_message ON parts(message_id, id)')
-  const texts = ['title', 'directory', 'revert'].map((name) => `CAST(${column(session, 's', name)} AS TEXT) AS ${name}`)
+  const texts = ['title', 'directory', 'revert', 'parent_id'].map(
+    (name) => `CAST(${column(session, 's', name)} AS TEXT) AS ${name}`,
+  )
   return database.prepare(`SELECT ${texts.join(', ')} FROM source.session s WHERE s.id = ?`).get(id)
 }
 
 const infoOf = (id: string, row: Json | undefined): SessionInfo => {
   const text = (name: string) => (typeof row?.[name] === 'string' ? row[name] : undefined)
-  return { id, title: text('title'), directory: text('directory'), revert: parseObject(text('revert') ?? '') }
+  return {
+    id,
+    title: text('title'),
+    directory: text('directory'),
+    revert: parseObject(text('revert') ?? ''),
+    parent: text('parent_id'),
+  }
 }
 
 const parsed = (data: unknown): Json | undefined => (typeof data === 'string' ? parseObject(data) : undefined)

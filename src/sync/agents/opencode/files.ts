@@ -124,6 +124,7 @@ const infoOf = (id: string, json: Json | undefined): SessionInfo => ({
   title: textOf(json?.['title']),
   directory: textOf(json?.['directory']),
   revert: objectOf(json?.['revert']),
+  parent: textOf(json?.['parentID']),
 })
 
 /** The session of a file, unless a database holds it as well. Throws when the file is missing. */

@@ -27,7 +27,7 @@ async function* messagesOf(
 
 const traceOf = async (
   agentId: string,
-  { title, directory }: SessionInfo,
+  { title, directory, parent }: SessionInfo,
   messages: AsyncIterable<SessionMessage>,
 ): Promise<TraceFields> => {
   const outline = newOutline()
@@ -37,6 +37,7 @@ const traceOf = async (
     title: given === undefined || DEFAULT_TITLE.test(given) ? outline.title() : given,
     projectPath: textOf(directory),
     model: outline.model(),
+    parentExternalId: parent ? acceptedId(parent, 'session') : undefined,
   })
 }
 

@@ -17,6 +17,8 @@ export type SessionInfo = {
   readonly title: string | undefined
   readonly directory: string | undefined
   readonly revert: Json | undefined
+  /** The session whose sub-agent it is. */
+  readonly parent: string | undefined
 }
 
 /** Called for each message or part that is not one JSON object. */

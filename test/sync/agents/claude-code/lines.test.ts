@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readSession } from '../../support/read-session.ts'
@@ -26,6 +28,20 @@ test('in a file of its own a sub-agent is a trace of its own (rule 2)', async ()
   const { session, messages } = await readSession(file)
   assert.is(session.externalId, 'agent-a1')
   assert.is(messages.length, 1)
+})
+
+test('the parent of a sub-agent is the session in whose folder it lies, else whose id its lines have (rule 9)', async () => {
+  const parentOf = async (folder: string, file: string, sessionId: string) => {
+    const lines = [userLine('u-1', 'search', { isSidechain: true, sessionId })]
+    return (await readSession(writeSession(folder, file, lines))).session.trace.parentExternalId
+  }
+  assert.is(await parentOf(path, 'agent-a2.jsonl', 's-1'), 's-1')
+  assert.is(await parentOf(path, 's-2.jsonl', 's-2'), undefined)
+  for (const below of ['s-3/subagents', 's-3/subagents/workflows/w-1']) {
+    const folder = join(path, below)
+    mkdirSync(folder, { recursive: true })
+    for (const sessionId of ['s-3', 'agent-a3']) assert.is(await parentOf(folder, 'agent-a3.jsonl', sessionId), 's-3')
+  }
 })
 
 test('all branches count (rule 8)', async () => {

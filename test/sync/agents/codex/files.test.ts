@@ -48,6 +48,16 @@ test('plain, compressed and archived sessions are found; of one that is there tw
   assert.equal(ids, [third, id, other])
 })
 
+test('the parent is the thread that started a sub-agent’s, not one that was forked (rule 1)', async () => {
+  const parentOf = async (more: object) =>
+    (await readSession(write(path, `p/${name}`, text([meta(id, { ...more }), prompt('a')])), codex)).session.trace
+      .parentExternalId
+  const other = uuidAt('2026-02-01T09:00:00Z')
+  assert.is(await parentOf({ parent_thread_id: other }), other)
+  assert.is(await parentOf({ source: { subagent: { thread_spawn: { parent_thread_id: other } } } }), other)
+  assert.is(await parentOf({ source: 'cli', forked_from_id: other }), undefined)
+})
+
 test('a compressed session is read like the plain one', async () => {
   const plain = await readSession(write(path, `a/${name}`, text(lines)), codex)
   const compressed = await readSession(write(path, `a/${name}.zst`, zstdCompressSync(text(lines))), codex)

@@ -38,6 +38,14 @@ test('the model is the one of most answers that are left', async () => {
   assert.is((await traceOf(path, metadata(), ...lines)).model, 'b')
 })
 
+test('the parent of a sub-agent is the session in whose folder it lies (rule 8)', async () => {
+  const folder = join(chatsOf('chats'), 'parent-1')
+  mkdirSync(folder)
+  const file = writeSession(folder, 'child-1.jsonl', [metadata(), typed('m-1', 'Fix it')])
+  assert.is((await readSession(file, geminiCli)).session.trace.parentExternalId, 'parent-1')
+  assert.is((await traceOf(chatsOf('chats'), metadata(), typed('m-1', 'Fix it'))).parentExternalId, undefined)
+})
+
 test('the project is what .project_root says, else the path with the session’s hash (rule 9)', async () => {
   const named = chatsOf('app')
   writeFileSync(join(named, '..', '.project_root'), '/w/my app\n')

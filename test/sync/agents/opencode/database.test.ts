@@ -44,11 +44,16 @@ test('each session of a database is one, with a source of its own (rule 10)', as
   writer.session('ses_3', { parent: 'ses_1', title: 'Child session - 2026-03-22T10:00:00.000Z' })
   const found = await readSessions(path, opencode)
   assert.equal(
-    found.map(({ session, messages }) => [session.externalId, session.trace.title, messages.length]),
+    found.map(({ session: { externalId, trace }, messages }) => [
+      externalId,
+      trace.title,
+      trace.parentExternalId,
+      messages.length,
+    ]),
     [
-      ['ses_1', 'Session 1', 1],
-      ['ses_2', 'Session 2', 1],
-      ['ses_3', undefined, 0],
+      ['ses_1', 'Session 1', undefined, 1],
+      ['ses_2', 'Session 2', undefined, 1],
+      ['ses_3', undefined, 'ses_1', 0],
     ],
   )
   assert.equal([...(await stampsOf(path)).keys()], ['#ses_1', '#ses_2', '#ses_3'])

@@ -57,6 +57,12 @@ test('messages and parts are read from their folders, in order (rules 3 and 4)',
   )
 })
 
+test('the parent is the session that a sub-agent’s file names (rule 10)', async () => {
+  const { put } = newFiles()
+  const child = put('session/p/ses_2.json', { id: 'ses_2', projectID: 'p', parentID: 'ses_1' })
+  assert.is((await readSession(child, opencode)).session.trace.parentExternalId, 'ses_1')
+})
+
 test('parts without folders belong to the message that they name (rule 3)', async () => {
   const { session, put } = newFiles()
   put('part/prt_3.json', { id: 'prt_3', messageID: 'msg_2', ...text('loose') })

@@ -162,8 +162,8 @@ const writeSet = ({ id, set }: Row, write: WriteStatement) => {
   write('', `update traces set ${assignments} where id = $1`, [id, ...columns.map((column) => set.get(column))])
 }
 
-/** When a trace began, for the order of lists: those of which it is not known come last. */
-export const STARTED = `coalesce(started_at, '-infinity'::float8)`
+/** When a trace began, for the order of lists; where that is not known, when the service got it. */
+export const STARTED = 'coalesce(started_at, created_at::float8)'
 
 const hashed = (seed: number) => (namespaceId: string) => `uuid_hash_extended(${namespaceId}, ${seed})`
 

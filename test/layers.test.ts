@@ -25,6 +25,7 @@ const floors: readonly (readonly string[])[] = [
     'percent.ts',
     'permits.ts',
     'request-wait.ts',
+    'lasting-text.ts',
     'text-limits.ts',
     'trim-end.ts',
     'uuid.ts',

@@ -84,14 +84,21 @@ const partLines = (part: Part, width: number): Line[] => {
   }
 }
 
-const timeText = (ms: number): string => {
+/** When a message was written; no valid date where it says something else. */
+const timeOf = ({ timestamp, createdAt }: Pick<MessageValue, 'timestamp' | 'createdAt'>): Date =>
   // A number that was parsed exactly may be raw JSON, of which no date can be made.
-  const time = new Date(Number(JSON.stringify(ms)))
-  return Number.isNaN(time.getTime()) ? '--:--:--' : time.toTimeString().slice(0, 8)
+  new Date(Number(JSON.stringify(timestamp ?? createdAt)))
+
+const timeText = (time: Date): string => (Number.isNaN(time.getTime()) ? '--:--:--' : time.toTimeString().slice(0, 8))
+
+/** The day of a message in the local zone, such as `Fri Jan 02 2026`; undefined where it is not known. */
+export const dayOf = (message: Pick<MessageValue, 'timestamp' | 'createdAt'>): string | undefined => {
+  const time = timeOf(message)
+  return Number.isNaN(time.getTime()) ? undefined : time.toDateString()
 }
 
 const headLine = ({ role, model, timestamp, createdAt }: MessageValue): Line => ({
-  text: `${timeText(timestamp ?? createdAt)} ${role}${model === undefined ? '' : ` (${model})`}`,
+  text: `${timeText(timeOf({ timestamp, createdAt }))} ${role}${model === undefined ? '' : ` (${model})`}`,
   style: 'head',
 })
 

@@ -19,19 +19,19 @@ import type { ListedRow } from './rows.ts'
 /** By what a list of traces may be sorted, the newest first. */
 export const Sort = z.enum(['createdAt', 'startedAt', 'updatedAt']).meta({
   description:
-    'By when the service first got the trace (the default), by when it began (those of which that is not known come last), ' +
+    'By when the service first got the trace (the default), by when it began (where that is not known, as by `createdAt`), ' +
     'or by when it was last written; the newest first',
   examples: ['startedAt'],
 })
 export type Sort = z.infer<typeof Sort>
 
-/** Where a list goes on: behind the trace with this time, which is -Infinity where it has none, and this id. */
+/** Where a list goes on: behind the trace with this time and id. */
 type Behind = { readonly time: number; readonly id: string }
 
 /** Which list it is, and where it goes on; undefined at its beginning. */
 export type ListPlace = { readonly sort: Sort; readonly behind: Behind | undefined }
 
-const Keys = z.tuple([Sort, z.number().nullable(), z.uuid()])
+const Keys = z.tuple([Sort, z.number(), z.uuid()])
 
 /** The order that is asked for, and where its list goes on. @throws 400 for a cursor that is none of this list */
 export const placeOf = ({
@@ -48,7 +48,7 @@ export const placeOf = ({
   }
   const keys = decodeCursor(cursor, Keys)
   if (keys?.[0] !== sort) throw invalid('cursor', 'is not a cursor of this list')
-  return { sort, behind: { time: keys[1] ?? -Infinity, id: keys[2] } }
+  return { sort, behind: { time: keys[1], id: keys[2] } }
 }
 
 type KeyedRow = Pick<ListedRow, 'id' | 'created_at' | 'started_at' | 'updated_at'>
@@ -56,7 +56,11 @@ type KeyedRow = Pick<ListedRow, 'id' | 'created_at' | 'started_at' | 'updated_at
 /** The cursor behind a trace of a list. */
 export const cursorBehind = (sort: Sort, row: KeyedRow): string => {
   if (sort === 'createdAt') return cursorAfter(row)
-  return encodeCursor(sort, sort === 'startedAt' ? row.started_at : Number(row.updated_at), row.id)
+  return encodeCursor(
+    sort,
+    sort === 'startedAt' ? (row.started_at ?? Number(row.created_at)) : Number(row.updated_at),
+    row.id,
+  )
 }
 
 /** The traces of the namespace $1, found by one index. */

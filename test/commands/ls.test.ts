@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
 import { hasTerminals } from './support/processes.ts'
 import { inWorld, namespaceOf } from './support/world.ts'
@@ -53,6 +54,48 @@ test('traces are listed newest first, page by page, and chosen by project and ag
     assert.equal([unknown.how, unknown.out], [2, ''])
     assert.match(unknown.err, 'There is no namespace "no-such-namespace"')
     assert.is((await user.run('ls', '--limit', 'many')).how, 2)
+  }))
+
+test('traces are dated, sorted and chosen by when their sessions were', () =>
+  inWorld(async ({ url, user, putTrace }) => {
+    const token = tokenIn(user.config)
+    const say = (id: string, ...timestamps: number[]) =>
+      ask(url, `/v1/traces/${id}/messages/batch`, {
+        token,
+        method: 'POST',
+        body: {
+          messages: timestamps.map((timestamp, i) => ({
+            externalId: `m-${i}`,
+            role: 'user',
+            order: i,
+            timestamp,
+            textContent: 'Hello',
+          })),
+        },
+      })
+    for (const id of ['first', 'second', 'third']) await putTrace(user, id)
+    const day = (date: number, hour: number) => new Date(2025, 0, date, hour).getTime()
+    await say('first', day(4, 12), day(5, 13))
+    await say('second', day(2, 12))
+    // Of the third it is not known: it counts when it came, which is now.
+    assert.equal(ids((await user.run('ls')).out), ['third', 'first', 'second'])
+    assert.match((await user.run('ls')).out, /\n2025-01-04 .* first\n2025-01-02 .* second\n$/)
+    assert.equal(ids((await user.run('ls', '--sort', 'created')).out), ['third', 'second', 'first'])
+    assert.equal(ids((await user.run('ls', '--sort', 'updated')).out), ['second', 'first', 'third'])
+    assert.equal(ids((await user.run('ls', '--since', '2025-01-04')).out), ['third', 'first'])
+    assert.equal(ids((await user.run('ls', '--since', '2025-01-03', '--until', '2025-01-04')).out), ['first'])
+    assert.equal(ids((await user.run('ls', '--until', '2025-01-03')).out), ['second'])
+    assert.equal(ids((await user.run('ls', '--since', '1d')).out), ['third'])
+    for (const words of [
+      ['--since', 'yesterday'],
+      ['--sort', 'title'],
+      ['--public', '--sort', 'started'],
+    ])
+      assert.is((await user.run('ls', ...words)).how, 2, words.join(' '))
+
+    const { out } = await user.run('show', 'first')
+    assert.match(out, /\nbegan +2025-01-04T12:00:00\.000.*\ntook +1 d 1 h\n/)
+    assert.match(out, /\n\nSat Jan 04 2025\n\n12:00:00 user\n {2}Hello\n\nSun Jan 05 2025\n\n13:00:00 user\n/)
   }))
 
 test('on a terminal columns are fitted, ids are short, and colours follow NO_COLOR', () =>

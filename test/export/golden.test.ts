@@ -16,6 +16,8 @@ for (const format of ['md', 'html'] as const) {
       projectName: 'shop',
       gitBranch: 'main',
       messageCount: 6,
+      startedAt: Date.UTC(2026, 0, 2, 15, 4, 5),
+      endedAt: Date.UTC(2026, 0, 2, 17, 9, 5),
     }
     const whole = render(
       format,

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parseExact } from '../../src/json/exact.ts'
 import type { MessageValue } from '../../src/realtime/client/queries.ts'
-import { messageLines } from '../../src/tail/message-lines.ts'
+import { dayOf, messageLines } from '../../src/tail/message-lines.ts'
 
 const test = suite('tail: the lines of a message')
 
@@ -46,6 +46,12 @@ test('text is shown whole, everything else on one line', () => {
 test('a message without parts is shown by its text, and its own time counts', () => {
   assert.equal(texts({ role: 'user', textContent: 'hello', timestamp: at + 1_000 }), ['15:04:06 user', '  hello'])
   assert.equal(texts({ role: 'user', timestamp: 1e300 }), ['--:--:-- user'])
+})
+
+test('its day is that of its own time, where it has one', () => {
+  assert.is(dayOf(message({})), 'Fri Jan 02 2026')
+  assert.is(dayOf(message({ timestamp: at + 86_400_000 })), 'Sat Jan 03 2026')
+  assert.is(dayOf(message({ timestamp: 1e300 })), undefined)
 })
 
 test('numbers that were parsed exactly are shown as they are', () => {

@@ -59,7 +59,7 @@ for (const publicOnly of [false, true]) {
   await prepare(`children${whose}`, childrenStatement(publicOnly), values)
 }
 
-// Of the namespace the newest half is private, and of each ten traces one began at no known time; those of others are newer.
+// Of the namespace the newest half is private, and of each ten traces one began when is not known; those of others are newer.
 await addTraces(`
   select gen_random_uuid() as id, '${shop}'::uuid as namespace_id, 't' || i as name, i as created_at,
     case when i <= ${COUNT / 2} then 'public' else 'private' end as visibility

@@ -171,7 +171,8 @@ test('lists are sorted as they are asked for, page by page, and not by anything 
   const [lower, higher] = [traces.get('n2')!, traces.get('n4')!].sort((a, b) => (a.id < b.id ? -1 : 1))
   const expected = {
     createdAt: ['n4', 'n3', 'n2', 'n1', 'n0'],
-    startedAt: ['n0', 'n3', higher!.externalId, lower!.externalId, 'n1'], // of the same time the higher id comes first
+    // Where it is not known when it began, it counts when it came; of the same time the higher id comes first.
+    startedAt: ['n1', 'n0', 'n3', higher!.externalId, lower!.externalId],
     updatedAt: ['n3', 'n2', 'n0', 'n4', 'n1'],
   }
   const list = `/v1/namespaces/${user.namespaceSlug}/traces`
@@ -197,13 +198,15 @@ test('lists are sorted as they are asked for, page by page, and not by anything 
     for (const url of ['/v1/traces', list]) assert.is(await statusOf(`${url}?sort=${sort}`, user.token), 400)
 })
 
+const LATE = Date.UTC(2100)
+
 test('a sorted list without a limit has all traces of a member, each once, however many there are', async () => {
   const user = await signIn()
   const count = 450
   const names = Array.from({ length: count }, (_, i) => `t${i}`)
   for (let from = 0; from < count; from += 50)
     await Promise.all(names.slice(from, from + 50).map((name) => put(user.token, name, { title: 'x'.repeat(3_000) })))
-  for (let i = 0; i < 20; i++) await say(user.token, `t${i}`, { externalId: 'm', timestamp: i })
+  for (let i = 0; i < 20; i++) await say(user.token, `t${i}`, { externalId: 'm', timestamp: LATE + i })
   for (const sort of ['startedAt', 'updatedAt'] as const) {
     const { traces, nextCursor } = await ask<Page>(
       'GET',

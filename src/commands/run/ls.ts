@@ -1,12 +1,12 @@
 import { commandName } from '../../cli/command-name.ts'
-import { exitCodes } from '../../cli/exit.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
 import { shortTime } from '../../cli/short-time.ts'
 import { type Column, tableLines } from '../../cli/table.ts'
-import { type ListedTrace, newTracesClient } from '../../sync/api/traces.ts'
+import { type ListedTrace, type Sort, newTracesClient } from '../../sync/api/traces.ts'
 import { type Access, explainNamespace, noticedTiming, openAccess } from '../support/access.ts'
 import { type ReadPage, tracePages } from '../support/trace-list.ts'
-import type { Options } from '../ls.ts'
+import type { Options, SortName } from '../ls.ts'
 
 const MAX_PAGE = 100
 
@@ -23,13 +23,24 @@ const shortest = (ids: readonly string[]): number => {
   return Math.max(MIN_ID, ...sorted.slice(1).map((id, i) => common(id, sorted[i]!) + 1))
 }
 
-type Shown = { readonly isFeed: boolean; readonly hasShortIds: boolean }
+/** The time by which a list is sorted, and which it shows. */
+const timeBy: { readonly [Name in SortName]: (trace: ListedTrace) => number } = {
+  started: ({ startedAt, createdAt }) => Number(JSON.stringify(startedAt ?? createdAt)), // it may be raw JSON
+  created: ({ createdAt }) => createdAt,
+  updated: ({ updatedAt, createdAt }) => updatedAt ?? createdAt,
+}
 
-const columnsFor = (traces: readonly ListedTrace[], { isFeed, hasShortIds }: Shown): Column<ListedTrace>[] => {
+const isFeedOf = ({ public: isPublic = false, namespace }: Options) => isPublic && namespace === undefined
+
+const sortOf = (options: Options): SortName => options.sort ?? (isFeedOf(options) ? 'created' : 'started')
+
+type Shown = { readonly isFeed: boolean; readonly hasShortIds: boolean; readonly sort: SortName }
+
+const columnsFor = (traces: readonly ListedTrace[], { isFeed, hasShortIds, sort }: Shown): Column<ListedTrace>[] => {
   const now = Date.now()
   const id = hasShortIds ? shortest(traces.map(({ externalId }) => externalId)) : Infinity
   return [
-    { head: 'when', cell: ({ createdAt }) => shortTime(createdAt, now) },
+    { head: 'when', cell: (trace) => shortTime(timeBy[sort](trace), now) },
     { head: 'title', cell: ({ title, ai_title: made }) => title ?? made ?? '-', min: 16 },
     { head: 'project', cell: ({ projectName }) => projectName ?? '-', min: 7, drop: 2 },
     { head: 'agent', cell: ({ agentId }) => agentId, min: 5, drop: 1 },
@@ -44,17 +55,18 @@ const columnsFor = (traces: readonly ListedTrace[], { isFeed, hasShortIds }: Sho
 type Printer = { page(traces: readonly ListedTrace[]): Promise<void>; end(): Promise<void> }
 
 /** On a terminal all traces are one table, whose ids are told apart; in a pipe or a file each page is printed as it comes. */
-const newPrinter = ({ json = false, public: isPublic = false, namespace }: Options): Printer => {
+const newPrinter = (options: Options): Printer => {
+  const { json = false, public: isPublic = false, namespace } = options
   const { columns } = process.stdout
   const isTerminal = columns !== undefined
-  const isFeed = isPublic && namespace === undefined
+  const [isFeed, sort] = [isFeedOf(options), sortOf(options)]
   // The beginning of an id is looked for in the namespace of the login only.
   const hasShortIds = isTerminal && !isPublic && namespace === undefined
   const kept: ListedTrace[] = []
   let hasHead = false
   const print = async (traces: readonly ListedTrace[]) => {
     if (traces.length === 0) return
-    const lines = tableLines(columnsFor(traces, { isFeed, hasShortIds }), traces, columns)
+    const lines = tableLines(columnsFor(traces, { isFeed, hasShortIds, sort }), traces, columns)
     await printLines(hasHead ? lines.slice(1) : lines)
     hasHead = true
   }
@@ -71,25 +83,26 @@ const newPrinter = ({ json = false, public: isPublic = false, namespace }: Optio
 /** Reads pages of what is asked for; and what to say where there is none. */
 type List = { readonly read: ReadPage; readonly none: string }
 
-const publicList = ({ server, namespace }: Access): List => {
+const publicList = ({ server, namespace }: Access, sort: Sort): List => {
   const traces = newTracesClient(server, undefined, noticedTiming)
   if (namespace === undefined) return { read: traces.feed, none: `No trace at ${server} is public.` }
   return {
-    read: (page) => traces.list(namespace, page).catch(explainNamespace(namespace, server)),
+    read: (page) => traces.list(namespace, { ...page, sort }).catch(explainNamespace(namespace, server)),
     none: `No trace of the namespace "${namespace}" is public.`,
   }
 }
 
 const openList = async (access: Access, options: Options): Promise<List> => {
   const { server, namespace } = access
+  const sort = `${sortOf(options)}At` as const
   const needsLogin = namespace === undefined || (await access.token()) !== undefined
-  if (options.public || !needsLogin) return publicList(access)
+  if (options.public || !needsLogin) return publicList(access, sort)
   // Not in the namespace that was named: who is no member of it sees what is public there.
   const { token, namespaceSlug } = await openAccess({ server }).connect()
   const traces = newTracesClient(server, token, noticedTiming)
   const slug = namespace ?? namespaceSlug
   const none = `There are no traces in the namespace "${slug}". Upload your sessions: ${commandName} sync`
-  return { read: (page) => traces.list(slug, page).catch(explainNamespace(slug, server)), none }
+  return { read: (page) => traces.list(slug, { ...page, sort }).catch(explainNamespace(slug, server)), none }
 }
 
 const isWanted = ({ project, agent }: Options) => {
@@ -100,23 +113,29 @@ const isWanted = ({ project, agent }: Options) => {
 }
 
 export const ls = async (access: Access, options: Options): Promise<number> => {
-  const { limit, project, agent } = options
+  const { limit, project, agent, since = -Infinity, until = Infinity } = options
+  if (isFeedOf(options) && sortOf(options) !== 'created')
+    throw new UsageError(
+      'What all namespaces share is sorted by its creation: name one with --namespace, or leave out --sort.',
+    )
   const { read, none } = await openList(access, options)
   const printer = newPrinter(options)
-  const isFiltered = project !== undefined || agent !== undefined
+  const timeOf = timeBy[sortOf(options)]
+  const isInTime = (trace: ListedTrace) => timeOf(trace) >= since && timeOf(trace) < until
+  const isFiltered = [project, agent, options.since, options.until].some((option) => option !== undefined)
   let [shown, hasMore] = [0, false]
   for await (const page of tracePages(read, isFiltered ? MAX_PAGE : Math.min(MAX_PAGE, limit + 1))) {
-    const wanted = page.filter(isWanted(options))
+    const wanted = page.filter(isWanted(options)).filter(isInTime)
     const traces = wanted.slice(0, limit - shown)
     await printer.page(traces)
     shown += traces.length
     hasMore = wanted.length > traces.length
-    if (hasMore) break
+    if (hasMore || page.some((trace) => timeOf(trace) < since)) break // all others are older
   }
   await printer.end()
   if (options.json) return exitCodes.ok
   if (shown === 0 && limit > 0)
-    say(isFiltered ? 'No such trace. Leave out --project or --agent to see the others.' : none)
+    say(isFiltered ? 'No such trace. Leave out --project, --agent, --since or --until to see the others.' : none)
   if (hasMore && process.stdout.isTTY) say(`There are more. To see them: ${commandName} ls --limit ${limit * 2 || 50}`)
   return exitCodes.ok
 }

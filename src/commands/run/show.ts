@@ -5,8 +5,9 @@ import { openScreen } from '../../cli/pager.ts'
 import { newHistoryClient } from '../../sync/api/history.ts'
 import { traceLink } from '../../sync/api/trace-link.ts'
 import type { TraceDetail } from '../../sync/api/traces.ts'
+import { lastingText } from '../../lasting-text.ts'
 import { countOf } from '../../sync/report/text.ts'
-import { messageLines } from '../../tail/message-lines.ts'
+import { dayOf, messageLines } from '../../tail/message-lines.ts'
 import { messageWidth } from '../../tail/printers.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
 import { type Found, findTrace } from '../support/find-trace.ts'
@@ -16,6 +17,8 @@ import type { Options } from '../show.ts'
 const headLines = (server: string, trace: TraceDetail): Line[] => {
   const { externalId, title, ai_title: made, namespace, visibility, messageCount = 0, createdAt, agentId } = trace
   const { projectName, projectPath, model, modelName = model, gitBranch, updatedAt = createdAt } = trace
+  const { startedAt, endedAt, parentExternalId } = trace
+  const lasted = Number(JSON.stringify(endedAt)) - Number(JSON.stringify(startedAt)) // each may be raw JSON
   const fields: readonly (readonly [name: string, value: string | undefined])[] = [
     ['id', externalId],
     ['namespace', namespace.slug],
@@ -25,6 +28,9 @@ const headLines = (server: string, trace: TraceDetail): Line[] => {
     ['branch', gitBranch],
     ['agent', modelName === undefined ? agentId : `${agentId} (${modelName})`],
     ['messages', String(messageCount)],
+    ['part of', parentExternalId],
+    ['began', startedAt === undefined ? undefined : localTime(startedAt)],
+    ['took', Number.isNaN(lasted) ? undefined : lastingText(lasted)],
     ['created', localTime(createdAt)],
     ['changed', localTime(updatedAt)],
   ]
@@ -48,9 +54,13 @@ const showText = async (found: Found, messages: ReturnType<typeof messagesOf>, o
   const { messageCount = 0 } = found.trace
   try {
     let isRead = await print(headLines(found.access.server, found.trace))
+    let before: string | undefined
     for await (const message of messages) {
       if (!isRead) return
-      isRead = await print([{ text: '' }, ...messageLines(message, messageWidth(stdout), options.full)])
+      const day = dayOf(message)
+      const date: Line[] = day === undefined || day === before ? [] : [{ text: '' }, { text: day, style: 'head' }]
+      before = day ?? before
+      isRead = await print([...date, { text: '' }, ...messageLines(message, messageWidth(stdout), options.full)])
     }
     if (messageCount === 0) await print([{ text: '' }, { text: `It has ${countOf(0, 'message')}.` }])
   } finally {

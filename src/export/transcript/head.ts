@@ -1,3 +1,4 @@
+import { lastingText } from '../../lasting-text.ts'
 import { rawMembers } from '../../json/raw-values.ts'
 import { timeText } from './times.ts'
 import { visibleLine } from './visible.ts'
@@ -41,7 +42,13 @@ export const headOf = (trace: ReadonlyMap<string, unknown>): Head => {
     const text = typeof value === 'string' ? visibleLine(value) : typeof value === 'number' ? String(value) : ''
     return text === '' ? [] : [{ name, value: text }]
   })
-  const createdAt = trace.get('createdAt')
-  const stored = typeof createdAt === 'number' ? timeText(createdAt) : undefined
-  return { title: titleOf(trace), facts: stored === undefined ? facts : [...facts, { name: 'Stored', value: stored }] }
+  const [startedAt, endedAt, createdAt] = ['startedAt', 'endedAt', 'createdAt'].map((name) => {
+    const value = trace.get(name)
+    return typeof value === 'number' ? value : undefined
+  })
+  const began = timeText(startedAt)
+  const took = began === undefined || timeText(endedAt) === undefined ? undefined : lastingText(endedAt! - startedAt!)
+  const times = { Began: began, Took: took, Stored: timeText(createdAt) }
+  const shown = Object.entries(times).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
+  return { title: titleOf(trace), facts: [...facts, ...shown] }
 }

@@ -6064,7 +6064,7 @@ export interface operations {
                 /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
                 cursor?: string;
                 /**
-                 * @description By when the service first got the trace (the default), by when it began (those of which that is not known come last), or by when it was last written; the newest first
+                 * @description By when the service first got the trace (the default), by when it began (where that is not known, as by `createdAt`), or by when it was last written; the newest first
                  * @example startedAt
                  */
                 sort?: "createdAt" | "startedAt" | "updatedAt";
@@ -7569,7 +7569,7 @@ export interface operations {
                 /** @description Where to go on: `nextCursor` of the page before. Absent: the first page */
                 cursor?: string;
                 /**
-                 * @description By when the service first got the trace (the default), by when it began (those of which that is not known come last), or by when it was last written; the newest first
+                 * @description By when the service first got the trace (the default), by when it began (where that is not known, as by `createdAt`), or by when it was last written; the newest first
                  * @example startedAt
                  */
                 sort?: "createdAt" | "startedAt" | "updatedAt";

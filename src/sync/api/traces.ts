@@ -15,12 +15,13 @@ export type Visibility = Schemas['Visibility']
 
 /** At most so many traces, from a cursor on. */
 export type PageQuery = { readonly limit: number; readonly cursor?: string }
+export type Sort = 'createdAt' | 'startedAt' | 'updatedAt'
 export type TracePage = { readonly traces: readonly ListedTrace[]; readonly nextCursor?: string }
 
 /** Traces as their readers and owners use them. Every method throws RequestFailed. */
 export type TracesClient = {
-  /** Traces of a namespace, newest first: all of them for a member, else the public ones. */
-  readonly list: (slug: string, page: PageQuery) => Promise<TracePage>
+  /** Traces of a namespace, newest first, by their creation if `sort` does not say otherwise: all of them for a member, else the public ones. */
+  readonly list: (slug: string, page: PageQuery & { readonly sort?: Sort }) => Promise<TracePage>
   /** Public traces of everybody, and those of the session's namespace if there is a session; newest first. */
   readonly feed: (page: PageQuery) => Promise<TracePage>
   /** `namespace`: the slug of the one that is meant, where several have the id. */

@@ -1,0 +1,16 @@
+const UNITS = [
+  { name: 'd', ms: 86_400_000 },
+  { name: 'h', ms: 3_600_000 },
+  { name: 'min', ms: 60_000 },
+  { name: 's', ms: 1_000 },
+] as const
+
+/** How long something took, for people: its two largest units, such as `2 h 5 min` or `12 s`. */
+export const lastingText = (ms: number): string => {
+  if (ms < 1_000) return 'less than 1 s'
+  const largest = UNITS.findIndex((unit) => ms >= unit.ms)
+  const [first, second] = [UNITS[largest]!, UNITS[largest + 1]]
+  const count = Math.floor(ms / first.ms)
+  const rest = second ? Math.floor((ms % first.ms) / second.ms) : 0
+  return `${count.toLocaleString('en')} ${first.name}${rest > 0 ? ` ${rest} ${second!.name}` : ''}`
+}

@@ -41,8 +41,8 @@ test('what is synced comes back as it went in, is sent once, and is seen when it
       assertSame(await messagesOf(url, id, token), messages)
       const { trace } = await ask<{ trace: Detail }>(url, `/v1/traces/${id}`, { token })
       assert.equal(
-        [trace.messageCount, trace.title, trace.visibility],
-        [messages.length, parsed.trace.title, 'private'],
+        [trace.messageCount, trace.title, trace.visibility, trace.parentExternalId],
+        [messages.length, parsed.trace.title, 'private', id === agent ? session : undefined],
       )
     }
 

@@ -135,10 +135,11 @@ test('a repetition changes nothing, and what is there besides stays', async () =
 })
 
 test('a trace without messages is made, too', async () => {
-  const id = await newTrace({ title: 'Empty' }, [])
+  const id = await newTrace({ title: 'Empty', parentExternalId: 'parent', parentCallId: 'call-1' }, [])
   const before = await exported(first!, here, id)
   await imported(before)
   assert.equal(essence(await exported(second!, there, id)), essence(before))
+  assert.is((await there.api.trace(id)).parentExternalId, 'parent')
 })
 
 const visibilityOf = async (id: string) => (await there.api.trace(id)).visibility

@@ -3,7 +3,10 @@ import { exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
 import { newHistoryClient } from '../../sync/api/history.ts'
 import { traceLink } from '../../sync/api/trace-link.ts'
+import { stateDir } from '../../sync/config.ts'
 import { confirmPublic } from '../../sync/rules/confirm-public.ts'
+import { openSyncState } from '../../sync/state/sync-state.ts'
+import { wasRedacted } from '../../sync/upload/read-session.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
 import { type Found, explainRefusal, findWritable } from '../support/find-trace.ts'
 import type { Message } from '../support/messages-of.ts'
@@ -27,6 +30,17 @@ const firstPromptOf = async ({ access, trace }: Found): Promise<string | undefin
     .find((text) => text !== '')
 }
 
+/** What this machine knows of it: another one may have sent the session. */
+const isRedacted = async ({ access: { config, server }, trace }: Found): Promise<boolean | undefined> => {
+  const state = openSyncState({ folder: stateDir(process.env), config, readOnly: true })
+  try {
+    const states = await state.of({ server, namespaceId: trace.namespace.id })
+    return wasRedacted(states, { agentId: trace.agentId, sessionId: trace.externalId })
+  } finally {
+    state.close()
+  }
+}
+
 const preview = async (found: Found) => {
   const { externalId, title, ai_title: made, projectPath, projectName, gitBranch, messageCount = 0 } = found.trace
   return {
@@ -36,7 +50,7 @@ const preview = async (found: Found) => {
     branch: gitBranch,
     messages: messageCount,
     firstPrompt: await firstPromptOf(found),
-    isRedacted: undefined,
+    isRedacted: await isRedacted(found),
     because: `${commandName} share`,
   }
 }

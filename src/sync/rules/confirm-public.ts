@@ -39,8 +39,8 @@ const onOneLine = (text: string, max: number): string => {
 }
 
 const describeSecrets = (isRedacted: boolean | undefined): string => {
-  if (isRedacted === undefined) return 'not known whether secrets were taken out'
-  return isRedacted ? 'secrets taken out' : 'SECRETS NOT TAKEN OUT'
+  if (isRedacted === undefined) return 'not known whether secrets were taken out: another machine sent it'
+  return isRedacted ? 'secrets taken out by this machine' : 'SECRETS NOT TAKEN OUT'
 }
 
 const describe = (preview: PublicPreview): string => {

@@ -8,7 +8,7 @@ import {
   redactSession,
 } from '../redaction/session.ts'
 import { countOf } from '../report/text.ts'
-import type { SessionStates } from '../state/session-states.ts'
+import type { SessionKey, SessionStates } from '../state/session-states.ts'
 import type { SessionRun, SyncJob } from './sync-session.ts'
 
 /**
@@ -95,6 +95,13 @@ const newResume = (redaction: RedactionOptions | undefined, source: string) => {
     return known && { text, known }
   }
   return { wrap, unwrap }
+}
+
+/** Whether secrets were taken out of a session when it was sent last from here; undefined where that is not known. */
+export const wasRedacted = (states: SessionStates, session: SessionKey): boolean | undefined => {
+  const source = states.find(session)?.sentFrom
+  const kept = source === undefined ? undefined : states.resume(source)
+  return kept === undefined ? undefined : !kept.startsWith('\n')
 }
 
 /** Those of the lines that could not be read which the user was not told of before. */

@@ -42,7 +42,7 @@ test('shows who can read, title, project, number of messages, first prompt, and 
 What is added later becomes public too, with "sync --watch" at once.
   Add a parser test
     /home/ada/.claude/projects/app/1.jsonl
-    project /home/ada/app, branch parser, 1,204 messages, secrets taken out
+    project /home/ada/app, branch parser, 1,204 messages, secrets taken out by this machine
     begins: Please add a test
     public because of --visibility public`,
   ])

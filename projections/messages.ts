@@ -175,7 +175,7 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
     create unique index messages_id on messages (trace_id, incarnation, id);
     create index messages_listed on messages (trace_id, incarnation, ${listOrder('sequence', 'timestamp')}, ordinal);
     create index messages_changed on messages (trace_id, incarnation, revision);
-    create index messages_timed on messages (trace_id, incarnation, timestamp);
+    create index messages_timed on messages (trace_id, incarnation, timestamp) where timestamp is not null;
     alter table messages drop constraint messages_pkey, add primary key (trace_id, incarnation, ordinal);`,
   start: () => ({ added: newRows<NewRow>(keyOf), updated: new Map(), retimed: new Set() }),
   on: {

@@ -47,7 +47,8 @@ export const placeOf = ({
     return { sort, behind: { time: createdAt, id } }
   }
   const keys = decodeCursor(cursor, Keys)
-  if (keys?.[0] !== sort) throw invalid('cursor', 'is not a cursor of this list')
+  const isTime = keys !== undefined && (sort === 'startedAt' || Number.isSafeInteger(keys[1]))
+  if (keys?.[0] !== sort || !isTime) throw invalid('cursor', 'is not a cursor of this list')
   return { sort, behind: { time: keys[1], id: keys[2] } }
 }
 

@@ -221,4 +221,12 @@ test('a sorted list without a limit has all traces of a member, each once, howev
   }
 })
 
+test('a cursor with a time that is none of the order is refused', async () => {
+  const [user, id] = [await signIn(), randomUUID()]
+  const cursor = (...keys: unknown[]) => Buffer.from(JSON.stringify(keys)).toString('base64url')
+  for (const time of [1.5, 1e30, -1e30])
+    for (const list of ['/v1/traces', `/v1/namespaces/${user.namespaceSlug}/traces`])
+      assert.is(await statusOf(`${list}?sort=updatedAt&cursor=${cursor('updatedAt', time, id)}`, user.token), 400)
+})
+
 test.run()

@@ -7425,7 +7425,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The text to look for, as it stands: 1 to 1,024 characters
+                 * @description The text to look for, as it stands: 1 to 400 characters
                  * @example login
                  */
                 q: string;

@@ -15,7 +15,7 @@ import { MOST_MATCHES, newMatches } from './matches.ts'
 import { messageMeanings } from '../meanings.ts'
 import { ALL_MESSAGES, messageValues } from './queries.ts'
 
-const MOST_CHARACTERS = 1_024
+const MOST_CHARACTERS = 400
 
 const Params = z.object({ externalId: Key })
 const Query = z.object({
@@ -25,7 +25,7 @@ const Query = z.object({
     .refine((text) => !isLongerThan(text, MOST_CHARACTERS), {
       error: `must not be longer than ${MOST_CHARACTERS} characters`,
     })
-    .meta({ description: 'The text to look for, as it stands: 1 to 1,024 characters', examples: ['login'] }),
+    .meta({ description: 'The text to look for, as it stands: 1 to 400 characters', examples: ['login'] }),
   namespace: InNamespace,
 })
 const Matches = z.object({

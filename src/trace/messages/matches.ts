@@ -1,6 +1,5 @@
-import { parseExact } from '../../json/exact.ts'
+import { rawItemsInSteps } from '../../json/raw-values.ts'
 import { folded, occurrences } from './folded.ts'
-import type { Part } from './part.ts'
 import { textsOf } from './part-texts.ts'
 import type { MessageListRow } from './queries.ts'
 
@@ -14,13 +13,15 @@ export const newMatches = (text: string) => {
   let [total, shown, ordinal] = [0, 0, 0]
 
   /** Ends with the text of an entry, if there is one; what is given before it is empty, so that other work gets its turn. */
-  function* search(texts: Iterable<string>, place: string): Generator<string, void> {
+  function* search(texts: Iterable<string | undefined>, place: string): Generator<string, void> {
     let count = 0
     for (const one of texts) {
-      for (const found of occurrences(one, wanted)) {
-        count += found
-        yield ''
-      }
+      if (one === undefined) yield ''
+      else
+        for (const found of occurrences(one, wanted)) {
+          count += found
+          yield ''
+        }
     }
     if (count === 0) return
     total += count
@@ -32,8 +33,11 @@ export const newMatches = (text: string) => {
   function* of({ external_id, text_content, parts }: Row): Generator<string, void> {
     const place = `"externalId":${JSON.stringify(external_id)},"ordinal":${ordinal++}`
     if (text_content !== null) yield* search([JSON.parse(text_content) as string], place)
-    for (const [index, part] of (parseExact(`[${parts ?? ''}]`) as Part[]).entries())
-      yield* search(textsOf(part), `${place},"part":${index}`)
+    let index = 0
+    for (const part of rawItemsInSteps(`[${parts ?? ''}]`)) {
+      if (part === undefined) yield ''
+      else yield* search(textsOf(part), `${place},"part":${index++}`)
+    }
   }
 
   return { of, total: () => total }

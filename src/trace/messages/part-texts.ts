@@ -1,35 +1,39 @@
-import { isRawNumber } from '../../json/exact.ts'
-import type { Part } from './part.ts'
+import { rawLeaves, rawMembersInSteps } from '../../json/raw-values.ts'
+import { readString } from '../../json/read-string.ts'
+import { type Steps, inSteps } from '../../json/steps.ts'
+import type { PartType } from './part.ts'
 
-/** The texts and numbers in a JSON value, in no certain order: it may be nested deeply. */
-function* leaves(value: unknown): Generator<string, void> {
-  const left = [value]
-  while (left.length > 0) {
-    const one = left.pop()
-    if (typeof one === 'string') yield one
-    else if (typeof one === 'number') yield String(one)
-    else if (isRawNumber(one)) yield JSON.stringify(one)
-    else if (typeof one === 'object' && one !== null) for (const item of Object.values(one)) left.push(item)
+type Members = ReadonlyMap<string, string>
+
+function* membersOf(json: string | undefined): Steps<Members> {
+  const members = new Map<string, string>()
+  for (const member of rawMembersInSteps(json ?? '')) {
+    if (member) members.set(member.key, member.value)
+    else yield
   }
+  return members
 }
 
-/** What people read in a part: of a call the name of its tool, and the texts and numbers that it was given. */
-export function* textsOf(part: Part): Generator<string, void> {
-  switch (part.type) {
-    case 'text':
-    case 'thinking':
-      if (part.content) yield part.content.text
-      return
-    case 'tool_call':
-      if (!part.content) return
-      yield part.content.toolName
-      yield* leaves(part.content.args)
-      return
-    case 'tool_result':
-      if (part.content) yield part.content.output
-      return
-    case 'error':
-      if (part.content) yield part.content.message
-      return
-  }
+/** The member of a part's content that holds its text. */
+const textMembers: Readonly<Record<PartType, string>> = {
+  text: 'text',
+  thinking: 'text',
+  tool_call: 'toolName',
+  tool_result: 'output',
+  error: 'message',
+}
+
+/**
+ * What people read in a part, from its JSON text: of a call the name of its tool, and the texts and numbers that it was given. Undefined
+ * between two steps, none of which takes long, whatever the part holds.
+ */
+export function* textsOf(json: string): Generator<string | undefined, void> {
+  const part = yield* inSteps(membersOf(json), undefined)
+  const type = JSON.parse(part.get('type') ?? 'null') as PartType
+  const content = yield* inSteps(membersOf(part.get('content')), undefined)
+  const text = content.get(textMembers[type])
+  if (text !== undefined) yield yield* inSteps(readString(text), undefined)
+  if (type !== 'tool_call') return
+  for (const leaf of rawLeaves(content.get('args') ?? ''))
+    yield leaf?.startsWith('"') ? yield* inSteps(readString(leaf), undefined) : leaf
 }

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { newMatches } from '../../../src/trace/messages/matches.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { openApp } from '../../support/open-app.ts'
+import { watchLoop } from '../../support/watch-loop.ts'
 
 const test = suite('trace: where a text occurs')
 
@@ -86,7 +87,7 @@ test('each part that holds it is told in list order, without regard to case, wit
   for (const q of ['no such text', 'strasse', 'call-1', 'success', 'tool_call', 'true'])
     assert.equal(await find(url, q), { matches: [], total: 0 }, q)
   assert.is((await find(url, 'needle', `&namespace=${namespaceSlug}`)).total, 7)
-  for (const query of ['', '?q=', `?q=${'x'.repeat(1_025)}`])
+  for (const query of ['', '?q=', `?q=${'x'.repeat(401)}`])
     assert.is((await node.call('GET', `${url}/messages/matches${query}`, { token })).status, 400, query)
   for (const slug of ['nowhere', 'no--slug'])
     assert.is((await node.call('GET', `${url}/messages/matches?q=a&namespace=${slug}`, { token })).status, 404)
@@ -100,6 +101,23 @@ test('numbers are found as they were sent, also those that no double holds', asy
   const { statusCode } = await node.app.inject({ method: 'POST', url: `${url}/messages/batch`, headers, body })
   assert.is(statusCode, 200)
   assert.is((await find(url, '234567891')).total, 1)
+})
+
+test('what costs much to read or to compare holds up nobody for long', async () => {
+  const args = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`key${i}`, `${i}`]))
+  const deep = JSON.parse(`${'['.repeat(400)}"deep"${']'.repeat(400)}`) as unknown
+  const url = await newTrace([
+    { externalId: 'args', role: 'assistant', parts: [call({ args })] },
+    { externalId: 'deep', role: 'assistant', parts: [call({ deep, many: Array(20_000).fill(1) })] },
+    { externalId: 'alike', role: 'user', textContent: 'a'.repeat(2_000_000) },
+  ])
+  const loop = watchLoop()
+  assert.is((await find(url, 'DEEP')).total, 1)
+  assert.is((await find(url, 'key7')).total, 0, 'keys are no text')
+  assert.is((await find(url, `${'a'.repeat(200)}b${'a'.repeat(199)}`)).total, 0)
+  loop.stop()
+  // Reading the arguments in one go took a second, comparing a slice of the text 80 ms.
+  assert.ok(loop.longest() < 250, `${loop.longest()} ms`)
 })
 
 test('1,000 entries are told and all occurrences counted, in a trace that is read in chunks', async () => {

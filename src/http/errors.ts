@@ -45,7 +45,7 @@ export const ErrorBody = z
         code: z.string().meta({ description: 'What went wrong, for programs', examples: ['invalid_request'] }),
         message: z.string().meta({
           description: 'What went wrong, for people',
-          examples: ['Invalid request: deviceId must not be longer than 1024 characters'],
+          examples: ['Invalid request'],
         }),
         details: z
           .unknown()

@@ -42,13 +42,9 @@ export class ForeignHost extends HttpError {
 export const notFound = () => new HttpError('not_found', 'Not found')
 export const unauthorized = () => new HttpError('unauthorized', 'Authentication required')
 
-/** A 400: its message says the first of what is wrong. The issue of something within a field names its own place. */
-export const invalidRequest = (details: Details): HttpError => {
-  const [field, [issue = ''] = []] = Object.entries(details.fieldErrors)[0] ?? []
-  const place = field === undefined || issue.startsWith(field) ? '' : `${field} `
-  const first = details.formErrors[0] ?? `${place}${issue}`
-  return new HttpError('invalid_request', `Invalid request: ${first}`, details)
-}
+/** A 400: what is wrong stands in its details, field by field; the message is always the same. */
+export const invalidRequest = (details: Details): HttpError =>
+  new HttpError('invalid_request', 'Invalid request', details)
 
 /** A 400 that names the field that is wrong. */
 export const invalid = (field: string | undefined, issue: string) =>

@@ -3,23 +3,31 @@ import { HttpError } from './http-error.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
+/** Whether an address of one route may be one of another route, too: a message may be called `batch`. */
+const isAlso = (url: string, other: string): boolean => {
+  const [own, others] = [url.split('/'), other.split('/')]
+  return own.length === others.length && own.every((part, i) => part === others[i] || others[i]!.startsWith(':'))
+}
+
 /**
  * Takes note of all routes from here on. What it returns has the paths of these answer other methods with 405 and an `Allow` header, before
  * anything else is asked; `OPTIONS` is answered for every path.
  */
 export const refuseOtherMethods = (app: FastifyInstance): (() => void) => {
-  const known = new Map<string, Set<string>>()
-  app.addHook('onRoute', ({ url, method }) => {
-    const methods = known.get(url) ?? new Set()
-    for (const one of [method].flat()) methods.add(one)
-    known.set(url, methods)
-  })
+  const known: { readonly url: string; readonly method: string | string[] }[] = []
+  app.addHook('onRoute', ({ url, method }) => void known.push({ url, method }))
+
+  const allowedAt = (url: string) => {
+    const methods = new Set(known.filter((one) => isAlso(url, one.url)).flatMap(({ method }) => method))
+    return METHODS.filter((method) => methods.has(method))
+  }
 
   return () => {
-    for (const [url, methods] of [...known]) {
-      const others = METHODS.filter((method) => !methods.has(method))
+    const paths = new Map([...new Set(known.map(({ url }) => url))].map((url) => [url, allowedAt(url)]))
+    for (const [url, allowed] of paths) {
+      const others = METHODS.filter((method) => !allowed.includes(method))
       if (url.includes('*') || others.length === 0) continue
-      const allow = [...METHODS.filter((method) => methods.has(method)), 'OPTIONS'].join(', ')
+      const allow = [...allowed, 'OPTIONS'].join(', ')
       app.route({
         url,
         method: others,

@@ -1333,7 +1333,7 @@ export interface components {
                 code: string;
                 /**
                  * @description What went wrong, for people
-                 * @example Invalid request: deviceId must not be longer than 1024 characters
+                 * @example Invalid request
                  */
                 message: string;
                 /**

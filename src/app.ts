@@ -40,7 +40,7 @@ import { installMetrics, metricsRoute } from './http/metrics.ts'
 import { installOpenApi } from './http/openapi.ts'
 import { refuseOtherMethods } from './http/other-methods.ts'
 import { installSecurity, unhookedHeaders } from './http/security.ts'
-import { boundSockets } from './http/sockets.ts'
+import { boundSockets, endAnsweredUpgrades } from './http/sockets.ts'
 import { answerUnroutable } from './http/unroutable.ts'
 
 const REQUEST_TIMEOUT_MS = 120_000
@@ -81,6 +81,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   answerUnroutable(app.server, service.config)
   installErrors(app)
   boundSockets(app.server, { sockets: service.permits.sockets, logger: service.logger, lines: app.refusalLines })
+  endAnsweredUpgrades(app)
   installBodies(app, service.bodyThreads, service.permits)
   installValidation(app)
   app.addHook('onRequest', async (request, reply) => {

@@ -30,6 +30,7 @@ export type Yield = (reason: Busy) => void
 
 /** What all clients of a node hold of one thing, such as bytes of memory. The rule is in `http/README.md`. */
 export type Permits = {
+  readonly capacity: number
   /**
    * Waits until so much is free; more than the capacity counts as all of it. Without `onYield` it never has to yield.
    * @throws Busy when nothing came free in time; what `signal` is aborted with
@@ -225,7 +226,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
       if (next && used + next.size <= capacity) {
         leave(next)
         next.admit(hold(next.client, next.size, next.onYield))
-      } else if (next || used > capacity) {
+      } else if (next || (grows && used > capacity)) {
         const yielding = slowest() ?? (grows && used > capacity ? largest() : undefined)
         if (!yielding) return
         makeYield(yielding)
@@ -275,11 +276,15 @@ export const newPermits = (options: PermitsOptions): Permits => {
     settle()
   }
 
-  return { acquire, tryAcquire, hold, first, tick, held: () => used, waiting: () => waiters.size }
+  return { capacity, acquire, tryAcquire, hold, first, tick, held: () => used, waiting: () => waiters.size }
 }
 
 /** Runs work that holds one of what there is. @throws Busy */
 export const withPermit = async <T>(permits: Permits, client: Client, work: () => Promise<T>): Promise<T> => {
   const permit = await permits.acquire(client, 1)
-  return work().finally(permit.release)
+  try {
+    return await work()
+  } finally {
+    permit.release()
+  }
 }

@@ -1,3 +1,5 @@
+import { Busy } from '../permits.ts'
+
 /** Why a command was refused. `src/http/errors.ts` maps each code to an HTTP status. */
 export type Rejection =
   | 'invalid_request'
@@ -54,12 +56,13 @@ export class DiskFull extends Unavailable {
   }
 }
 
-/** For work that an answer needs after its write: an `Unavailable` of it says `stored: true`. */
+/** For work that an answer needs after its write: what cannot be done now says `stored: true`. */
 export const afterStored = async <T>(work: T | Promise<T>): Promise<T> => {
   try {
     return await work
   } catch (error) {
-    throw error instanceof Unavailable ? new Unavailable(error.message, true, error) : error
+    const isForNow = error instanceof Unavailable || error instanceof Busy
+    throw isForNow ? new Unavailable(error.message, true, error) : error
   }
 }
 

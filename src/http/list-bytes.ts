@@ -50,22 +50,27 @@ export const openBytes = async <Row>(
   async function* bytes(first: Chunk<Row> | void) {
     const { before } = list
     const pieces = newPieces(typeof before === 'string' ? before : before())
-    let taken = 0
     /** Takes the joined rows for sending, and records which traces they show. */
     const release = async (end?: string) => {
-      openList.permit!.moved(taken) // the piece before
       const piece = pieces.take(end)
-      taken = piece.bytes.length
       openList.sends(piece.bytes.length, piece.traceIds)
       await rights.ensure(openList)
       assertGoesOn(openList)
       return piece.bytes
     }
+    /** Sends them: only then the reader is waited for. */
+    async function* give(end?: string) {
+      const piece = await release(end)
+      openList.permit!.moved(0)
+      yield piece
+      openList.permit!.moved(piece.length)
+      openList.permit!.rest()
+    }
     /** Adds texts as they are made. Nothing more is made for a reader that may not read it. */
     async function* append(texts: Iterable<string>) {
       for (const text of texts) {
         pieces.append(text)
-        if (pieces.isFull()) yield await release()
+        if (pieces.isFull()) yield* give()
         await turns.take(client)
         assertGoesOn(openList)
       }
@@ -77,13 +82,13 @@ export const openBytes = async <Row>(
         const text = list.toText(row)
         if (typeof text === 'object') yield* append(text)
         else if (text !== undefined) pieces.add(text, list.traceIdOf?.(row))
-        if (pieces.isFull()) yield await release()
+        if (pieces.isFull()) yield* give()
       }
-      if (!pieces.isEmpty()) yield await release()
+      if (!pieces.isEmpty()) yield* give()
     }
     const after = list.after()
     if (typeof after === 'object') yield* append(after)
-    yield await release(typeof after === 'string' ? after : '')
+    yield* give(typeof after === 'string' ? after : '')
   }
 
   const first = await nextChunk()

@@ -95,7 +95,11 @@ export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): Lon
   const open = async <Row>(openList: OpenList, list: LongList<Row>, client: Client) => {
     const onYield = () => openList.breakOff('its reader reads too slowly, and others wait')
     openList.permit = await answers.acquire(client, list.chunkWeight, onYield)
-    if (openList.over()) openList.permit.release()
+    if (openList.over()) {
+      openList.permit.release()
+      throw new BrokenOff('its reader has left')
+    }
+    openList.permit.rest() // until the first piece is made
     await rights.confirm(openList)
     return openBytes(openList, list, { rights, losses, reads, client, turns })
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Permit, Permits } from '../permits.ts'
 import { addressKey } from './address.ts'
@@ -10,6 +11,9 @@ export type SocketsOptions = {
   readonly logger: Pick<Logger, 'warn'>
   readonly lines: LineBudget
 }
+
+/** So many more may be open for the moment in which others make room. */
+const BEYOND = 64
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
@@ -35,13 +39,25 @@ export const boundSockets = (server: Server, { sockets, logger, lines }: Sockets
     else socket.once('close', permit.release)
   }
 
+  server.maxConnections = sockets.capacity + BEYOND
   server.on('connection', (socket) => void enter(socket))
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const permit = permits.get(request.socket)
     if (!permit) return
-    if (hasBody(request)) request.once('end', permit.rest)
+    let isOver = false
+    if (hasBody(request)) request.once('end', () => isOver || permit.rest())
     else permit.rest()
-    response.once('close', () => permit.moved(1))
+    response.once('close', () => {
+      isOver = true
+      permit.moved(1)
+    })
   })
   server.on('upgrade', ({ socket }: IncomingMessage) => permits.get(socket)?.rest())
+}
+
+/** Node watches the socket of an upgrade no longer: where it has got an answer and no WebSocket, it would stay for ever. */
+export const endAnsweredUpgrades = (app: FastifyInstance): void => {
+  app.addHook('onResponse', async ({ raw }) => {
+    if (raw.headers.upgrade !== undefined) raw.socket.end(() => raw.socket.destroy())
+  })
 }

@@ -96,12 +96,16 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   const sendValue = ({ id, bytes: shared, onSending, mayGoOn, onSent }: NextValue, bytes: Buffer) => {
     onSending()
     onPush()
-    const onTaken = (count: number) => shared.moved(receiver, count)
+    const onGiven = () => shared.moved(receiver, 0)
+    const onTaken = (count: number) => {
+      shared.moved(receiver, count)
+      shared.rest(receiver)
+    }
     const onEnd = (isWhole: boolean) => {
       leave()
       if (isWhole) onSent()
     }
-    sender.send(resultFrame(id, bytes), { mayGoOn, onTaken, onEnd })
+    sender.send(resultFrame(id, bytes), { mayGoOn, onGiven, onTaken, onEnd })
   }
 
   /** There may be something to send: it is when this client has its turn. */

@@ -14,6 +14,8 @@ export type FrameSender = {
 export type SendHooks = {
   /** Asked before each fragment but the first; where it is false, the connection is cut off. */
   readonly mayGoOn?: () => boolean
+  /** The next bytes are given to the system. */
+  readonly onGiven?: () => void
   /** The system has taken so many bytes more. */
   readonly onTaken?: (bytes: number) => void
   /** Called once, when the frame is no longer sent: `isWhole` says whether the system has all of it. */
@@ -53,6 +55,7 @@ export const newFrameSender = (socket: WebSocket, { turn, resume }: FrameSenderO
   const sendNext = (fragment: Buffer, rest: Iterator<Buffer>) => {
     const next = rest.next()
     const fin = next.done === true
+    sending?.onGiven?.()
     socket.send(fragment, { binary: false, fin }, (error) => void onTaken(fragment.length, next, rest, error))
   }
 

@@ -62,8 +62,8 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
   const byTopic = new Map<string, Set<LiveQuery>>()
   const losses = newRecentChanges<readonly string[]>(REMEMBERED_LOSSES)
   const changes = newRecentChanges<readonly string[]>(REMEMBERED_CHANGES)
-  /** The characters of the answers that are kept; the oldest first. */
-  const kept = new Map<LiveQuery, number>()
+  /** The characters of the answers that are kept, and the net that each was asked for; the oldest first. */
+  const kept = new Map<LiveQuery, { readonly length: number; readonly net: string }>()
   let keptInAll = 0
   let epoch = 0
 
@@ -88,30 +88,45 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
   }
 
   const dropped = (query: LiveQuery) => {
-    keptInAll -= kept.get(query) ?? 0
+    keptInAll -= kept.get(query)?.length ?? 0
     kept.delete(query)
   }
 
-  const noteKept = (query: LiveQuery, length: number) => {
+  /** The oldest but this one, of the net whose answers are the most: others go on to find theirs. */
+  const nextToDrop = (newest: LiveQuery): LiveQuery | undefined => {
+    const sums = new Map<string, number>()
+    for (const { length, net } of kept.values()) sums.set(net, (sums.get(net) ?? 0) + length)
+    const others = [...kept].filter(([query]) => query !== newest)
+    const most = Math.max(...others.map(([, { net }]) => sums.get(net)!))
+    return others.find(([, { net }]) => sums.get(net) === most)?.[0]
+  }
+
+  const noteKept = (query: LiveQuery, length: number, net: string) => {
     dropped(query)
-    kept.set(query, length)
+    kept.set(query, { length, net })
     keptInAll += length
-    for (const [oldest] of kept) {
-      if (keptInAll <= keep || oldest === query) return
-      oldest.withdraw()
+    while (keptInAll > keep) {
+      const next = nextToDrop(query)
+      if (!next) return
+      next.withdraw()
     }
   }
 
   const create = (query: Query): LiveQuery => {
+    let net = ''
     const live: LiveQuery = newLiveQuery(query, {
       ...options,
       frames,
-      inTurn: (clients, work) => withPermit(reads, reads.first(clients), work),
+      inTurn: (clients, work) => {
+        const client = reads.first(clients)
+        net = client.net
+        return withPermit(reads, client, work)
+      },
       epoch: () => epoch,
       index: (before, after) => index(live, before, after),
       isLost: (position, topics) => losses.since(position, about(topics)) !== 'unchanged',
       hasChanged: (position, topics) => changes.since(position, about(topics)) !== 'unchanged',
-      kept: (length) => noteKept(live, length),
+      kept: (length) => noteKept(live, length, net),
       dropped: () => dropped(live),
       idle: () => queries.delete(query.key),
     })

@@ -16,8 +16,10 @@ export type Receiver = {
 export type SharedBytes = {
   /** The bytes; undefined while there is no room for them: `onRoom` is called later, and this is to be called again. */
   join(receiver: Receiver): Buffer | undefined
-  /** A receiver has taken so many of them. */
+  /** A receiver has taken so many of them, or is given the next ones. */
   moved(receiver: Receiver, bytes: number): void
+  /** A receiver waits for the service until the next `moved`: it is not slow meanwhile. */
+  rest(receiver: Receiver): void
   /** A receiver has them all, or wants them no longer. */
   leave(receiver: Receiver): void
 }
@@ -27,7 +29,7 @@ export const SMALL_BYTES = 64 * 1024
 
 const smallBytes = (text: string): SharedBytes => {
   let bytes: Buffer | undefined
-  return { join: () => (bytes ??= Buffer.from(text)), moved: () => {}, leave: () => {} }
+  return { join: () => (bytes ??= Buffer.from(text)), moved: () => {}, rest: () => {}, leave: () => {} }
 }
 
 export const newSharedBytes = (text: string, frames: Permits): SharedBytes => {
@@ -65,6 +67,7 @@ export const newSharedBytes = (text: string, frames: Permits): SharedBytes => {
 
   const encode = (permit: Permit, net: string) => {
     held = { permit, net }
+    permit.rest() // until it is given the first bytes
     bytes = Buffer.from(text)
     for (const { onRoom } of [...receivers]) onRoom()
   }
@@ -92,12 +95,15 @@ export const newSharedBytes = (text: string, frames: Permits): SharedBytes => {
     moved: (receiver, count) => {
       if (receiver.client().net === held?.net) held.permit.moved(count)
     },
+    rest: (receiver) => {
+      if (receiver.client().net === held?.net) held.permit.rest()
+    },
     leave: (receiver) => {
       if (!receivers.delete(receiver)) return
       if (receivers.size === 0) {
         asking?.over.abort()
         asking = undefined
-      }
+      } else if (asking && ofNet(asking.net).length === 0) ask()
       settle()
     },
   }

@@ -61,4 +61,12 @@ test('who expects to go on is told to, and answered by the route', async () => {
   assert.ok(answer.startsWith('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n'), answer)
 })
 
+test('an upgrade to what is no WebSocket is answered, and its connection ends', async () => {
+  for (const path of ['/health', '/v1/feed', '/nothing']) {
+    const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n'
+    const answer = await ask(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${upgrade}\r\n`)
+    assert.match(answer, path === '/nothing' ? 'HTTP/1.1 404' : 'HTTP/1.1 200')
+  }
+})
+
 test.run()

@@ -65,7 +65,7 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
   })
 
   /** Takes each value as soon as there is one. */
-  const watch = (name: string) => {
+  const watch = (name: string, of = client) => {
     const values: string[] = []
     const failures: unknown[] = []
     let sent: string | undefined
@@ -75,7 +75,11 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
       sent = current.digest
       values.push(current.answer.value)
     }
-    const subscription = live.watch(queryOf(name), { client, changed: take, failed: (error) => failures.push(error) })
+    const subscription = live.watch(queryOf(name), {
+      client: of,
+      changed: take,
+      failed: (error) => failures.push(error),
+    })
     return { values, failures, current: () => subscription.current()?.answer.value, stop: subscription.stop }
   }
 
@@ -261,6 +265,22 @@ test('answers for which there is no room are asked for again by who takes them l
   await until(() => a.current() === '1234567')
   for (const { stop } of [a, b]) stop()
   assert.is(live.counts().kept, 0)
+})
+
+test('answers of the net that has most make room first, so that those of others are found', async () => {
+  const { write, watch, show } = newWorld({ keep: 20 })
+  for (const name of ['a', 'b', 'c', 'd']) write(name, { value: 1_234_567 })
+  show()
+  const of = (net: string) => () => ({ id: net, net })
+  const one = watch('a', of('one'))
+  await until(() => one.values.length === 1)
+  for (const name of ['b', 'c', 'd']) {
+    const other = watch(name, of('many'))
+    await until(() => other.values.length === 1)
+    other.stop()
+    watch(name, of('many'))
+  }
+  assert.is(one.current(), '1234567')
 })
 
 test('who has seen an answer is told of what happened since, before and after it came', async () => {

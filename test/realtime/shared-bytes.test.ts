@@ -24,6 +24,7 @@ const sending = async (bytes: SharedBytes, client: Client) => {
     await flush()
     assert.ok(bytes.join(receiver))
   }
+  bytes.moved(receiver, 0)
   return receiver
 }
 
@@ -117,6 +118,38 @@ test('the last who hold them are those who count, not who was sent them first', 
   newSharedBytes('y'.repeat(2 * LARGE), permits).join(receiverOf(net('new')))
   assert.is(slow.told.at(-1), 'yield')
   assert.is(permits.waiting(), 0)
+})
+
+test('whoever waits on does so in a place of its own once those are gone who asked first', async () => {
+  const permits = room(2)
+  const [hoard, other] = [permits.tryAcquire(net('hoarder'), LARGE)!, permits.tryAcquire(net('x'), LARGE)!]
+  const [first, second] = [newSharedBytes(value, permits), newSharedBytes(value, permits)]
+  const [gone, waiting, later] = [receiverOf(net('hoarder')), receiverOf(net('b')), receiverOf(net('c'))]
+  first.join(gone)
+  second.join(later)
+  const held = permits.hold(net('b'), 1)
+  first.join(waiting)
+  held.release()
+  first.leave(gone)
+  other.release()
+  await flush()
+  assert.equal([gone.told, [...waiting.told, ...later.told]], [[], ['room']])
+  hoard.release()
+  await flush()
+  assert.equal([waiting.told, later.told], [['room'], ['room']])
+})
+
+test('who waits for the service is not slow', async () => {
+  const permits = room(1)
+  const bytes = newSharedBytes(value, permits)
+  const one = await sending(bytes, net('a'))
+  bytes.rest(one)
+  ticks(permits, 10)
+  newSharedBytes(value, permits).join(receiverOf(net('b')))
+  assert.not(one.told.includes('yield'))
+  bytes.moved(one, 0)
+  ticks(permits, 6)
+  assert.ok(one.told.includes('yield'))
 })
 
 test.run()

@@ -60,11 +60,12 @@ const row = (cells: readonly (readonly Inline[])[], i: number): Html =>
   markup`<tr>${cells.map((content) => cell(content, i === 0))}</tr>`
 
 /** An item of a list; in a tight one its paragraphs have no space around them. */
-const item = (content: readonly Prose[], isTight: boolean, highlight: Highlight): Html => {
-  const pieces = content.map((one) =>
-    isTight && one.is === 'paragraph' ? markup`${inlines(one.content)}` : join(block(one, highlight)),
-  )
-  return markup`<li>${pieces}</li>`
+function* item(content: readonly Prose[], isTight: boolean, highlight: Highlight): Generator<Html, void> {
+  yield markup`<li>`
+  for (const one of content)
+    if (isTight && one.is === 'paragraph') yield inlines(one.content)
+    else yield* block(one, highlight)
+  yield markup`</li>`
 }
 
 function* block(one: Prose, highlight: Highlight): Generator<Html, void> {
@@ -76,10 +77,13 @@ function* block(one: Prose, highlight: Highlight): Generator<Html, void> {
     case 'code':
       return yield* code(one.text, one.language.split(/\s/, 1)[0] ?? '', highlight)
     case 'quote':
-      return yield markup`<blockquote>${one.content.map((inner) => join(block(inner, highlight)))}</blockquote>`
+      yield markup`<blockquote>`
+      yield* prose(one.content, highlight)
+      return yield markup`</blockquote>`
     case 'list': {
-      const items = one.items.map((content) => item(content, one.isTight, highlight))
-      return yield one.start === undefined ? markup`<ul>${items}</ul>` : markup`<ol start="${one.start}">${items}</ol>`
+      yield one.start === undefined ? markup`<ul>` : markup`<ol start="${one.start}">`
+      for (const content of one.items) yield* item(content, one.isTight, highlight)
+      return yield one.start === undefined ? markup`</ul>` : markup`</ol>`
     }
     case 'table':
       yield markup`<div class="scroll" tabindex="0"><table>`

@@ -17,10 +17,14 @@ export type PartsHead = {
 
 export const NO_PARTS: PartsHead = { count: 0, length: 0, kinds: [], digest: '' }
 
+/** As UTF-8 all lone surrogates are alike: such a text has a digest of another form. */
+const digestOfText = (text: string): string =>
+  text.isWellFormed() ? digestOf(text) : `json-${digestOf(JSON.stringify(text))}`
+
 export const headOfText = (text: string): TextHead => ({
   length: text.length,
   isBlank: isBlank(text),
-  digest: digestOf(text),
+  digest: digestOfText(text),
 })
 
 /** What is kept of one part: the digests of all parts make that of the message. */

@@ -142,7 +142,9 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
       const { externalId, messageExternalId } = request.params
       const upsert = { externalId: messageExternalId, ...request.body }
       const { id, messages } = await write(request, { externalId, ...request.query }, [upsert])
-      return okText(reply, upsertedText(await afterStored(rowAfter(id, upsert, messages[0]!))))
+      const [message] = messages
+      await afterStored(reply.reserveMemory(message!.head.text?.length ?? 0))
+      return okText(reply, upsertedText(await afterStored(rowAfter(id, upsert, message!))))
     },
   )
 

@@ -115,4 +115,9 @@ test('heads differ where texts do, and are read as they are written', () => {
   fc.assert(law)
 })
 
+test('texts that differ in a lone surrogate alone are different', () => {
+  const digests = ['x\ud800', 'x\ud801', 'x\ufffd', '"x\\ud800"'].map((text) => headOfText(text).digest)
+  assert.is(new Set(digests).size, digests.length)
+})
+
 test.run()

@@ -95,7 +95,7 @@ const watchOthers = async (world: World, { authorization }: Person, over: AbortS
       (i) => watcher.stored(i + 1),
     ),
     probe(world, over, (i) => requestBytes('POST', '/v1/traces/mine/messages/batch', { authorization }, upload(i))),
-    probe(world, over, () => requestBytes('GET', '/v1/traces/mine/messages?includeParts=true', { authorization })),
+    probe(world, over, () => requestBytes('GET', '/v1/traces/read/messages?includeParts=true', { authorization })),
     highWater(world, over),
   ])
   const asked = [...uploads, ...reads]
@@ -121,7 +121,8 @@ const rowsOf = (name: string, seen: Seen, control: Seen): Named[] => [
 /** Measures what others notice of an attack, and, a moment before, without it. */
 const underAttack = async (world: World, name: string, ms: number) => {
   const person = await world.signIn(`somebody else, ${name}`)
-  await world.call('PUT', '/v1/traces/mine', person.authorization, {})
+  for (const trace of ['mine', 'read']) await world.call('PUT', `/v1/traces/${trace}`, person.authorization, {})
+  await world.call('POST', '/v1/traces/read/messages/batch', person.authorization, JSON.parse(upload(0)) as object)
   const attackers = fork(new URL('hostile-clients.ts', import.meta.url), [world.url, name, `${ms}`])
   const ended = once(attackers, 'exit').then(([code]) => {
     throw new Error(`the hostile clients have ended: ${code}`)
